@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
 from workbench.ui import plain, recent
 from workbench.ui.commands import SEPARATOR, Choice, Command
 
+if TYPE_CHECKING:
+    from workbench.ui.app import App
+    from workbench.ui.window import Window
+
 RECENT = 8  # maximum number of projects in the submenu
 LONGEST_FOLDER = 48  # maximum length of a folder name there, in characters
 
 
-def has_project(window) -> bool:
+def has_project(window: Window) -> bool:
     return window.app.project is not None
 
 
-def can_write(window) -> bool:
-    return has_project(window) and not (
-        window.app.project.read_only or window.app.project.busy or window.app.working
-    )
+def can_write(window: Window) -> bool:
+    project = window.app.project
+    return project is not None and not (project.read_only or project.busy or window.app.working)
 
 
-def has_documents(window) -> bool:
+def has_documents(window: Window) -> bool:
     return has_project(window) and window.app.any_documents()
 
 
-def may_close(window) -> bool:
+def may_close(window: Window) -> bool:
     return has_project(window) and not window.app.working
 
 
@@ -43,10 +48,10 @@ def page_commands(pages: Sequence[Contribution]) -> tuple[Command, ...]:
         Command(
             f"page.{page.id}",
             _(page.title),
-            lambda w, id=page.id: w.visit(id),
+            _going(page.id),
             "View",
             f"Ctrl+Alt+{number}",
-            checked=lambda w, id=page.id: w.page == id,
+            checked=_shows(page.id),
             group="pages",
         )
         for number, page in enumerate(pages, 1)
@@ -127,14 +132,12 @@ def _file() -> tuple[Command, ...]:
     )
 
 
-def recent_choices(app) -> tuple[Choice | None, ...]:
+def recent_choices(app: App) -> tuple[Choice | None, ...]:
     """Entries of File ▸ Open recent: one per project, disabled if the file is missing; then Clear
     list.
     """
     shown = [
-        Choice(
-            recent_title(one), lambda path=one.path: app.open_project(path), enabled=not one.missing
-        )
+        Choice(recent_title(one), partial(app.open_project, one.path), enabled=not one.missing)
         for one in recent.projects(app.settings.recent[:RECENT])
     ]
     return (*shown, SEPARATOR, Choice(_("&Clear list"), app.clear_recent))
@@ -244,9 +247,9 @@ def _view() -> tuple[Command, ...]:
             Command(
                 f"theme.{name}",
                 title,
-                lambda w, name=name: w.app.change_theme(name),
+                _changing_theme(name),
                 "View",
-                checked=lambda w, name=name: w.app.settings.theme == name,
+                checked=_uses_theme(name),
                 group="theme",
             )
             for name, title in (
@@ -356,27 +359,47 @@ def _help() -> tuple[Command, ...]:
     )
 
 
-def undo_title(window) -> str:
-    step = window.app.project.undo_title if has_project(window) else None
+def _going(page: str) -> Callable[[Window], None]:
+    return lambda window: window.visit(page)
+
+
+def _shows(page: str) -> Callable[[Window], bool]:
+    return lambda window: window.page == page
+
+
+def _changing_theme(name: str) -> Callable[[Window], None]:
+    return lambda window: window.app.change_theme(name)
+
+
+def _uses_theme(name: str) -> Callable[[Window], bool]:
+    return lambda window: window.app.settings.theme == name
+
+
+def undo_title(window: Window) -> str:
+    project = window.app.project
+    step = project.undo_title if project is not None else None
     return _("&Undo – {step}").format(step=plain.menu_text(step)) if step else _("&Undo")
 
 
-def redo_title(window) -> str:
-    step = window.app.project.redo_title if has_project(window) else None
+def redo_title(window: Window) -> str:
+    project = window.app.project
+    step = project.redo_title if project is not None else None
     return _("&Redo – {step}").format(step=plain.menu_text(step)) if step else _("&Redo")
 
 
-def can_undo(window) -> bool:
-    return can_write(window) and window.app.project.undo_title is not None
+def can_undo(window: Window) -> bool:
+    project = window.app.project
+    return can_write(window) and project is not None and project.undo_title is not None
 
 
-def can_redo(window) -> bool:
-    return can_write(window) and window.app.project.redo_title is not None
+def can_redo(window: Window) -> bool:
+    project = window.app.project
+    return can_write(window) and project is not None and project.redo_title is not None
 
 
-def _running(window) -> bool:
+def _running(window: Window) -> bool:
     return bool(window.app.active_jobs())
 
 
-def _full_screen(window) -> None:
+def _full_screen(window: Window) -> None:
     window.showNormal() if window.isFullScreen() else window.showFullScreen()

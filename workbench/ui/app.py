@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from workbench.base import paths, scratch, settings
@@ -22,6 +22,12 @@ from workbench.ui import locale, style, theme, undo_steps
 from workbench.ui.dispatch import Dispatch
 from workbench.ui.widgets import combo_access
 from workbench.ui.window import Window
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.project.project import Project
+    from workbench.ui.ahead import Ahead
+    from workbench.ui.work import Work
 
 ACTIVE = ("waiting", "running")
 SPARE_AFTER = 4.0  # seconds after opening a project, when its first page is shown and idle
@@ -43,14 +49,14 @@ class App:
         self.settings.tell_faults(self._settings_fault)
         self.registry = registry or installed()
         self.dispatch = Dispatch()
-        self.project = None
+        self.project: Project | None = None
         # emitted with the project, or None when a project was closed
         self.opened = Signal("app.opened")
         self.recent_changed = Signal("app.recent_changed")
         self.jobs_changed = Signal("app.jobs_changed")  # (job, event), as in the queue's own signal
         self._drops: list[Callable[[], None]] = []
         self._queue_used = False
-        self._ahead = None
+        self._ahead: Ahead | None = None
         combo_access.install()
         style.apply(qt, self.settings, ())  # sizes and fonts, needed to create the window
         qt.styleHints().colorSchemeChanged.connect(self._system_theme)
@@ -59,7 +65,7 @@ class App:
         self.window.set_title()
 
     @cached_property
-    def queue(self):
+    def queue(self) -> Queue:
         """The job queue, created on first use."""
         from workbench.jobs.queue import Queue
         from workbench.jobs.spare import Warm
@@ -78,7 +84,7 @@ class App:
         return queue
 
     @cached_property
-    def work(self):
+    def work(self) -> Work:
         """The running long operation on the project, created on first use."""
         from workbench.ui.work import Work
 
@@ -91,7 +97,7 @@ class App:
         """Whether a long operation on the project is running. Editing is disabled meanwhile."""
         return "work" in self.__dict__ and self.work.active
 
-    def _devices_reported(self, devices: list[dict]) -> None:
+    def _devices_reported(self, devices: list[dict[str, Any]]) -> None:
         """Keep the devices that a worker reported, so that the window never imports torch."""
         names = [one["name"] for one in devices]
         best = next((name for name in names if name != "cpu"), "cpu")
@@ -147,7 +153,7 @@ class App:
         project = self.project
         return project is not None and not project.read_only and _same_file(project.path, path)
 
-    def _take(self, project) -> None:
+    def _take(self, project: Project) -> None:
         self.close_project(start=False)
         self.project = project
         self.window.banner.hide()
@@ -179,7 +185,7 @@ class App:
         """Whether the open project has documents."""
         from workbench.operations import corpus
 
-        return corpus.any_documents(self.project)
+        return self.project is not None and corpus.any_documents(self.project)
 
     def _landing(self) -> str:
         return "annotate" if self.any_documents() else "data"
@@ -303,20 +309,20 @@ class App:
         self.settings.tell_faults(lambda _error: None)
         self.fail(error)
 
-    def _system_theme(self, _scheme) -> None:
+    def _system_theme(self, _scheme: Qt.ColorScheme) -> None:
         if self.settings.theme == "system":
             style.apply(self.qt, self.settings, self.window.windows())
 
     # ---------------------------------------------------------------- jobs and shutdown
 
-    def active_jobs(self) -> list:
+    def active_jobs(self) -> list[Job]:
         """Running and queued jobs, running ones first."""
         if not self._queue_used:
             return []
         jobs = [job for job in self.queue.jobs if job.status in ACTIVE]
         return sorted(jobs, key=lambda job: job.status != "running")
 
-    def project_jobs(self) -> list:
+    def project_jobs(self) -> list[Job]:
         """The active jobs of the open project."""
         if self.project is None:
             return []
@@ -327,7 +333,7 @@ class App:
             if job.spec.project and _same_file(Path(job.spec.project), path)
         ]
 
-    def ended_jobs(self) -> list:
+    def ended_jobs(self) -> list[Job]:
         """Finished jobs of this session that are still listed."""
         return [job for job in self.queue.jobs if job.over] if self._queue_used else []
 
@@ -341,7 +347,7 @@ class App:
             keeps = job.spec.stoppable and job.status == "running"
             job.stop() if keeps else job.cancel()
 
-    def _jobs_changed(self, job=None, event=None) -> None:
+    def _jobs_changed(self, job: Job | None = None, event: object = None) -> None:
         if self.window.status is not None:
             self.window.status.show_jobs(self.active_jobs())
         if job is not None:
@@ -405,7 +411,7 @@ def _same_file(one: Path, other: Path) -> bool:
 
 def make_qt() -> QApplication:
     """Create the Qt application with style and fonts, before any widget."""
-    qt = QApplication.instance() or QApplication(sys.argv[:1])
+    qt = cast(QApplication, QApplication.instance() or QApplication(sys.argv[:1]))
     qt.setApplicationName("Glossbench")
     qt.setDesktopFileName("glossbench")
     qt.setStyle("Fusion")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from typing import Any, cast
+
+from PySide6.QtCore import QItemSelectionRange, QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -31,7 +33,7 @@ class Editing(QObject):
         super().__init__(window)
         self._window = window
         self._before: QWidget | None = None  # had the focus before the menu bar took it
-        QApplication.instance().focusChanged.connect(self._focus_changed)
+        cast(QApplication, QApplication.instance()).focusChanged.connect(self._focus_changed)
 
     def _focus_changed(self, old: QWidget | None, new: QWidget | None) -> None:
         if isinstance(new, QMenuBar | QMenu):
@@ -45,7 +47,7 @@ class Editing(QObject):
         found = self._before or QApplication.focusWidget() or self._window.focusWidget()
         inner = getattr(found, "lineEdit", None)
         if isinstance(found, QAbstractSpinBox) or (inner is not None and inner() is not None):
-            return found.lineEdit()
+            return cast(QWidget | None, cast(Any, found).lineEdit())
         return found
 
     # ------------------------------------------------------------ available edits
@@ -83,7 +85,7 @@ class Editing(QObject):
 
     def cut(self) -> None:
         if self.can_cut:
-            self.widget.cut()
+            cast(QLineEdit, self.widget).cut()
 
     def copy(self) -> None:
         if not self.can_copy:
@@ -94,19 +96,20 @@ class Editing(QObject):
         elif isinstance(field, Lines):
             field.copy()
         else:
-            field.copy_chosen()
+            cast(Any, field).copy_chosen()
 
     def paste(self) -> None:
         if self.can_paste:
-            self.widget.paste()
+            cast(QLineEdit, self.widget).paste()
 
     def select_all(self) -> None:
         if self.can_select_all:
-            self.widget.selectAll()
+            cast(QLineEdit, self.widget).selectAll()
 
 
 def _selected_rows(view: QAbstractItemView) -> int:
-    return sum(one.height() for one in view.selectionModel().selection() if one.left() == 0)
+    ranges = cast(list[QItemSelectionRange], view.selectionModel().selection())
+    return sum(one.height() for one in ranges if one.left() == 0)
 
 
 def _editable(field: QWidget | None) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from numbers import Number
 from string import Formatter
 from typing import Any, Protocol
 
@@ -84,7 +83,7 @@ class _Sentences(Formatter):
     """A Formatter that formats numbers with a format specification for the locale."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        if format_spec and isinstance(value, Number):
+        if format_spec and isinstance(value, int | float):
             return _formats.number(value, format_spec)
         return format(value, format_spec)
 
@@ -167,5 +166,5 @@ def when_iso(at: str, now: float | None = None, *, brief: bool = False) -> str:
     )
 
 
-def _midnight(at: time.struct_time) -> tuple:
+def _midnight(at: time.struct_time) -> tuple[int, int, int, int, int, int, int, int, int]:
     return (at.tm_year, at.tm_mon, at.tm_mday, 0, 0, 0, 0, 0, -1)

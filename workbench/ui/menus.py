@@ -88,7 +88,8 @@ class Menus:
 
     def _submenu(self, entry: Entry) -> QMenu:
         menu, choices = QMenu(entry.command.lasting(), self._window), entry.command.choices
-        menu.aboutToShow.connect(lambda: context_menu.fill(menu, choices(entry.target())))
+        if choices is not None:
+            menu.aboutToShow.connect(lambda: context_menu.fill(menu, choices(entry.target())))
         return menu
 
     def act(self, entry: Entry) -> None:
@@ -155,13 +156,14 @@ class Menus:
             if group is not None and (entry.page, entry.command.group) != group:
                 menu.addSeparator()
             group = (entry.page, entry.command.group)
-            self._show(entry)
-            menu.addAction(entry.action)
+            if (action := entry.action) is not None:
+                self._show(entry, action)
+                menu.addAction(action)
 
-    def _show(self, entry: Entry) -> None:
+    def _show(self, entry: Entry, action: QAction) -> None:
         target = entry.target() if self._belongs(entry) else None
         if target is not None or not callable(entry.command.title):
-            entry.action.setText(entry.command.words(target))
-        entry.action.setEnabled(self.can_act(entry))
+            action.setText(entry.command.words(target))
+        action.setEnabled(self.can_act(entry))
         if entry.command.checked is not None and target is not None:
-            entry.action.setChecked(entry.command.checked(target))
+            action.setChecked(entry.command.checked(target))

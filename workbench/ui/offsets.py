@@ -21,7 +21,7 @@ _UNSHOWABLE = re.compile(
 _STRONG_SEARCH = 4000  # code points examined for the direction of a paragraph
 
 
-def _picture(match: re.Match) -> str:
+def _picture(match: re.Match[str]) -> str:
     """A replacement of one code point: control pictures for C0 and DEL, U+FFFD for undrawable ones.
 
     U+FEFF becomes U+2060, which has the same meaning: PySide6 drops U+FEFF at the start of a string

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit
 
 from workbench.base.i18n import _
@@ -11,11 +14,14 @@ from workbench.ui.menus import Entry
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.table import Column, Table
 
+if TYPE_CHECKING:
+    from workbench.ui.app import App
+
 
 class Palette(Dialog):
     """Enabled commands, best match first."""
 
-    def __init__(self, app):
+    def __init__(self, app: App) -> None:
         super().__init__(app.window, _("Find a command"), width=600)
         self._app, self._pages = app, {one.id: _(one.title) for one in app.registry.all("panel")}
         menus = app.window.menus
@@ -62,8 +68,8 @@ class Palette(Dialog):
         self.accept()
         self._app.window.menus.act(entry)
 
-    def eventFilter(self, watched, event) -> bool:
-        if event.type() == event.Type.KeyPress:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == event.Type.KeyPress:
             if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Up):
                 step = 1 if event.key() == Qt.Key.Key_Down else -1
                 self._table.selectRow(
@@ -72,11 +78,9 @@ class Palette(Dialog):
                     )
                 )
                 return True
-            if (
-                event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-                and self._table.current_row() is not None
-            ):
-                self._do(self._table.current_row())
+            chosen = self._table.current_row()
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and chosen is not None:
+                self._do(chosen)
                 return True
         return super().eventFilter(watched, event)
 

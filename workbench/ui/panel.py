@@ -44,8 +44,9 @@ A page without documents, runs … shows an `EmptyState` with a button for the n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from workbench.base.errors import WorkbenchError
@@ -215,20 +216,24 @@ class View(QWidget):
         else:
             self._missed |= fields
 
-    def showEvent(self, event) -> None:
+    def showEvent(self, event: QShowEvent) -> None:
         self._render_missed()
         super().showEvent(event)
+
+
+class _Watching(Protocol):
+    def watch(self, on: bool) -> None: ...
 
 
 class WatchingView(View):
     """A view whose state (with `watch(on)`) follows the project only while visible."""
 
-    def showEvent(self, event) -> None:
+    def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self.state.watch(True)
+        cast(_Watching, self.state).watch(True)
 
-    def hideEvent(self, event) -> None:
-        self.state.watch(False)
+    def hideEvent(self, event: QHideEvent) -> None:
+        cast(_Watching, self.state).watch(False)
         super().hideEvent(event)
 
 
@@ -255,7 +260,7 @@ class Panel:
         raise NotImplementedError
 
     @property
-    def view(self) -> Any:
+    def view(self) -> QWidget:
         """The view, created when first needed."""
         if self._view is None:
             self._view = self._make_view()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QStatusBar
@@ -15,11 +17,16 @@ from workbench.ui.widgets.layout import fixed, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import IconLabel, words
 
+if TYPE_CHECKING:
+    from workbench.base.settings import Settings
+    from workbench.jobs.queue import Job
+    from workbench.project.project import Project
+
 
 class Status(QStatusBar):
     """Shows the values passed to it; a click on the run opens the Train page."""
 
-    def __init__(self, show_run):
+    def __init__(self, show_run: Callable[[], None]) -> None:
         super().__init__()
         self.setSizeGripEnabled(False)
         self._mark, self._saved = IconLabel("circle-check", "good", 14), words("", "small", "muted")
@@ -45,7 +52,7 @@ class Status(QStatusBar):
         )
         return QRect(QPoint(left + 16, 0), QPoint(right.geometry().left() - 16, self.height() - 1))
 
-    def show_project(self, project) -> None:
+    def show_project(self, project: Project | None) -> None:
         self._left.setVisible(project is not None)
         if project is None:
             return
@@ -58,7 +65,7 @@ class Status(QStatusBar):
         self._file.setText(project.path.name)
         plain.set_tip(self._file, str(project.path))
 
-    def show_jobs(self, jobs) -> None:
+    def show_jobs(self, jobs: Sequence[Job]) -> None:
         """`jobs`: running and queued jobs, running ones first."""
         self._busy.setVisible(bool(jobs))
         if not jobs:
@@ -71,9 +78,10 @@ class Status(QStatusBar):
         )
         self._meter.set(share)
 
-    def show_device(self, settings) -> None:
+    def show_device(self, settings: Settings) -> None:
         name = settings.device if settings.device != "auto" else settings.devices.get("best", "cpu")
-        told = next((one for one in settings.devices.get("all", ()) if one.get("name") == name), {})
+        known = settings.devices.get("all", ())
+        told: dict[str, Any] = next((one for one in known if one.get("name") == name), {})
         cores = os.cpu_count() or 1
         title = told.get("title") or (
             ngettext("CPU, {count} core", "CPU, {count} cores", cores).format(count=cores)

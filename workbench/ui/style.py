@@ -68,12 +68,12 @@ def palette() -> QPalette:
     it = QPalette()
     for role, name in _ROLES.items():
         it.setColor(getattr(QPalette.ColorRole, role), QColor(theme.colour(name)))
-    for role in (
+    for disabled in (
         QPalette.ColorRole.WindowText,
         QPalette.ColorRole.Text,
         QPalette.ColorRole.ButtonText,
     ):
-        it.setColor(QPalette.ColorGroup.Disabled, role, QColor(theme.colour("faint")))
+        it.setColor(QPalette.ColorGroup.Disabled, disabled, QColor(theme.colour("faint")))
     return it
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from workbench.base.i18n import N_, _
 from workbench.base.system_check import PROBLEM, WARNING, Check
@@ -39,7 +40,9 @@ DISPLAYS = {
 }  # platform plugin of Linux → its variable
 
 
-def run(params: Mapping, folder: Path) -> Iterator[dict]:
+def run(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target; takes no parameters."""
     yield {"kind": "stage", "text": _("Loading Qt…")}
     from PySide6.QtGui import QGuiApplication

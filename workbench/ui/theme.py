@@ -11,11 +11,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QColor, QFont, QFontDatabase
 
 from workbench.base import paths
 from workbench.base.events import Signal
+
+if TYPE_CHECKING:
+    pass
 
 LIGHT = {
     "window": "#F4F5F7",
@@ -202,7 +206,7 @@ def next_text_size(step: int) -> int:
 # ---------------------------------------------------------------- colours of labels
 
 
-def label_colours(label, *, dark: bool | None = None) -> LabelColours:
+def label_colours(label: object, *, dark: bool | None = None) -> LabelColours:
     """Colours of a label at the lightness that all labels share.
 
     `label` is a `text.labels.Label`, a position (0-based), or the "#RRGGBB" that a user chose: only
@@ -327,7 +331,8 @@ def _luminance(colour_: str) -> float:
 def _channels(colour_: str) -> tuple[float, float, float]:
     if len(colour_) != 7 or colour_[0] != "#":
         raise ValueError(f"{colour_!r} is not #RRGGBB")
-    return tuple(int(colour_[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    red, green, blue = (int(colour_[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    return red, green, blue
 
 
 def _encode(channel: float) -> float:

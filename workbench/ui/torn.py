@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 
@@ -30,6 +31,6 @@ class TornPage(QMainWindow):
         """Return the page, which this window no longer owns."""
         return self.takeCentralWidget()
 
-    def closeEvent(self, event) -> None:
+    def closeEvent(self, event: QCloseEvent) -> None:
         self._given_back()
         event.accept()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
 
 
 class Waits(State):
@@ -37,7 +40,9 @@ class Waits(State):
             self.job.run_first()
 
 
-def of_project(project: Any, purpose: str, run_id: Callable[[], int | None] = lambda: None):
+def of_project(
+    project: Any, purpose: str, run_id: Callable[[], int | None] = lambda: None
+) -> Callable[[Job], bool]:
     """Whether a job belongs to this project and purpose; with `run_id`, to that run."""
 
     def wanted(job: Any) -> bool:

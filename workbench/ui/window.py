@@ -6,10 +6,12 @@ Pages and menus come from tables; the window contains no logic of pages.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QByteArray, QRect, Qt, QTimer
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDockWidget,
     QHBoxLayout,
@@ -32,6 +34,8 @@ from workbench.ui.widgets.note_line import NoteLine
 
 if TYPE_CHECKING:
     from workbench.ui.app import App
+    from workbench.ui.status import Status
+    from workbench.ui.torn import TornPage
 
 START = "welcome"
 DOCK = 190  # initial height of a dock
@@ -52,10 +56,10 @@ class Window(QMainWindow):
         self._classes: dict[str, type[Panel]] = {}
         self._empties: dict[str, QWidget] = {}
         self._docks: dict[str, QDockWidget] = {}
-        self._torn: dict[str, QMainWindow] = {}
+        self._torn: dict[str, TornPage] = {}
         self._commands_loaded = False
         self._steps: Iterator[None] | None = None  # of the page that `visit` is building
-        self.status = None
+        self.status: Status | None = None
         self.setWindowIcon(icons.app_icon())
         self.setAcceptDrops(True)
         self.setMinimumSize(960, 600)
@@ -114,7 +118,7 @@ class Window(QMainWindow):
                 self.menus.add(
                     self.panel_class(entry.id).commands,
                     entry.id,
-                    lambda id=entry.id: self._panels.get(id),
+                    partial(self._panels.get, entry.id),
                 )
         self.status = Status(lambda: self.go("train"))
         self.setStatusBar(self.status)
@@ -264,7 +268,7 @@ class Window(QMainWindow):
             self.bring_back(id)
         for id, dock in list(self._docks.items()):
             self.app.settings.window[f"dock.{id}"] = dock.isVisible()
-            dock.setWidget(None)
+            dock.setWidget(cast(QWidget, None))  # Qt accepts a null pointer
             self.removeDockWidget(dock)
             dock.deleteLater()
         self._docks.clear()
@@ -340,7 +344,7 @@ class Window(QMainWindow):
         torn = self._torn.pop(page, None)
         if torn is None:
             return
-        view, stands_for = torn.take(), self._empties.pop(f"torn.{page}")
+        view, stands_for = cast(QWidget, torn.take()), self._empties.pop(f"torn.{page}")
         self.stack.removeWidget(stands_for)
         stands_for.deleteLater()
         self.stack.addWidget(view)
@@ -350,7 +354,7 @@ class Window(QMainWindow):
 
     # ---------------------------------------------------------------- messages
 
-    def note(self, text: str, undo, action: str = "") -> None:
+    def note(self, text: str, undo: Callable[[], None] | None, action: str = "") -> None:
         self.note_line.say(text, undo, action=action)
 
     def _room_for_notes(self) -> QRect:
@@ -374,15 +378,15 @@ class Window(QMainWindow):
                 self.setWindowState(Qt.WindowState.WindowMaximized)
 
     def _remember(self) -> None:
-        self.app.settings.window["geometry"] = bytes(self.saveGeometry().toBase64()).decode()
+        self.app.settings.window["geometry"] = bytes(self.saveGeometry().toBase64().data()).decode()
         for id, dock in self._docks.items():
             self.app.settings.window[f"dock.{id}"] = dock.isVisible()
 
-    def showEvent(self, event) -> None:
+    def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         QTimer.singleShot(0, self.load_commands)
 
-    def closeEvent(self, event) -> None:
+    def closeEvent(self, event: QCloseEvent) -> None:
         if not self.app.may_close():
             event.ignore()
             return
@@ -392,11 +396,11 @@ class Window(QMainWindow):
         event.accept()
         self.app.closed()
 
-    def dragEnterEvent(self, event) -> None:
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if event.mimeData().hasUrls() and any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
 
-    def dropEvent(self, event) -> None:
+    def dropEvent(self, event: QDropEvent) -> None:
         files = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         event.acceptProposedAction()
         QTimer.singleShot(

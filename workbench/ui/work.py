@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QWidget
 
 from workbench.base.errors import Cancelled, ProjectBusy
 from workbench.base.events import Signal
@@ -29,8 +30,9 @@ class Work:
     def __init__(self, app: App):
         self.changed = Signal("work.changed")
         self.title = ""
-        self._app, self._watch = app, None
-        self.line = WorkLine(app.window.note_line.parentWidget())
+        self._app = app
+        self._watch: Watch | None = None
+        self.line = WorkLine(cast(QWidget, app.window.note_line.parentWidget()))
         self.line.cancelled.connect(self.cancel)
         self._delay = QTimer(self.line)
         self._delay.setSingleShot(True)

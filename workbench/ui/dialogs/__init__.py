@@ -7,77 +7,81 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workbench.ui.app import App
 
 
-def new_project(app, data: Sequence[Path] = ()) -> None:
+def new_project(app: App, data: Sequence[Path] = ()) -> None:
     """Open the New project dialog; if `data` is given, its import follows."""
     from workbench.ui.dialogs.new_project import NewProject
 
     NewProject(app, data).exec()
 
 
-def open_project(app) -> None:
+def open_project(app: App) -> None:
     from workbench.ui.dialogs.files import choose_to_open
 
     choose_to_open(app)
 
 
-def sample(app) -> None:
+def sample(app: App) -> None:
     """Copy the sample project into the user's documents folder and open it."""
     from workbench.ui.dialogs.files import open_sample
 
     open_sample(app)
 
 
-def settings(app) -> None:
+def settings(app: App) -> None:
     from workbench.ui.dialogs.settings import SettingsDialog
 
     SettingsDialog(app).exec()
 
 
-def palette(app) -> None:
+def palette(app: App) -> None:
     from workbench.ui.palette import Palette
 
     Palette(app).exec()
 
 
-def keys(app) -> None:
+def keys(app: App) -> None:
     from workbench.ui.dialogs.key_sheet import KeySheet
 
     KeySheet(app).exec()
 
 
-def log(app) -> None:
+def log(app: App) -> None:
     from workbench.ui.dialogs.about import open_log
 
     open_log(app)
 
 
-def diagnostics(app) -> None:
+def diagnostics(app: App) -> None:
     from workbench.ui.dialogs.about import copy_diagnostics
 
     copy_diagnostics(app)
 
 
-def system_check(app) -> None:
+def system_check(app: App) -> None:
     from workbench.ui.dialogs.system_check import SystemCheckDialog
 
     SystemCheckDialog(app).exec()
 
 
-def changes(app) -> None:
+def changes(app: App) -> None:
     from workbench.ui.dialogs.changes import ChangesDialog
 
     ChangesDialog(app.window).exec()
 
 
-def about(app) -> None:
+def about(app: App) -> None:
     from workbench.ui.dialogs.about import About
 
     About(app).exec()
 
 
-ACTS: dict[str, Callable] = {
+ACTS: dict[str, Callable[..., None]] = {
     "new": new_project,
     "open": open_project,
     "sample": sample,

@@ -8,6 +8,7 @@ import re
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QUrl, qVersion
 from PySide6.QtGui import QDesktopServices
@@ -22,6 +23,9 @@ from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.words import picture, words
 
+if TYPE_CHECKING:
+    from workbench.ui.app import App
+
 PACKAGES = (
     "PySide6-Essentials",
     "torch",
@@ -35,7 +39,7 @@ PACKAGES = (
 
 
 class About(Dialog):
-    def __init__(self, app):
+    def __init__(self, app: App) -> None:
         super().__init__(app.window, _("About Glossbench"), width=480)
         mark = picture(icons.app_icon().pixmap(64, 64))
         facts = column(
@@ -94,7 +98,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def diagnostics(app) -> str:
+def diagnostics(app: App) -> str:
     """Versions, system, settings and counts for bug reports: no text, names or paths of the user.
 
     Always in English, as developers read it.
@@ -134,12 +138,12 @@ def _places(trace: str) -> list[str]:
     return [f"{'/'.join(Path(file).parts[-3:])}:{line} {name}" for file, line, name in found]
 
 
-def copy_diagnostics(app) -> None:
+def copy_diagnostics(app: App) -> None:
     QApplication.clipboard().setText(diagnostics(app))
     app.note(_("Diagnostics copied to the clipboard. They contain none of your text."))
 
 
-def open_log(app) -> None:
+def open_log(app: App) -> None:
     """Open the log in the system's viewer; without one, report its path."""
     path = paths.log_file()
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QTimer
 
 from workbench.base.i18n import _, ngettext
@@ -10,10 +12,14 @@ from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import words
 
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+    from workbench.ui.app import App
+
 CHECK_MS = 100  # milliseconds between two checks whether the jobs have ended
 
 
-def ask(app, *, project_only: bool = False) -> bool:
+def ask(app: App, *, project_only: bool = False) -> bool:
     """Ask what to do with the active jobs. Returns True once the window (or project) may close.
 
     `project_only`: only the jobs of the open project count, and its runs may continue.
@@ -27,7 +33,7 @@ class ClosingQuestion(Dialog):
     Accepted automatically when no job is left to wait for.
     """
 
-    def __init__(self, app, *, project_only: bool = False):
+    def __init__(self, app: App, *, project_only: bool = False) -> None:
         self._jobs = app.project_jobs if project_only else app.active_jobs
         jobs = self._jobs()
         names = ", ".join(job.spec.title or job.spec.target for job in jobs[:3])
@@ -44,7 +50,7 @@ class ClosingQuestion(Dialog):
         self._clock.timeout.connect(self._check)
         self._clock.start()
 
-    def _add_buttons(self, jobs: list, project_only: bool) -> None:
+    def _add_buttons(self, jobs: list[Job], project_only: bool) -> None:
         runs = any(job.spec.stoppable for job in jobs)
         text = _("Cancel job") if len(jobs) == 1 else _("Cancel all jobs")
         if runs and len(jobs) == 1:
@@ -82,7 +88,7 @@ class ClosingQuestion(Dialog):
         for button in (self._stop, self._continue):
             button.setEnabled(False)
 
-    def _left(self) -> list:
+    def _left(self) -> list[Job]:
         """The jobs that must end before the window or project can close."""
         return [job for job in self._jobs() if not (self._continuing and job.spec.stoppable)]
 
@@ -92,11 +98,11 @@ class ClosingQuestion(Dialog):
             self.accept()
 
 
-def _can_stop(job) -> bool:
+def _can_stop(job: Job) -> bool:
     return job.spec.stoppable and job.status == "running"
 
 
-def _consequences(jobs: list, project_only: bool) -> str:
+def _consequences(jobs: list[Job], project_only: bool) -> str:
     """Describe what each answer does to these jobs."""
     told = []
     if any(_can_stop(job) for job in jobs):
@@ -115,7 +121,7 @@ def _consequences(jobs: list, project_only: bool) -> str:
     return " ".join(told)
 
 
-def ask_to_cancel(app) -> bool:
+def ask_to_cancel(app: App) -> bool:
     """Ask whether to cancel the change being written; True once it has ended."""
     return bool(CancelQuestion(app).exec())
 
@@ -123,7 +129,7 @@ def ask_to_cancel(app) -> bool:
 class CancelQuestion(Dialog):
     """Cancel the change, or go back (Escape). Accepted automatically when the change has ended."""
 
-    def __init__(self, app):
+    def __init__(self, app: App) -> None:
         super().__init__(app.window, _("A change is being written"), app.work.title, width=460)
         self._app = app
         self._words = words(_("If you cancel, the change is rolled back."), wrap=True)

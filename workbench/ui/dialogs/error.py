@@ -10,6 +10,8 @@ import sys
 import threading
 import traceback
 from logging.handlers import RotatingFileHandler
+from types import TracebackType
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication, QPlainTextEdit
 
@@ -20,11 +22,14 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.words import words
 
+if TYPE_CHECKING:
+    from workbench.ui.app import App
+
 LOG_BYTES, LOG_FILES = 1_000_000, 3
 log = logging.getLogger("workbench")
 
 
-def install(app) -> None:
+def install(app: App) -> None:
     """Send uncaught exceptions of all threads to the log and a dialog.
 
     A second call replaces the app.
@@ -33,7 +38,9 @@ def install(app) -> None:
     reporter = Reporter(app)
     sys.excepthook = reporter.caught
     threading.excepthook = lambda args: app.dispatch(
-        lambda: reporter.caught(args.exc_type, args.exc_value, args.exc_traceback)
+        lambda: reporter.caught(
+            args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback
+        )
     )
 
 
@@ -42,7 +49,7 @@ def _open_log() -> None:
         return
     try:
         paths.log_file().parent.mkdir(parents=True, exist_ok=True)
-        handler = RotatingFileHandler(
+        handler: logging.Handler = RotatingFileHandler(
             paths.log_file(),
             maxBytes=LOG_BYTES,
             backupCount=LOG_FILES,
@@ -60,11 +67,13 @@ def _open_log() -> None:
 class Reporter:
     """Installed as `sys.excepthook`. While a dialog is open, further exceptions are only logged."""
 
-    def __init__(self, app):
+    def __init__(self, app: App) -> None:
         self._app, self._showing = app, False
         self.last: str = ""
 
-    def caught(self, kind: type[BaseException], error: BaseException, trace) -> None:
+    def caught(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
         if issubclass(kind, KeyboardInterrupt):
             self._app.window.close()
             return
@@ -85,7 +94,7 @@ class Reporter:
 class ErrorDialog(Dialog):
     """The error, a note that no data is lost, collapsible details, and a button to copy them."""
 
-    def __init__(self, app, error: BaseException, details: str):
+    def __init__(self, app: App, error: BaseException, details: str) -> None:
         super().__init__(
             app.window,
             _("Something went wrong"),

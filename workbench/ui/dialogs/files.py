@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFileDialog
 
 from workbench.base import paths
 from workbench.base.i18n import _
 
+if TYPE_CHECKING:
+    from workbench.ui.app import App
+
 DATA = "*.jsonl *.json *.csv *.tsv *.txt *.conll *.conllu *.iob *.bio"
 
 
-def folder_of(app) -> Path:
+def folder_of(app: App) -> Path:
     """Initial folder of project dialogs: the user's choice, else the documents folder."""
     return (
         Path(app.settings.documents_folder).expanduser()
@@ -21,7 +25,7 @@ def folder_of(app) -> Path:
     )
 
 
-def choose_to_open(app) -> None:
+def choose_to_open(app: App) -> None:
     """Open a project; import data files into the open project, or into a new one."""
     suffix = f"*{paths.PROJECT_SUFFIX}"
     both, projects = _("Projects and data ({patterns})"), _("Projects ({patterns})")
@@ -39,7 +43,7 @@ def choose_to_open(app) -> None:
         app.dropped(files)
 
 
-def open_sample(app) -> None:
+def open_sample(app: App) -> None:
     """Copy the sample project to an unused name in the documents folder and open it."""
     from workbench.base.errors import WorkbenchError
     from workbench.operations import corpus

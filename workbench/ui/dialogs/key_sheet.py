@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QKeySequenceEdit, QLineEdit
@@ -16,6 +17,9 @@ from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import call
 
+if TYPE_CHECKING:
+    from workbench.ui.app import App
+
 
 @dataclass(frozen=True)
 class Line:
@@ -26,7 +30,7 @@ class Line:
 
 
 class KeySheet(Dialog):
-    def __init__(self, app):
+    def __init__(self, app: App) -> None:
         super().__init__(app.window, _("Keys"), _("Keyboard shortcuts"), width=660)
         self._app = app
         self._search = QLineEdit()
@@ -100,7 +104,7 @@ class KeySheet(Dialog):
 class KeyDialog(Dialog):
     """Records the new key. Keys of other commands are rejected with the name of the command."""
 
-    def __init__(self, parent: KeySheet, app, line: Line):
+    def __init__(self, parent: KeySheet, app: App, line: Line) -> None:
         super().__init__(
             parent,
             line.title,

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QPlainTextEdit
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
@@ -20,6 +21,9 @@ from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.ui.app import App
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ def split_labels(text: str) -> list[str]:
 class NewProject(Dialog):
     """Creates the file and opens it. With `data` the import dialog follows, else Data offers it."""
 
-    def __init__(self, app, data: Sequence[Path] = ()):
+    def __init__(self, app: App, data: Sequence[Path] = ()) -> None:
         super().__init__(
             app.window,
             _("New project"),
@@ -140,7 +144,7 @@ class NewProject(Dialog):
         self._name.selectAll()
         self._name.setFocus()
 
-    def _kind(self, kind: Kind):
+    def _kind(self, kind: Kind) -> QWidget:
         box = QCheckBox(_(kind.title))
         box.setAccessibleName(_("Label {what}").format(what=_(kind.title).lower()))
         text = QPlainTextEdit()

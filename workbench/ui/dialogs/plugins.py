@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
@@ -18,7 +19,7 @@ from workbench.ui.dialogs.plugins_state import PluginsState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
-from workbench.ui.widgets.layout import clear, column, fill, row
+from workbench.ui.widgets.layout import clear, column, fill, layout_of, row
 from workbench.ui.widgets.words import Elided, IconLabel, words
 
 LOOKS = {  # state → icon, icon tone, chip tone
@@ -65,11 +66,11 @@ class PluginsPage(QFrame):
         """Rebuild the page; the focus stays on the button of the same name."""
         before = QApplication.focusWidget()
         name = before.accessibleName() if before is not None and self.isAncestorOf(before) else ""
-        clear(self._cards.layout())
+        clear(layout_of(self._cards))
         for one in self.state.rows:
-            self._cards.layout().addWidget(PluginCard(self.state, one))
+            layout_of(self._cards).addWidget(PluginCard(self.state, one))
         if not self.state.rows:
-            self._cards.layout().addWidget(self._nothing())
+            layout_of(self._cards).addWidget(self._nothing())
         self._fill_folders()
         again = next(
             (one for one in self._cards.findChildren(Button) if one.accessibleName() == name), None
@@ -97,7 +98,7 @@ class PluginsPage(QFrame):
         menu.addAction(_("Open {folder}").format(folder=_short(str(own))), _open_own)
         for folder in folders:
             told = _("Remove {folder} from the list").format(folder=_short(folder))
-            menu.addAction(told, lambda folder=folder: self.state.remove_folder(folder))
+            menu.addAction(told, partial(self.state.remove_folder, folder))
 
     def _add(self) -> None:
         folder = QFileDialog.getExistingDirectory(self, _("Choose a plugin folder"))
@@ -163,7 +164,7 @@ class PluginCard(QFrame):
             Button(_("Cancel"), on=lambda: self.state.ask(None)),
             Button(_("Enable plugin"), "check", on=lambda: self.state.enable(plugin)),
         )
-        question.layout().addWidget(buttons)
+        layout_of(question).addWidget(buttons)
         return question
 
     def _error(self) -> list[QWidget]:
@@ -193,7 +194,7 @@ class PluginCard(QFrame):
         QDesktopServices.openUrl(QUrl.fromLocalFile(self.status.plugin.key))
 
 
-def _fact(title: str, text: str, mode=Qt.TextElideMode.ElideRight) -> QWidget:
+def _fact(title: str, text: str, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> QWidget:
     name = words(title, "small", "muted")
     name.setFixedWidth(theme.px(TITLE))
     value = Elided(text, "small", mode=mode)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
@@ -157,7 +157,7 @@ def _failure(job: Job) -> tuple[str, str] | None:
     return told.format(title=first.title, reason=_sentence(first.error), time=at), first.details
 
 
-def _named(raw: Mapping) -> dict[str, str]:
+def _named(raw: Mapping[str, Any]) -> dict[str, str]:
     return {str(name): str(value) for name, value in raw.items()}
 
 

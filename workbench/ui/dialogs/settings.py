@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from PySide6.QtWidgets import QFileDialog, QListWidget, QTabBar
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QFrame,
+    QLineEdit,
+    QListWidget,
+    QTabBar,
+    QWidget,
+)
 
 from workbench.base import paths
 from workbench.base.i18n import N_, _
@@ -17,8 +25,11 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.form import Form
-from workbench.ui.widgets.layout import column, row, scrolled
+from workbench.ui.widgets.layout import column, layout_of, row, scrolled
 from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.ui.app import App
 
 
 @dataclass(frozen=True)
@@ -140,7 +151,7 @@ def records(group: str) -> tuple[Record, ...]:
 
 
 class SettingsDialog(Dialog):
-    def __init__(self, app):
+    def __init__(self, app: App) -> None:
         super().__init__(
             app.window, _("Settings"), _("Changes take effect immediately."), width=720
         )
@@ -158,7 +169,7 @@ class SettingsDialog(Dialog):
                 self._pages.append(column(gap=0))
                 continue
             self._forms[group] = self._form(group)
-            parts = [self._forms[group]]
+            parts: list[QWidget] = [self._forms[group]]
             if group == "work":
                 self._forms[group].put_beside(
                     "documents_folder",
@@ -183,13 +194,13 @@ class SettingsDialog(Dialog):
         form = Form(asked, {one.name: getattr(self._app.settings, one.name) for one in asked})
         for one in records(group):
             if one.words:
-                box = form.control(one.name)
+                box = cast(QComboBox, form.control(one.name))
                 for index, text in enumerate(one.words):
                     box.setItemText(index, _(text))
         form.changed.connect(lambda name, form=form: self._changed(form, name))
         return form
 
-    def _model_folders(self) -> Field:
+    def _model_folders(self) -> QFrame:
         self._list = QListWidget()
         self._list.addItems(self._app.settings.model_folders)
         self._list.setVisible(self._list.count() > 0)
@@ -210,7 +221,7 @@ class SettingsDialog(Dialog):
             self._plugins = PluginsState(self._app.settings, self._app.queue)
             self._plugins.changed.connect(self._tell)
             self.finished.connect(lambda _result, state=self._plugins: state.close())
-            self._pages[PLUGINS].layout().addWidget(PluginsPage(self._plugins))
+            layout_of(self._pages[PLUGINS]).addWidget(PluginsPage(self._plugins))
         for number, page in enumerate(self._pages):
             page.setVisible(number == index)
         self._tell()
@@ -248,7 +259,7 @@ class SettingsDialog(Dialog):
             self._app.settings.documents_folder or str(paths.documents_folder()),
         )
         if folder:
-            self._forms["work"].control("documents_folder").setText(folder)
+            cast(QLineEdit, self._forms["work"].control("documents_folder")).setText(folder)
             self._changed(self._forms["work"], "documents_folder")
 
     def _add_folder(self) -> None:

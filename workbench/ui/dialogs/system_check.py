@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QFrame, QVBoxLayout, QWidget
 
@@ -16,6 +18,9 @@ from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import clear, column, fixed, line, row, scrolled
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import IconLabel, call, words
+
+if TYPE_CHECKING:
+    from workbench.ui.app import App
 
 ICONS = {
     OK: ("circle-check", "good"),
@@ -32,7 +37,7 @@ ATTENTION = ""  # group of failed checks, shown first
 class SystemCheckDialog(Dialog):
     """Starts the check when created and cancels it when closed."""
 
-    def __init__(self, app):
+    def __init__(self, app: App) -> None:
         super().__init__(
             app.window,
             _("System check"),
@@ -58,7 +63,6 @@ class SystemCheckDialog(Dialog):
         self._timer.setSingleShot(True)
         self._timer.setInterval(INTERVAL)
         self._timer.timeout.connect(self._show)
-        self._check: SystemCheck | None = None
         self.finished.connect(self._closed)
         self._fit()
         self.begin()

@@ -5,9 +5,10 @@ choices.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -40,7 +41,7 @@ class Button(QPushButton):
         kind: str = "normal",
         *,
         small: bool = False,
-        on: Callable[[], None] | None = None,
+        on: Callable[[], object] | None = None,
         name: str = "",
         tip: str = "",
         menu: QMenu | None = None,
@@ -76,7 +77,7 @@ class Button(QPushButton):
         self.style().polish(self)
         self._tint()
 
-    def keyPressEvent(self, event) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers():
             self.click()  # Enter presses the focused button everywhere, not only in dialogs
             return
@@ -104,7 +105,7 @@ class Button(QPushButton):
 def icon_button(
     icon: str,
     name: str,
-    on: Callable[[], None] | None = None,
+    on: Callable[[], object] | None = None,
     *,
     kind: str = "quiet",
     small: bool = False,
@@ -130,7 +131,7 @@ class _Segment(QPushButton):
         hint = self.sizeHint()
         return QSize(min(hint.width(), theme.px(LEAST_SEGMENT)), hint.height())
 
-    def paintEvent(self, _event) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         painter, option = QStylePainter(self), QStyleOptionButton()
         self.initStyleOption(option)
         metrics = QFontMetrics(theme.font("ui", 600 if self.isChecked() else 400))
@@ -141,7 +142,7 @@ class _Segment(QPushButton):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and not self.toolTip():
             if self.width() < self.sizeHint().width():
-                plain.show_tip(event.globalPos(), self.text(), self)
+                plain.show_tip(cast(QHelpEvent, event).globalPos(), self.text(), self)
             return True
         return super().event(event)
 

@@ -5,18 +5,33 @@ A light background with a square in the label's colour, its name and key; outlin
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QEnterEvent,
+    QFontMetrics,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from workbench.base.i18n import _
 from workbench.ui import theme
 
+if TYPE_CHECKING:
+    from workbench.text.labels import Label
+
 
 class _Drawing:
     """The drawing of a chip, shared by Chip and ChipButton."""
 
-    def __init__(self, text: str, label=None, key: str = "", tone: str = ""):
+    def __init__(
+        self, text: str, label: Label | None = None, key: str = "", tone: str = ""
+    ) -> None:
         self.text, self.label, self.key, self.tone = text, label, key, tone
 
     def size(self) -> QSize:
@@ -85,7 +100,7 @@ def paint_chip(
     painter: QPainter,
     area: QRectF,
     text: str,
-    label=None,
+    label: Label | None = None,
     *,
     key: str = "",
     tone: str = "",
@@ -111,14 +126,20 @@ class Chip(QWidget):
     """
 
     def __init__(
-        self, text: str, label=None, *, key: str = "", tone: str = "", chosen: bool = False
-    ):
+        self,
+        text: str,
+        label: Label | None = None,
+        *,
+        key: str = "",
+        tone: str = "",
+        chosen: bool = False,
+    ) -> None:
         super().__init__()
         self._drawing, self._chosen = _Drawing(text, label, key, tone), chosen
         self.setAccessibleName(text)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
-    def set(self, text: str, label=None, *, tone: str = "", key: str = "") -> None:
+    def set(self, text: str, label: Label | None = None, *, tone: str = "", key: str = "") -> None:
         self._drawing = _Drawing(text, label, key, tone)
         self.setAccessibleName(text)
         self.updateGeometry()
@@ -129,7 +150,7 @@ class Chip(QWidget):
 
     minimumSizeHint = sizeHint
 
-    def paintEvent(self, _event) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         self._drawing.paint(QPainter(self), QRectF(self.rect()), chosen=self._chosen)
 
 
@@ -139,8 +160,14 @@ class ChipButton(QAbstractButton):
     right_clicked = Signal()
 
     def __init__(
-        self, text: str, label=None, *, key: str = "", tone: str = "", checkable: bool = False
-    ):
+        self,
+        text: str,
+        label: Label | None = None,
+        *,
+        key: str = "",
+        tone: str = "",
+        checkable: bool = False,
+    ) -> None:
         super().__init__()
         self._drawing = _Drawing(text, label, key, tone)
         self.setText(text)
@@ -155,10 +182,10 @@ class ChipButton(QAbstractButton):
 
     minimumSizeHint = sizeHint
 
-    def contextMenuEvent(self, _event) -> None:
+    def contextMenuEvent(self, _event: QContextMenuEvent) -> None:
         self.right_clicked.emit()
 
-    def paintEvent(self, _event) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         chosen = self.isChecked() or self.isDown() or self.underMouse()
         painter = QPainter(self)
         self._drawing.paint(
@@ -169,10 +196,10 @@ class ChipButton(QAbstractButton):
             enabled=self.isEnabled(),
         )
 
-    def enterEvent(self, event) -> None:
+    def enterEvent(self, event: QEnterEvent) -> None:
         self.update()
         super().enterEvent(event)
 
-    def leaveEvent(self, event) -> None:
+    def leaveEvent(self, event: QEvent) -> None:
         self.update()
         super().leaveEvent(event)

@@ -7,7 +7,10 @@ text.
 
 from __future__ import annotations
 
-from PySide6.QtGui import QAccessible
+from typing import Any, cast
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QAccessibleWidget, QComboBox
 
 _installed = False
@@ -28,10 +31,10 @@ class ComboAccess(QAccessibleWidget):
     def childCount(self) -> int:
         return 0
 
-    def child(self, _index: int):
+    def child(self, _index: int) -> None:
         return None
 
-    def indexOfChild(self, _child) -> int:
+    def indexOfChild(self, _child: QAccessibleInterface) -> int:
         return -1
 
     def actionNames(self) -> list[str]:
@@ -49,8 +52,9 @@ def install() -> None:
         QAccessible.installFactory(_make)
 
 
-def _make(class_name: str, thing):
+def _make(class_name: str, thing: QObject) -> ComboAccess | None:
     if class_name != "QComboBox" or not isinstance(thing, QComboBox):
         return None
-    thing.access = ComboAccess(thing)  # Qt keeps a raw pointer: store a reference on the box
-    return thing.access
+    access = ComboAccess(thing)
+    cast(Any, thing).access = access  # Qt keeps a raw pointer: store a reference on the box
+    return access

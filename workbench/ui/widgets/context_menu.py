@@ -67,8 +67,8 @@ class ContextMenu(QObject):
         for part in {widget, self._surface}:
             part.installEventFilter(self)
 
-    def eventFilter(self, watched, event) -> bool:
-        if event.type() == QEvent.Type.ContextMenu:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QContextMenuEvent) and isinstance(watched, QWidget):
             self._open(watched, event)
             return True
         return super().eventFilter(watched, event)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QModelIndex, QRectF, Qt
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QTableView
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
 from workbench.ui import theme
 from workbench.ui.widgets.chip import chip_width, paint_chip
@@ -29,7 +29,7 @@ RUN_TONES = {  # status of a run or job → tone of its chip
 PAD = 12  # left padding of the text in a cell
 
 
-def ground(painter: QPainter, option, *, last_line: bool = True) -> None:
+def ground(painter: QPainter, option: QStyleOptionViewItem, *, last_line: bool = True) -> None:
     """Draw the background of a cell (selected, hovered or plain) and the line below.
 
     In a table, single cells of a row are not highlighted on hover.
@@ -48,11 +48,11 @@ def ground(painter: QPainter, option, *, last_line: bool = True) -> None:
 class BarDelegate(QStyledItemDelegate):
     """A number with a bar beside it. A narrow column shows only the number."""
 
-    def __init__(self, parent, role: int):
+    def __init__(self, parent: QWidget, role: int) -> None:
         super().__init__(parent)
         self._role = role
 
-    def paint(self, painter: QPainter, option, index) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         painter.save()
         ground(painter, option)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -96,11 +96,11 @@ class ChipDelegate(QStyledItemDelegate):
     The role returns (text, label or None, tone), or None for plain text.
     """
 
-    def __init__(self, parent, role: int):
+    def __init__(self, parent: QWidget, role: int) -> None:
         super().__init__(parent)
         self._role = role
 
-    def paint(self, painter: QPainter, option, index) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         chip = index.data(self._role)
         if not chip:
             super().paint(painter, option, index)

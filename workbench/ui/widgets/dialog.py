@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QDialog, QPushButton, QVBoxLayout, QWidget
 
 from workbench.ui import theme
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.layout import bar, column
+from workbench.ui.widgets.layout import bar, column, layout_of
 from workbench.ui.widgets.words import words
 
 
@@ -42,28 +45,28 @@ class Dialog(QDialog):
 
     def end(self, *buttons: QWidget | None) -> None:
         """The button row: None is a stretch, the primary button is last."""
-        self.layout().addWidget(bar(*buttons, margins=(24, 12, 24, 12)))
+        layout_of(self).addWidget(bar(*buttons, margins=(24, 12, 24, 12)))
 
     def fault(self, text: str) -> None:
         """Show an error; "" clears it."""
         self._fault.set(text)
 
-    def showEvent(self, event) -> None:
+    def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        needed = self.layout().totalHeightForWidth(
+        needed = layout_of(self).totalHeightForWidth(
             self.width()
         )  # wrapped text is taller than its size hint
         room = self.screen().availableGeometry().height() - 40
         if needed > self.height():
             self.resize(self.width(), min(needed, room))
 
-    def keyPressEvent(self, event) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         if (
             event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
             and event.modifiers() == Qt.KeyboardModifier.ControlModifier
         ):
             for button in self.findChildren(QWidget):
                 if button.property("kind") == "primary" and button.isEnabled():
-                    button.click()
+                    cast(QPushButton, button).click()
                     return
         super().keyPressEvent(event)

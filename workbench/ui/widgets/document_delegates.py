@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from os.path import commonprefix
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QModelIndex, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QTextCharFormat, QTextLayout
-from PySide6.QtWidgets import QStyledItemDelegate
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from workbench.text.find import find
 from workbench.ui import icons, theme
 from workbench.ui.offsets import Utf16Map
 from workbench.ui.widgets.delegates import PAD, STATE_ICONS, ground
+
+if TYPE_CHECKING:
+    from workbench.text.labels import Label
 
 ROW = Qt.ItemDataRole.UserRole  # the row object
 
@@ -21,7 +25,7 @@ ROW = Qt.ItemDataRole.UserRole  # the row object
 class StateIcon(QStyledItemDelegate):
     """The state as an icon; each state has a different shape."""
 
-    def paint(self, painter: QPainter, option, index) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         painter.save()
         ground(painter, option)
         row = index.data(ROW)
@@ -42,11 +46,13 @@ class StateIcon(QStyledItemDelegate):
 class Classes(QStyledItemDelegate):
     """Classes with a square in the colour of each label."""
 
-    def __init__(self, parent, labels: Callable[[], Mapping]):
+    def __init__(
+        self, parent: QWidget, labels: Callable[[], Mapping[tuple[str, str], Label]]
+    ) -> None:
         super().__init__(parent)
         self._labels = labels
 
-    def paint(self, painter: QPainter, option, index) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         painter.save()
         ground(painter, option)
         row = index.data(ROW)
@@ -55,7 +61,7 @@ class Classes(QStyledItemDelegate):
             self._paint(painter, option.rect, row.classes)
         painter.restore()
 
-    def _paint(self, painter: QPainter, box, classes) -> None:
+    def _paint(self, painter: QPainter, box: QRect, classes: Sequence[tuple[str, str]]) -> None:
         left, middle, known = box.left() + PAD, box.center().y(), self._labels()
         painter.setFont(theme.font())
         for layer, name in classes:
@@ -88,22 +94,22 @@ class FoundText(QStyledItemDelegate):
 
     def __init__(
         self,
-        parent,
+        parent: QWidget,
         places: Callable[[str, str], Sequence[tuple[int, int]]],
         *,
         middle: bool = False,
-    ):
+    ) -> None:
         super().__init__(parent)
         self.wanted = ""
         mode = Qt.TextElideMode
         self._mode = mode.ElideMiddle if middle else mode.ElideRight
         self._places = lru_cache(maxsize=500)(places)
 
-    def initStyleOption(self, option, index) -> None:
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         super().initStyleOption(option, index)
         option.textElideMode = self._mode
 
-    def paint(self, painter: QPainter, option, index) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         text = index.data(Qt.ItemDataRole.DisplayRole) or "" if self.wanted.strip() else ""
         found = self._places(text, self.wanted) if text else ()
         if not found:

@@ -7,19 +7,31 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QTableView
+from PySide6.QtGui import QPainter, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QListView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
 
 from workbench.base.terms import term
 from workbench.ui import icons, plain, theme
 from workbench.ui.offsets import is_rtl
 from workbench.ui.widgets.delegates import STATE_ICONS, ground
 
+if TYPE_CHECKING:
+    from workbench.storage.documents import DocumentRow
+
 PAGE, PAGES = 100, 64
 ROW = Qt.ItemDataRole.UserRole
-Fetch = Callable[[Sequence[int]], Sequence]
+Fetch = Callable[[Sequence[int]], "Sequence[DocumentRow]"]
 
 
 class DocumentModel(QAbstractListModel):
@@ -28,11 +40,11 @@ class DocumentModel(QAbstractListModel):
     Missing documents are left out.
     """
 
-    def __init__(self, fetch: Fetch, parent=None):
+    def __init__(self, fetch: Fetch, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._fetch = fetch
         self.ids: Sequence[int] = ()
-        self._pages: OrderedDict[int, dict] = OrderedDict()
+        self._pages: OrderedDict[int, dict[int, DocumentRow]] = OrderedDict()
 
     def set_ids(self, ids: Sequence[int]) -> None:
         self.beginResetModel()
@@ -61,7 +73,7 @@ class DocumentModel(QAbstractListModel):
                 if id in known:
                     self.dataChanged.emit(self.index(at), self.index(at))
 
-    def row(self, number: int):
+    def row(self, number: int) -> DocumentRow | None:
         """The row object, or None if the document was deleted."""
         page = number // PAGE
         if page not in self._pages:
@@ -73,10 +85,10 @@ class DocumentModel(QAbstractListModel):
             self._pages.move_to_end(page)
         return self._pages[page].get(self.ids[number])
 
-    def rowCount(self, parent=QModelIndex()) -> int:  # noqa: B008
+    def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self.ids)
 
-    def data(self, index, role=Qt.ItemDataRole.DisplayRole):
+    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if role not in (
             Qt.ItemDataRole.DisplayRole,
             Qt.ItemDataRole.AccessibleTextRole,
@@ -93,17 +105,20 @@ class DocumentModel(QAbstractListModel):
 
 
 class _Delegate(QStyledItemDelegate):
-    def paint(self, painter: QPainter, option, index) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         row = index.data(ROW)
         painter.save()
         ground(painter, option)
         if row is not None:
             self._paint_row(
-                painter, option.rect, row, current=index == option.widget.currentIndex()
+                painter,
+                option.rect,
+                row,
+                current=index == cast(QListView, option.widget).currentIndex(),
             )
         painter.restore()
 
-    def _paint_row(self, painter: QPainter, box: QRect, row, *, current: bool) -> None:
+    def _paint_row(self, painter: QPainter, box: QRect, row: DocumentRow, *, current: bool) -> None:
         name, tone = STATE_ICONS[row.state]
         top, half = box.top() + theme.px(7), theme.px(18)
         side = theme.px(15)
@@ -196,11 +211,11 @@ class DocumentList(QTableView):
             if 0 <= near < len(self.documents.ids):
                 self.scrollTo(self.documents.index(near))
 
-    def _current(self, index, _before) -> None:
+    def _current(self, index: QModelIndex, _before: QModelIndex) -> None:
         if not self._showing and index.isValid():
             self.picked.emit(self.documents.ids[index.row()])
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self.currentIndex().isValid():
             self._bring_into_view(self.currentIndex().row())
@@ -209,7 +224,9 @@ class DocumentList(QTableView):
         self.verticalHeader().setDefaultSectionSize(theme.px(52))
         self.viewport().update()
 
-    def moveCursor(self, action, modifiers):
+    def moveCursor(
+        self, action: QListView.CursorAction, modifiers: Qt.KeyboardModifier
+    ) -> QModelIndex:
         """Home and End go to the ends of the list; a table would go to the ends of the row."""
         ends = {
             self.CursorAction.MoveHome: 0,

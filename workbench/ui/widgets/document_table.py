@@ -5,17 +5,20 @@ from __future__ import annotations
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import (
     QAbstractTableModel,
     QItemSelection,
     QItemSelectionModel,
+    QItemSelectionRange,
     QModelIndex,
     Qt,
     QTimer,
     Signal,
 )
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
@@ -23,6 +26,10 @@ from workbench.text.find import marks
 from workbench.ui import formats, plain, theme
 from workbench.ui.widgets.document_delegates import Classes, FoundText, StateIcon, in_key
 from workbench.ui.widgets.table import dress
+
+if TYPE_CHECKING:
+    from workbench.storage.documents import DocumentRow
+    from workbench.text.labels import Label
 
 PAGE, PAGES = 200, 64
 STATE_ICON, KEY, TEXT, CLASSES, SPANS, LENGTH, SPLIT, STATE = range(8)
@@ -43,17 +50,17 @@ BY = {  # column → sort order of its header
 ROW = Qt.ItemDataRole.UserRole
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-Fetch = Callable[[Sequence[int]], Sequence]
+Fetch = Callable[[Sequence[int]], "Sequence[DocumentRow]"]
 
 
 class DocumentRows(QAbstractTableModel):
     """`fetch(ids)` returns DocumentRow objects; deleted documents are left out."""
 
-    def __init__(self, fetch: Fetch, parent=None):
+    def __init__(self, fetch: Fetch, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._fetch = fetch
         self.ids: Sequence[int] = array("q")
-        self._pages: OrderedDict[int, dict] = OrderedDict()
+        self._pages: OrderedDict[int, dict[int, DocumentRow]] = OrderedDict()
         self._titles = (
             "",
             _("Key"),
@@ -106,7 +113,7 @@ class DocumentRows(QAbstractTableModel):
                 self.index(0, 0), self.index(len(self.ids) - 1, self.columnCount() - 1)
             )
 
-    def row(self, number: int):
+    def row(self, number: int) -> DocumentRow | None:
         """The row object, or None if the document was deleted."""
         place = number // PAGE
         page = self._pages.get(place)
@@ -119,13 +126,13 @@ class DocumentRows(QAbstractTableModel):
             self._pages.move_to_end(place)
         return page.get(self.ids[number])
 
-    def rowCount(self, parent=QModelIndex()) -> int:  # noqa: B008
+    def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self.ids)
 
-    def columnCount(self, parent=QModelIndex()) -> int:  # noqa: B008
+    def columnCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self._titles)
 
-    def data(self, index, role: int = Qt.ItemDataRole.DisplayRole):
+    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         # Called for every cell of every paint: return early for roles that are not needed.
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if index.column() in NUMBERS else _LEFT
@@ -145,7 +152,7 @@ class DocumentRows(QAbstractTableModel):
             return plain.tip({TEXT: row.text, KEY: row.key}.get(column, ""))
         return self._words(row, column)
 
-    def _words(self, row, column: int) -> str:
+    def _words(self, row: DocumentRow, column: int) -> str:
         if column == TEXT:
             return row.text
         if column == KEY:
@@ -160,7 +167,9 @@ class DocumentRows(QAbstractTableModel):
             return term(row.split) if row.split else ""
         return term(row.state) if column == STATE and row.state else ""
 
-    def headerData(self, section, orientation, role: int = Qt.ItemDataRole.DisplayRole):
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
@@ -187,7 +196,9 @@ class DocumentTable(QTableView):
     removed = Signal()
     copied = Signal()
 
-    def __init__(self, fetch: Fetch, labels: Callable[[], Mapping], name: str):
+    def __init__(
+        self, fetch: Fetch, labels: Callable[[], Mapping[tuple[str, str], Label]], name: str
+    ):
         super().__init__()
         self.documents = DocumentRows(fetch, self)
         self.setModel(self.documents)
@@ -305,7 +316,7 @@ class DocumentTable(QTableView):
     def chosen_count(self) -> int:
         return sum(one.bottom() - one.top() + 1 for one in self._ranges())
 
-    def chosen_ids(self) -> array:
+    def chosen_ids(self) -> array[int]:
         """Ids of the selected rows, in order; fast for a million rows."""
         found = array("q")
         for one in sorted(self._ranges(), key=lambda one: one.top()):
@@ -321,23 +332,24 @@ class DocumentTable(QTableView):
         self.selectionModel().select(choice, flag.ClearAndSelect)
         self.selectionModel().setCurrentIndex(self.documents.index(first, KEY), flag.NoUpdate)
 
-    def _ranges(self) -> list:
-        return [one for one in self.selectionModel().selection() if one.left() == 0]
+    def _ranges(self) -> list[QItemSelectionRange]:
+        ranges = cast(list[QItemSelectionRange], self.selectionModel().selection())
+        return [one for one in ranges if one.left() == 0]
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.setColumnHidden(STATE, self.viewport().width() < theme.px(NARROW))
         self.setColumnHidden(LENGTH, self.viewport().width() < theme.px(NARROWER))
         self._fit_keys()
 
-    def focusInEvent(self, event) -> None:
+    def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         if not self.currentIndex().isValid() and self.documents.ids:
             self.selectionModel().setCurrentIndex(
                 self.documents.index(0, KEY), QItemSelectionModel.SelectionFlag.NoUpdate
             )
 
-    def keyPressEvent(self, event) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.current_id() is not None:
             self.opened.emit(self.current_id())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.ui import theme
+from workbench.ui.widgets.layout import layout_of
 from workbench.ui.widgets.words import IconLabel, words
 
 
@@ -39,10 +41,10 @@ class EmptyState(QFrame):
                 layout.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addStretch(2)
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Hide the icon and keep the text if there is little height."""
         margin = 24 if self.height() > theme.px(200) else 8
-        self.layout().setContentsMargins(margin, margin, margin, margin)
+        layout_of(self).setContentsMargins(margin, margin, margin, margin)
         hint = (
             self._hint.heightForWidth(max(1, self.width() - 2 * margin)) if self._hint.text() else 0
         )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QFontMetrics, QPaintEvent, QResizeEvent, QStandardItemModel
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -18,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.ui import plain, theme
-from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.layout import layout_of, row
 from workbench.ui.widgets.words import IconLabel, call, set_tone, words
 
 
@@ -54,26 +55,26 @@ class Field(QFrame):
         """As tall as the message at this width: wrapped text reports too little."""
         hint = super().sizeHint()
         if self._message.text() and self.width() > 0:
-            hint.setHeight(max(hint.height(), self.layout().heightForWidth(self.width())))
+            hint.setHeight(max(hint.height(), layout_of(self).heightForWidth(self.width())))
         return hint
 
     def minimumSizeHint(self) -> QSize:
         return QSize(super().minimumSizeHint().width(), self.sizeHint().height())
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width() and self._message.text():
             self.updateGeometry()
 
     def put_beside(self, *parts: QWidget) -> None:
         """Place buttons on the row of the control, independent of the hint or error below."""
-        layout = self.layout()
+        layout = layout_of(self)
         layout.removeWidget(self.control)
         layout.insertWidget(1, row((self.control, 1), *parts))
 
     def above(self) -> int:
         """Height above the control, to align a button beside it."""
-        return QFontMetrics(theme.font("small", 500)).height() + self.layout().spacing()
+        return QFontMetrics(theme.font("small", 500)).height() + layout_of(self).spacing()
 
     def set_title(self, title: str) -> None:
         self._title.setText(title)
@@ -118,7 +119,7 @@ class _Combo(QComboBox):
         self.view().setMinimumWidth(min(max(wanted, self.width()), self.window().width() - 40))
         super().showPopup()
 
-    def paintEvent(self, _event) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         painter, option = QStylePainter(self), QStyleOptionComboBox()
         self.initStyleOption(option)
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
@@ -136,7 +137,7 @@ class _Combo(QComboBox):
 
 
 def combo(
-    items: tuple[tuple[object, str], ...] | list = (), *, value: object = None, name: str = ""
+    items: Sequence[tuple[object, str]] = (), *, value: object = None, name: str = ""
 ) -> QComboBox:
     """A combo box of (value, text); `value` is selected. The value of an item is its user data."""
     it = _Combo()
@@ -150,7 +151,11 @@ def combo(
 
 
 def fill(
-    box: QComboBox, items, value: object = None, *, refused: Mapping[object, str] | None = None
+    box: QComboBox,
+    items: Iterable[tuple[object, str]],
+    value: object = None,
+    *,
+    refused: Mapping[Any, str] | None = None,
 ) -> None:
     """Replace a combo box's items by (value, text) and select `value`; emits nothing.
 
@@ -161,7 +166,7 @@ def fill(
     for this, text in items:
         box.addItem(text, this)
         if reason := (refused or {}).get(this):
-            item = box.model().item(box.count() - 1)
+            item = cast(QStandardItemModel, box.model()).item(box.count() - 1)
             item.setEnabled(False)
             plain.set_tip(item, reason)
     choose(box, value)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, SignalInstance
+from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit
 
 from workbench.base.i18n import _, ngettext
@@ -25,7 +25,7 @@ class FindBar(QFrame):
     whole = Signal(bool)
     left = Signal()
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.setProperty("part", "card")
         self.setAccessibleName(_("Find in the text"))
@@ -61,7 +61,7 @@ class FindBar(QFrame):
         for part in (self._back, self._on, self._case, self._words, close):
             layout.addWidget(part)
 
-    def _switch(self, icon: str, name: str, signal) -> Button:
+    def _switch(self, icon: str, name: str, signal: SignalInstance) -> Button:
         it = icon_button(icon, name, small=True)
         it.setCheckable(True)
         it.toggled.connect(signal)
@@ -118,8 +118,8 @@ class FindBar(QFrame):
         self._wait.stop()
         self.typed.emit(self.line.text())
 
-    def eventFilter(self, watched, event) -> bool:
-        if event.type() == QEvent.Type.KeyPress:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if event.key() == Qt.Key.Key_Escape:
                 self.left.emit()
                 return True
@@ -129,13 +129,13 @@ class FindBar(QFrame):
                 return True
         return super().eventFilter(watched, event)
 
-    def keyPressEvent(self, event) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.left.emit()
             return
         super().keyPressEvent(event)
 
-    def changeEvent(self, event) -> None:
+    def changeEvent(self, event: QEvent) -> None:
         if event.type() == QEvent.Type.PaletteChange:
             self._glass.setIcon(icons.icon("search", "muted", theme.px(16)))
         super().changeEvent(event)

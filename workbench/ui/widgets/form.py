@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
@@ -102,7 +102,7 @@ class Form(QFrame):
 
     def put_beside(self, name: str, *parts: QWidget) -> None:
         """Place buttons beside the control of an option."""
-        self._fields[name].put_beside(*parts)
+        cast(Field, self._fields[name]).put_beside(*parts)
 
     def _field(self, option: Any) -> QWidget:
         control = self._control(option)
@@ -121,23 +121,24 @@ class Form(QFrame):
 
     def _control(self, option: Any) -> QWidget:
         name = option.name
+        it: QWidget
         if option.kind == "bool":
-            it = QCheckBox(_title(option))
-            it.toggled.connect(lambda _on: self.changed.emit(name))
+            it = check = QCheckBox(_title(option))
+            check.toggled.connect(lambda _on: self.changed.emit(name))
         elif getattr(option, "choices", ()):
-            it = combo(list(zip(option.choices, _choice_titles(option), strict=True)))
-            it.activated.connect(lambda _index: self.changed.emit(name))
+            it = box = combo(list(zip(option.choices, _choice_titles(option), strict=True)))
+            box.activated.connect(lambda _index: self.changed.emit(name))
         elif option.kind == "spin":
-            it = QSpinBox()
-            it.setRange(
+            it = spin = QSpinBox()
+            spin.setRange(
                 int(getattr(option, "low", 0) or 0), int(getattr(option, "high", 0) or 2**31 - 1)
             )
-            it.valueChanged.connect(lambda _value: self.changed.emit(name))
+            spin.valueChanged.connect(lambda _value: self.changed.emit(name))
         else:
-            it = QLineEdit()
+            it = line = QLineEdit()
             if getattr(option, "automatic", ""):
-                it.setPlaceholderText(_("automatic: {rule}").format(rule=_(option.automatic)))
-            it.textEdited.connect(lambda _text: self.changed.emit(name))
+                line.setPlaceholderText(_("automatic: {rule}").format(rule=_(option.automatic)))
+            line.textEdited.connect(lambda _text: self.changed.emit(name))
         return call(it, _title(option), _(option.help))
 
     def text(self, name: str) -> str:
@@ -149,7 +150,7 @@ class Form(QFrame):
             return _as_text(control.currentData())
         if isinstance(control, QSpinBox):
             return str(control.value())
-        return control.text().strip()
+        return cast(QLineEdit, control).text().strip()
 
     def _show(self, name: str, value: Any) -> None:
         control = self._controls[name]
@@ -171,7 +172,7 @@ class Form(QFrame):
         elif isinstance(control, QSpinBox):
             control.setValue(int(value))
         else:
-            control.setText(_as_text(value))
+            cast(QLineEdit, control).setText(_as_text(value))
         control.blockSignals(blocked)
 
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from workbench.ui import theme
-from workbench.ui.widgets.layout import column
+from workbench.ui.widgets.layout import column, layout_of
 from workbench.ui.widgets.words import Elided, words
 
 
@@ -23,7 +23,7 @@ class PageHeader(QFrame):
         self._title = words(title, "title", weight=600)
         self._hint = Elided(hint, "small", "muted")
         left = column(self._title, self._hint, gap=1)
-        left.layout().setAlignment(Qt.AlignmentFlag.AlignVCenter)
+        layout_of(left).setAlignment(Qt.AlignmentFlag.AlignVCenter)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(24, 0, 24, 0)
         layout.setSpacing(8)

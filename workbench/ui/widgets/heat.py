@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QBrush, QImage, QPainter
+from PySide6.QtGui import QBrush, QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.base.i18n import _
@@ -42,7 +42,7 @@ def _colours(dark: bool) -> np.ndarray:
 class Legend(QWidget):
     """The colours from 0 to 1, and that of masked cells if there are any."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self._masked = False
         self.setAccessibleName(_("Colours: attention weight from 0 to 1"))
@@ -54,7 +54,7 @@ class Legend(QWidget):
         self._masked = on
         self.update()
 
-    def paintEvent(self, _event) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setFont(theme.font("caption"))
         painter.setPen(theme.qcolour("muted"))

@@ -17,7 +17,7 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.context_menu import ContextMenu
 from workbench.ui.widgets.delegates import RUN_TONES
-from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.layout import Part, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.wait_line import first_button, waiting_for
 from workbench.ui.widgets.words import Elided, words
@@ -52,7 +52,7 @@ def status_words(status: str, ending: str = "") -> str:
     return _(ENDING_WORDS[ending]) if ending in ENDING_WORDS else term(status)
 
 
-def _last(job: Any) -> dict:
+def _last(job: Any) -> dict[str, Any]:
     last = getattr(job, "progress", None)
     return dict(last) if isinstance(last, Mapping) else {}
 
@@ -78,7 +78,7 @@ class JobRow(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 8, 12, 8)
         layout.setSpacing(6)
-        head: list = [(self._title, 1), self._left, self._chip]
+        head: list[Part] = [(self._title, 1), self._left, self._chip]
         acts = [*([action] if action is not None else []), self._first, self._stop, self._cancel]
         layout.addWidget(row(*head) if stacked else row(*head, *acts))
         layout.addWidget(self._meter)

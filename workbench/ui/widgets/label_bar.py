@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from workbench.base.i18n import _
@@ -23,7 +24,7 @@ WIDEST = 240  # maximum width of a chip at 100 %, so that a long label does not 
 class _Chips(QWidget):
     """Chips from left to right, on a limited number of lines."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.chips: list[ChipButton] = []
         self.most_lines = MOST_LINES
@@ -75,7 +76,7 @@ class _Chips(QWidget):
             first.pop()
         return lines[: self.most_lines]
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.place()
 
@@ -162,7 +163,7 @@ class LabelBar(QWidget):
         self._chips.chips = [self._chip(label, checkable) for label in self._labels]
         self._arrange()
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange()
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from PySide6.QtCore import (
     QAbstractListModel,
     QEvent,
     QModelIndex,
+    QObject,
     QPoint,
     QRectF,
     QSize,
     Qt,
     Signal,
 )
+from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -22,6 +24,7 @@ from PySide6.QtWidgets import (
     QListView,
     QStyle,
     QStyledItemDelegate,
+    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -62,7 +65,7 @@ def matching(choices: Sequence[Choice], typed: str) -> list[Choice]:
 
 
 class _Model(QAbstractListModel):
-    def __init__(self, parent):
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.choices: list[Choice] = []
 
@@ -71,10 +74,10 @@ class _Model(QAbstractListModel):
         self.choices = choices
         self.endResetModel()
 
-    def rowCount(self, parent=QModelIndex()) -> int:  # noqa: B008
+    def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self.choices)
 
-    def data(self, index, role=Qt.ItemDataRole.DisplayRole):
+    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return self.choices[index.row()].label.name
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -83,11 +86,11 @@ class _Model(QAbstractListModel):
 
 
 class _Delegate(QStyledItemDelegate):
-    def sizeHint(self, _option, _index) -> QSize:
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: QModelIndex) -> QSize:
         return QSize(80, theme.px(34))
 
-    def paint(self, painter, option, index) -> None:
-        choice = index.model().choices[index.row()]
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+        choice = cast(_Model, index.model()).choices[index.row()]
         painter.save()
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(option.rect, theme.qcolour("accent_soft"))
@@ -177,10 +180,11 @@ class LabelPalette(QFrame):
         if before is not None and isValid(before):
             before.setFocus()
 
-    def eventFilter(self, watched, event) -> bool:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self._line and event.type() == QEvent.Type.FocusOut:
             self.hide()
-        if watched is self._line and event.type() == QEvent.Type.KeyPress:
+        pressed = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress
+        if watched is self._line and pressed and isinstance(event, QKeyEvent):
             if event.key() == Qt.Key.Key_Escape:
                 self.leave()
                 return True

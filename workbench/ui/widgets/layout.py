@@ -5,13 +5,18 @@ An item is a widget, `None` (a stretch), a number (spacing in pixels) or `(widge
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar, cast
+
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
     QLayout,
+    QLayoutItem,
     QScrollArea,
     QSizePolicy,
     QVBoxLayout,
@@ -20,19 +25,17 @@ from PySide6.QtWidgets import (
 
 from workbench.ui.widgets.words import words
 
-Part = QWidget | QLayout | None | int | tuple
+W = TypeVar("W", bound=QWidget)
+Margins = tuple[int, int, int, int]  # pixels: left, top, right, bottom
+Part = QWidget | QLayout | None | int | tuple[QWidget, int]
 
 
-def row(
-    *parts: Part, gap: int = 8, margins: tuple[int, int, int, int] = (0, 0, 0, 0), part: str = ""
-) -> QFrame:
+def row(*parts: Part, gap: int = 8, margins: Margins = (0, 0, 0, 0), part: str = "") -> QFrame:
     """Items from left to right."""
     return _box(QHBoxLayout(), parts, gap, margins, part)
 
 
-def column(
-    *parts: Part, gap: int = 8, margins: tuple[int, int, int, int] = (0, 0, 0, 0), part: str = ""
-) -> QFrame:
+def column(*parts: Part, gap: int = 8, margins: Margins = (0, 0, 0, 0), part: str = "") -> QFrame:
     """Items from top to bottom.
 
     `part` is a background of the style sheet: side, side-right, bar, surface, card.
@@ -41,13 +44,22 @@ def column(
 
 
 def card(
-    *parts: Part, title: str = "", note: QWidget | str = "", gap: int = 8, margins=(16, 14, 16, 16)
+    *parts: Part,
+    title: str = "",
+    note: QWidget | str = "",
+    gap: int = 8,
+    margins: Margins = (16, 14, 16, 16),
 ) -> QFrame:
     """A surface with a border; heading on the left, note on the right."""
     if title or note:
         right = words(note, "caption", "muted") if isinstance(note, str) else note
         parts = (row(words(title, weight=600), None, right), *parts)
     return column(*parts, gap=gap, margins=margins, part="card")
+
+
+def layout_of(widget: QWidget) -> QBoxLayout:
+    """The layout of a widget that `row`, `column`, `card` or `fill` has made."""
+    return cast(QBoxLayout, widget.layout())
 
 
 class TurningRow(QFrame):
@@ -61,22 +73,25 @@ class TurningRow(QFrame):
         for one in parts:
             add(self._line, one)
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        items = [self._line.itemAt(number) for number in range(self._line.count())]
+        items = self._items()
         needed = sum(one.minimumSize().width() for one in items if not one.isEmpty())
         needed += self._line.spacing() * (len(items) - 1)
         way = QBoxLayout.Direction
         self._line.setDirection(way.LeftToRight if needed <= self.width() else way.TopToBottom)
 
+    def _items(self) -> list[QLayoutItem]:
+        items = (self._line.itemAt(number) for number in range(self._line.count()))
+        return [item for item in items if item is not None]
+
     def minimumSizeHint(self) -> QSize:
         """The width of the widest widget, so that it may become too narrow for all."""
-        items = [self._line.itemAt(number) for number in range(self._line.count())]
-        widest = max((one.minimumSize().width() for one in items), default=0)
+        widest = max((one.minimumSize().width() for one in self._items()), default=0)
         return QSize(widest, super().minimumSizeHint().height())
 
 
-def bar(*parts: Part, margins=(24, 8, 24, 8), gap: int = 8) -> QFrame:
+def bar(*parts: Part, margins: Margins = (24, 8, 24, 8), gap: int = 8) -> QFrame:
     """The bar with actions at the bottom of a page."""
     return row(*parts, gap=gap, margins=margins, part="bar")
 
@@ -99,7 +114,7 @@ def scrolled(widget: QWidget) -> QScrollArea:
     return it
 
 
-def fixed(widget: QWidget, width: int | None = None, height: int | None = None) -> QWidget:
+def fixed(widget: W, width: int | None = None, height: int | None = None) -> W:
     if width is not None:
         widget.setFixedWidth(width)
     if height is not None:
@@ -117,13 +132,15 @@ def clear(layout: QLayout) -> None:
     """Remove all items from a layout and delete them."""
     while layout.count():
         item = layout.takeAt(0)
+        if item is None:
+            return
         if (widget := item.widget()) is not None:
             # still a child until it is deleted: without a parent it could be deleted inside its own
             # signal
             widget.hide()
             widget.deleteLater()
-        elif item.layout() is not None:
-            clear(item.layout())
+        elif (inner := item.layout()) is not None:
+            clear(inner)
 
 
 def add(layout: QBoxLayout, part: Part) -> None:
@@ -143,9 +160,7 @@ def add(layout: QBoxLayout, part: Part) -> None:
             layout.setAlignment(part, Qt.AlignmentFlag.AlignVCenter)
 
 
-def fill(
-    widget: QWidget, *parts: Part, gap: int = 8, margins: tuple[int, int, int, int] = (0, 0, 0, 0)
-) -> None:
+def fill(widget: QWidget, *parts: Part, gap: int = 8, margins: Margins = (0, 0, 0, 0)) -> None:
     """Place items from top to bottom in a widget that has no layout yet."""
     layout = QVBoxLayout(widget)
     layout.setContentsMargins(*margins)
@@ -154,7 +169,9 @@ def fill(
         add(layout, one)
 
 
-def _box(layout: QBoxLayout, parts, gap, margins, part) -> QFrame:
+def _box(
+    layout: QBoxLayout, parts: Sequence[Part], gap: int, margins: Margins, part: str
+) -> QFrame:
     it = QFrame()
     if part:
         it.setProperty("part", part)

@@ -12,9 +12,10 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QEvent, QPointF, Qt, QTimer
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
@@ -50,7 +51,7 @@ class LivePlot(QFrame):
         self._pg, self._title, self._x_name, self._percent = pyqtgraph, title, x_name, percent
         self.curves: dict[str, Curve] = {}
         self._best: tuple[float, float] | None = None
-        self._items: dict[str, object] = {}
+        self._items: dict[str, Any] = {}  # PlotDataItem; pyqtgraph has no types
         self.setProperty("part", "card")
         self._build()
         self._clock = QTimer(self)
@@ -216,7 +217,8 @@ class LivePlot(QFrame):
     def changeEvent(self, event: QEvent) -> None:
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "view"):
             self._dress()
-            self._items and self.draw()
+            if self._items:
+                self.draw()
         super().changeEvent(event)
 
     def _dress(self) -> None:
@@ -245,7 +247,7 @@ class LivePlot(QFrame):
         where = longest.x[nearest(longest.x, x)] if longest.x else x
         self._value.setText(f"{self._x_name} {formats.significant(where)}:  " + "  ".join(found))
 
-    def leaveEvent(self, event) -> None:
+    def leaveEvent(self, event: QEvent) -> None:
         self._value.setText("")
         super().leaveEvent(event)
 
@@ -318,6 +320,6 @@ class _Swatch(QWidget):
         self._tone = tone
         self.setFixedSize(12, 12)
 
-    def paintEvent(self, _event) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.fillRect(0, 5, 12, 3, theme.qcolour(self._tone))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import cast
 
 from PySide6.QtCore import QByteArray, QUrl
 from PySide6.QtGui import (
@@ -116,12 +117,17 @@ def _selected(fragment: QTextFragment, block: QTextBlock) -> QTextCursor:
     return cursor
 
 
+def _parts(block: QTextBlock) -> Iterable[QTextBlock.iterator]:
+    """The fragments of a block; the stubs lack its iterator."""
+    return cast(Iterable[QTextBlock.iterator], block)
+
+
 def _name_pictures(document: QTextDocument) -> None:
     """Replace images by their descriptions; Qt drops images that have none."""
     found = [
         (_selected(part.fragment(), block), part.fragment().charFormat().toImageFormat())
         for block in _blocks(document)
-        for part in block
+        for part in _parts(block)
         if part.fragment().charFormat().isImageFormat()
     ]
     for cursor, image in reversed(found):
@@ -133,7 +139,7 @@ def _name_pictures(document: QTextDocument) -> None:
 
 def _show_addresses(block: QTextBlock) -> None:
     """Set the tooltip of links to their URL; a title from the text would be interpreted as HTML."""
-    for fragment in [part.fragment() for part in block]:
+    for fragment in [part.fragment() for part in _parts(block)]:
         chars = fragment.charFormat()
         if chars.isAnchor() or chars.toolTip():
             plain.set_tip(chars, chars.anchorHref())
@@ -153,7 +159,7 @@ def _dress_table(table: QTextTable) -> None:
 
 def _resize(block: QTextBlock, font: QFont) -> None:
     """Replace Markdown's relative size of a heading by ours; italics and links are kept."""
-    for fragment in [part.fragment() for part in block]:
+    for fragment in [part.fragment() for part in _parts(block)]:
         chars = fragment.charFormat()
         chars.clearProperty(QTextFormat.Property.FontSizeAdjustment)
         chars.setProperty(QTextFormat.Property.FontPixelSize, font.pixelSize())

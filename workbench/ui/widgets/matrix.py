@@ -7,9 +7,11 @@ all columns fit, they scroll.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from PySide6.QtCore import (
     QAbstractTableModel,
+    QEvent,
     QModelIndex,
     QPersistentModelIndex,
     QPoint,
@@ -19,12 +21,13 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
     QHeaderView,
     QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTableView,
 )
 
@@ -61,7 +64,8 @@ class Matrix(QTableView):
         self.setModel(self._counts)
         self.setShowGrid(False)
         self.setCornerButtonEnabled(False)
-        self.findChild(QAbstractButton).setAccessibleName(_("Rows: gold. Columns: predicted."))
+        corner = cast(QAbstractButton, self.findChild(QAbstractButton))
+        corner.setAccessibleName(_("Rows: gold. Columns: predicted."))
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -100,25 +104,25 @@ class Matrix(QTableView):
     def sizeHint(self) -> QSize:
         return self._wanted
 
-    def keyPressEvent(self, event) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self._open(self.currentIndex())
             return
         super().keyPressEvent(event)
 
-    def currentChanged(self, current, previous) -> None:
+    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
         super().currentChanged(current, previous)
         self._repaint_names()
 
-    def mouseMoveEvent(self, event) -> None:
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._hover(self.indexAt(event.position().toPoint()))
         super().mouseMoveEvent(event)
 
-    def leaveEvent(self, event) -> None:
+    def leaveEvent(self, event: QEvent) -> None:
         self._hover(QModelIndex())
         super().leaveEvent(event)
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
 
@@ -194,7 +198,7 @@ class _Counts(QAbstractTableModel):
     def columnCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
         return self.rowCount(parent)
 
-    def data(self, index, role: int = Qt.ItemDataRole.DisplayRole):
+    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if not index.isValid():
             return None
         count = self._counts[index.row()][index.column()]
@@ -210,7 +214,9 @@ class _Counts(QAbstractTableModel):
             return plain.tip(text.format(gold=gold, predicted=predicted, count=count))
         return None
 
-    def headerData(self, section, _orientation, role: int = Qt.ItemDataRole.DisplayRole):
+    def headerData(
+        self, section: int, _orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
         if role == Qt.ItemDataRole.DisplayRole:
             return self.names[section]
         return plain.tip(self.names[section]) if role == Qt.ItemDataRole.ToolTipRole else None
@@ -263,7 +269,7 @@ class _Names(QHeaderView):
         painter.restore()
 
     def _stands_out(self, section: int) -> bool:
-        view: Matrix = self.parent()
+        view = cast(Matrix, self.parent())
         shown = [view.hovered, view.currentIndex()] if view.hasFocus() else [view.hovered]
         if self.orientation() == Qt.Orientation.Vertical:
             return any(index.isValid() and index.row() == section for index in shown)
@@ -283,12 +289,12 @@ def cell_text(count: int, share: float, *, as_shares: bool) -> str:
 
 
 class _Cell(QStyledItemDelegate):
-    def paint(self, painter: QPainter, option, index) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         count, share = index.data(COUNT), index.data(SHARE)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = QRectF(option.rect).adjusted(1.5, 1.5, -1.5, -1.5)
-        view: Matrix = self.parent()
+        view = cast(Matrix, self.parent())
         focused = view.hasFocus() and view.currentIndex() == index
         pen = QPen(theme.qcolour("accent"), 2.4) if focused else QPen(theme.qcolour("text"), 1.2)
         painter.setPen(pen if focused or index.row() == index.column() else Qt.PenStyle.NoPen)
@@ -303,6 +309,8 @@ class _Cell(QStyledItemDelegate):
 
 
 def _mix(one: str, other: str, share: float) -> str:
-    first, second = (theme.qcolour(name).getRgbF()[:3] for name in (one, other))
+    first, second = (
+        (at.redF(), at.greenF(), at.blueF()) for at in map(theme.qcolour, (one, other))
+    )
     parts = (a + (b - a) * share for a, b in zip(first, second, strict=True))
     return QColor.fromRgbF(*parts).name().upper()

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtWidgets import QFrame, QProgressBar, QVBoxLayout, QWidget
 
 from workbench.ui import plain
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QLabel
 
 
 class Meter(QProgressBar):
@@ -77,7 +82,7 @@ class Tile(QFrame):
         return self._value.text()
 
 
-def number(name: str, value: str = "–", hint: str = "") -> tuple[QWidget, QWidget, QWidget]:
+def number(name: str, value: str = "–", hint: str = "") -> tuple[QFrame, QLabel, QLabel]:
     """A small number without a card: (frame, value label, hint label)."""
     from workbench.ui.widgets.layout import column
 

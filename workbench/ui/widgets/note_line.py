@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
@@ -86,7 +87,7 @@ class NoteLine(QFrame):
             self.hide()
 
     def _place(self) -> None:
-        page, free = self.parentWidget().rect(), self._free()
+        page, free = cast(QWidget, self.parentWidget()).rect(), self._free()
         most = max(120, page.width() - 240)
         self._words.setWordWrap(False)
         self._words.setWordWrap(self._words.sizeHint().width() > most)

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from PySide6.QtGui import QTextLine
 
@@ -57,7 +57,7 @@ class TextSpan(NamedTuple):
         )
 
 
-def reading_order(span: TextSpan) -> tuple:
+def reading_order(span: TextSpan) -> tuple[object, ...]:
     """Sort key: earlier start first, then longer; gold before suggestions and predictions."""
     return _ORDER[span.kind], span.start, -span.end, span.label, span.id
 
@@ -174,8 +174,14 @@ def _within(runs: tuple[Run, ...], edges: Run) -> tuple[Run, ...]:
     return cut or runs
 
 
+def cursor_x(line: QTextLine, unit: int) -> float:
+    """The x coordinate of a UTF-16 unit on the line, in pixels."""
+    x, _unit = cast(tuple[float, int], line.cursorToX(unit))
+    return x
+
+
 def _x(line: QTextLine, unit: int) -> float:
-    return line.cursorToX(unit)[0]
+    return cursor_x(line, unit)
 
 
 def assign_lanes(ranges: Sequence[tuple[int, int]]) -> list[int]:

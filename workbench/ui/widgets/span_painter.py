@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextCha
 
 from workbench.text.find import Found
 from workbench.ui import theme
-from workbench.ui.widgets.span_layout import GOLD, PREDICTED, Item, Run, visual_runs
+from workbench.ui.widgets.span_layout import GOLD, PREDICTED, Item, Run, cursor_x, visual_runs
 from workbench.ui.widgets.text_pieces import Line, Piece
 
 BAR, BAR_SUGGESTED, OUTLINE, CARET = 2.5, 1.8, 2.0, 2.0  # strokes, pixels
@@ -66,14 +66,14 @@ class SpanPainter:
         pixels).
         """
         low, high = clip.top() - origin.y(), clip.bottom() - origin.y()
-        lines = [line for line in piece.lines if line.top + line.pitch > low and line.top < high]
+        lines = [line for line in piece.placed if line.top + line.pitch > low and line.top < high]
         if not lines:
             return
         painter.setPen(Qt.PenStyle.NoPen)
         for line in lines:
             self._under(painter, piece, line, origin, marked)
         painter.setPen(self._text)
-        piece.layout.draw(painter, origin, self._selected_letters(piece, marked), clip)
+        piece.shaped.draw(painter, origin, self._selected_letters(piece, marked), clip)
         painter.setFont(self.caption)
         for line in lines:
             if line.items:
@@ -109,8 +109,8 @@ class SpanPainter:
         self, painter: QPainter, piece: Piece, line: Line, origin: QPointF, found: Found
     ) -> None:
         """A frame around each match on a line, limited to the visible lines."""
-        first = piece.start + piece.units.to_point(line.first)
-        after = min(piece.end, piece.start + piece.units.to_point(line.after))
+        first = piece.start + piece.point_map.to_point(line.first)
+        after = min(piece.end, piece.start + piece.point_map.to_point(line.after))
         painter.save()
         painter.setPen(self._match)
         painter.setBrush(self._match_ground)
@@ -124,8 +124,8 @@ class SpanPainter:
         """The visual runs of code points [start, end) on a line."""
         if end <= piece.start or start >= piece.end:
             return ()
-        first = max(line.first, piece.units.to_units(max(start, piece.start) - piece.start))
-        after = min(line.after, piece.units.to_units(min(end, piece.end) - piece.start))
+        first = max(line.first, piece.point_map.to_units(max(start, piece.start) - piece.start))
+        after = min(line.after, piece.point_map.to_units(min(end, piece.end) - piece.start))
         return visual_runs(line.line, first, after, mixed=piece.mixed) if first < after else ()
 
     def _selected_letters(self, piece: Piece, marked: Marked) -> list[QTextLayout.FormatRange]:
@@ -135,8 +135,8 @@ class SpanPainter:
         if start >= end:
             return []
         chosen = QTextLayout.FormatRange()
-        chosen.start = piece.units.to_units(start - piece.start)
-        chosen.length = piece.units.to_units(end - piece.start) - chosen.start
+        chosen.start = piece.point_map.to_units(start - piece.start)
+        chosen.length = piece.point_map.to_units(end - piece.start) - chosen.start
         look = QTextCharFormat()
         look.setForeground(self._on_accent)
         chosen.format = look
@@ -200,11 +200,11 @@ class SpanPainter:
     ) -> None:
         if marked.caret is None or not piece.start <= marked.caret <= piece.end:
             return
-        unit = piece.units.to_units(marked.caret - piece.start)
-        last = piece.lines[-1]
+        unit = piece.point_map.to_units(marked.caret - piece.start)
+        last = piece.placed[-1]
         for line in lines:
             if line.first <= unit < line.after or (line is last and unit == line.after):
-                x = line.line.cursorToX(unit)[0]
+                x = cursor_x(line.line, unit)
                 box = QRectF(
                     origin.x() + x - CARET / 2,
                     origin.y() + line.top,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
@@ -46,7 +46,7 @@ class Swatches(QFrame):
 
     picked = Signal(str)
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self._group = QButtonGroup(self)
         self._group.setExclusive(False)
@@ -102,13 +102,13 @@ class _Swatch(QAbstractButton):
     def sizeHint(self) -> QSize:
         return QSize(theme.px(30), theme.px(28))
 
-    def keyPressEvent(self, event) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
             return
         super().keyPressEvent(event)
 
-    def paintEvent(self, _event) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5)
@@ -127,16 +127,15 @@ class _Swatch(QAbstractButton):
             x, y = area.center().x(), area.center().y()
             painter.drawPolyline([_point(x - 4, y), _point(x - 1, y + 3), _point(x + 4, y - 3)])
 
-    def enterEvent(self, event) -> None:
+    def enterEvent(self, event: QEnterEvent) -> None:
         self.update()
         super().enterEvent(event)
 
-    def leaveEvent(self, event) -> None:
+    def leaveEvent(self, event: QEvent) -> None:
         self.update()
         super().leaveEvent(event)
 
 
-def _point(x: float, y: float):
-    from PySide6.QtCore import QPointF
+def _point(x: float, y: float) -> QPointF:
 
     return QPointF(x, y)

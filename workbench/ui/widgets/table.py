@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from PySide6.QtCore import (
     QAbstractTableModel,
@@ -15,11 +16,12 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
     QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTableView,
     QWidget,
 )
@@ -54,7 +56,7 @@ class Column:
     right: bool = False
     icon: Callable[[Any], tuple[str, str] | None] | None = None
     share: Callable[[Any], float | None] | None = None
-    chip: Callable[[Any], tuple | None] | None = None
+    chip: Callable[[Any], tuple[str, Any, str] | None] | None = None
     tip: Callable[[Any], str] | None = None
     sort: Callable[[Any], Any] | None = None
     prose: bool = False  # sentences, elided at the end; names are elided in the middle
@@ -134,7 +136,7 @@ class Rows(QAbstractTableModel):
         if self._order is None:
             return rows
         column, descending = self._order
-        value = self.columns[column].sort
+        value = cast(Callable[[Any], Any], self.columns[column].sort)
         keyed = [(value(row), row) for row in rows]
         some = [pair for pair in keyed if pair[0] is not None]
         some.sort(key=lambda pair: pair[0], reverse=descending)
@@ -146,13 +148,13 @@ class Rows(QAbstractTableModel):
     def columnCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
         return 0 if parent.isValid() else len(self.columns)
 
-    def flags(self, index):
+    def flags(self, index: QModelIndex) -> Qt.ItemFlag:
         flags = super().flags(index)
         if index.isValid() and self.columns[index.column()].edit is not None:
             flags |= Qt.ItemFlag.ItemIsEditable
         return flags
 
-    def data(self, index, role: int = Qt.ItemDataRole.DisplayRole):
+    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if not index.isValid() or index.row() >= len(self.rows):
             return None
         column, row = self.columns[index.column()], self.rows[index.row()]
@@ -171,7 +173,7 @@ class Rows(QAbstractTableModel):
             return plain.tip(column.tip(row)) if column.tip is not None else None
         return None
 
-    def setData(self, index, value, role: int = Qt.ItemDataRole.EditRole) -> bool:
+    def setData(self, index: QModelIndex, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         column = self.columns[index.column()]
         if role != Qt.ItemDataRole.EditRole or column.edit is None:
             return False
@@ -180,7 +182,9 @@ class Rows(QAbstractTableModel):
             column.edit(row, str(value))
         return True
 
-    def headerData(self, section, orientation, role: int = Qt.ItemDataRole.DisplayRole):
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
         if orientation != Qt.Orientation.Horizontal:
             return str(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
         column = self.columns[section]
@@ -193,7 +197,7 @@ class Rows(QAbstractTableModel):
         return None
 
 
-def natural(text: str) -> tuple | None:
+def natural(text: str) -> tuple[object, ...] | None:
     """Natural sort key: numbers by value, letters without case; None for "" and "–"."""
     text = text.strip()
     if text in ("", "–"):
@@ -232,7 +236,7 @@ def dress(view: QTableView, name: str) -> None:
 class _Prose(QStyledItemDelegate):
     """Elides at the end."""
 
-    def initStyleOption(self, option, index) -> None:
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         super().initStyleOption(option, index)
         option.textElideMode = Qt.TextElideMode.ElideRight
 
@@ -330,7 +334,7 @@ class Table(QTableView):
                 widest = max(map(self.fontMetrics().horizontalAdvance, texts), default=0)
                 self.setColumnWidth(index, max(theme.px(column.width), widest + NUMBER_PAD))
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._squeeze()
 
@@ -389,7 +393,7 @@ class Table(QTableView):
             else None
         )
 
-    def choose(self, keys: set[Hashable]) -> None:
+    def choose(self, keys: AbstractSet[Hashable]) -> None:
         """Select the rows with these keys; emits nothing."""
         selection = self.selectionModel()
         blocked = selection.blockSignals(True)
@@ -411,7 +415,7 @@ class Table(QTableView):
         head = self.horizontalHeader().sizeHint().height()
         self.setFixedHeight(head + count * self.verticalHeader().defaultSectionSize() + 6)
 
-    def keyPressEvent(self, event) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         editing = self.state() == QAbstractItemView.State.EditingState
         if (
             not editing
@@ -429,13 +433,13 @@ class Table(QTableView):
             return
         super().keyPressEvent(event)
 
-    def focusInEvent(self, event) -> None:
+    def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         if not self.currentIndex().isValid() and self.rows():
             self.selectionModel().setCurrentIndex(
                 self.rows_model.index(0, 0), self.selectionModel().SelectionFlag.NoUpdate
             )
 
-    def _double_click(self, index) -> None:
+    def _double_click(self, index: QModelIndex) -> None:
         if self.rows_model.columns[index.column()].edit is None:
             self.opened.emit(self.rows_model.rows[index.row()])

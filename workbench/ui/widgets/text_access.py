@@ -6,25 +6,33 @@ immediately.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QPointF, QRect
+from typing import TYPE_CHECKING, Any, cast
+
+from PySide6.QtCore import QObject, QPoint, QPointF, QRect
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleInterface,
     QAccessibleTextCursorEvent,
     QAccessibleTextInterface,
+    QWindow,
 )
+from PySide6.QtWidgets import QWidget
 from shiboken6 import VoidPtr
 
-from workbench.ui.offsets import Utf16Map
+from workbench.ui.offsets import DisplayText, Utf16Map
+
+if TYPE_CHECKING:
+    from workbench.ui.widgets.text_view import TextView
 
 _installed = False
 
 
 class TextAccess(QAccessibleTextInterface):
-    def __init__(self, view):
+    def __init__(self, view: TextView) -> None:
         super().__init__()
         self._view = view
-        self._of, self._map = None, Utf16Map("")
+        self._of: DisplayText | None = None
+        self._map = Utf16Map("")
 
     def _units(self) -> Utf16Map:
         if self._of is not self._view.text:
@@ -80,17 +88,17 @@ class TextAccess(QAccessibleTextInterface):
 
 
 class ViewAccess(QAccessibleInterface):
-    def __init__(self, view):
+    def __init__(self, view: TextView) -> None:
         super().__init__()
         self._view, self._text = view, TextAccess(view)
 
     def isValid(self) -> bool:
         return True
 
-    def object(self):
+    def object(self) -> QObject:
         return self._view
 
-    def window(self):
+    def window(self) -> QWindow:
         return self._view.window().windowHandle()
 
     def role(self) -> QAccessible.Role:
@@ -102,7 +110,7 @@ class ViewAccess(QAccessibleInterface):
             return self._view.accessibleName()
         return self._view.accessibleDescription() if kind == QAccessible.Text.Description else ""
 
-    def setText(self, _kind, _text) -> None:
+    def setText(self, _kind: QAccessible.Text, _text: str) -> None:
         """Do nothing: the text is read-only."""
 
     def rect(self) -> QRect:
@@ -114,22 +122,22 @@ class ViewAccess(QAccessibleInterface):
         state.focused, state.invisible = self._view.hasFocus(), not self._view.isVisible()
         return state
 
-    def parent(self):
-        return QAccessible.queryAccessibleInterface(self._view.parentWidget())
+    def parent(self) -> QAccessibleInterface:
+        return QAccessible.queryAccessibleInterface(cast(QWidget, self._view.parentWidget()))
 
-    def child(self, _index):
+    def child(self, _index: int) -> None:
         return None
 
     def childCount(self) -> int:
         return 0
 
-    def childAt(self, _x: int, _y: int):
+    def childAt(self, _x: int, _y: int) -> None:
         return None
 
-    def indexOfChild(self, _child) -> int:
+    def indexOfChild(self, _child: QAccessibleInterface) -> int:
         return -1
 
-    def interface_cast(self, kind: QAccessible.InterfaceType):
+    def interface_cast(self, kind: QAccessible.InterfaceType) -> TextAccess | VoidPtr:
         # None would crash in shiboken6 (6.11.3): a null pointer must be passed explicitly
         return self._text if kind == QAccessible.InterfaceType.TextInterface else VoidPtr(0)
 
@@ -142,16 +150,17 @@ def install() -> None:
         QAccessible.installFactory(_make)
 
 
-def _make(_class_name: str, thing):
+def _make(_class_name: str, thing: QObject) -> ViewAccess | None:
     from workbench.ui.widgets.text_view import TextView
 
     if not isinstance(thing, TextView):
         return None
-    thing.access = ViewAccess(thing)  # Qt keeps a raw pointer: store a reference on the view
-    return thing.access
+    access = ViewAccess(thing)
+    cast(Any, thing).access = access  # Qt keeps a raw pointer: store a reference on the view
+    return access
 
 
-def tell_caret(view) -> None:
+def tell_caret(view: TextView) -> None:
     """Notify screen readers of the caret position."""
     if QAccessible.isActive():
         access = getattr(view, "access", None)

@@ -7,7 +7,7 @@ depend on the length of the text. If an import defined tokens, these are the wor
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QTextBoundaryFinder
 
@@ -104,7 +104,7 @@ class Bounds:
             -1,
         )
 
-    def _step(self, position: int, pick, way: int) -> int:
+    def _step(self, position: int, pick: Callable[[list[Range]], int | None], way: int) -> int:
         if (found := pick(self._words(position))) is not None:
             return found
         paragraph = self.text.paragraph_at(self.text.legal(position)) + way

@@ -16,7 +16,7 @@ def following(pieces: Pieces, position: int) -> int:
     index, _ = pieces.locate(place)
     piece = pieces.pieces[index]
     return pieces.position(
-        index, piece.layout.nextCursorPosition(piece.units.to_units(place - piece.start))
+        index, piece.shaped.nextCursorPosition(piece.point_map.to_units(place - piece.start))
     )
 
 
@@ -30,7 +30,7 @@ def previous(pieces: Pieces, position: int) -> int:
         index, _ = pieces.locate(place - 1)
     piece = pieces.pieces[index]
     return pieces.position(
-        index, piece.layout.previousCursorPosition(piece.units.to_units(place - piece.start))
+        index, piece.shaped.previousCursorPosition(piece.point_map.to_units(place - piece.start))
     )
 
 
@@ -50,9 +50,9 @@ def _visual(pieces: Pieces, position: int, *, to_left: bool) -> int:
     rtl = pieces.text.rtl(piece.paragraph)
     if not piece.mixed:
         return previous(pieces, place) if to_left else following(pieces, place)
-    unit = piece.units.to_units(place - piece.start)
+    unit = piece.point_map.to_units(place - piece.start)
     moved = (
-        piece.layout.leftCursorPosition(unit) if to_left else piece.layout.rightCursorPosition(unit)
+        piece.shaped.leftCursorPosition(unit) if to_left else piece.shaped.rightCursorPosition(unit)
     )
     there = pieces.position(index, moved)
     if moved != unit and there <= piece.end:
@@ -76,7 +76,7 @@ def _last_on(pieces: Pieces, index: int, line: Line) -> int:
     end = pieces.position(index, line.after)
     if end == pieces.text.ends[piece.paragraph]:
         return end
-    return pieces.position(index, piece.layout.previousCursorPosition(line.after))
+    return pieces.position(index, piece.shaped.previousCursorPosition(line.after))
 
 
 def at_x(pieces: Pieces, index: int, line: Line, x: float) -> int:
@@ -85,27 +85,27 @@ def at_x(pieces: Pieces, index: int, line: Line, x: float) -> int:
     unit = line.line.xToCursor(x)
     if unit >= line.after:
         return _last_on(pieces, index, line)
-    if not piece.layout.isValidCursorPosition(unit):
-        unit = piece.layout.previousCursorPosition(unit)
+    if not piece.shaped.isValidCursorPosition(unit):
+        unit = piece.shaped.previousCursorPosition(unit)
     return pieces.position(index, max(unit, line.first))
 
 
 def vertical(pieces: Pieces, position: int, lines: int, x: float) -> int:
     """`lines` down (negative: up), at pixel `x`; beyond the ends, to the text's edge."""
     index, line = pieces.locate(position)
-    place = pieces.pieces[index].lines.index(line) + lines
+    place = pieces.pieces[index].placed.index(line) + lines
     while place < 0:
         if index == 0:
             return 0
         index, _ = pieces.locate(pieces.text.legal(pieces.pieces[index].start - 1))
-        place += len(pieces.ensure(index).lines)
-    while place >= len(pieces.pieces[index].lines):
-        place -= len(pieces.pieces[index].lines)
+        place += len(pieces.ensure(index).placed)
+    while place >= len(pieces.pieces[index].placed):
+        place -= len(pieces.pieces[index].placed)
         if index + 1 >= len(pieces.pieces):
             return len(pieces.text)
         index += 1
         pieces.ensure(index)
-    return at_x(pieces, index, pieces.pieces[index].lines[place], x)
+    return at_x(pieces, index, pieces.pieces[index].placed[place], x)
 
 
 def page(pieces: Pieces, position: int, height: float, x: float) -> int:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 
 from workbench.ui.widgets import text_caret as moves
 
+if TYPE_CHECKING:
+    from workbench.ui.widgets.text_view import TextView
+
 _Key, _Mod = Qt.Key, Qt.KeyboardModifier
-_Step = Callable[[object], int]
+_Step = Callable[["TextView"], int]
 
 
-def _word_left(view) -> int:
+def _word_left(view: TextView) -> int:
     rtl = view.text.rtl(view.text.paragraph_at(view.caret))
     return view.bounds.next_word(view.caret) if rtl else view.bounds.previous_word(view.caret)
 
 
-def _word_right(view) -> int:
+def _word_right(view: TextView) -> int:
     rtl = view.text.rtl(view.text.paragraph_at(view.caret))
     return view.bounds.previous_word(view.caret) if rtl else view.bounds.next_word(view.caret)
 
@@ -35,7 +39,7 @@ _WITH_CONTROL: dict[Qt.Key, _Step] = {
     _Key.Key_Home: lambda view: 0,
     _Key.Key_End: lambda view: len(view.text),
 }
-_VERTICAL: dict[Qt.Key, Callable[[object, float], int]] = {
+_VERTICAL: dict[Qt.Key, Callable[[TextView, float], int]] = {
     _Key.Key_Up: lambda view, x: moves.vertical(view.pieces, view.caret, -1, x),
     _Key.Key_Down: lambda view, x: moves.vertical(view.pieces, view.caret, +1, x),
     _Key.Key_PageUp: lambda view, x: moves.page(view.pieces, view.caret, -view.page_height, x),
@@ -43,7 +47,7 @@ _VERTICAL: dict[Qt.Key, Callable[[object, float], int]] = {
 }
 
 
-def handle(view, event: QKeyEvent) -> bool:
+def handle(view: TextView, event: QKeyEvent) -> bool:
     """Handle a caret key; False for other keys."""
     if event.matches(QKeySequence.StandardKey.SelectAll):
         view.select(0, len(view.text), show=False)
@@ -73,9 +77,9 @@ def handle(view, event: QKeyEvent) -> bool:
     return True
 
 
-def _collapsed(view, key: Qt.Key) -> int:
+def _collapsed(view: TextView, key: Qt.Key) -> int:
     """Left and Right collapse a selection to its end in that direction."""
-    start, end = view.selection
+    start, end = view.selection or (view.caret, view.caret)
     rtl = view.text.rtl(view.text.paragraph_at(view.caret))
     return start if (key == _Key.Key_Left) != rtl else end
 

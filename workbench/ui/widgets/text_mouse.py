@@ -8,6 +8,7 @@ of its start or end moves that boundary.
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent
@@ -15,6 +16,9 @@ from PySide6.QtWidgets import QApplication
 
 from workbench.ui.widgets import text_caret as moves
 from workbench.ui.widgets.span_layout import GOLD, Item, TextSpan
+
+if TYPE_CHECKING:
+    from workbench.ui.widgets.text_view import TextView
 
 Range = tuple[int, int]
 _DRAG = 3  # minimum distance of a drag in pixels
@@ -25,7 +29,7 @@ _NEAR = 5  # distance in pixels within which a boundary of the selected span can
 class Mouse:
     """State of the mouse over `view`. Points are viewport coordinates."""
 
-    def __init__(self, view):
+    def __init__(self, view: TextView) -> None:
         self.view = view
         self._origin: Range | None = None  # position or words where a drag started
         self._pressed: QPointF | None = None
@@ -108,6 +112,8 @@ class Mouse:
         )
 
     def _drag_to(self, place: int, letters: bool) -> None:
+        if self._origin is None:
+            return
         start, end = self._origin
         low, high = min(start, place), max(end, place)
         if not letters:
@@ -120,6 +126,8 @@ class Mouse:
 
     def _move_border(self, place: int, letters: bool) -> None:
         """Preview the resized span as selected text; it is never inverted."""
+        if self._border is None:
+            return
         span, at_end = self._border
         place = (
             max(place, moves.following(self.view.pieces, span.start))
@@ -146,7 +154,9 @@ class Mouse:
             ),
             None,
         )
-        for place, at_end in ((span.end, True), (span.start, False)) if span is not None else ():
+        if span is None:
+            return None
+        for place, at_end in ((span.end, True), (span.start, False)):
             there = view.rect_of(place)
             if (
                 abs(point.x() - there.left()) <= _NEAR

@@ -22,6 +22,7 @@ from workbench.ui.widgets.span_layout import (
     Index,
     Item,
     Units,
+    cursor_x,
     line_items,
     reading_order,
     starts_rtl,
@@ -74,6 +75,27 @@ class Piece:
     units: Utf16Map | None = None
     mixed: bool = False
     lines: list[Line] | None = None
+
+    @property
+    def shaped(self) -> QTextLayout:
+        """The layout of a piece that `Pieces.ensure` has shaped. Raises RuntimeError before."""
+        if self.layout is None:
+            raise RuntimeError("the piece is not shaped")
+        return self.layout
+
+    @property
+    def point_map(self) -> Utf16Map:
+        """Code points to UTF-16 units of a shaped piece. Raises RuntimeError before."""
+        if self.units is None:
+            raise RuntimeError("the piece is not shaped")
+        return self.units
+
+    @property
+    def placed(self) -> list[Line]:
+        """The lines of a shaped piece. Raises RuntimeError before."""
+        if self.lines is None:
+            raise RuntimeError("the lines of the piece are not placed")
+        return self.lines
 
 
 class Pieces:
@@ -270,10 +292,10 @@ class Pieces:
         piece, measures = self.pieces[index], self.measures
         spans = self._units(piece)
         y, lines = 0.0, []
-        count = piece.layout.lineCount()
+        count = piece.shaped.lineCount()
         for number in range(count):
-            line = piece.layout.lineAt(number)
-            if piece.start + piece.units.to_point(line.textStart()) >= piece.end and number:
+            line = piece.shaped.lineAt(number)
+            if piece.start + piece.point_map.to_point(line.textStart()) >= piece.end and number:
                 break  # the line behind the cut
             last = number == count - 1 and self._closes(piece)
             items = (
@@ -302,7 +324,7 @@ class Pieces:
         self._set_height(index, piece.true_height)
 
     def _units(self, piece: Piece) -> list[Units]:
-        found, to_units = [], piece.units.to_units
+        found, to_units = [], piece.point_map.to_units
         for span in sorted(self.spans.touching(piece.start, piece.end), key=reading_order):
             start, end = max(span.start, piece.start), min(span.end, piece.end)
             rtl = piece.mixed and starts_rtl(self.text.text[span.start : span.start + 80])
@@ -377,11 +399,11 @@ class Pieces:
                 self.ensure(index)
             index = self.index_at(position)
         piece = self.ensure(index)
-        unit = piece.units.to_units(position - piece.start)
-        for line in reversed(piece.lines):
+        unit = piece.point_map.to_units(position - piece.start)
+        for line in reversed(piece.placed):
             if unit >= line.first:
                 return index, line
-        return index, piece.lines[0]
+        return index, piece.placed[0]
 
     def line_at_y(self, y: float) -> tuple[int, Line]:
         """The piece and line at a height, shaped; beyond the ends, the first or last line.
@@ -395,15 +417,15 @@ class Pieces:
             return self.locate(piece.start + int(share * (piece.end - piece.start)))
         piece = self.ensure(index)
         offset = y - self.tops[index]
-        for line in reversed(piece.lines):
+        for line in reversed(piece.placed):
             if offset >= line.top:
                 return index, line
-        return index, piece.lines[0]
+        return index, piece.placed[0]
 
     def position(self, index: int, unit: int) -> int:
         """The code point of a UTF-16 unit of a shaped piece."""
         piece = self.pieces[index]
-        return piece.start + piece.units.to_point(unit)
+        return piece.start + piece.point_map.to_point(unit)
 
     def x_of(self, position: int) -> tuple[int, Line, float]:
         """The piece, line and x coordinate of a caret."""
@@ -412,5 +434,5 @@ class Pieces:
         return (
             index,
             line,
-            line.line.cursorToX(piece.units.to_units(self.text.legal(position) - piece.start))[0],
+            cursor_x(line.line, piece.point_map.to_units(self.text.legal(position) - piece.start)),
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QAbstractScrollArea
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from workbench.ui.offsets import DisplayText
 from workbench.ui.widgets.span_layout import Index
@@ -26,7 +27,7 @@ class PiecesArea(QAbstractScrollArea):
     _text: DisplayText
     _spans: Index
 
-    def __init__(self, parent=None):
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._pinning = False
         self._held: tuple[int, Place] | None = None  # scroll value, and the position it was set for
@@ -70,14 +71,14 @@ class PiecesArea(QAbstractScrollArea):
             self._restore(place)
         self._after_change()
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if abs(self._pieces.measures.width - max(60, self.viewport().width() - 2 * LEFT)) > 0.5:
             self._remeasure()
         else:
             self._after_change()
 
-    def showEvent(self, event) -> None:
+    def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._settling.start()
 

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from typing import cast
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QPainter
-from PySide6.QtWidgets import QFrame
+from PySide6.QtGui import (
+    QFocusEvent,
+    QGuiApplication,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QWidget
 
 from workbench.base.i18n import _
 from workbench.text.find import Found
@@ -39,7 +49,7 @@ class TextView(PiecesArea):
     span_resized = Signal(int, int)
     zoomed = Signal(int)
 
-    def __init__(self, parent=None):
+    def __init__(self, parent: QWidget | None = None) -> None:
         text_access.install()
         super().__init__(parent)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -54,7 +64,8 @@ class TextView(PiecesArea):
         self.viewport().setAutoFillBackground(False)
         self.word_steps = True  # Ctrl+arrow moves by word; a page may use those keys itself
         self.borders_move = False  # whether dragging moves the boundaries of the selected span
-        self._text, self._spans, self._shown = DisplayText(""), Index(), {}
+        self._text, self._spans = DisplayText(""), Index()
+        self._shown: dict[int, TextSpan] = {}
         self._bounds = Bounds(self._text)
         self._zoom, self._lanes = 100, 1
         self._caret = self._anchor = 0
@@ -256,7 +267,7 @@ class TextView(PiecesArea):
         caret = self._caret if focus else None
         return Marked(self.selection, self._chosen, hint, caret, self._found)
 
-    def paintEvent(self, event) -> None:
+    def paintEvent(self, event: QPaintEvent) -> None:
         self._prepare()
         pieces, offset = self._pieces, self.verticalScrollBar().value() - TOP
         clip = QRectF(event.rect())
@@ -272,11 +283,11 @@ class TextView(PiecesArea):
             index += 1
         painter.end()
 
-    def focusInEvent(self, event) -> None:
+    def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         self.viewport().update()
 
-    def focusOutEvent(self, event) -> None:
+    def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.viewport().update()
 
@@ -330,39 +341,39 @@ class TextView(PiecesArea):
         start, end = self.selection or (0, 0)
         return start <= self.position_at(point) <= end and start < end
 
-    def keyPressEvent(self, event) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         if not text_keys.handle(self, event):
             event.ignore()
 
-    def mousePressEvent(self, event) -> None:
+    def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
             self._mouse.press(event)
 
-    def mouseDoubleClickEvent(self, event) -> None:
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
             self._mouse.double(event)
 
-    def mouseMoveEvent(self, event) -> None:
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._mouse.move(event)
 
-    def mouseReleaseEvent(self, event) -> None:
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
             self._mouse.release(event)
 
-    def wheelEvent(self, event) -> None:
+    def wheelEvent(self, event: QWheelEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.zoom_by(1 if event.angleDelta().y() > 0 else -1)
             event.accept()
         else:
             super().wheelEvent(event)
 
-    def viewportEvent(self, event) -> bool:
+    def viewportEvent(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip:
-            self._tell(event)
+            self._tell(cast(QHelpEvent, event))
             return True
         return super().viewportEvent(event)
 
-    def _tell(self, event) -> None:
+    def _tell(self, event: QHelpEvent) -> None:
         """Show the full names of the spans under the mouse, as captions may be elided."""
         names = [span.caption for span in self._mouse.spans_at(QPointF(event.pos()))]
         plain.show_tip(event.globalPos(), "\n".join(names), self.viewport())

@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.base.i18n import _
@@ -54,7 +64,8 @@ class TokenGrid(QWidget):
         self._cells: tuple[Cell, ...] = ()
         self._areas: list[QRectF] = []
         self._rows = 1  # height of tags
-        self._rtl, self._number, self._zoom, self._see = False, None, 100, see
+        self._rtl, self._zoom, self._see = False, 100, see
+        self._number: int | None = None
         drop = theme.changed.connect(self._place)
         self.destroyed.connect(lambda *_: drop())
 
@@ -105,13 +116,13 @@ class TokenGrid(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(400, self._height())
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._place()
             self._show_chosen()
 
-    def _font(self):
+    def _font(self) -> QFont:
         font = theme.font("ui")
         font.setPixelSize(round(theme.px(17) * self._zoom / 100))
         return font
@@ -123,7 +134,7 @@ class TokenGrid(QWidget):
     def _place(self) -> None:
         word, line = self._sizes()
         words, tags = QFontMetricsF(self._font()), QFontMetricsF(theme.font("caption", 600))
-        widths: dict[tuple, float] = {}
+        widths: dict[tuple[object, ...], float] = {}
         width, tall = max(self.width(), 160), word + self._rows * line
         x = y = 0.0
         self._areas = []
@@ -147,7 +158,7 @@ class TokenGrid(QWidget):
 
     # ---------------------------------------------------------------- painting
 
-    def paintEvent(self, event) -> None:
+    def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         seen = QRectF(event.rect())
@@ -178,7 +189,9 @@ class TokenGrid(QWidget):
         if tag.kind == NONE:
             painter.setPen(QPen(theme.qcolour("faint"), 1))
             middle = area.center()
-            painter.drawLine(middle.x() - 6, middle.y(), middle.x() + 6, middle.y())
+            painter.drawLine(
+                QPointF(middle.x() - 6, middle.y()), QPointF(middle.x() + 6, middle.y())
+            )
             return
         colours = theme.label_colours(tag.label)
         painter.setPen(QPen(QColor(colours.line), 1.2, _LINES.get(tag.kind, Qt.PenStyle.NoPen)))
@@ -193,21 +206,22 @@ class TokenGrid(QWidget):
 
     # ---------------------------------------------------------------- mouse and keys
 
-    def mousePressEvent(self, event) -> None:
+    def mousePressEvent(self, event: QMouseEvent) -> None:
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         for cell, area in zip(self._cells, self._areas, strict=True):
             if area.contains(event.position()):
                 self.chosen.emit(cell.number)
                 return
 
-    def keyPressEvent(self, event) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         held = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
         step = None if event.modifiers() & held else self._step(Qt.Key(event.key()))
         if step is None or not self._cells:
             super().keyPressEvent(event)
             return
         numbers = [cell.number for cell in self._cells]
-        at = numbers.index(self._number) + step if self._number in numbers else 0
+        known = self._number if self._number in numbers else None
+        at = numbers.index(known) + step if known is not None else 0
         if 0 <= at < len(numbers):
             self.chosen.emit(numbers[at])
         else:

@@ -6,9 +6,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QFont,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.ui import formats, plain, theme
@@ -64,7 +77,7 @@ class _Sizes:
     word: float = 0.0
     piece: float = 0.0
     line: float = 0.0
-    fonts: dict = field(default_factory=dict)
+    fonts: dict[str, QFont] = field(default_factory=dict)
 
 
 class TokenStrip(QWidget):
@@ -81,7 +94,8 @@ class TokenStrip(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         self._words: tuple[Word, ...] = ()
-        self._lines, self._rtl, self._number = lines, False, None
+        self._lines, self._rtl = lines, False
+        self._number: int | None = None
         self._see = see
         self._placed: list[_Placed] = []
         drop = theme.changed.connect(self._restyle)
@@ -105,7 +119,7 @@ class TokenStrip(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(400, int(self._height()))
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._place()
@@ -155,7 +169,7 @@ class TokenStrip(QWidget):
         self.updateGeometry()
         self.update()
 
-    def _cell_width(self, cell: Cell, metrics: dict) -> float:
+    def _cell_width(self, cell: Cell, metrics: dict[str, QFontMetricsF]) -> float:
         share = metrics["line"].horizontalAdvance(" 100")
         widest = max(
             (
@@ -174,7 +188,7 @@ class TokenStrip(QWidget):
 
     # ---------------------------------------------------------------- painting
 
-    def paintEvent(self, event) -> None:
+    def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         sizes, seen = self._sizes(), QRectF(event.rect())
@@ -251,12 +265,12 @@ class TokenStrip(QWidget):
 
     # ---------------------------------------------------------------- mouse and keys
 
-    def mousePressEvent(self, event) -> None:
+    def mousePressEvent(self, event: QMouseEvent) -> None:
         found = next((one for one in self._placed if one.area.contains(event.position())), None)
         if found is not None:
             self._take(found.cell.number)
 
-    def keyPressEvent(self, event) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         steps = {Qt.Key.Key_Right: -1 if self._rtl else 1, Qt.Key.Key_Left: 1 if self._rtl else -1}
         if (
             event.key() in steps
@@ -264,7 +278,9 @@ class TokenStrip(QWidget):
             and not event.modifiers() & Qt.KeyboardModifier.ControlModifier
         ):
             numbers = [one.cell.number for one in self._placed]
-            at = numbers.index(self._number) + steps[event.key()] if self._number in numbers else 0
+            step = steps[Qt.Key(event.key())]
+            known = self._number if self._number in numbers else None
+            at = numbers.index(known) + step if known is not None else 0
             self._take(numbers[min(max(at, 0), len(numbers) - 1)])
             return
         super().keyPressEvent(event)
@@ -280,11 +296,12 @@ class TokenStrip(QWidget):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip:
-            found = next((one for one in self._placed if one.area.contains(event.pos())), None)
+            at = cast(QHelpEvent, event).pos()
+            found = next((one for one in self._placed if one.area.contains(at)), None)
             plain.set_tip(self, found.cell.tip if found else "")
         return super().event(event)
 
-    def focusInEvent(self, event) -> None:
+    def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         if self._number is None and self._placed:
             self._take(self._placed[0].cell.number)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QFrame, QHBoxLayout
@@ -43,7 +46,7 @@ class WaitLine(QFrame):
         self.setVisible(bool(told))
 
 
-def first_button(act) -> Button:
+def first_button(act: Callable[..., Any]) -> Button:
     return Button(
         _("Run first"),
         small=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPixmap
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QAbstractSpinBox, QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from workbench.base.i18n import _
@@ -53,8 +53,8 @@ class Elided(QLabel):
         tone: str = "text",
         *,
         weight: int = 400,
-        mode=Qt.TextElideMode.ElideRight,
-    ):
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
         super().__init__()
         self._mode = mode
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -67,7 +67,7 @@ class Elided(QLabel):
     def minimumSizeHint(self) -> QSize:
         return QSize(24, super().minimumSizeHint().height())
 
-    def paintEvent(self, _event) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         text = self.text().replace("\n", " ")
         shown = self.fontMetrics().elidedText(text, self._mode, self.contentsRect().width())
@@ -101,7 +101,7 @@ class KeyCap(QLabel):
 
     minimumSizeHint = sizeHint
 
-    def paintEvent(self, _event) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(theme.qcolour("line"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
@@ -71,7 +73,7 @@ class WorkLine(QFrame):
         self.cancelled.emit()
 
     def _place(self) -> None:
-        room = self.parentWidget().rect()
+        room = cast(QWidget, self.parentWidget()).rect()
         self.adjustSize()
         self.move((room.width() - self.width()) // 2, room.height() - self.height() - 16)
 

@@ -2,44 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from workbench.base.i18n import _
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
 
+if TYPE_CHECKING:
+    from workbench.ui.panel import PanelContext
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.view import AnnotateView
 
-def _can_edit(panel) -> bool:
+
+def _can_edit(panel: AnnotatePanel) -> bool:
     return panel.state.can_edit
 
 
-def _has_document(panel) -> bool:
+def _has_document(panel: AnnotatePanel) -> bool:
     return panel.state.doc is not None
 
 
-def _can_step(panel) -> bool:
+def _can_step(panel: AnnotatePanel) -> bool:
     return panel.state.doc is not None and len(panel.state.ids) > 1
 
 
-def _has_found(panel) -> bool:
+def _has_found(panel: AnnotatePanel) -> bool:
     return panel.state.doc is not None and panel.state.finder.count > 0
 
 
-def _has_panes(panel) -> bool:
+def _has_panes(panel: AnnotatePanel) -> bool:
     return len(panel.view.panes()) > 1
 
 
-def _has_errors(panel) -> bool:
+def _has_errors(panel: AnnotatePanel) -> bool:
     return bool(panel.state.errors)
 
 
-def _has_queue(panel) -> bool:
+def _has_queue(panel: AnnotatePanel) -> bool:
     return panel.state.total > 0 and not panel.state.errors
 
 
-def _narrowed(panel) -> bool:
+def _narrowed(panel: AnnotatePanel) -> bool:
     return _has_queue(panel) and not panel.state.narrowed.empty
 
 
-def _can_take(panel) -> bool:
+def _can_take(panel: AnnotatePanel) -> bool:
     return _has_errors(panel) and panel.state.can_edit
 
 
@@ -49,6 +57,9 @@ def _bare(id: str, title: str, keys: tuple[str, ...] | str) -> Command:
 
 
 class AnnotatePanel(Panel):
+    state: AnnotateActs
+    view: AnnotateView
+
     commands = (
         Command(
             "annotate.find-next",
@@ -315,7 +326,7 @@ class AnnotatePanel(Panel):
         _bare("unselect", _("Clear selection"), ("Esc", "U")),
     )
 
-    def build(self, context):
+    def build(self, context: PanelContext) -> tuple[AnnotateActs, Callable[[], AnnotateView]]:
         from workbench.ui.panels.annotate.acts import AnnotateActs
         from workbench.ui.panels.annotate.view import AnnotateView
 
@@ -335,9 +346,9 @@ class AnnotatePanel(Panel):
         document: int | None = None,
         span: int | None = None,
         run: int | None = None,
-        errors=(),
+        errors: Sequence[int] = (),
         suggestions: bool = False,
-        **_args,
+        **_args: Any,
     ) -> None:
         if run is not None and errors:
             self.state.show_errors(run, errors, document)

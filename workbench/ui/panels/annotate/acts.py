@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench.base.i18n import _, ngettext
 from workbench.operations import annotate, suggestion_edits
 from workbench.operations.annotate import NewSuggestion, SpanRow, SuggestionRow
 from workbench.text.fields import DocumentLabels
 from workbench.text.labels import TOKENS
+from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.queue import DONE, Narrowed
 from workbench.ui.panels.annotate.state import (
     GOLD,
     SUGGESTED,
+    Name,
     Target,
 )
 from workbench.ui.panels.annotate.tokens import TokenState
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+    from workbench.text.labels import Layer
 
 
 class AnnotateActs(TokenState):
     """The state with its actions. Each is saved immediately; errors are shown, never raised."""
 
-    _found: tuple | None = None  # rows, name and the row of that name
+    _found: tuple[object, Name, Any] | None = None  # rows, name and the row of that name
 
     # ------------------------------------------------------------ choosing
 
@@ -33,11 +40,11 @@ class AnnotateActs(TokenState):
         rows += [
             (r.field, r.start, -r.end, (SUGGESTED, r.id))
             for r in self.suggestions
-            if r.start is not None
+            if r.start is not None and r.end is not None
         ]
         if not rows:
             return
-        order = {name: number for number, (name, _text) in enumerate(self.doc.document.texts)}
+        order = {name: number for number, (name, _text) in enumerate(self.shown_doc.document.texts)}
         rows.sort(key=lambda row: (order.get(row[0], 0), *row[1:]))
         names = [row[-1] for row in rows]
         if self.chosen in names:
@@ -53,12 +60,14 @@ class AnnotateActs(TokenState):
         self.choose(names[at])
 
     def chosen_span(self) -> SpanRow | None:
-        return self._row(self.spans, GOLD)
+        found: SpanRow | None = self._row(self.spans, GOLD)
+        return found
 
     def chosen_suggestion(self) -> SuggestionRow | None:
-        return self._row(self.suggestions, SUGGESTED)
+        found: SuggestionRow | None = self._row(self.suggestions, SUGGESTED)
+        return found
 
-    def _row(self, rows: tuple, kind: str):
+    def _row(self, rows: tuple[Any, ...], kind: str) -> Any:
         """The selected row of this kind; cached, as it is read often."""
         if self.chosen is None or self.chosen[0] != kind:
             return None
@@ -83,42 +92,42 @@ class AnnotateActs(TokenState):
             return
         layer, label = found
         if layer.traits.on_document:
-            self._toggle_class(layer, label.id)
+            self._toggle_class(layer, label_id)
         elif layer.traits.editor == TOKENS:
             self.set_tag(label)
         elif (span := self.chosen_span()) is not None:
-            self._relabel(span, layer, label.id)
+            self._relabel(span, layer, label_id)
         elif (row := self.chosen_suggestion()) is not None and row.start is not None:
-            self._correct(row, label.id)
+            self._correct(row, label_id)
         elif target is not None:
-            self._add(target.start, target.end, label.id, target.field)
+            self._add(target.start, target.end, label_id, target.field)
 
-    def _do(self, act, *args, **named):
+    def _do(self, act: Callable[..., Any], *args: Any, **named: Any) -> Any:
         return self.context.attempt(act, self.project, *args, origin=self, **named)
 
-    def _toggle_class(self, layer, label_id: int) -> None:
+    def _toggle_class(self, layer: Layer, label_id: int) -> None:
         if label_id in self.marked:
             self._do(annotate.clear_class, self.document_id, layer.id, label_id)
         else:
             self._do(annotate.set_class, self.document_id, label_id)
 
-    def _relabel(self, span, layer, label_id: int) -> None:
+    def _relabel(self, span: SpanRow, layer: Layer, label_id: int) -> None:
         if span.layer_id == layer.id:
             self._do(annotate.relabel_span, span.id, label_id)
         else:  # another layer: label the same words there as well
             self._add(span.start, span.end, label_id, span.field)
 
-    def _correct(self, row, label_id: int) -> None:
+    def _correct(self, row: SuggestionRow, label_id: int) -> None:
         """Replace the suggestion by a span of the user, in one step."""
 
-        def correct(project, *, origin):
+        def correct(project: Project, *, origin: object) -> Any:
             with project.edit(_("Correct suggestion"), origin=origin):
                 suggestion_edits.reject(project, [row.id], origin=origin)
                 return annotate.add_span(
                     project,
-                    self.document_id,
-                    row.start,
-                    row.end,
+                    self.shown_id,
+                    cast(int, row.start),  # of a span, as `label` has checked
+                    cast(int, row.end),
                     label_id,
                     field=row.field,
                     origin=origin,
@@ -150,7 +159,7 @@ class AnnotateActs(TokenState):
 
     # ------------------------------------------------------------ suggestions
 
-    def _first_suggestion(self):
+    def _first_suggestion(self) -> SuggestionRow | None:
         return self.chosen_suggestion() or next(iter(self.suggestions), None)
 
     def accept(self, suggestion_id: int | None = None) -> None:
@@ -177,7 +186,7 @@ class AnnotateActs(TokenState):
         """Make the prediction of the reviewed run gold, and open the next error."""
         if not self.can_edit or not self.errors or self.run_layer is None:
             return
-        key, run = self.doc.document.key, self.run
+        key, run = self.shown_doc.document.key, self.shown_run
         if self.predicted is None:
             self.context.note(_("The prediction for this text is no longer stored."))
             return
@@ -192,7 +201,7 @@ class AnnotateActs(TokenState):
             self.context.note(told.format(run=run.name, key=key), undo=True)
         self.next_error()
 
-    def _take(self, project, answer: list[NewSuggestion], *, origin) -> bool:
+    def _take(self, project: Project, answer: list[NewSuggestion], *, origin: object) -> bool:
         differences = self.differences
         ids = {
             label.name: id
@@ -201,9 +210,9 @@ class AnnotateActs(TokenState):
         }
         suggestion_edits.take_answer(
             project,
-            self.run.id,
-            self.document_id,
-            self.run_layer,
+            self.shown_run.id,
+            self.shown_id,
+            cast(int, self.run_layer),
             answer,
             spans=differences.missed,
             classes=[ids[label] for label in differences.missed_labels],
@@ -215,19 +224,19 @@ class AnnotateActs(TokenState):
         """Predictions of the run that gold lacks; None, with a message, if a label was deleted."""
         differences = self.differences
         layer = next(one for one in self.layers if one.id == self.run_layer)
-        ids = {label.name: label.id for label in layer.labels}
+        ids = {label.name: row_id(label) for label in layer.labels}
         names = [*(one.label for one in differences.spans), *differences.labels]
         gone = next((name for name in names if name not in ids), None)
         if gone is not None:
             told = _("Layer {layer} no longer has the label {name}.")
             self.context.note(told.format(layer=layer.name, name=gone))
             return None
-        here = self.document_id, layer.id
+        here = self.shown_id, row_id(layer)
         found = [
             NewSuggestion(*here, ids[one.label], one.start, one.end, one.field, one.score)
             for one in differences.spans
         ]
-        given = self.predicted.get(DocumentLabels)
+        given = self.predicted.get(DocumentLabels) if self.predicted is not None else None
         scores = given.as_dict() if given else {}
         found += [
             NewSuggestion(*here, ids[label], score=scores.get(label))
@@ -235,7 +244,7 @@ class AnnotateActs(TokenState):
         ]
         return found
 
-    def _decide(self, act, suggestion_id: int | None) -> None:
+    def _decide(self, act: Callable[..., Any], suggestion_id: int | None) -> None:
         if not self.can_edit:
             return
         row = (
@@ -278,7 +287,7 @@ class AnnotateActs(TokenState):
             lambda n: ngettext("Rejected {n} suggestion.", "Rejected {n} suggestions.", n),
         )
 
-    def _all(self, act, ids: list[int], words: Callable[[int], str]) -> None:
+    def _all(self, act: Callable[..., Any], ids: list[int], words: Callable[[int], str]) -> None:
         if self.can_edit and ids:
             done = self._do(act, ids)
             if done:
@@ -295,8 +304,8 @@ class AnnotateActs(TokenState):
             return
         shown, here, key = (
             [layer.id for layer in self.active],
-            self.document_id,
-            self.doc.document.key,
+            self.shown_id,
+            self.shown_doc.document.key,
         )
         if not shown:
             self.context.note(_("No layer is selected, so there is nothing to submit."))
@@ -314,7 +323,7 @@ class AnnotateActs(TokenState):
         """Discard the document in the shown layers and open the next, or restore it."""
         if not self.can_edit or not self.active:
             return
-        shown, key = [layer.id for layer in self.active], self.doc.document.key
+        shown, key = [row_id(layer) for layer in self.active], self.shown_doc.document.key
         if self.state_of_document == "discarded":
             self._do(annotate.reopen, self.document_id, shown)
             return
@@ -327,7 +336,7 @@ class AnnotateActs(TokenState):
         if self.doc is None or self.errors:
             self.next_error()
             return
-        here, at, key = self.document_id, self.place, self.doc.document.key
+        here, at, key = self.shown_id, self.place, self.doc.document.key
         if list(self.ids) == [here]:
             self.context.note(_("This is the only document in the queue."))
             return

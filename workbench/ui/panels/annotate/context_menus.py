@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF
 from PySide6.QtGui import QGuiApplication
@@ -11,11 +12,15 @@ from PySide6.QtGui import QGuiApplication
 from workbench.base.i18n import _
 from workbench.operations.annotate import SpanRow, SuggestionRow
 from workbench.text.labels import Label, Layer
+from workbench.text.rows import row_id
 from workbench.ui import plain
 from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.panels.annotate.keys import moved
 from workbench.ui.widgets.context_menu import ContextMenu, RowMenu
 from workbench.ui.widgets.text_view import TextView
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.annotate.view import AnnotateView
 
 LONGEST = 32  # characters of the text in a menu entry
 Choices = tuple[Choice | None, ...]
@@ -24,7 +29,7 @@ Choices = tuple[Choice | None, ...]
 class ContextMenus:
     """Creates the context menus of a page; `view` is the page."""
 
-    def __init__(self, view):
+    def __init__(self, view: AnnotateView) -> None:
         self._view, self._state = view, view.state
         RowMenu(view.queue.list, self.document)
         RowMenu(view.right.spans, self.chosen)
@@ -59,7 +64,7 @@ class ContextMenus:
     def _words(self, text: TextView) -> Choices:
         start, end = text.target or (0, 0)
         some = start < end
-        labels = self._labels(self._layers(), lambda label: self._view.label(label.id))
+        labels = self._labels(self._layers(), lambda label: self._view.label(row_id(label)))
         can = some and self._state.can_edit and bool(labels)
         content = text.text.text[start:end]
         title = _("&Label “{text}” as").format(text=plain.menu_text(_cut(content)))
@@ -106,7 +111,8 @@ class ContextMenus:
 
     def _span(self, span: SpanRow) -> Choices:
         state, can = self._state, self._state.can_edit
-        layer = state.label_of[span.label_id][0] if span.label_id in state.label_of else None
+        known = state.label_of.get(span.label_id) if span.label_id is not None else None
+        layer = known[0] if known else None
         labels = self._labels([layer] if layer else [], self._label, span.label_id)
         also = self._labels(self._layers(but=layer), self._label)
         return (
@@ -120,7 +126,7 @@ class ContextMenus:
 
     def _label(self, label: Label) -> None:
         """Relabel the selected span, or correct the selected suggestion."""
-        self._state.label(label.id)
+        self._state.label(row_id(label))
 
     def _borders(self, span: SpanRow) -> Choices:
         """Move boundaries by a word; disabled if that changes nothing or leaves an empty span."""
@@ -162,7 +168,7 @@ class ContextMenus:
         )
 
     def _content(self, row: SpanRow | SuggestionRow) -> str:
-        return self._state.doc.document.content(row.field)[row.start : row.end]
+        return self._state.shown_doc.document.content(row.field)[row.start : row.end]
 
     # ------------------------------------------------------------ a document of the queue
 

@@ -6,10 +6,13 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import partial
 from time import sleep
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.base.events import State
 from workbench.text.find import Found, find
+
+if TYPE_CHECKING:
+    from workbench.ui.panel import PanelContext
 
 LARGE = 200_000  # code points above which a document is searched off the main thread
 PAUSE = 0.001  # seconds the search thread sleeps, so that the main thread gets the interpreter
@@ -29,7 +32,7 @@ class Finder(State):
     `update` is emitted as for every state; the page shows it.
     """
 
-    def __init__(self, context):
+    def __init__(self, context: PanelContext) -> None:
         super().__init__()
         self._context = context
         self.shown = False
@@ -98,7 +101,7 @@ class Finder(State):
             return
         match = self.match
         if match is not None and field == match.field and position in (match.start, match.end):
-            self.update(current=(self.current + way) % self.count)
+            self.update(current=((self.current or 0) + way) % self.count)
         else:  # the caret has moved meanwhile
             there = self._next_from(field, position)
             self.update(current=there if way > 0 else (there - 1) % self.count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping
-from typing import Any
+from typing import Any, cast
 
 from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 
@@ -23,7 +23,10 @@ class Sides:
         self, splitter: QSplitter, kept: MutableMapping[str, Any], leave: Callable[[], None]
     ):
         self._splitter, self._kept, self._leave = splitter, kept, leave
-        self._parts = {"left": splitter.widget(0), "right": splitter.widget(2)}
+        self._parts = {
+            "left": cast(QWidget, splitter.widget(0)),
+            "right": cast(QWidget, splitter.widget(2)),
+        }
         self._no_room: set[str] = set()
         self._show()
 
@@ -50,7 +53,7 @@ class Sides:
     def widen_right(self) -> None:
         """Guidelines contain tables and lists: give them as much width as the text can spare."""
         left, centre, right = self._splitter.sizes()
-        least = self._splitter.widget(1).minimumSizeHint().width()
+        least = cast(QWidget, self._splitter.widget(1)).minimumSizeHint().width()
         spare = right + centre - max(theme.px(LEAST_CENTRE), least)
         wanted = min(theme.px(GUIDELINE_WIDTH), spare)
         if wanted > right:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QWidget
 
 from workbench.ui import key_places
 from workbench.ui.widgets import text_caret
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.token_grid import TokenGrid
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.annotate.view import AnnotateView
 
 _Key, _Mod = Qt.Key, Qt.KeyboardModifier
 _CLEAR = (_Key.Key_Backspace, _Key.Key_Delete)
@@ -25,7 +30,7 @@ _BRACKETS = {
 class Keys(QObject):
     """Watches the widgets in which single keys are commands. `view` is the page."""
 
-    def __init__(self, view):
+    def __init__(self, view: AnnotateView) -> None:
         super().__init__(view)
         self._view, self._state = view, view.state
         self._acts = {
@@ -37,15 +42,15 @@ class Keys(QObject):
             _Key.Key_Escape: view.unselect,
         }
 
-    def watch(self, widget) -> None:
+    def watch(self, widget: QWidget) -> None:
         widget.installEventFilter(self)
 
-    def eventFilter(self, watched, event) -> bool:
-        if event.type() == QEvent.Type.KeyPress:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             return self._pressed(watched, event)
         return super().eventFilter(watched, event)
 
-    def _pressed(self, watched, event: QKeyEvent) -> bool:
+    def _pressed(self, watched: QObject, event: QKeyEvent) -> bool:
         modifiers = event.modifiers() & ~(_Mod.KeypadModifier | _Mod.GroupSwitchModifier)
         in_text, in_tokens = isinstance(watched, TextView), isinstance(watched, TokenGrid)
         if self._bracket(event, modifiers):
@@ -108,7 +113,7 @@ class Keys(QObject):
 
     # ------------------------------------------------------------ boundaries of the selected span
 
-    def _bracket(self, event: QKeyEvent, modifiers) -> bool:
+    def _bracket(self, event: QKeyEvent, modifiers: Qt.KeyboardModifier) -> bool:
         written = event.text() if event.text() in _BRACKETS else key_places.meant(event)
         which = (
             written

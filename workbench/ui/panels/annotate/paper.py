@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QTimer, Signal
-from PySide6.QtGui import QPainter, QPen
-from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QEvent, QObject, QRectF, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _, ngettext
 from workbench.text.labels import TEXT
+from workbench.text.rows import row_id
 from workbench.ui import theme
 from workbench.ui.panels.annotate.token_pane import TokenPane
 from workbench.ui.widgets import span_layout
 from workbench.ui.widgets.label_bar import MOST_LINES, LabelBar
-from workbench.ui.widgets.layout import line
+from workbench.ui.widgets.layout import layout_of, line
 from workbench.ui.widgets.span_layout import TextSpan
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.storage.annotations import SpanRow
+    from workbench.text.labels import Layer
+    from workbench.ui.panels.annotate.acts import AnnotateActs
 
 FOCUS = QEvent.Type.FocusIn, QEvent.Type.FocusOut
 BAR_LINE = 34  # height of a line of labels, pixels at 100 %
@@ -29,7 +37,7 @@ NO_LABEL = ("?", theme.NO_LABEL)
 class DocumentText(TextView):
     """One text of a document; `field` is its name."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.field = "text"
         self.shown_text: str | None = None
@@ -45,17 +53,18 @@ class Paper(QFrame):
     more = Signal()
     text_made = Signal(object)
 
-    def __init__(self, state):
+    def __init__(self, state: AnnotateActs) -> None:
         super().__init__()
         self.state = state
         self.texts: list[DocumentText] = []
         self._bars: dict[int, LabelBar] = {}
-        self._titles = []
+        self._titles: list[QLabel] = []
         self._last = 0
         self._made: dict[
             int, tuple[object, TextSpan]
         ] = {}  # span id → its row, and what is displayed for it
-        self._looks, self._missed = {}, frozenset()
+        self._looks: dict[int | None, tuple[str, Any]] = {}
+        self._missed: frozenset[int] = frozenset()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._classes, self._middle, self._spans = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
         self._upper, self._lower = line(), line()
@@ -109,7 +118,7 @@ class Paper(QFrame):
             text.setVisible(number < count)
             title.setVisible(number < count and count > 1)
 
-    def eventFilter(self, watched, event) -> bool:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.FocusIn and watched in self.texts:
             self._last = self.texts.index(watched)
             self.update()
@@ -121,11 +130,11 @@ class Paper(QFrame):
         """Centre the column of text in the card, at a readable width."""
         column = max(text.maximumWidth() for text in self.texts)
         side = max(SIDE, (self.width() - column) // 2)
-        margins = self.layout().contentsMargins()
+        margins = layout_of(self).contentsMargins()
         if side != margins.left():
-            self.layout().setContentsMargins(side, margins.top(), side, margins.bottom())
+            layout_of(self).setContentsMargins(side, margins.top(), side, margins.bottom())
 
-    def paintEvent(self, _event) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """A card; its border is the focus ring while a text in it has the focus."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -206,7 +215,7 @@ class Paper(QFrame):
             bar.set_most_lines(share)
             free -= min(share, wanted[bar])
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._centre()
         self._fit_bars()
@@ -229,7 +238,7 @@ class Paper(QFrame):
                 or layer.traits.on_document
             )
             title = layer.name if many else _("Tag") if state.tag_layers else _("Span")
-            self._bars[layer.id].set(
+            self._bars[row_id(layer)].set(
                 title,
                 state.with_keys(layer),
                 chosen=state.marked,
@@ -241,14 +250,14 @@ class Paper(QFrame):
         self._lower.setVisible(True in kinds)
         self._say_remark(shown)
 
-    def _add_bar(self, layer) -> None:
+    def _add_bar(self, layer: Layer) -> None:
         bar = LabelBar(always_more=layer.traits.in_text)
         bar.picked.connect(self.picked)
         bar.more.connect(self.more)
-        self._bars[layer.id] = bar
+        self._bars[row_id(layer)] = bar
         (self._classes if layer.traits.on_document else self._spans).addWidget(bar)
 
-    def _say_remark(self, shown) -> None:
+    def _say_remark(self, shown: Any) -> None:
         empty = [layer.name for layer in shown.values() if not layer.labels]
         if self.state.doc is not None and not shown:
             remark = _("None of the selected layers applies to this document. Select layers above.")
@@ -268,7 +277,7 @@ class Paper(QFrame):
         positives.
         """
         state = self.state
-        looks = {
+        looks: dict[int | None, tuple[str, Any]] = {
             id: (label.name, label.colour or label.position)
             for id, (_layer, label) in state.label_of.items()
         }
@@ -293,7 +302,7 @@ class Paper(QFrame):
             for field in fields
         }
         for row in () if state.errors else state.suggestions:
-            if row.start is not None and row.layer_id not in tags:
+            if row.start is not None and row.end is not None and row.layer_id not in tags:
                 name, tint = looks.get(row.label_id, NO_LABEL)
                 found.setdefault(row.field, []).append(
                     TextSpan(
@@ -311,7 +320,7 @@ class Paper(QFrame):
             )
         return found
 
-    def _make(self, row) -> tuple[object, TextSpan]:
+    def _make(self, row: SpanRow) -> tuple[object, TextSpan]:
         name, tint = self._looks.get(row.label_id, NO_LABEL)
         note = _("missed") if row.id in self._missed else ""
         return row, TextSpan(row.start, row.end, name, tint, row.id, span_layout.GOLD, None, note)
@@ -322,9 +331,10 @@ class Paper(QFrame):
         if row is not None and row.layer_id in {layer.id for layer in self.state.tag_layers}:
             row = None  # shown below its token
         for text in self.texts:
-            mine = row is not None and row.start is not None and row.field == text.field
-            text.choose(name if mine else None)
-            if mine:
+            if row is None or row.start is None or row.end is None or row.field != text.field:
+                text.choose(None)
+            else:
+                text.choose(name)
                 text.show_range(row.start, row.end)
 
     def choose_text(self, field: str, start: int, end: int) -> None:

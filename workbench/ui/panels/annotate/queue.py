@@ -13,10 +13,13 @@ from workbench.base.terms import term
 from workbench.operations import annotate
 from workbench.operations.annotate import TO_DO, DocumentRow, Filter, SourceFile
 from workbench.operations.background import is_large
+from workbench.text.rows import row_id
+from workbench.ui.opened import opened
 
 if TYPE_CHECKING:
     from workbench.operations.annotate import DocumentView
     from workbench.text.labels import Layer
+    from workbench.ui.panel import PanelContext
 
 MANY = 20_000  # documents above which counting and listing run off the main thread
 FEW = 50  # changed documents that are tested against the filter one by one
@@ -50,9 +53,9 @@ class QueueState(State):
     longer passes the filter. `AnnotateState` has the document and the layers.
     """
 
-    def __init__(self, context):
+    def __init__(self, context: PanelContext) -> None:
         super().__init__()
-        self.context, self.project = context, context.project
+        self.context, self.project = context, opened(context)
         self.document_id: int | None = None
         self.doc: DocumentView | None = None
         self.layers: tuple[Layer, ...] = ()
@@ -71,7 +74,7 @@ class QueueState(State):
     @property
     def active_ids(self) -> tuple[int, ...]:
         """The selected layers, of any document."""
-        return tuple(layer.id for layer in self.layers if layer.id not in self.off)
+        return tuple(id for id in map(row_id, self.layers) if id not in self.off)
 
     def rows(self, ids: Sequence[int]) -> tuple[DocumentRow, ...]:
         return annotate.queue_page(self.project, ids, self.active_ids)
@@ -149,12 +152,12 @@ class QueueState(State):
         every, wanted = self._unfiltered(), self._filter()
         project, narrowed = self.project, self.narrowed
 
-        def read() -> tuple:
+        def read() -> tuple[Any, ...]:
             ids = annotate.queue(project, wanted)
             total = len(ids) if narrowed.empty else annotate.queue_size(project, every)
             return ids, total, annotate.source_files(project)
 
-        def take(found: tuple) -> None:
+        def take(found: tuple[Any, ...]) -> None:
             if narrowed == self.narrowed and not self.errors:
                 self._take_queue(*found)
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QActionGroup, QFontMetrics
+from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
@@ -17,9 +21,12 @@ from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.document_list import DocumentList
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.layout import clear, column, row
+from workbench.ui.widgets.layout import clear, column, layout_of, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import KeyCap, words
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.annotate.acts import AnnotateActs
 
 # minimum width in pixels at 100 %; upper limit, independent of the text size
 NARROW, WIDEST_LEAST = 180, 340
@@ -31,7 +38,7 @@ _CLEARED = {"state": None, "suggested": False, "label_id": None, "split": None, 
 class QueueSide(QFrame):
     """The documents in queue order, the progress, and the button for the next unlabelled one."""
 
-    def __init__(self, state):
+    def __init__(self, state: AnnotateActs) -> None:
         super().__init__()
         self.state = state
         self.setProperty("part", "side")
@@ -76,7 +83,7 @@ class QueueSide(QFrame):
     def _size(self) -> None:
         self.setMinimumWidth(min(theme.px(NARROW), WIDEST_LEAST))
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         parts = (self._unlabelled, self._key, self._filter)
         needed = sum(part.sizeHint().width() + 8 for part in parts) + 2 * 14
@@ -145,7 +152,7 @@ class QueueSide(QFrame):
 
     def _show_filters(self) -> None:
         """A button for each filter, which removes it."""
-        clear(self._filters.layout())
+        clear(layout_of(self._filters))
         metrics = QFontMetrics(theme.font("small"))
         for field, name in () if self.state.errors else self.state.filters:
             shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, theme.px(FILTER))
@@ -155,16 +162,16 @@ class QueueSide(QFrame):
                 small=True,
                 name=_("Remove the filter {name}").format(name=name),
                 tip=_("Remove the filter {name}").format(name=name),
-                on=lambda field=field: self.state.narrow(**{field: _CLEARED[field]}),
+                on=partial(self.state.narrow, **{field: _CLEARED[field]}),
             )
-            self._filters.layout().addWidget(button)
-        self._filters.setVisible(self._filters.layout().count() > 0)
+            layout_of(self._filters).addWidget(button)
+        self._filters.setVisible(layout_of(self._filters).count() > 0)
 
 
 class FilterMenu(QMenu):
     """The available filters of the queue; filled each time the menu opens."""
 
-    def __init__(self, state, parent: QWidget):
+    def __init__(self, state: AnnotateActs, parent: QWidget) -> None:
         super().__init__(parent)
         self.state = state
         self.setAccessibleName(_("Filter the queue"))
@@ -200,7 +207,9 @@ class FilterMenu(QMenu):
             lambda on: self.state.narrow(**{field: value if on else _CLEARED[field]})
         )
 
-    def _choices(self, title: str, field: str, choices: list, into: QMenu | None = None) -> QMenu:
+    def _choices(
+        self, title: str, field: str, choices: Sequence[tuple[Any, str]], into: QMenu | None = None
+    ) -> QMenu:
         """A submenu of exclusive choices; empty if there is nothing to choose from."""
         menu = (into or self).addMenu(title)
         menu.setEnabled(len(choices) > 1)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, Qt
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QRectF, Qt
 from PySide6.QtGui import (
     QFontMetrics,
+    QHelpEvent,
+    QMouseEvent,
     QPainter,
     QPixmap,
 )
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QDoubleSpinBox,
     QFrame,
     QSizePolicy,
     QStyledItemDelegate,
+    QStyleOptionViewItem,
     QVBoxLayout,
 )
 
@@ -22,10 +29,16 @@ from workbench.ui.panels.annotate.state import GOLD, SUGGESTED
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import chip_width, paint_chip
 from workbench.ui.widgets.delegates import ground
-from workbench.ui.widgets.layout import column, line, row
+from workbench.ui.widgets.layout import column, layout_of, line, row
 from workbench.ui.widgets.markdown import MarkdownView
-from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.table import Column, Rows, Table
 from workbench.ui.widgets.words import Elided, KeyCap, call, words
+
+if TYPE_CHECKING:
+    from workbench.storage.annotations import SpanRow
+    from workbench.storage.suggestions import SuggestionRow
+    from workbench.text.labels import Label
+    from workbench.ui.panels.annotate.acts import AnnotateActs
 
 WIDEST_LEAST = 340  # maximum width in pixels, independent of the text size
 EXCERPT = 120  # code points of a span shown in a row
@@ -45,7 +58,7 @@ class _Sign(QStyledItemDelegate):
         super().__init__(table)
         self._icon, self._tone = icon, tone
 
-    def paint(self, painter, option, index) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         ground(painter, option, last_line=False)
         at, side = option.rect.center(), theme.px(15)
         painter.drawPixmap(
@@ -65,10 +78,16 @@ class _LabelAndText(QStyledItemDelegate):
     list.
     """
 
-    def __init__(self, table: Table, chip_of, text_of, on_cross=None):
+    def __init__(
+        self,
+        table: Table,
+        chip_of: Callable[[Any], tuple[str, Any]],
+        text_of: Callable[[Any], str],
+        on_cross: Callable[[Any], None] | None = None,
+    ) -> None:
         super().__init__(table)
         self._chip_of, self._text_of, self._on_cross = chip_of, text_of, on_cross
-        self._chips: dict[tuple, QPixmap] = {}
+        self._chips: dict[tuple[object, ...], QPixmap] = {}
         self._cuts: dict[tuple[str, int], str] = {}
         self._widths: dict[str, int] = {}
         self.restyle()
@@ -91,7 +110,7 @@ class _LabelAndText(QStyledItemDelegate):
             self._cuts[key] = self._metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
         return self._cuts[key]
 
-    def _chip(self, name: str, label, width: int, height: int, painter) -> QPixmap:
+    def _chip(self, name: str, label: Label, width: int, height: int, painter: QPainter) -> QPixmap:
         """Chips are drawn once: many rows share a few labels."""
         scale = painter.device().devicePixelRatioF()
         key = name, label, width, height, scale, theme.is_dark(), theme.percent()
@@ -107,8 +126,8 @@ class _LabelAndText(QStyledItemDelegate):
             self._chips[key] = picture
         return self._chips[key]
 
-    def paint(self, painter, option, index) -> None:
-        one = index.model().rows[index.row()]
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+        one = cast(Rows, index.model()).rows[index.row()]
         name, label = self._chip_of(one)
         painter.save()
         ground(painter, option, last_line=False)
@@ -150,30 +169,42 @@ class _LabelAndText(QStyledItemDelegate):
         )
         painter.restore()
 
-    def editorEvent(self, event, model, option, index) -> bool:
+    def editorEvent(
+        self,
+        event: QEvent,
+        model: QAbstractItemModel,
+        option: QStyleOptionViewItem,
+        index: QModelIndex,
+    ) -> bool:
         if (
             event.type() == QEvent.Type.MouseButtonRelease
             and self._on_cross
-            and self._at_cross(event.position().x(), option)
+            and self._at_cross(cast(QMouseEvent, event).position().x(), option)
         ):
-            self._on_cross(model.rows[index.row()])
+            self._on_cross(cast(Rows, model).rows[index.row()])
             return True
         return super().editorEvent(event, model, option, index)
 
-    def helpEvent(self, event, view, option, index) -> bool:
+    def helpEvent(
+        self,
+        event: QHelpEvent,
+        view: QAbstractItemView,
+        option: QStyleOptionViewItem,
+        index: QModelIndex,
+    ) -> bool:
         if self._on_cross and self._at_cross(event.pos().x(), option):
             plain.show_tip(event.globalPos(), _("Delete the span (Del)"), view)
             return True
         return super().helpEvent(event, view, option, index)
 
-    def _at_cross(self, x: float, option) -> bool:
+    def _at_cross(self, x: float, option: QStyleOptionViewItem) -> bool:
         return x > option.rect.right() - self._end
 
 
 class RightSide(QFrame):
     """The guideline if it is open, then suggestions, then spans."""
 
-    def __init__(self, state):
+    def __init__(self, state: AnnotateActs) -> None:
         super().__init__()
         self.state = state
         self.setProperty("part", "side-right")
@@ -273,7 +304,7 @@ class RightSide(QFrame):
         self._no_spans_part = column(self._no_spans, None, margins=(14, 0, 14, 10))
         self._spans_part = column(head, (self.spans, 1), (self._no_spans_part, 1), gap=0)
 
-    def _plain(self, table: Table, on_cross=None) -> None:
+    def _plain(self, table: Table, on_cross: Callable[[Any], None] | None = None) -> None:
         table.horizontalHeader().hide()
         table.setItemDelegateForColumn(
             0, _LabelAndText(table, self._chip_of, self._text_of, on_cross)
@@ -281,21 +312,21 @@ class RightSide(QFrame):
 
     # ------------------------------------------------------------ rows
 
-    def _chip_of(self, one):
-        found = self.state.label_of.get(one.label_id)
+    def _chip_of(self, one: SpanRow | SuggestionRow) -> tuple[str, Any]:
+        found = self.state.label_of.get(one.label_id) if one.label_id is not None else None
         return (found[1].name, found[1]) if found else ("?", None)
 
-    def _words_of(self, one) -> str:
+    def _words_of(self, one: SpanRow | SuggestionRow) -> str:
         score = getattr(one, "score", None)
         return f"{self._chip_of(one)[0]}: {self._text_of(one)}" + (
             f" ({formats.decimal(score, 2)})" if score is not None else ""
         )
 
-    def _text_of(self, one) -> str:
-        if one.start is None:
-            found = self.state.label_of.get(one.label_id)
+    def _text_of(self, one: SpanRow | SuggestionRow) -> str:
+        if one.start is None or one.end is None:
+            found = self.state.label_of.get(one.label_id) if one.label_id is not None else None
             return _("as {layer}").format(layer=found[0].name) if found else ""
-        text = self.state.doc.document.content(one.field)[
+        text = self.state.shown_doc.document.content(one.field)[
             one.start : min(one.end, one.start + EXCERPT)
         ]
         return " ".join(text.split()) + ("…" if one.end - one.start > EXCERPT else "")
@@ -305,7 +336,7 @@ class RightSide(QFrame):
         if chosen:
             self.state.choose((kind, chosen[0].id))
 
-    def _clicked(self, index) -> None:
+    def _clicked(self, index: QModelIndex) -> None:
         one = (
             self.suggestions.rows()[index.row()]
             if index.row() < len(self.suggestions.rows())
@@ -316,7 +347,7 @@ class RightSide(QFrame):
         elif one is not None and index.column() == REJECT:
             self.state.reject(one.id)
 
-    def _delete(self, one) -> None:
+    def _delete(self, one: SpanRow) -> None:
         self.state.choose((GOLD, one.id))
         self.state.delete_chosen()
 
@@ -358,7 +389,7 @@ class RightSide(QFrame):
 
     def _share_height(self) -> None:
         """The guideline gets what the spans do not need, at least half of the height."""
-        layout: QVBoxLayout = self.layout()
+        layout = layout_of(self)
         crowded = len(self.state.spans) > FEW_SPANS
         takes = SPANS if crowded else 0 if self.guideline_shown else 1
         layout.setStretchFactor(self._spans_part, takes)
@@ -401,7 +432,7 @@ class RightSide(QFrame):
     def restyle(self) -> None:
         """Called after the theme or text size has changed."""
         for table in (self.suggestions, self.spans):
-            table.itemDelegateForColumn(0).restyle()
+            cast(_LabelAndText, table.itemDelegateForColumn(0)).restyle()
         self.setMinimumWidth(min(theme.px(248), WIDEST_LEAST))
         self._sure.setFixedWidth(theme.px(74))
         self._fit_suggestions()

@@ -9,20 +9,23 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.operations import annotate, labels
 from workbench.operations.annotate import DocumentView, SpanRow, SuggestionRow
 from workbench.text.document import TEXT
 from workbench.text.labels import CLASS_KEYS, Label, Layer, keys_without_spans
+from workbench.text.rows import row_id
 from workbench.text.spans import Span, flatten
 from workbench.ui import shown_layers
 from workbench.ui.panels.annotate.finder import Finder
 from workbench.ui.panels.annotate.queue import FEW, QueueState
 
 if TYPE_CHECKING:
+    from workbench.project.changes import Changes
     from workbench.storage.runs import Run
     from workbench.text.fields import Prediction
+    from workbench.ui.panel import PanelContext
 
 GOLD, SUGGESTED = "gold", "suggested"
 SURE = 0.85  # initial score from which "Accept all" accepts suggestions
@@ -70,7 +73,7 @@ class AnnotateState(QueueState):
     beside gold; empty otherwise.
     """
 
-    def __init__(self, context):
+    def __init__(self, context: PanelContext) -> None:
         super().__init__(context)
         self.finder = Finder(context)
         self.chosen: Name | None = None
@@ -81,7 +84,7 @@ class AnnotateState(QueueState):
             frozenset()
         )  # documents whose row in the queue is out of date; None: all
         self.sure = SURE
-        self._filtered: dict[str, tuple] = {}
+        self._filtered: dict[str, tuple[Any, ...]] = {}
         self._load_layers()
         self.listen(self.project.changed, self._on_changed)
         self.listen(self.project.selected, self._on_selected)
@@ -120,7 +123,7 @@ class AnnotateState(QueueState):
     def suggestions(self) -> tuple[SuggestionRow, ...]:
         return self._of_shown_layers("suggestions")
 
-    def _of_shown_layers(self, rows: str) -> tuple:
+    def _of_shown_layers(self, rows: str) -> tuple[Any, ...]:
         """Filtered once per document."""
         if self.doc is None:
             return ()
@@ -134,16 +137,18 @@ class AnnotateState(QueueState):
                 self.off,
                 tuple(given if whole else (row for row in given if row.layer_id in shown)),
             )
-        return kept[2]
+        found: tuple[Any, ...] = kept[2]
+        return found
 
     @property
     def marked(self) -> frozenset[int]:
         """Ids of the class labels that the document has."""
-        return frozenset(mark.label_id for mark in self.doc.marks) if self.doc else frozenset()
+        marks = self.doc.marks if self.doc else ()
+        return frozenset(mark.label_id for mark in marks if mark.label_id is not None)
 
     @property
     def label_of(self) -> Mapping[int, tuple[Layer, Label]]:
-        return {label.id: (layer, label) for layer in self.layers for label in layer.labels}
+        return {row_id(label): (layer, label) for layer in self.layers for label in layer.labels}
 
     @property
     def keys(self) -> Mapping[str, int]:
@@ -152,7 +157,7 @@ class AnnotateState(QueueState):
         A stored key works in addition to the displayed one.
         """
         stored = {
-            label.key: label.id for layer in self.active for label in layer.labels if label.key
+            label.key: row_id(label) for layer in self.active for label in layer.labels if label.key
         }
         return {**stored, **{key: id for id, key in self.shown_keys.items()}}
 
@@ -161,7 +166,7 @@ class AnnotateState(QueueState):
         """Label id → the key shown on its chip: digits first if no span layer is shown."""
         shown = [label for layer in self.active for label in layer.labels]
         if not self.doc or any(layer.traits.in_text for layer in self.active):
-            return {label.id: label.key for label in shown if label.key}
+            return {row_id(label): label.key for label in shown if label.key}
         texts = len(self.doc.document.texts)
         together = [layer for layer in self.layers if layer.texts == texts]
         count = sum(len(one.labels) for one in together if one.traits.on_document)
@@ -173,8 +178,8 @@ class AnnotateState(QueueState):
         keys = self.shown_keys
         return tuple(
             label
-            if keys.get(label.id, "") == label.key
-            else replace(label, key=keys.get(label.id, ""))
+            if keys.get(row_id(label), "") == label.key
+            else replace(label, key=keys.get(row_id(label), ""))
             for label in layer.labels
         )
 
@@ -182,7 +187,7 @@ class AnnotateState(QueueState):
     def state_of_document(self) -> str:
         """The state of the document over the selected layers: draft if only some are submitted."""
         return (
-            annotate.overall(self.doc.states.get(layer.id, "pending") for layer in self.active)
+            annotate.overall(self.doc.states.get(row_id(layer), "pending") for layer in self.active)
             if self.doc
             else "pending"
         )
@@ -192,7 +197,8 @@ class AnnotateState(QueueState):
         """Selected layers in which the document needs a label and has none yet."""
         if self.doc is None:
             return ()
-        labelled = {row.layer_id for row in (*self.doc.marks, *self.doc.spans)}
+        labelled = {row.layer_id for row in self.doc.marks}
+        labelled |= {row.layer_id for row in self.doc.spans}
         return tuple(
             layer.name
             for layer in self.active
@@ -237,12 +243,33 @@ class AnnotateState(QueueState):
         if before != document_id:
             self._check(id for id in (before, document_id) if id is not None)
 
-    def _reload(self, changes=None) -> None:
+    @property
+    def shown_doc(self) -> DocumentView:
+        """The open document. Raises RuntimeError without one."""
+        if self.doc is None:
+            raise RuntimeError("no document is open")
+        return self.doc
+
+    @property
+    def shown_id(self) -> int:
+        """Id of the open document. Raises RuntimeError without one."""
+        if self.document_id is None:
+            raise RuntimeError("no document is open")
+        return self.document_id
+
+    @property
+    def shown_run(self) -> Run:
+        """The run of the error review. Raises RuntimeError outside of one."""
+        if self.run is None:
+            raise RuntimeError("no errors are reviewed")
+        return self.run
+
+    def _reload(self, changes: Changes | None = None) -> None:
         try:
             doc = (
-                annotate.refreshed(self.project, self.doc, changes)
+                annotate.refreshed(self.project, self.shown_doc, changes)
                 if changes
-                else annotate.view(self.project, self.document_id)
+                else annotate.view(self.project, self.shown_id)
             )
         except KeyError:
             self._load_queue()
@@ -250,13 +277,15 @@ class AnnotateState(QueueState):
         self.update(doc=doc, chosen=self.chosen if self._stands(doc, self.chosen) else None)
 
     def _stands(self, doc: DocumentView, name: Name | None) -> bool:
-        rows = {GOLD: doc.spans, SUGGESTED: doc.suggestions}.get(name[0], ()) if name else ()
-        return any(row.id == name[1] for row in rows)
+        if name is None:
+            return False
+        ids = {GOLD: (row.id for row in doc.spans), SUGGESTED: (row.id for row in doc.suggestions)}
+        return name[1] in ids.get(name[0], ())
 
     def _on_selected(self, document_id: int, span: object) -> None:
         self.open(document_id, (GOLD, span) if isinstance(span, int) else None)
 
-    def _on_changed(self, changes) -> None:
+    def _on_changed(self, changes: Changes) -> None:
         if self.errors and changes.touches("run") and not self._run_stands():
             self.leave_errors()
         if changes.touches("layer") or changes.touches("label"):
@@ -264,15 +293,16 @@ class AnnotateState(QueueState):
             self._reload_all()
             return
         labelled = any(changes.touches(table) for table in LABELLED)
-        few = changes.documents is not None and len(changes.documents) <= FEW
+        documents = changes.documents
+        few = documents is not None and len(documents) <= FEW
         if changes.touches("document") or (labelled and not few and not self.narrowed.empty):
             self._load_queue()
         if labelled:
             self.update(stale_rows=changes.documents)
             if changes.touches("state"):
                 self._count()
-            if few:
-                self._check(changes.documents)
+            if documents is not None and few:
+                self._check(documents)
             self._follow(changes)
 
     def _reload_all(self) -> None:
@@ -283,7 +313,7 @@ class AnnotateState(QueueState):
         else:
             self._open_first()
 
-    def _follow(self, changes) -> None:
+    def _follow(self, changes: Changes) -> None:
         """Show the change; an undo or redo in another document of the queue opens that document."""
         here = self.document_id is not None and any(
             changes.touches(table, self.document_id) for table in LABELLED
@@ -355,7 +385,7 @@ class AnnotateState(QueueState):
     def _run_stands(self) -> bool:
         from workbench.operations import results
 
-        return any(one.id == self.run.id for one in results.all_runs(self.project))
+        return any(one.id == self.shown_run.id for one in results.all_runs(self.project))
 
     def _answer(self, doc: DocumentView) -> Prediction | None:
         """The prediction of the reviewed run for a document; None if its text has changed since."""
@@ -363,7 +393,7 @@ class AnnotateState(QueueState):
             return None
         from workbench.operations import predict
 
-        return predict.stored(self.project, self.run, [doc.document]).get(doc.document.id)
+        return predict.stored(self.project, self.run, [doc.document]).get(row_id(doc.document))
 
     @property
     def differences(self) -> Differences:
@@ -377,7 +407,9 @@ class AnnotateState(QueueState):
             row for row in self.spans if row.layer_id == self.run_layer and row.label_id in names
         ]
         gold = {
-            (row.field, row.start, row.end, names[row.label_id][1].name): row.id for row in mine
+            (row.field, row.start, row.end, names[row.label_id][1].name): row.id
+            for row in mine
+            if row.label_id is not None
         }
         answered = {(s.field, s.start, s.end, s.label): s for s in self.predicted.spans}
         extra = tuple(
@@ -392,8 +424,10 @@ class AnnotateState(QueueState):
         several = any(layer.traits.several for layer in self.layers if layer.id == self.run_layer)
         gold = [
             names[mark.label_id][1].name
-            for mark in self.doc.marks
-            if mark.layer_id == self.run_layer and mark.label_id in names
+            for mark in self.shown_doc.marks
+            if mark.label_id is not None
+            and mark.layer_id == self.run_layer
+            and mark.label_id in names
         ]
         return Differences(
             labels=tuple(label for label in predicted if label not in gold),
@@ -408,6 +442,6 @@ class AnnotateState(QueueState):
         flat, _left_out = flatten(one for one in given if one.field == TEXT)
         end = None
         if self.predicted is not None and self.predicted.cut:
-            read = (*self.predicted.words, *self.predicted.spans)
-            end = max((one.end for one in read), default=0)
-        return frozenset(one.id for one in flat if end is None or one.start < end)
+            ends = [word.end for word in self.predicted.words]
+            end = max((*ends, *(span.end for span in self.predicted.spans)), default=0)
+        return frozenset(row_id(one) for one in flat if end is None or one.start < end)

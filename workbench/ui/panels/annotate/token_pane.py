@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
 from PySide6.QtCore import QRectF
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -11,11 +14,17 @@ from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.token_grid import NONE, PREDICTED, SUGGESTED, Cell, Tag, TokenGrid
 from workbench.ui.widgets.words import words
 
+if TYPE_CHECKING:
+    from workbench.storage.annotations import SpanRow
+    from workbench.storage.suggestions import SuggestionRow
+    from workbench.text.labels import Label, Layer
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+
 
 class TokenPane(QWidget):
     """Shows the page of tokens that contains the selected one."""
 
-    def __init__(self, state):
+    def __init__(self, state: AnnotateActs) -> None:
         super().__init__()
         self.state = state
         self.grid = TokenGrid(_("Tokens"), see=self._see)
@@ -32,11 +41,11 @@ class TokenPane(QWidget):
         self.hide()
 
     def render_tokens(self) -> None:
-        if not self.isVisibleTo(self.parentWidget()):
+        if not self.isVisibleTo(cast(QWidget, self.parentWidget())):
             return
         state, page = self.state, self.state.token_page
         self._page = page
-        text = state.doc.document.text
+        text = state.shown_doc.document.text
         self.grid.set(self._cells(text), rtl=starts_rtl(text))
         self.show_chosen()
         count = len(state.tokens)
@@ -96,6 +105,8 @@ class TokenPane(QWidget):
         )
 
 
-def _tag(names, row, kind: str = "gold") -> Tag:
-    found = names.get(row.label_id)
+def _tag(
+    names: Mapping[int, tuple[Layer, Label]], row: SpanRow | SuggestionRow, kind: str = "gold"
+) -> Tag:
+    found = names.get(row.label_id) if row.label_id is not None else None
     return Tag(found[1].name, found[1], kind) if found else Tag("?", None, kind)

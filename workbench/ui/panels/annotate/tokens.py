@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from workbench.operations import annotate, suggestion_edits
 from workbench.operations.annotate import SpanRow, SuggestionRow
 from workbench.text.document import TEXT
 from workbench.text.labels import TOKENS, Label, Layer
+from workbench.text.rows import row_id
 from workbench.text.segment import tokens_of
 from workbench.ui.panels.annotate.state import GOLD, SUGGESTED, AnnotateState, Name
 
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+
 PAGE = 1000  # tokens per page
 Place = tuple[int, int]
+R = TypeVar("R", SpanRow, SuggestionRow)
 
 
 class TokenState(AnnotateState):
@@ -58,7 +64,7 @@ class TokenState(AnnotateState):
     def tag_keys(self) -> Mapping[str, int]:
         """Key → label id, of tag layers only."""
         labels = [label for layer in self.tag_layers for label in self.with_keys(layer)]
-        return {label.key: label.id for label in reversed(labels) if label.key}
+        return {label.key: row_id(label) for label in reversed(labels) if label.key}
 
     def tags(self) -> dict[Place, list[SpanRow]]:
         """Gold tags of the displayed tokens, by token offsets."""
@@ -74,7 +80,7 @@ class TokenState(AnnotateState):
     def suggested_tags(self) -> dict[Place, list[SuggestionRow]]:
         return _by_place(self._tag_rows(self.suggestions))
 
-    def _tag_rows(self, rows: Iterable) -> list:
+    def _tag_rows(self, rows: Iterable[R]) -> list[R]:
         ids = {layer.id for layer in self.tag_layers}
         return [row for row in rows if row.layer_id in ids and row.field == TEXT]
 
@@ -100,11 +106,16 @@ class TokenState(AnnotateState):
 
     def _follow_chosen(self) -> None:
         """Select the token of a tag that was selected elsewhere, such as in the list of spans."""
-        rows = {GOLD: self.spans, SUGGESTED: self.suggestions}.get(
-            self.chosen[0] if self.chosen else "", ()
+        if self.chosen is None:
+            return
+        kind, id = self.chosen
+        tags: list[SpanRow] | list[SuggestionRow] = (
+            self._tag_rows(self.spans if kind == GOLD else ())
+            if kind != SUGGESTED
+            else self._tag_rows(self.suggestions)
         )
-        row = next((row for row in rows if row.id == self.chosen[1]), None) if self.chosen else None
-        if row is not None and self._tag_rows([row]):
+        row = next((row for row in tags if row.id == id), None)
+        if row is not None:
             place = row.start, row.end
             number = next((n for n, token in enumerate(self.tokens) if token == place), None)
             if number is not None and number != self.token:
@@ -157,7 +168,7 @@ class TokenState(AnnotateState):
         return True
 
 
-def _delete(project, ids: Sequence[int], *, origin) -> None:
+def _delete(project: Project, ids: Sequence[int], *, origin: object) -> None:
     from workbench.base.i18n import _
 
     with project.edit(_("Clear tag"), origin=origin):
@@ -169,8 +180,9 @@ def _order(row: SpanRow) -> tuple[str, int]:
     return row.field, row.start
 
 
-def _by_place(rows: Sequence) -> dict[Place, list]:
-    found: dict[Place, list] = {}
+def _by_place(rows: Sequence[R]) -> dict[Place, list[R]]:
+    found: dict[Place, list[R]] = {}
     for row in rows:
-        found.setdefault((row.start, row.end), []).append(row)
+        if row.start is not None and row.end is not None:  # not the suggestion of a class
+            found.setdefault((row.start, row.end), []).append(row)
     return found

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QAction, QFontMetrics
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QAction, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QMenu,
@@ -33,16 +35,22 @@ from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.find_bar import FindBar
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.label_palette import Choice, LabelPalette
-from workbench.ui.widgets.layout import bar, row
+from workbench.ui.widgets.layout import bar, layout_of, row
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import Elided, KeyCap, set_tone
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.finder import Match
 
 LONGEST_FIND = 100  # code points of selected text that Ctrl+F uses as the query
 STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
 
 
 class AnnotateView(View):
-    def __init__(self, state):
+    state: AnnotateActs
+
+    def __init__(self, state: AnnotateActs) -> None:
         super().__init__(state)
         self._kept = state.context.settings.window
         self._build_header()
@@ -73,7 +81,7 @@ class AnnotateView(View):
             self._watch_text(text)
         self._paper.text_made.connect(self._watch_text)
         self._shown_document: int | None = None
-        self._shown_layers: tuple | None = None
+        self._shown_layers: tuple[object, ...] | None = None
         leave = lambda: self._paper.focus_text()  # noqa: E731
         self._sides = Sides(self._splitter, self._kept, leave)
         self.right.show_guideline(bool(self._kept.get("annotate.guideline")))
@@ -142,7 +150,7 @@ class AnnotateView(View):
             tip=_("Keep gold unchanged and open the next error"),
         )
         acts = (self._accept_answer, KeyCap("A"), 8, on_next, KeyCap("F8"), None)
-        self._errors.layout().addWidget(row(*acts, gap=6, margins=(25, 0, 0, 0)))
+        layout_of(self._errors).addWidget(row(*acts, gap=6, margins=(25, 0, 0, 0)))
         self._errors.hide()
         self._build_find()
         self._paper = Paper(state)
@@ -166,7 +174,8 @@ class AnnotateView(View):
 
     def _build_find(self) -> None:
         finder = self.state.finder
-        self._find, self._shown_match = FindBar(), None
+        self._find = FindBar()
+        self._shown_match: tuple[int | None, Match | None] | None = None
         self._find.typed.connect(lambda text: finder.set(text=text))
         self._find.cased.connect(lambda on: finder.set(match_case=on))
         self._find.whole.connect(lambda on: finder.set(whole_words=on))
@@ -210,7 +219,7 @@ class AnnotateView(View):
             self._caps[1],
         )
 
-    def eventFilter(self, watched, event) -> bool:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self._centre:
             self._fit_acts()
         return super().eventFilter(watched, event)
@@ -349,7 +358,7 @@ class AnnotateView(View):
         extra, missed, labels, missed_labels = differences = state.differences
         every = len(state.errors)
         errors = ngettext("{n} of {all} error of {run}.", "{n} of {all} errors of {run}.", every)
-        told = [errors.format(n=place, all=every, run=state.run.name)]
+        told = [errors.format(n=place, all=every, run=state.shown_run.name)]
         if labels:
             told.append(_("Predicted: {label}.").format(label=", ".join(labels)))
         if missed_labels:
@@ -374,7 +383,8 @@ class AnnotateView(View):
         if self._stack.currentIndex() == 0:
             self._paper.focus_text(self._paper.texts[0])
         else:
-            self._stack.currentWidget().findChild(Button).setFocus()  # the recommended next action
+            page = cast(QWidget, self._stack.currentWidget())
+            cast(Button, page.findChild(Button)).setFocus()  # the recommended next action
 
     def _restyle(self) -> None:
         self._paper.restyle()
@@ -499,7 +509,7 @@ class AnnotateView(View):
 
     # ------------------------------------------------------------ collapsing, guideline, zoom
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._sides.fit(self.width())
 

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.ui.acts import can_write, has_documents
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
 
+if TYPE_CHECKING:
+    from workbench.ui.panel import PanelContext
+    from workbench.ui.panels.data.state import DataState
+    from workbench.ui.panels.data.view import DataView
+    from workbench.ui.window import Window
 
-def _some(panel) -> bool:
+
+def _some(panel: DataPanel) -> bool:
     return panel.state.can_act
 
 
-def _can_split(panel) -> bool:
+def _can_split(panel: DataPanel) -> bool:
     return panel.state.can_split
 
 
-def _may_split(window) -> bool:
+def _may_split(window: Window) -> bool:
     return can_write(window) and has_documents(window)
 
 
 class DataPanel(Panel):
+    state: DataState
+    view: DataView
+
     commands = (
         Command(
             "data.clear",
@@ -58,7 +68,7 @@ class DataPanel(Panel):
         Command("data.open", _("Open the document in Annotate"), keys="Return", shown_only=True),
     )
 
-    def build(self, context):
+    def build(self, context: PanelContext) -> tuple[DataState, Callable[[], DataView]]:
         from workbench.ui.panels.data.state import DataState
         from workbench.ui.panels.data.view import DataView
 
@@ -79,7 +89,7 @@ class DataPanel(Panel):
         ids: Sequence[int] | None = None,
         caption: str = "",
         dialog: str = "",
-        **_args,
+        **_args: Any,
     ) -> None:
         if ids is not None:
             self.state.show_only(ids, caption)

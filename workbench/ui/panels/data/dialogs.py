@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtWidgets import QWidget
+
 from workbench.base.i18n import _, ngettext
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
@@ -15,7 +17,7 @@ ASKED_ABOVE = 100
 class DeleteDocuments(Dialog):
     """Cancel is the default: Enter and Escape delete nothing."""
 
-    def __init__(self, parent, count: int, total: int):
+    def __init__(self, parent: QWidget, count: int, total: int) -> None:
         title = ngettext("Delete {n:,} document?", "Delete {n:,} documents?", count)
         super().__init__(parent, title.format(n=count), width=460)
         told = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QWidget
 
 from workbench.base import paths
 from workbench.base.errors import Cancelled, WorkbenchError
@@ -16,6 +16,7 @@ from workbench.base.terms import term
 from workbench.operations import corpus
 from workbench.operations import results as runs
 from workbench.ui import plain
+from workbench.ui.opened import opened
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
@@ -25,6 +26,7 @@ from workbench.ui.widgets.meter import Meter
 
 if TYPE_CHECKING:
     from workbench.storage.runs import Run
+    from workbench.ui.panel import PanelContext
 
 
 TABLES = ("csv", "tsv")
@@ -33,7 +35,7 @@ TABLES = ("csv", "tsv")
 class ExportDialog(Dialog):
     """Writes off the main thread and stays open with the result, so another format can follow."""
 
-    def __init__(self, parent, context):
+    def __init__(self, parent: QWidget, context: PanelContext) -> None:
         super().__init__(
             parent,
             _("Export data"),
@@ -43,7 +45,7 @@ class ExportDialog(Dialog):
             ),
             width=640,
         )
-        self._context, self._project = context, context.project
+        self._context, self._project = context, opened(context)
         self._formats = {one.id: one for one in corpus.formats()}
         self._runs = [one for one in runs.all_runs(self._project) if one.layer_id is not None]
         self._written: Path | None = None
@@ -121,7 +123,7 @@ class ExportDialog(Dialog):
     # ------------------------------------------------------------ choosing
 
     def _suffix(self) -> str:
-        return self._formats[self._format.currentData()].options.get("suffix", "")
+        return str(self._formats[self._format.currentData()].options.get("suffix", ""))
 
     def _format_changed(self, *, first: bool = False) -> None:
         """Keep the name of the path and change its suffix to that of the format."""
@@ -153,7 +155,7 @@ class ExportDialog(Dialog):
         self._lost.set(
             "\n".join(
                 corpus.what_is_lost(
-                    format, self._project, source=self._source.value(), run=self._chosen_run()
+                    format, self._project, source=str(self._source.value()), run=self._chosen_run()
                 )
             )
         )

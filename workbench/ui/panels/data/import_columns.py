@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QModelIndex, QSize, Qt
+from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QFrame,
     QHeaderView,
     QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -27,6 +31,9 @@ from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.table import dress
 from workbench.ui.widgets.words import Elided, words
+
+if TYPE_CHECKING:
+    from workbench.operations.import_preview import Preview, PreviewRow
 
 ROW = 22  # pixels at 100 %: twenty rows and the errors fit into a window 800 pixels high
 CELL = 300  # code points of a cell shown
@@ -89,7 +96,7 @@ class ImportColumns(QFrame):
         state = self.state
         self._obstacle.set(state.obstacle)
         self._override.setVisible(state.can_override)
-        if state.preview.question:
+        if state.preview is not None and state.preview.question:
             self._override.set_text(_("Import as plain text"))
         else:
             self._override.set_text(_("Import the other records"))
@@ -127,7 +134,7 @@ class PreviewTable(QTableWidget):
 
     def __init__(self, state: ImportState):
         super().__init__()
-        self.state = state
+        self._state = state
         self._places: list[int] = []
         self._shown: object = None  # the preview displayed by the table
         self.roles = RoleHeader(state, self)
@@ -153,16 +160,23 @@ class PreviewTable(QTableWidget):
         if self._shown is not None:
             self._fill_rows()
 
+    @property
+    def _preview(self) -> Preview:
+        """Raises RuntimeError while there is none."""
+        if self._state.preview is None:
+            raise RuntimeError("no file is previewed")
+        return self._state.preview
+
     def show_preview(self) -> None:
         """Show the rows and roles of the state's preview; a change of roles keeps the scroll
         position.
         """
-        preview = self.state.preview
+        preview = self._preview
         new = preview is not self._shown
         self._shown = preview
-        self._places = shown_columns(preview.columns, self.state.roles)
+        self._places = shown_columns(preview.columns, self._state.roles)
         names = [preview.columns[place] for place in self._places]
-        has_roles = self.state.has_roles and self.state.used_format in COLUMNS
+        has_roles = self._state.has_roles and self._state.used_format in COLUMNS
         top, current = self.verticalScrollBar().value(), self.currentRow()
         same = self.roles.names == names
         self.setColumnCount(len(names))
@@ -178,7 +192,7 @@ class PreviewTable(QTableWidget):
             self.next_problem(1)
 
     def _fill_rows(self) -> None:
-        rows = self.state.preview.rows
+        rows = self._preview.rows
         self.clearSpans()
         self.setRowCount(len(rows))
         for number, shown in enumerate(rows):
@@ -204,7 +218,7 @@ class PreviewTable(QTableWidget):
     def _fit_columns(self) -> None:
         rows = [
             [row.cells[place] for place in self._places if place < len(row.cells)]
-            for row in self.state.preview.rows
+            for row in self._preview.rows
             if not row.raw
         ]
         room = self.viewport().width()
@@ -219,7 +233,7 @@ class PreviewTable(QTableWidget):
             self.setColumnWidth(place, width)
         self.roles.setStretchLastSection(True)
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self._shown is not None and event.oldSize().width() != event.size().width():
             self._fit_columns()
@@ -237,15 +251,15 @@ class PreviewTable(QTableWidget):
     # ------------------------------------------------------------ errors
 
     def _problems(self) -> list[int]:
-        rows = self.state.preview.rows if self.state.preview else ()
+        rows = self._state.preview.rows if self._state.preview else ()
         return [number for number, row in enumerate(rows) if row.problem]
 
     def problem_count(self) -> int:
         return len(self._problems())
 
-    def current_problem(self):
+    def current_problem(self) -> PreviewRow | None:
         """The current row if it has an error, else None."""
-        rows = self.state.preview.rows if self.state.preview else ()
+        rows = self._state.preview.rows if self._state.preview else ()
         number = self.currentRow()
         found = rows[number] if 0 <= number < len(rows) else None
         return found if found is not None and found.problem else None
@@ -270,12 +284,12 @@ class _Tinted(QStyledItemDelegate):
     Right-to-left text is aligned and elided on the correct side.
     """
 
-    def initStyleOption(self, option, index) -> None:
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         super().initStyleOption(option, index)
         if is_right_to_left(option.text):
             option.direction = Qt.LayoutDirection.RightToLeft  # also mirrors the alignment
 
-    def paint(self, painter, option, index) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         if index.data(_PROBLEM):
             painter.fillRect(option.rect, theme.qcolour("bad_soft"))
         super().paint(painter, option, index)
@@ -286,7 +300,7 @@ class RoleHeader(QHeaderView):
 
     def __init__(self, state: ImportState, table: QTableWidget):
         super().__init__(Qt.Orientation.Horizontal, table)
-        self.state = state
+        self._state = state
         self.names: list[str] = []
         self.boxes: dict[str, QComboBox] = {}
         self.sectionResized.connect(lambda *_: self._place())
@@ -305,7 +319,7 @@ class RoleHeader(QHeaderView):
             self.boxes = {name: self._box(name) for name in names} if with_roles else {}
             self.names = list(names)
         for name, box in self.boxes.items():
-            fill(box, self.state.role_choices(name), self.state.roles.get(name, ""))
+            fill(box, self._state.role_choices(name), self._state.roles.get(name, ""))
         self.updateGeometry()
         self._place()
 
@@ -313,7 +327,7 @@ class RoleHeader(QHeaderView):
         box = combo(name=_("Role of {column}").format(column=name))
         box.setParent(self)
         box.activated.connect(
-            lambda _i, name=name, box=box: self.state.set_role(name, box.currentData())
+            lambda _i, name=name, box=box: self._state.set_role(name, box.currentData())
         )
         box.show()
         return box
@@ -324,7 +338,7 @@ class RoleHeader(QHeaderView):
             left = self.sectionViewportPosition(place)
             box.setGeometry(left + 6, top, max(60, self.sectionSize(place) - 12), tall)
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place()
 
@@ -350,7 +364,7 @@ def is_right_to_left(text: str) -> bool:
     return False
 
 
-def heading(name: str, preview) -> str:
+def heading(name: str, preview: Preview) -> str:
     """The name of a column, with its number of spans if it contains tags."""
     if name not in preview.spans:
         return name[:60]
@@ -362,7 +376,7 @@ def heading(name: str, preview) -> str:
     return told.format(name=name[:60], n=count)
 
 
-def shown_columns(columns, roles) -> list[int]:
+def shown_columns(columns: Sequence[str], roles: Mapping[str, str]) -> list[int]:
     """The columns shown: those with a role, then the first of the others."""
     metadata = [
         place for place, name in enumerate(columns) if roles.get(name, "meta").startswith("meta")
@@ -371,7 +385,7 @@ def shown_columns(columns, roles) -> list[int]:
     return [place for place in range(len(columns)) if place not in surplus]
 
 
-def column_widths(rows, count: int, room: int) -> list[int]:
+def column_widths(rows: Sequence[Sequence[str]], count: int, room: int) -> list[int]:
     """Column widths in pixels, from the longest cells; fit to `room` if roles stay readable."""
     least, most = theme.px(170), theme.px(420)
     longest = [

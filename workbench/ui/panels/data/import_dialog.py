@@ -6,11 +6,12 @@ preview. The dialog never closes on an error.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QRect
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QVBoxLayout
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtWidgets import QFileDialog, QFrame, QVBoxLayout, QWidget
 
 from workbench.base import paths
 from workbench.base.events import ALL, concerns
@@ -49,7 +50,7 @@ SHOWN = 2000  # maximum number of skipped records listed; their count is always 
 
 
 class ImportDialog(Dialog):
-    def __init__(self, parent, state: ImportState):
+    def __init__(self, parent: QWidget, state: ImportState) -> None:
         super().__init__(parent, _("Import data"), width=880)
         self.state = state
         self.setAcceptDrops(True)
@@ -68,7 +69,7 @@ class ImportDialog(Dialog):
         self.render(ALL)
         (self._start if state.files else self._file.choose).setFocus()
 
-    def showEvent(self, event) -> None:
+    def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         room = self.screen().availableGeometry()
         self.resize(*_size(room))
@@ -146,7 +147,7 @@ def _size(room: QRect) -> tuple[int, int]:
 class _File(QFrame):
     """Step 1: file, format and encoding; what was detected, and why."""
 
-    def __init__(self, state: ImportState, browse):
+    def __init__(self, state: ImportState, browse: Callable[[], None]) -> None:
         super().__init__()
         self.state = state
         self._name = Elided("", "ui", weight=500)
@@ -210,10 +211,10 @@ class _File(QFrame):
             self._encoding_field.set_hint(
                 _first_upper(preview.encoding_why) if preview and not state.encoding else ""
             )
-            names = dict(DELIMITERS)
+            delimiters = dict(DELIMITERS)
             found = preview.delimiter if preview else ""
             label = (
-                _("Guess: {what}").format(what=names.get(found, found))
+                _("Guess: {what}").format(what=delimiters.get(found, found))
                 if found and not state.delimiter
                 else _("Guess")
             )

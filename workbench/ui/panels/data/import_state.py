@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import registry
 from workbench.base.errors import ImportFailed, WorkbenchError
@@ -12,6 +13,11 @@ from workbench.base.i18n import _, ngettext
 from workbench.operations import corpus
 from workbench.operations import labels as schema
 from workbench.text.labels import MARKS, SPANS
+from workbench.ui.opened import opened
+
+if TYPE_CHECKING:
+    from workbench.operations.background import Done
+    from workbench.ui.panel import PanelContext
 
 MOST_REFUSED = 3  # maximum number of reasons shown
 TABULAR = ("csv", "tsv")
@@ -27,9 +33,9 @@ class ImportState(State):
     records of a file with mostly invalid records.
     """
 
-    def __init__(self, context, files: Sequence[Path | str] = ()):
+    def __init__(self, context: PanelContext, files: Sequence[Path | str] = ()) -> None:
         super().__init__()
-        self.context, self.project = context, context.project
+        self.context, self.project = context, opened(context)
         self.files: tuple[Path, ...] = ()
         self.format = self.encoding = self.delimiter = GUESS
         self.mapping: tuple[tuple[str, str], ...] | None = None  # None: detected automatically
@@ -217,17 +223,22 @@ class ImportState(State):
             return
         self._asked += 1
         asked, path, others = self._asked, self.files[0], self.files[1:]
-        wanted = {
-            "format": self.format or None,
-            "encoding": self.encoding or None,
-            "delimiter": self.delimiter or None,
-        }
+        format, encoding = self.format or None, self.encoding or None
+        delimiter = self.delimiter or None
         mapping, layers = self.mapping, self.layers
         self.update(phase="looking", error="")
 
         def work() -> tuple[corpus.Preview, tuple[str, ...]]:
-            refused = corpus.refused(others, format=wanted["format"], encoding=wanted["encoding"])
-            return corpus.preview(path, mapping=mapping, layers=layers, **wanted), refused
+            refused = corpus.refused(others, format=format, encoding=encoding)
+            found = corpus.preview(
+                path,
+                format=format,
+                encoding=encoding,
+                delimiter=delimiter,
+                mapping=mapping,
+                layers=layers,
+            )
+            return found, refused
 
         def done(found: tuple[corpus.Preview, tuple[str, ...]]) -> None:
             if asked == self._asked:
@@ -272,7 +283,7 @@ class ImportState(State):
         if handle.ended:
             self._import_changed()
 
-    def _background(self, work, done) -> None:
+    def _background(self, work: Callable[[], Any], done: Done) -> None:
         self.context.run(work, lambda outcome: done(outcome, None), lambda error: done(None, error))
 
     def cancel(self) -> None:
@@ -281,6 +292,8 @@ class ImportState(State):
 
     def _import_changed(self) -> None:
         handle = self.handle
+        if handle is None:
+            return
         if not handle.ended:
             share, words = handle.progress  # reading and storing take about the same time
             self.update(progress=(share / 2 + (handle.status == "storing") / 2, words))
@@ -288,8 +301,9 @@ class ImportState(State):
         if handle.error is not None:
             self.update(phase="ready", error=str(handle.error))
             return
-        self.update(phase="done", outcome=handle.outcome)
-        if n := handle.outcome.documents:
+        outcome = handle.outcome
+        self.update(phase="done", outcome=outcome)
+        if outcome is not None and (n := outcome.documents):
             told = ngettext("Imported {n:,} document.", "Imported {n:,} documents.", n)
             self.context.note(told.format(n=n), undo=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtGui import QGuiApplication
@@ -78,7 +78,7 @@ def state_choices(state: DataState) -> Choices:
     )
 
 
-def _by_layer(layers, lines) -> Choices:
+def _by_layer(layers: Sequence[Layer], lines: Callable[[Layer], Choices]) -> Choices:
     """The entries of the only layer, or one submenu per layer."""
     if len(layers) == 1:
         return lines(layers[0])

@@ -44,7 +44,9 @@ class _Row:
 class SplitsDialog(Dialog):
     """Accepted with the choice in the state; the page then creates the splits."""
 
-    def __init__(self, parent, state: SplitsState, labels: dict[tuple[str, str], Label]):
+    def __init__(
+        self, parent: QWidget, state: SplitsState, labels: dict[tuple[str, str], Label]
+    ) -> None:
         super().__init__(
             parent,
             _("Create splits"),

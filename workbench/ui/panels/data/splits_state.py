@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.base.errors import Cancelled, SpecError
 from workbench.base.events import State
 from workbench.base.watch import Watch
 from workbench.operations import splits
 from workbench.operations.splits import SplitChoice, SplitData, SplitPreview
+from workbench.ui.opened import opened
+
+if TYPE_CHECKING:
+    from workbench.project.changes import Changes
+    from workbench.ui.panel import PanelContext
 
 
 class SplitsState(State):
@@ -17,9 +24,9 @@ class SplitsState(State):
     Everything is computed off the main thread, for the newest choice only.
     """
 
-    def __init__(self, context):
+    def __init__(self, context: PanelContext) -> None:
         super().__init__()
-        self.context, self.project = context, context.project
+        self.context, self.project = context, opened(context)
         self.percent: dict[str, int] = {"train": 80, "dev": 10, "test": 10}
         self.seed = self.project.seed
         self.keep = True
@@ -43,8 +50,9 @@ class SplitsState(State):
     @property
     def ready(self) -> bool:
         """Whether the preview is up to date and changes at least one document."""
-        current = not self.busy and not self.error and self.preview is not None
-        return current and self.preview.changed > 0
+        if self.busy or self.error or self.preview is None:
+            return False
+        return self.preview.changed > 0
 
     def set_share(self, split: str, percent: int) -> None:
         self.update(percent={**self.percent, split: percent})
@@ -69,7 +77,7 @@ class SplitsState(State):
             self._watch = None
         super().close()
 
-    def _project_changed(self, _changes) -> None:
+    def _project_changed(self, _changes: Changes) -> None:
         self._data = None
         self._look()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
@@ -14,7 +14,13 @@ from workbench.operations import corpus, splits
 from workbench.operations import labels as schema
 from workbench.operations.splits import SplitChoice, SplitPreview
 from workbench.text.labels import Label, Layer
+from workbench.text.rows import row_id
 from workbench.ui import shown_layers
+from workbench.ui.opened import opened
+
+if TYPE_CHECKING:
+    from workbench.project.changes import Changes
+    from workbench.ui.panel import PanelContext
 
 MOST_COPIED = 1000  # maximum number of documents whose text is copied to the clipboard
 SHOWN = ("document", "mark", "span", "state", "suggestion", "body")
@@ -29,9 +35,9 @@ class DataState(State):
     while documents are looked up, `acting` during a long operation.
     """
 
-    def __init__(self, context):
+    def __init__(self, context: PanelContext) -> None:
         super().__init__()
-        self.context, self.project = context, context.project
+        self.context, self.project = context, opened(context)
         self.text = ""
         self.split: str | None = None
         self.label: tuple[int, int | None] | None = None  # layer id, label id
@@ -115,6 +121,7 @@ class DataState(State):
     def order_by(self, by: str) -> None:
         """Sort by a column; again: reversed; a third time: in import order."""
         now = self.order
+        order: corpus.Order | None
         if now is None or now.by != by:
             order = corpus.Order(by)
         else:
@@ -139,11 +146,11 @@ class DataState(State):
         layers = self.shown_ids
         self.update(searching=True, stale=False)
 
-        def work():
+        def work() -> Any:
             ids = corpus.filter_ids(project, wanted, order, layers)
             return ids, corpus.counts(project, layers)
 
-        def done(found) -> None:
+        def done(found: Any) -> None:
             if asked == self._asked:
                 ids, counts = found
                 self.update(ids=ids, counts=counts, searching=False, found_by=wanted.text)
@@ -161,7 +168,7 @@ class DataState(State):
             self.update(touched=None)
             self.look()
 
-    def _project_changed(self, changes) -> None:
+    def _project_changed(self, changes: Changes) -> None:
         if changes.touches("layer") or changes.touches("label"):
             self._read_schema()
             self.update(stale=True, touched=None)
@@ -179,7 +186,7 @@ class DataState(State):
 
     def _drop_lost_filter(self) -> None:
         """Remove a filter by a deleted label or hidden layer, which would hide every document."""
-        there = {(layer.id, None) for layer in self.shown}
+        there: set[tuple[int | None, int | None]] = {(layer.id, None) for layer in self.shown}
         there |= {(layer.id, label.id) for layer in self.shown for label in layer.labels}
         if self.label is not None and self.label not in there:
             self.update(label=None)
@@ -271,7 +278,7 @@ class DataState(State):
         self._act(
             title.format(n=len(ids)),
             lambda watch: corpus.set_class(
-                self.project, ids, layer.id, label.id if label else None, watch=watch
+                self.project, ids, row_id(layer), label.id if label else None, watch=watch
             ),
             told,
         )
@@ -290,7 +297,7 @@ class DataState(State):
 
         self._act(
             title.format(n=len(ids)),
-            lambda watch: corpus.set_state(self.project, ids, layer.id, state, watch=watch),
+            lambda watch: corpus.set_state(self.project, ids, row_id(layer), state, watch=watch),
             told,
         )
 

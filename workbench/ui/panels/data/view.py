@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QEvent, QTimer
+from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
+from workbench.text.rows import row_id
 from workbench.ui import formats, icons, plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.data import row_menu
@@ -27,6 +29,9 @@ from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import bar, line, row
 from workbench.ui.widgets.words import Elided, call, words
 
+if TYPE_CHECKING:
+    from workbench.ui.commands import Choice
+
 TYPED = 180  # milliseconds after the last key press until the search starts
 STATES = (
     ("pending", _("Pending")),
@@ -38,6 +43,8 @@ SPLITS = ("train", "dev", "test")
 
 
 class DataView(View):
+    state: DataState
+
     def __init__(self, state: DataState):
         super().__init__(state)
         self._import = Button(_("Import…"), "download", "primary", on=self.ask_import)
@@ -121,7 +128,7 @@ class DataView(View):
 
         ExportDialog(self.window(), self.state.context).exec()
 
-    def _row_choices(self) -> tuple:
+    def _row_choices(self) -> tuple[Choice | None, ...]:
         self.state.choose(self.table.chosen_ids())  # the table reports the selection with a delay
         return row_menu.choices(self.state, self.delete_chosen)
 
@@ -191,8 +198,8 @@ class DataView(View):
         n = state.total
         count = ngettext("{n:,} document", "{n:,} documents", n).format(n=n)
         if state.filtered and not state.searching:
-            some = ngettext("{some:,} of {all:,} document", "{some:,} of {all:,} documents", n)
-            count = some.format(some=len(state.ids), all=n)
+            found = ngettext("{some:,} of {all:,} document", "{some:,} of {all:,} documents", n)
+            count = found.format(some=len(state.ids), all=n)
         parts = [state.project.name, count]
         if state.off:
             layers = ", ".join(layer.name for layer in state.shown) or _("none")
@@ -215,7 +222,7 @@ class DataView(View):
             spans=any(kind.in_text for kind in kinds) or not state.layers,
         )
 
-    def showEvent(self, event) -> None:
+    def showEvent(self, event: QShowEvent) -> None:
         self.state.look_again()
         super().showEvent(event)
 
@@ -274,7 +281,7 @@ class _Filters(QWidget):
         layout.addLayout(self._line)
         self._fit()
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
 
@@ -365,13 +372,14 @@ class _Filters(QWidget):
         items: list[tuple[tuple[int, int | None], str]] = []
         for layer in self.state.shown:
             if layer.labels:
-                items.append(((layer.id, None), _("{layer}: any").format(layer=layer.name)))
+                layer_id = row_id(layer)
+                items.append(((layer_id, None), _("{layer}: any").format(layer=layer.name)))
                 items += [
-                    ((layer.id, label.id), f"{layer.name}: {label.name}") for label in layer.labels
+                    ((layer_id, label.id), f"{layer.name}: {label.name}") for label in layer.labels
                 ]
         return items
 
-    def changeEvent(self, event) -> None:
+    def changeEvent(self, event: QEvent) -> None:
         if event.type() == event.Type.PaletteChange:
             self._glass.setIcon(icons.icon("search", "muted", 16))
             self._fit()

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from workbench.base.i18n import _
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
 
+if TYPE_CHECKING:
+    from workbench.ui.panel import PanelContext
+    from workbench.ui.panels.export.state import ExportState
+    from workbench.ui.panels.export.view import ExportView
+
 
 class ExportPanel(Panel):
+    state: ExportState
+    view: ExportView
+
     commands = (
         Command(
             "export.start",
@@ -36,14 +47,14 @@ class ExportPanel(Panel):
         ),
     )
 
-    def build(self, context):
+    def build(self, context: PanelContext) -> tuple[ExportState, Callable[[], ExportView]]:
         from workbench.ui.panels.export.state import ExportState
         from workbench.ui.panels.export.view import ExportView
 
         state = ExportState(context)
         return state, lambda: ExportView(state)
 
-    def shown(self, *, run: int | None = None, **_args) -> None:
+    def shown(self, *, run: int | None = None, **_args: Any) -> None:
         self.state.look()
         if run is not None:
             self.state.choose(run)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
@@ -14,10 +14,13 @@ from workbench.base.i18n import _
 from workbench.exporters.model.results import ExportResult, Verification
 from workbench.jobs.events import Finished, Output, Started
 from workbench.operations import export
+from workbench.ui.opened import opened
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
+    from workbench.project.changes import Changes
     from workbench.storage.runs import Run
+    from workbench.ui.panel import PanelContext
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,9 @@ class Checked:
 
 
 class ExportState(State):
-    def __init__(self, context):
+    def __init__(self, context: PanelContext) -> None:
         super().__init__()
-        self.context, self.project, self.queue = context, context.project, context.queue
+        self.context, self.project, self.queue = context, opened(context), context.queue
         self.runs: tuple[Run, ...] = ()
         self.run_id: int | None = None
         self.folder = ""
@@ -47,7 +50,7 @@ class ExportState(State):
         self.result: ExportResult | None = None
         self.problem, self.details = "", ""  # error of the last export
         self._own_folder = False  # entered or chosen by the user, so it is not replaced
-        self._drop = lambda: None
+        self._drop: Callable[[], None] = lambda: None
         self.listen(self.project.changed, self._project_changed)
         self.look()
 
@@ -62,9 +65,16 @@ class ExportState(State):
         elif not runs:
             self.update(run_id=None, sizes={})
 
-    def _project_changed(self, changes) -> None:
+    def _project_changed(self, changes: Changes) -> None:
         if changes.touches("run"):
             self.look()
+
+    @property
+    def shown_run(self) -> Run:
+        """The selected run. Raises RuntimeError if none is selected."""
+        if self.run is None:
+            raise RuntimeError("no run is selected")
+        return self.run
 
     @property
     def run(self) -> Run | None:
@@ -90,7 +100,9 @@ class ExportState(State):
         """A folder that does not exist yet, next to other documents."""
         chosen = self.context.settings.documents_folder
         home = Path(chosen).expanduser() if chosen else paths.documents_folder()
-        return paths.free_name(home, f"{self.project.name} {self.run.name}".replace("/", "-"), "")
+        return paths.free_name(
+            home, f"{self.project.name} {self.shown_run.name}".replace("/", "-"), ""
+        )
 
     def set_folder(self, folder: str) -> None:
         self._own_folder = bool(folder.strip())
@@ -132,7 +144,11 @@ class ExportState(State):
         self.update(rows=(), result=None, problem="", details="", share=None, stage=_("Queued"))
         try:
             job = export.start(
-                self.project, self.queue, self.run, Path(self.folder).expanduser(), self.formats
+                self.project,
+                self.queue,
+                self.shown_run,
+                Path(self.folder).expanduser(),
+                self.formats,
             )
         except WorkbenchError as error:
             self.update(stage="", problem=str(error))
@@ -142,11 +158,11 @@ class ExportState(State):
         self.context.commands_changed()
 
     def cancel(self) -> None:
-        if self.busy:
+        if self.busy and self.job is not None:
             self.job.cancel()
             self.update(stage=_("Cancelling; removing partial files"), share=None)
 
-    def _heard(self, event) -> None:
+    def _heard(self, event: object) -> None:
         if isinstance(event, Started):
             self.update(stage=_("Starting a worker"))
         elif isinstance(event, Output):
@@ -155,7 +171,7 @@ class ExportState(State):
             self._drop()
             self._ended(event)
 
-    def _told(self, payload: Mapping) -> None:
+    def _told(self, payload: Mapping[str, Any]) -> None:
         kind = payload.get("kind")
         if self.job is not None and self.job.ending:
             return  # ignore further messages of a cancelled job

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
@@ -36,11 +37,17 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, call, words
 
+if TYPE_CHECKING:
+    from workbench.exporters.model.spec import Format
+    from workbench.storage.runs import Run
+
 REDRAW = 150  # milliseconds between two updates of the table while the check runs
 SHORT = {"hf": _("HF"), "onnx": _("ONNX")}
 
 
 class ExportView(View):
+    state: ExportState
+
     def __init__(self, state: ExportState):
         super().__init__(state)
         self._choices, self._outcome = _Choices(state), _Outcome(state)
@@ -152,7 +159,7 @@ class _Choices(QFrame):
                 [(one.id, f"{one.name}  ({one.layer})") for one in state.runs],
                 state.run_id,
             )
-            self._run_field.set_hint(_run_told(state.run))
+            self._run_field.set_hint(_run_told(state.run) if state.run is not None else "")
         if concerns(fields, "folder") and self.folder.text().strip() != state.folder:
             self.folder.setText(state.folder)
         for one in self._formats.values():
@@ -176,7 +183,7 @@ class _Choices(QFrame):
             self.start.setFocus()
 
 
-def _run_told(run) -> str:
+def _run_told(run: Run) -> str:
     if run is None:
         return ""
     scores = run.scores.get("dev", {})
@@ -194,7 +201,7 @@ def _run_told(run) -> str:
 class _FormatCard(QFrame):
     """A format with its size and purpose."""
 
-    def __init__(self, state: ExportState, format):
+    def __init__(self, state: ExportState, format: Format) -> None:
         super().__init__()
         self.state, self.format = state, format
         self.box = QCheckBox(_(format.title))

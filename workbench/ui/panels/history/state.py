@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.ui.formats import when_iso
+from workbench.ui.opened import opened
+
+if TYPE_CHECKING:
+    from workbench.project.changes import Changes
+    from workbench.ui.panel import PanelContext
 
 SHOWN = 200
 
@@ -33,16 +39,16 @@ class StepRow:
 
 
 class HistoryState(State):
-    def __init__(self, context):
+    def __init__(self, context: PanelContext) -> None:
         super().__init__()
-        self.context, self.project = context, context.project
+        self.context, self.project = context, opened(context)
         self.steps: tuple[StepRow, ...] = ()
         self.end = ""  # why the list does not go back further
         self._stale = False
         self.listen(self.project.changed, self._project_changed)
         self.look()
 
-    def _project_changed(self, _changes) -> None:
+    def _project_changed(self, _changes: Changes) -> None:
         self._stale = True
         self.update(stale=object())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QStackedLayout, QVBoxLayout
 
 from workbench.base.i18n import _
@@ -22,6 +23,8 @@ NARROWEST, NARROW = 300, 460  # pixels at 100 %
 
 
 class HistoryView(View):
+    state: HistoryState
+
     def __init__(self, state: HistoryState):
         super().__init__(state)
         self._current = 0  # the row of the current step
@@ -76,7 +79,7 @@ class HistoryView(View):
             for near in (place - 1, place):
                 self.table.scrollTo(self.table.model().index(near, 0))
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.table.setColumnHidden(ROWS, self.width() < theme.px(NARROW))
 
@@ -94,7 +97,7 @@ class HistoryView(View):
         if rows := self.table.chosen_rows():
             self.state.go_to(rows[0])
 
-    def showEvent(self, event) -> None:
+    def showEvent(self, event: QShowEvent) -> None:
         self.state.look_again()
         super().showEvent(event)
 

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from workbench.base.i18n import _
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
 
+if TYPE_CHECKING:
+    from workbench.ui.panel import PanelContext
+    from workbench.ui.panels.inspect.state import InspectState
+    from workbench.ui.panels.inspect.view import InspectView
 
-def _document(panel) -> bool:
+
+def _document(panel: InspectPanel) -> bool:
     return panel.state.document_id is not None
 
 
 class InspectPanel(Panel):
     """The model stays loaded in its own process until another is selected or the project closes."""
+
+    state: InspectState
+    view: InspectView
 
     commands = (
         Command(
@@ -57,14 +68,22 @@ class InspectPanel(Panel):
         ),
     )
 
-    def build(self, context):
+    def build(self, context: PanelContext) -> tuple[InspectState, Callable[[], InspectView]]:
         from workbench.ui.panels.inspect.state import InspectState
         from workbench.ui.panels.inspect.view import InspectView
 
         state = InspectState(context)
         return state, lambda: InspectView(state)
 
-    def shown(self, *, run=None, model: str = "", text: str = "", document=None, **_args) -> None:
+    def shown(
+        self,
+        *,
+        run: int | None = None,
+        model: str = "",
+        text: str = "",
+        document: int | None = None,
+        **_args: Any,
+    ) -> None:
         self.state.look()
         if run is not None:
             self.state.choose(f"run {run}")

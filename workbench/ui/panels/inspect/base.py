@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.state import InspectState
+
+if TYPE_CHECKING:
+    from workbench.operations.inspect import Choice
 
 
 class InspectorView(QWidget):
@@ -23,7 +28,7 @@ class InspectorView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
-        self._of = None  # the model whose result is shown
+        self._of: Choice | None = None  # the model whose result is shown
 
     @property
     def page(self) -> InspectState:
@@ -42,7 +47,7 @@ class InspectorView(QWidget):
                 self._of = self.page.choice
                 self.clear()
 
-    def show_result(self, result) -> None:
+    def show_result(self, result: Any) -> None:
         """Show a result; also called when gold or labels have changed."""
         raise NotImplementedError
 

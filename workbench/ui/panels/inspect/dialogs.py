@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QLineEdit
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
@@ -12,11 +14,14 @@ from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.table import Column, Table
 
+if TYPE_CHECKING:
+    from workbench.ui.panels.inspect.state import InspectState
+
 
 class PickDocument(Dialog):
     """`picked` is the id of the selected document, None if the dialog was cancelled."""
 
-    def __init__(self, parent, state):
+    def __init__(self, parent: QWidget, state: InspectState) -> None:
         super().__init__(
             parent,
             _("Pick a document"),
@@ -37,6 +42,7 @@ class PickDocument(Dialog):
             columns, name=_("Documents to pick"), key=lambda row: row.id, sortable=True
         )
         self._table.setMinimumHeight(theme.px(320))
+        self._pick: Button
         self._table.opened.connect(lambda _row: self._take())
         self._table.chosen.connect(lambda: self._pick.setEnabled(bool(self._table.chosen_rows())))
         self._pick = Button(_("Inspect document"), kind="primary", on=self._take)

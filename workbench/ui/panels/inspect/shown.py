@@ -27,7 +27,9 @@ class Shown(State):
         self.answer: Answer | None = None
         self.options: dict[str, Any] = {}
         self.asking, self.error = False, ""
-        self._asked: tuple | None = None  # identifies what the pending request belongs to
+        self._asked: tuple[object, ...] | None = (
+            None  # identifies what the pending request belongs to
+        )
 
     @property
     def info(self) -> InspectorInfo | None:

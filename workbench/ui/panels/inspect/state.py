@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.operations import annotate, inspect
 from workbench.operations.inspect import Choice, Offer
+from workbench.ui.opened import opened
 from workbench.ui.panels.inspect.shown import Shown
+
+if TYPE_CHECKING:
+    from workbench.project.changes import Changes
+    from workbench.storage.documents import DocumentRow
+    from workbench.text.document import Document
+    from workbench.ui.panel import PanelContext
 
 SAMPLE_TEXT = _("The 42 tram from Harbour Gate to Northfield was twenty minutes late")
 
@@ -24,13 +31,14 @@ class InspectState(State):
     labels: the current labels of the run's layer, by name. chosen_token: its index in the text.
     """
 
-    def __init__(self, context):
+    def __init__(self, context: PanelContext) -> None:
         super().__init__()
-        self.context, self.project = context, context.project
+        self.context, self.project = context, opened(context)
         self.choices: tuple[Choice, ...] = ()
         self.choice: Choice | None = None
         self.offers: tuple[Offer, ...] = ()
-        self.document, self.document_id = None, None
+        self.document: Document | None = None
+        self.document_id: int | None = None
         self.view = ""
         self.gold: inspect.Gold | None = None
         self.labels: Mapping[str, Any] = {}
@@ -101,7 +109,7 @@ class InspectState(State):
         """The initial text: the first dev document for a run, else any suitable one, else an
         example.
         """
-        found = inspect.first_of_dev(self.project, self.choice)
+        found = inspect.first_of_dev(self.project, self.choice) if self.choice else None
         if found is not None:
             self._take(found, found.id)
         else:
@@ -126,11 +134,11 @@ class InspectState(State):
         if found is not None:
             self.pick(found)
 
-    def find(self, text: str) -> tuple:
+    def find(self, text: str) -> tuple[DocumentRow, ...]:
         """Documents to choose from."""
         return inspect.find(self.project, text, texts=self.texts)
 
-    def _take(self, document, document_id: int | None) -> None:
+    def _take(self, document: Document, document_id: int | None) -> None:
         self._forget()
         self.update(document=document, document_id=document_id, chosen_token=None)
         self.update(gold=self._gold())
@@ -155,7 +163,8 @@ class InspectState(State):
         if any(one.id == view and not one.refused for one in self.offers):
             self._chosen_view = view
             self.update(view=view)
-            if self.current.answer is None and not self.current.asking:
+            current = self.current
+            if current is not None and current.answer is None and not current.asking:
                 self.ask()
 
     @property
@@ -168,15 +177,21 @@ class InspectState(State):
             self.update(fault="")
             self.current.ask()
 
-    def ask_host(self, id: str, options: Mapping[str, Any], done: Callable) -> None:
+    def ask_host(
+        self,
+        id: str,
+        options: Mapping[str, Any],
+        done: Callable[[Any, WorkbenchError | None], None],
+    ) -> None:
         """For `Shown`: send a request to the process with the model."""
-        self._inspector.ask(id, self.document, done, options=options)
+        if self.document is not None:
+            self._inspector.ask(id, self.document, done, options=options)
 
     def choose_token(self, number: int | None) -> None:
         """Select a token of the text in every view."""
         self.update(chosen_token=number)
 
-    def compare(self, spans: Sequence) -> tuple:
+    def compare(self, spans: Sequence[Any]) -> tuple[Any, ...]:
         """Compare gold and predicted spans; () without gold."""
         return inspect.compare(self.gold, spans) if self.gold is not None else ()
 
@@ -202,7 +217,7 @@ class InspectState(State):
     def warnings(self) -> tuple[str, ...]:
         """Warnings about the current result."""
         answer = self.current.answer if self.current is not None else None
-        if answer is None or self.document is None:
+        if answer is None or self.document is None or self.choice is None:
             return ()
         found = [
             inspect.unknown_warning(answer, self.choice.title),
@@ -252,7 +267,7 @@ class InspectState(State):
         else:
             self.update(status=status)
 
-    def _project_changed(self, changes) -> None:
+    def _project_changed(self, changes: Changes) -> None:
         if changes.touches("run"):
             self.look()
         if changes.touches("label") and self.choice is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
@@ -35,6 +36,8 @@ PAUSE = 600  # milliseconds after the last key press until a typed text is sent 
 
 
 class InspectView(View):
+    state: InspectState
+
     def __init__(self, state: InspectState, parent: QWidget | None = None):
         super().__init__(state, parent)
         self._correct = Button(
@@ -122,7 +125,7 @@ class InspectView(View):
         self._left = side
         return side
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._left.setFixedWidth(min(theme.px(SIDE), self.width() // 4))
 

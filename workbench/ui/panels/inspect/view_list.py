@@ -12,7 +12,7 @@ from workbench.inspection.spec import QUESTIONS
 from workbench.operations.inspect import Offer
 from workbench.ui import plain, theme
 from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.layout import column, scrolled
+from workbench.ui.widgets.layout import column, layout_of, scrolled
 from workbench.ui.widgets.words import words
 
 VIEW = Qt.ItemDataRole.UserRole
@@ -27,7 +27,7 @@ class ViewList(QFrame):
 
     chosen = Signal(str)
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self._offers: Sequence[Offer] = ()
         self._view = ""
@@ -105,10 +105,10 @@ class ViewList(QFrame):
         self._fold.set_text(told.format(n=count))
         self._fold.setVisible(bool(refused))
         plain.set_tip(self._fold, "\n".join(f"{one.title}: {one.refused}" for one in refused))
-        layout = self._reasons.layout()
+        layout = layout_of(self._reasons)
         while (item := layout.takeAt(0)) is not None:
-            if item.widget() is not None:
-                item.widget().deleteLater()
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
         for one in refused:
             layout.addWidget(words(one.title, "small", "muted", weight=500))
             layout.addWidget(words(one.refused, "caption", "muted", wrap=True))
@@ -122,7 +122,7 @@ class ViewList(QFrame):
         self._scroll.setVisible(on)
         self._fold.set_icon("chevron-down" if on else "chevron-right")
 
-    def _choose(self, item: QListWidgetItem | None, _before=None) -> None:
+    def _choose(self, item: QListWidgetItem | None, _before: object = None) -> None:
         if item is not None and (view := item.data(VIEW)):
             self._view = view
             self.chosen.emit(view)

@@ -34,7 +34,7 @@ class JobsState(State):
         """Remove a finished job from the list."""
         self.queue.forget(job)
 
-    def _heard(self, job: Job, event) -> None:
+    def _heard(self, job: Job, event: object) -> None:
         self.told, own = job, isinstance(event, Output)
         if not own:  # other jobs may now be waiting for a different one
             self._read()

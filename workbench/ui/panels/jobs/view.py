@@ -16,6 +16,8 @@ from workbench.ui.widgets.words import words
 
 
 class JobsView(View):
+    state: JobsState
+
     def __init__(self, state: JobsState, parent: QWidget | None = None):
         super().__init__(state, parent)
         self._count = words("", "small", "muted")

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from workbench.base.i18n import _
 from workbench.ui.acts import can_write
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
 
+if TYPE_CHECKING:
+    from workbench.ui.panel import PanelContext
+    from workbench.ui.panels.labels.state import LabelsState
+    from workbench.ui.panels.labels.view import LabelsView
+
 
 class LabelsPanel(Panel):
+    state: LabelsState
+    view: LabelsView
+
     commands = (
         Command(
             "labels.layer",
@@ -51,14 +62,14 @@ class LabelsPanel(Panel):
         Command("labels.delete", _("Delete label"), keys="Delete", shown_only=True),
     )
 
-    def build(self, context):
+    def build(self, context: PanelContext) -> tuple[LabelsState, Callable[[], LabelsView]]:
         from workbench.ui.panels.labels.state import LabelsState
         from workbench.ui.panels.labels.view import LabelsView
 
         state = LabelsState(context)
         return state, lambda: LabelsView(state)
 
-    def shown(self, *, layer: int | None = None, **_args) -> None:
+    def shown(self, *, layer: int | None = None, **_args: Any) -> None:
         self.state.look()
         if layer is not None:
             self.state.choose_layer(layer)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.ui import theme
-from workbench.ui.dialogs.new_project import KINDS, MORE_KINDS, split_labels
+from workbench.ui.dialogs.new_project import KINDS, MORE_KINDS, Kind, split_labels
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.layout import column
 from workbench.ui.widgets.words import words
 
+if TYPE_CHECKING:
+    from workbench.ui.panels.labels.state import LabelsState
+
 
 class AddLayer(Dialog):
     """Stays open if the layer cannot be created."""
 
-    def __init__(self, parent, state):
+    def __init__(self, parent: QWidget, state: LabelsState) -> None:
         super().__init__(
             parent,
             _("Add layer…"),
@@ -54,7 +59,7 @@ class AddLayer(Dialog):
         self.name.setPlaceholderText(kind.layer)
         self.labels.setPlaceholderText(_(kind.example))
 
-    def _kind(self):
+    def _kind(self) -> Kind:
         return next(kind for kind in (*KINDS, *MORE_KINDS) if kind.id == self.kind.value())
 
     def make(self) -> None:

@@ -29,7 +29,8 @@ class Guideline(QFrame):
 
     def __init__(self, state: LabelsState):
         super().__init__()
-        self.state, self._layer_id = state, None
+        self.state = state
+        self._layer_id: int | None = None
         self.setProperty("part", "surface")
         self._mode = Segments(("read", _("Read")), ("write", _("Write")), name=_("Guideline"))
         self._mode.chosen.connect(self._change_mode)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
@@ -12,6 +12,12 @@ from workbench.base.i18n import _, ngettext
 from workbench.operations import labels as operations
 from workbench.operations.background import is_large
 from workbench.text.labels import Label, Layer
+from workbench.text.rows import row_id
+from workbench.ui.opened import opened
+
+if TYPE_CHECKING:
+    from workbench.project.changes import Changes
+    from workbench.ui.panel import PanelContext
 
 COUNTED = ("mark", "span", "state", "suggestion", "document")
 
@@ -27,7 +33,7 @@ class LayerRow:
 
     @property
     def id(self) -> int:
-        return self.layer.id
+        return row_id(self.layer)
 
     @property
     def kind(self) -> str:
@@ -46,15 +52,15 @@ class LabelRow:
 
     @property
     def id(self) -> int:
-        return self.label.id
+        return row_id(self.label)
 
 
 class LabelsState(State):
     """In a large project, annotations are counted in the background, after the labels are shown."""
 
-    def __init__(self, context):
+    def __init__(self, context: PanelContext) -> None:
         super().__init__()
-        self.context, self.project = context, context.project
+        self.context, self.project = context, opened(context)
         self.layers: tuple[LayerRow, ...] = ()
         self.layer: LayerRow | None = None
         self.labels: tuple[LabelRow, ...] = ()
@@ -78,7 +84,7 @@ class LabelsState(State):
 
     # ---------------------------------------------------------------- queries
 
-    def _project_changed(self, changes) -> None:
+    def _project_changed(self, changes: Changes) -> None:
         if changes.touches("layer") or changes.touches("label"):
             self.look()
         elif any(changes.touches(table) for table in COUNTED):
@@ -114,10 +120,10 @@ class LabelsState(State):
 
     def _show(self, layers: Sequence[Layer], wanted: int | None) -> None:
         """Show these layers, with the labels of the layer `wanted`, by default of the first."""
-        rows = tuple(LayerRow(layer, self._submitted.get(layer.id)) for layer in layers)
+        rows = tuple(LayerRow(layer, self._submitted.get(row_id(layer))) for layer in layers)
         row = next((one for one in rows if one.id == wanted), rows[0] if rows else None)
         found = (
-            tuple(LabelRow(label, self._counts.get(label.id)) for label in row.layer.labels)
+            tuple(LabelRow(label, self._counts.get(row_id(label))) for label in row.layer.labels)
             if row
             else ()
         )
@@ -245,7 +251,9 @@ class LabelsState(State):
         told = words.format(name=rows[0].label.name, n=len(rows))
         self._delete(rows, operations.delete_labels, [one.id for one in rows], told)
 
-    def _delete(self, rows: Sequence[LabelRow], act: Callable, what: object, told: str) -> None:
+    def _delete(
+        self, rows: Sequence[LabelRow], act: Callable[..., Any], what: object, told: str
+    ) -> None:
         """Delete immediately, or off the main thread if that would block the window.
 
         `rows`: the labels that are deleted.
@@ -267,7 +275,7 @@ class LabelsState(State):
                 lambda _done: self.context.note(told, True),
             )
 
-    def _try(self, act: Callable, *values) -> bool:
+    def _try(self, act: Callable[..., Any], *values: Any) -> bool:
         """Run an operation on the project; on error, show it, reload the state and return False."""
         try:
             act(self.project, *values, origin=self)

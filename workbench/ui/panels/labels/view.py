@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QLineEdit,
@@ -11,6 +13,7 @@ from PySide6.QtWidgets import (
     QStackedLayout,
     QStackedWidget,
     QVBoxLayout,
+    QWidget,
 )
 
 from workbench.base.events import concerns
@@ -34,6 +37,8 @@ NAMES, CHIP_PAD = 190, 24  # pixels: minimum width of names at 100 %; margin bes
 
 
 class LabelsView(View):
+    state: LabelsState
+
     def __init__(self, state: LabelsState):
         super().__init__(state)
         self._add_layer = Button(_("Add layer…"), "plus", "primary", on=self.ask_layer)
@@ -78,7 +83,7 @@ class LabelsView(View):
         self._guideline.save()
 
     def take_focus(self) -> None:
-        (self.first if self.state.layers else self._first_layer).setFocus()
+        cast(QWidget, self.first if self.state.layers else self._first_layer).setFocus()
 
     def render(self, fields: frozenset[str]) -> None:
         some, editable = bool(self.state.layers), self.state.editable
@@ -89,11 +94,11 @@ class LabelsView(View):
         for part in (self._side, self._middle, self._chosen):
             part.render(fields)
 
-    def showEvent(self, event) -> None:
+    def showEvent(self, event: QShowEvent) -> None:
         self.state.look_again()
         super().showEvent(event)
 
-    def hideEvent(self, event) -> None:
+    def hideEvent(self, event: QHideEvent) -> None:
         self.save_guideline()
         super().hideEvent(event)
 
@@ -119,7 +124,7 @@ class _Layers(QFrame):
         self.setMinimumWidth(180)
         self.setMaximumWidth(320)
 
-        def icon(one):
+        def icon(one: LayerRow) -> tuple[str, str]:
             return ("highlighter" if one.layer.traits.in_text else "tags", "muted")
 
         columns = (
@@ -139,7 +144,7 @@ class _Layers(QFrame):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.table)
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.table.setColumnHidden(1, self.width() < theme.px(160))  # the name shrinks first
 
@@ -159,11 +164,11 @@ class _Layers(QFrame):
 class _NewLabel(QLineEdit):
     """If the line edit has nothing to undo, Ctrl+Z undoes the last added label."""
 
-    def event(self, event) -> bool:
+    def event(self, event: QEvent) -> bool:
         if (
             event.type() == QEvent.Type.ShortcutOverride
             and not self.isUndoAvailable()
-            and event.matches(QKeySequence.StandardKey.Undo)
+            and cast(QKeyEvent, event).matches(QKeySequence.StandardKey.Undo)
         ):
             event.ignore()
             return False
@@ -290,7 +295,7 @@ class _Labels(QFrame):
         self._enable()
         self.guideline.render(fields)
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_names()
 

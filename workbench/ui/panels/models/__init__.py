@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from workbench.base.i18n import _
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
 
+if TYPE_CHECKING:
+    from workbench.ui.panel import PanelContext
+    from workbench.ui.panels.models.state import ModelsState
+    from workbench.ui.panels.models.view import ModelsView
+
 
 class ModelsPanel(Panel):
+    state: ModelsState
+    view: ModelsView
+
     needs_project = False
     commands = (
         Command(
@@ -36,12 +47,12 @@ class ModelsPanel(Panel):
         ),
     )
 
-    def build(self, context):
+    def build(self, context: PanelContext) -> tuple[ModelsState, Callable[[], ModelsView]]:
         from workbench.ui.panels.models.state import ModelsState
         from workbench.ui.panels.models.view import ModelsView
 
         state = ModelsState(context)
         return state, lambda: ModelsView(state)
 
-    def shown(self, **_args) -> None:
+    def shown(self, **_args: Any) -> None:
         self.state.look()

@@ -14,6 +14,7 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.layout import layout_of
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, words
 
@@ -26,7 +27,7 @@ PICKLE = _(
 class Download(Dialog):
     """Asks for an id, shows size and license, then downloads. Stays open on errors."""
 
-    def __init__(self, parent, state: DownloadState):
+    def __init__(self, parent: QWidget, state: DownloadState) -> None:
         hint = _(
             "Downloads from the Hugging Face Hub to its local cache. Size and license are "
             "shown before the download starts."
@@ -125,8 +126,8 @@ class Download(Dialog):
 
     def _fit(self) -> None:
         """Adapt the height to the contents."""
-        self.layout().activate()
-        self.resize(self.width(), self.layout().totalHeightForWidth(self.width()))
+        layout_of(self).activate()
+        self.resize(self.width(), layout_of(self).totalHeightForWidth(self.width()))
 
 
 MOST_FILES = 8  # maximum number of files named in a question
@@ -135,7 +136,7 @@ MOST_FILES = 8  # maximum number of files named in a question
 class Trust(Dialog):
     """Confirmation before pickled weights are loaded, with the model card. Enter cancels."""
 
-    def __init__(self, parent, info: ModelInfo):
+    def __init__(self, parent: QWidget, info: ModelInfo) -> None:
         super().__init__(parent, _("Trust pickled weights?"), width=520)
         self.put(words(info.name, weight=600, wrap=True), _figures(info), _files(info))
         self.put(Callout(PICKLE, "warn"))
@@ -148,7 +149,7 @@ class Trust(Dialog):
 class Delete(Dialog):
     """Confirmation before downloaded files are deleted, which cannot be undone."""
 
-    def __init__(self, parent, info: ModelInfo):
+    def __init__(self, parent: QWidget, info: ModelInfo) -> None:
         super().__init__(parent, _("Delete {name}?").format(name=info.name), width=480)
         told = _(
             "Its downloaded files ({size}) are deleted. This cannot be undone. Models that "

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import models as operations
 from workbench.ui import formats
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+    from workbench.jobs.spec import JobSpec
+    from workbench.ui.panel import PanelContext
 
 STAGES = ("ask", "looking", "told", "fetching", "done")
 
@@ -19,15 +25,16 @@ class DownloadState(State):
     Its fields: id, licence, size_bytes, files, pickled, family, gated.
     """
 
-    def __init__(self, context):
+    def __init__(self, context: PanelContext) -> None:
         super().__init__()
         self.context = context
-        self.stage, self.told, self.error = "ask", {}, ""
+        self.stage, self.error = "ask", ""
+        self.told: dict[str, Any] = {}
         self.share: float | None = 0.0
         self.file = ""
         self.trust = False
         self.path = ""
-        self._job = None
+        self._job: Job | None = None
 
     @property
     def offline(self) -> bool:
@@ -63,7 +70,7 @@ class DownloadState(State):
         if self.can_fetch:
             self._begin("fetching", self._download)
 
-    def _download(self):
+    def _download(self) -> JobSpec:
         told = self.told
         return operations.download(
             told["id"],
@@ -82,16 +89,16 @@ class DownloadState(State):
 
     # ---------------------------------------------------------------- the job
 
-    def _begin(self, stage: str, make) -> None:
+    def _begin(self, stage: str, make: Callable[[], JobSpec]) -> None:
         try:
-            self._job = self.context.queue.add(make())
+            job = self._job = self.context.queue.add(make())
         except WorkbenchError as error:
             self.update(error=str(error))
             return
         self.update(stage=stage, error="", share=None, file="")
-        self.listen(self._job.changed, lambda _event, job=self._job: self._heard(job))
+        self.listen(job.changed, lambda _event: self._heard(job))
 
-    def _heard(self, job) -> None:
+    def _heard(self, job: Job) -> None:
         if job is not self._job:
             return
         if job.over:
@@ -102,7 +109,7 @@ class DownloadState(State):
                 file=job.progress.get("file", ""),
             )
 
-    def _ended(self, job) -> None:
+    def _ended(self, job: Job) -> None:
         before = "ask" if self.stage == "looking" else "told"
         if job.status == "done" and self.stage == "looking":
             self.update(stage="told", told=dict(job.result))
@@ -121,7 +128,7 @@ class DownloadState(State):
             self.update(stage=before, error=" ".join(filter(None, (job.message, job.hint))))
 
 
-def told_words(told: Mapping) -> str:
+def told_words(told: Mapping[str, Any]) -> str:
     """License and size, shown before the download starts."""
 
     licence, files = told.get("licence") or _("not stated"), len(told["files"])

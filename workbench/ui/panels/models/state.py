@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
@@ -11,6 +12,9 @@ from workbench.models import spec
 from workbench.models.spec import ModelInfo
 from workbench.operations import models as operations
 from workbench.ui import formats
+
+if TYPE_CHECKING:
+    from workbench.ui.panel import PanelContext
 
 UNKNOWN = "–"  # for an unknown figure
 ORIGINS = {"starter": _("starter"), "folder": _("folder"), "cache": _("Hugging Face cache")}
@@ -22,7 +26,7 @@ class ModelsState(State):
     `adding` is the name of a folder that is being checked, "" if there is none.
     """
 
-    def __init__(self, context):
+    def __init__(self, context: PanelContext) -> None:
         super().__init__()
         self.context = context
         self.cards: tuple[ModelInfo, ...] | None = None

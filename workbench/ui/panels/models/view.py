@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QDialog, QFileDialog, QFrame, QGridLayout, QSizePolicy, QVBoxLayout
 
 from workbench.base.events import concerns
@@ -30,6 +30,8 @@ FACTS_A_ROW = 2
 
 
 class ModelsView(View):
+    state: ModelsState
+
     def __init__(self, state: ModelsState):
         super().__init__(state)
         self._add = Button(_("Add from folder…"), "folder-open", "primary", on=self.ask_folder)
@@ -92,7 +94,7 @@ class ModelsView(View):
         for number in range(2):
             self._grid.setColumnStretch(number, 1 if number < columns else 0)
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place()
 
@@ -267,7 +269,7 @@ class ModelCard(QFrame):
 
 def _choices(page: ModelsView, info: ModelInfo) -> tuple[Choice | None, ...]:
     """The context menu of a card."""
-    state, found = page.state, []
+    state, found = page.state, list[Choice | None]()
     if info.usable:
         open_project = state.context.project is not None
         found += [

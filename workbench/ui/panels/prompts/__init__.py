@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from workbench.base.i18n import _
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
 
+if TYPE_CHECKING:
+    from workbench.ui.panel import PanelContext
+    from workbench.ui.panels.prompts.state import PromptsState
+    from workbench.ui.panels.prompts.view import PromptsView
+
 
 class PromptsPanel(Panel):
     """A run on dev continues in the background while other pages are shown."""
+
+    state: PromptsState
+    view: PromptsView
 
     commands = (
         Command(
@@ -52,7 +63,7 @@ class PromptsPanel(Panel):
         ),
     )
 
-    def build(self, context):
+    def build(self, context: PanelContext) -> tuple[PromptsState, Callable[[], PromptsView]]:
         from workbench.ui.panels.prompts.state import PromptsState
         from workbench.ui.panels.prompts.view import PromptsView
 
@@ -61,7 +72,7 @@ class PromptsPanel(Panel):
 
     _new = True  # the state has just loaded the project
 
-    def shown(self, **_args) -> None:
+    def shown(self, **_args: Any) -> None:
         if not self._new:
             self.state.refresh()
         self._new = False

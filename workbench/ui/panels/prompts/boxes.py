@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
     QPainter,
+    QPaintEvent,
+    QResizeEvent,
     QTextBlock,
     QTextCharFormat,
     QTextCursor,
@@ -44,7 +46,7 @@ class MonoBox(QPlainTextEdit):
         style = QTextCharFormat()
         style.setBackground(QColor(theme.colour(ground)))
         style.setProperty(QTextFormat.Property.FullWidthSelection, whole_line)
-        found.format, found.cursor = style, cursor  # type: ignore[attr-defined]
+        found.format, found.cursor = style, cursor
         self.setExtraSelections([found])
 
 
@@ -83,7 +85,7 @@ class TemplateBox(MonoBox):
     def shows(self, line: int) -> bool:
         """Whether the line is visible without scrolling."""
         block = self._block(line)
-        return bool(block) and self.viewport().rect().intersects(self._place(block))
+        return block is not None and self.viewport().rect().intersects(self._place(block))
 
     def paint_numbers(self, painter: QPainter, visible: QRect) -> None:
         painter.setFont(theme.font("mono"))
@@ -106,11 +108,11 @@ class TemplateBox(MonoBox):
         digits = max(2, len(str(self.blockCount())))
         return GAP + round(digits * QFontMetricsF(theme.font("mono")).horizontalAdvance("9"))
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._make_room()
 
-    def changeEvent(self, event) -> None:
+    def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if hasattr(self, "_numbers"):  # the theme or text size has changed
             self._make_room()
@@ -148,7 +150,7 @@ class _Numbers(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(self._box.width_of_numbers(), 0)
 
-    def paintEvent(self, event) -> None:
+    def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         self._box.paint_numbers(painter, event.rect())
         painter.end()
@@ -186,7 +188,7 @@ class PreviewBox(MonoBox):
         cursor.setPosition(_units(before + answer), QTextCursor.MoveMode.KeepAnchor)
         self.highlight(cursor, "accent_soft", whole_line=False)
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the end visible, where the candidate usually is."""
         bar = self.verticalScrollBar()
         at_end = bar.value() == bar.maximum()
@@ -194,7 +196,7 @@ class PreviewBox(MonoBox):
         if at_end:
             bar.setValue(bar.maximum())
 
-    def changeEvent(self, event) -> None:
+    def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == event.Type.StyleChange and hasattr(self, "_shown"):
             self.mark_candidate()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
@@ -24,6 +26,9 @@ from workbench.ui.widgets.meter import Meter, number
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, words
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.prompts.live import Live
 
 SCORES = (
     ("macro_f1", _("Macro F1")),
@@ -179,7 +184,7 @@ class Outcome(QFrame):
 
     # ---------------------------------------------------------------- showing
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """In narrow layouts, hide the number of subwords to keep the probabilities visible."""
         super().resizeEvent(event)
         if self._text_pages is not None:
@@ -225,7 +230,8 @@ class Outcome(QFrame):
     def _show_answers(self) -> None:
         state = self.state
         self._answers.rows_model.set_rows(state.answers)
-        self._text_pages.setCurrentIndex(1 if state.asking else 2 if state.answers else 0)
+        if self._text_pages is not None:
+            self._text_pages.setCurrentIndex(1 if state.asking else 2 if state.answers else 0)
         set_outdated(self._answers, bool(state.problem))
 
     def _show_run(self) -> None:
@@ -253,7 +259,7 @@ class Outcome(QFrame):
         if scored:
             self._show_scores()
 
-    def _show_status(self, live) -> None:
+    def _show_status(self, live: Live) -> None:
         if live.status == "running" and live.share is None:
             self._status.setText(_("{name} · loading the model").format(name=live.name))
         else:
@@ -270,6 +276,8 @@ class Outcome(QFrame):
 
     def _show_scores(self) -> None:
         found = self.state.evaluation
+        if found is None:
+            return
         for (key, _title), (_frame, value, hint) in zip(SCORES, self._numbers, strict=True):
             value.setText(points(found.scores[key]) if key in found.scores else "–")
             hint.setText(_("of 100"))

@@ -6,10 +6,15 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.operations import prompt
 from workbench.operations.prompt import Preview, PromptSpec, PromptTable
+
+if TYPE_CHECKING:
+    from workbench.jobs.host import Host
+    from workbench.ui.panel import PanelContext
 
 MOST = 2000  # maximum number of cached tables
 
@@ -20,9 +25,9 @@ Done = Callable[[WorkbenchError | None], None]
 class Scorer:
     """One loaded model at a time. Results are cached by model and exact prompts."""
 
-    def __init__(self, context):
+    def __init__(self, context: PanelContext) -> None:
         self._context = context
-        self._host = None
+        self._host: Host | None = None
         self._asked = ""  # the model loaded by the host
         self._known: OrderedDict[str, LogProbs] = OrderedDict()
 
@@ -49,7 +54,7 @@ class Scorer:
         if not missing:
             return done(None)
 
-        def answered(found, error: WorkbenchError | None) -> None:
+        def answered(found: Any, error: WorkbenchError | None) -> None:
             if error is None:
                 self._keep(dict(zip(missing, found["logprobs"], strict=True)))
             done(error)
@@ -67,17 +72,18 @@ class Scorer:
             self._host.close()
             self._host = None
 
-    def _loaded(self, spec: PromptSpec):
+    def _loaded(self, spec: PromptSpec) -> Host:
         from workbench.jobs.host import Host
 
         asked = _model(spec)
-        if self._host is None or self._asked != asked:
-            self.close()
-            self._host = Host(
-                prompt.host(spec), dispatch=self._context.dispatch, spare=self._context.queue.spare
-            )
-            self._asked = asked
-        return self._host
+        if self._host is not None and self._asked == asked:
+            return self._host
+        self.close()
+        host = self._host = Host(
+            prompt.host(spec), dispatch=self._context.dispatch, spare=self._context.queue.spare
+        )
+        self._asked = asked
+        return host
 
     def _keep(self, found: Mapping[str, LogProbs]) -> None:
         self._known.update(found)

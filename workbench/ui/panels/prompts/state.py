@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
@@ -19,11 +19,19 @@ from workbench.jobs.threads import Token
 from workbench.operations import labels, outcomes, prompt, prompt_models, results, suggest
 from workbench.operations.prompt import Preview, PromptSpec
 from workbench.operations.prompt_models import Choice
+from workbench.ui.opened import opened
 from workbench.ui.panels.prompts.live import Live
 from workbench.ui.panels.prompts.scorer import Scorer
 
 if TYPE_CHECKING:
+    from workbench.jobs.events import Event
+    from workbench.jobs.queue import Job
     from workbench.operations.prompt import LabelAnswer
+    from workbench.operations.scoring import Evaluation
+    from workbench.project.changes import Changes
+    from workbench.text.document import Document
+    from workbench.text.labels import Layer
+    from workbench.ui.panel import PanelContext
 
 STARTERS = ("starter-bert", "starter-gpt")
 OWN = "own"  # the template as edited, which is none of the list
@@ -39,9 +47,9 @@ class Known:
 
 
 class PromptsState(State):
-    def __init__(self, context):
+    def __init__(self, context: PanelContext) -> None:
         super().__init__()
-        self.context, self.project, self.queue = context, context.project, context.queue
+        self.context, self.project, self.queue = context, opened(context), context.queue
         self.known: tuple[Known, ...] = ()
         self.chosen, self.template = "", ""
         self.layers: tuple[tuple[str, int], ...] = ()
@@ -60,7 +68,7 @@ class PromptsState(State):
         self.asked = 0  # number of requests for a text
         self.prepared = 0.0  # share of the run's prompts that are rendered
         self.live: Live | None = None
-        self.evaluation = None
+        self.evaluation: Evaluation | None = None
         self.prior: Mapping[str, float] | None = None  # of the run, by label
         self._fillers = prompt.Fillers(self.project)
         self._token = Token()  # of the preview being computed
@@ -103,7 +111,7 @@ class PromptsState(State):
         self.update(chosen=self._id_of(self.template))
         self._fill()
 
-    def _document_again(self):
+    def _document_again(self) -> Document | None:
         """The current document in its present form; None if it was deleted."""
         if self.document is None:
             return None
@@ -120,7 +128,7 @@ class PromptsState(State):
         source = prompt.default_template(self._layer())
         self.update(template=source, chosen=self._id_of(source))
 
-    def _layer(self):
+    def _layer(self) -> Layer | None:
         found = labels.layers(self.project)
         return next((layer for layer in found if layer.name == self.layer), None)
 
@@ -152,7 +160,7 @@ class PromptsState(State):
             self.update(options={})
         self._fill()
 
-    def set(self, **values) -> None:
+    def set(self, **values: Any) -> None:
         """options, shots, order, seed, calibration."""
         self.update(**values)
         self._fill()
@@ -190,7 +198,7 @@ class PromptsState(State):
     @property
     def spec(self) -> PromptSpec:
         choice = self.choice
-        asked = {}
+        asked: dict[str, Any] = {}
         if choice is not None:
             asked = {
                 "backend": choice.backend,
@@ -234,18 +242,18 @@ class PromptsState(State):
         spec, document, label, project = self.spec, self.document, self.label, self.project
         fillers = self._fillers
 
-        def work():
+        def work() -> Any:
             filler = fillers.filler(spec, token=token)
             shown = document or prompt.first_document(project, filler.layer)
             dev = len(prompt.split_ids(project, filler.layer, "dev"))
             preview = prompt.preview(filler, shown, label=label) if shown else None
             return preview, shown, dev
 
-        def done(found):
+        def done(found: Any) -> None:
             if not token.cancelled:
                 self._filled(*found)
 
-        def failed(error):
+        def failed(error: Exception) -> None:
             if token.cancelled:
                 return
             if not isinstance(error, WorkbenchError):
@@ -255,7 +263,7 @@ class PromptsState(State):
 
         self.context.run(work, done, failed)
 
-    def _filled(self, preview: Preview | None, shown, dev: int) -> None:
+    def _filled(self, preview: Preview | None, shown: Any, dev: int) -> None:
         self.update(
             preview=preview,
             document=shown,
@@ -321,14 +329,14 @@ class PromptsState(State):
         watch = self._preparing = Watch(self._prepared_share)
         self.update(preparing=True, prepared=0.0)
 
-        def started(prepared):
+        def started(prepared: Any) -> None:
             self.update(preparing=False)
             run = self.context.attempt(prompt.start, project, self.queue, prepared)
             if run is not None:
                 self.update(live=Live(run.id, run.name, total=0), evaluation=None, prior=None)
                 self.context.commands_changed()
 
-        def failed(error):
+        def failed(error: Exception) -> None:
             self.update(preparing=False)
             if not isinstance(error, Cancelled):
                 self.context.fail(error)
@@ -367,10 +375,10 @@ class PromptsState(State):
             job.cancel()
             self.changed.emit(frozenset({"live"}))
 
-    def _job(self):
+    def _job(self) -> Job | None:
         return next((job for job in self.queue.jobs if self._is_live(job)), None)
 
-    def _is_live(self, job) -> bool:
+    def _is_live(self, job: Job) -> bool:
         """Whether the job scores the run that is shown."""
         about = job.spec.params.get("run") or {}
         return self.live is not None and (
@@ -379,10 +387,10 @@ class PromptsState(State):
             and about.get("id") == self.live.run_id
         )
 
-    def _heard(self, job, event) -> None:
-        if not self._is_live(job):
-            return
+    def _heard(self, job: Job, event: Event) -> None:
         live = self.live
+        if live is None or not self._is_live(job):
+            return
         live.follow(event)
         if isinstance(event, Finished):
             self._ended(live)
@@ -410,7 +418,7 @@ class PromptsState(State):
             return
         run = results.run(self.project, self.live.run_id)
 
-        def told(outcome, error):
+        def told(outcome: Any, error: Exception | None) -> None:
             if error is not None:
                 self.context.fail(error)
             else:
@@ -430,7 +438,7 @@ class PromptsState(State):
         self._scorer.forget()
         self.refresh()
 
-    def _project_changed(self, changes) -> None:
+    def _project_changed(self, changes: Changes) -> None:
         if any(changes.touches(table) for table in ("document", "mark", "state", "label")):
             self._fillers.forget_documents()
         # the rest is read when the page is shown again

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QSpinBox, QVBoxLayout, QWidget
@@ -23,9 +24,12 @@ from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.later import LaterStack
-from workbench.ui.widgets.layout import TurningRow, card, column, row, scrolled
+from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row, scrolled
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, words
+
+if TYPE_CHECKING:
+    from workbench.operations.prompt import Preview
 
 PAUSE = 350  # milliseconds after the last key press until the preview is computed
 LEAST_TEMPLATE, LEAST_OUTCOME = 96, 200  # pixels at 100 %; the sides scroll if they are smaller
@@ -53,6 +57,8 @@ CALIBRATION_HELP = _(
 
 
 class PromptsView(View):
+    state: PromptsState
+
     def __init__(self, state: PromptsState, parent: QWidget | None = None):
         super().__init__(state, parent)
         self._pause = QTimer(self)
@@ -285,12 +291,12 @@ class PromptsView(View):
         options = choice.options if choice else ()
         if options != self._form_of:
             self._form_of = options
-            self._options.layout().removeWidget(self._form)
+            layout_of(self._options).removeWidget(self._form)
             self._form.deleteLater()
             ungrouped = [replace(one, group="") for one in options]
             self._form = Form(ungrouped, self.state.options)
             self._form.changed.connect(lambda _name: self.state.set(options=self._form.values()))
-            self._options.layout().addWidget(self._form)
+            layout_of(self._options).addWidget(self._form)
             self._options.setVisible(bool(options))
 
     def _show_known(self) -> None:
@@ -357,7 +363,7 @@ class PromptsView(View):
         )
 
 
-def _remarks(preview) -> str:
+def _remarks(preview: Preview) -> str:
     """What was left out of the prompt to fit the model, "" for nothing."""
     found = []
     if n := preview.dropped:

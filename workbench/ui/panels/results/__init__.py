@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from workbench.base.i18n import _
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
 
+if TYPE_CHECKING:
+    from workbench.ui.panel import PanelContext
+    from workbench.ui.panels.results.state import ResultsState
+    from workbench.ui.panels.results.view import ResultsView
 
-def _usable(panel) -> bool:
+
+def _usable(panel: ResultsPanel) -> bool:
     return panel.state.usable
 
 
 class ResultsPanel(Panel):
+    state: ResultsState
+    view: ResultsView
+
     commands = (
         Command(
             "results.suggest",
@@ -85,14 +96,14 @@ class ResultsPanel(Panel):
         ),
     )
 
-    def build(self, context):
+    def build(self, context: PanelContext) -> tuple[ResultsState, Callable[[], ResultsView]]:
         from workbench.ui.panels.results.state import ResultsState
         from workbench.ui.panels.results.view import ResultsView
 
         state = ResultsState(context)
         return state, lambda: ResultsView(state)
 
-    def shown(self, run: int | None = None, suggest: tuple[int, ...] = (), **_args) -> None:
+    def shown(self, run: int | None = None, suggest: tuple[int, ...] = (), **_args: Any) -> None:
         self.state.look()
         if suggest:
             self.state.update(asked=tuple(suggest))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.base.i18n import _
@@ -87,7 +90,7 @@ class ComparisonView(QFrame):
         )
         return table
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         for table in (self._first, self._second):
             # hide the key in favour of the text
             table.setColumnHidden(0, self.width() < theme.px(1000))
@@ -124,7 +127,7 @@ class ComparisonView(QFrame):
             self._counts[number].setText(str(len(rows)))
 
     @staticmethod
-    def _sentence(found) -> str:
+    def _sentence(found: Any) -> str:
         from workbench.metrics.significance import mcnemar
 
         if not found.first.n:

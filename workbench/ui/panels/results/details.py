@@ -10,6 +10,7 @@ from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
     from workbench.operations.results import Results
+    from workbench.project.project import Project
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Details:
     test_set: str = ""
 
 
-def details(project, run_id: int) -> Details:
+def details(project: Project, run_id: int) -> Details:
     """Details of one run, with its interval and majority baseline. Slow for many documents."""
     found = results.results(project, run_id)
     test_set = scoring.fingerprint(results.scored(project, found.run, "test"))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QFileDialog, QLineEdit
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
@@ -19,11 +21,16 @@ from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import words
 
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+    from workbench.storage.runs import Run
+    from workbench.ui.panels.results.state import ResultsState
+
 
 class DeleteRuns(Dialog):
     """Confirmation, as deleted weights cannot be restored."""
 
-    def __init__(self, parent, state, runs):
+    def __init__(self, parent: QWidget, state: ResultsState, runs: Sequence[Run]) -> None:
         names = ", ".join(run.name for run in runs)
         super().__init__(parent, _("Delete {names}?").format(names=names), width=440)
         freed = sum(operations.disk_space(state.project, run.id) for run in runs)
@@ -43,15 +50,16 @@ class DeleteRuns(Dialog):
 class ApplyToFiles(Dialog):
     """Run a model on a file or folder and save the predictions; the project is not changed."""
 
-    def __init__(self, parent, state):
+    def __init__(self, parent: QWidget, state: ResultsState) -> None:
         hint = _(
             "Predictions for all texts are saved as JSON Lines or CSV. Nothing is added to the "
             "project."
         )
         super().__init__(
-            parent, _("Apply {run} to files").format(run=state.run.name), hint, width=600
+            parent, _("Apply {run} to files").format(run=state.shown_run.name), hint, width=600
         )
-        self._state, self._job = state, None
+        self._state = state
+        self._job: Job | None = None
         self._source, self._out = QLineEdit(), QLineEdit()
         self._source_field = Field(
             _("File or folder"),
@@ -97,18 +105,18 @@ class ApplyToFiles(Dialog):
             return
         state = self._state
         try:
-            self._job = predict_files.apply_to_files(
-                state.project, state.context.queue, state.run, source, out, self._done
+            job = self._job = predict_files.apply_to_files(
+                state.project, state.context.queue, state.shown_run, source, out, self._done
             )
         except (WorkbenchError, OSError) as error:
             self.fault(str(error))
             return
-        if self._job is not None and not self._job.over:
+        if job is not None and not job.over:
             self._start.setEnabled(False)
             self._meter.show()
-            self._job.changed.connect(lambda _event: self._meter.set(self._job.fraction))
+            job.changed.connect(lambda _event: self._meter.set(job.fraction))
 
-    def _done(self, applied, error) -> None:
+    def _done(self, applied: Any, error: Exception | None) -> None:
         self._job = None
         self._meter.hide()
         self._start.setEnabled(True)
@@ -162,6 +170,6 @@ class ApplyToFiles(Dialog):
             self._out.setText(path)
 
 
-def _beside(field: Field, *buttons: Button):
+def _beside(field: Field, *buttons: Button) -> QWidget:
     """A field with its buttons on the row of the control, above the hint."""
     return row((field, 1), *[column(field.above(), button, None, gap=0) for button in buttons])

@@ -38,10 +38,10 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
             yield title, formats.significant(value, 4) if isinstance(value, float) else str(value)
     if "seed" in spec:
         yield _("Seed"), str(spec["seed"])
-    trained = isinstance(result, TrainResult)
+    trained = result if isinstance(result, TrainResult) else None
     if isinstance(result, PromptResult):
         yield from _describe_prompt(spec, result)
-    if used := (trained and result.used) or spec.get("plan", {}).get("used", {}):
+    if used := (trained and trained.used) or spec.get("plan", {}).get("used", {}):
         yield (
             _("Documents used"),
             ", ".join(f"{term(split)} {count}" for split, count in used.items()),
@@ -49,7 +49,7 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
     for one in spec.get("plan", {}).get("left_out", ()):
         yield _("Left out"), f"{one['count']} × {one['reason']}"
     titles = {option.name: _(option.title) for option in all_options()}
-    for name, value in {**spec.get("options", {}), **(result.options if trained else {})}.items():
+    for name, value in {**spec.get("options", {}), **(trained.options if trained else {})}.items():
         title = titles.get(name) or name.replace("_", " ").capitalize()
         yield title, term("auto" if value is None else str(value))
     for name, value in run.versions.items():
@@ -58,7 +58,7 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
         (_("Fingerprint of the base model"), run.base_fingerprint),
         (_("Fingerprint of the data"), run.data_fingerprint),
         (_("Fingerprint of the test set"), run.test_fingerprint),
-        (_("Weights (SHA-256)"), result.weights_sha256 if trained else ""),
+        (_("Weights (SHA-256)"), trained.weights_sha256 if trained else ""),
     ):
         if value:
             yield title, str(value)

@@ -5,8 +5,9 @@ Every score states which gold labels it was computed against: those of the run, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
@@ -98,7 +99,7 @@ class ScoresView(QFrame):
         self._gold_note = words("", "caption", "muted", wrap=True)
         return flow(words(_("By label"), weight=600), None, self._split, self._gold)
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         self._arrange()
         super().resizeEvent(event)
 
@@ -215,7 +216,7 @@ class ScoresView(QFrame):
         self._none.setVisible(
             not ready and state.run is not None and state.run.status not in ("waiting", "running")
         )
-        if not ready:
+        if not ready or found is None:
             return
         self._tiles(found)
         for part in self._of_today:
@@ -247,7 +248,7 @@ class ScoresView(QFrame):
         plain.set_tip(as_run, "" if stored else _("This run did not store its scores per label."))
         self._gold_note.setText(_gold_told(shown, gold, state.gold_changed(split)))
 
-    def _tiles(self, found) -> None:
+    def _tiles(self, found: Any) -> None:
         results = found.results
         info = tasks.info(results.run.spec["task"])
         for tile, name in ((self._main, info.main), (self._second, info.second)):
@@ -270,7 +271,8 @@ class ScoresView(QFrame):
 
     def _test_tile(self, main: str) -> None:
         state = self._state
-        run, shown = state.run, state.tests.get(state.run.id)
+        run = state.shown_run
+        shown = state.tests.get(run.id)
         self._test_button.setEnabled(state.can_show_test)
         told = _("not viewed yet")
         if run.seen_test:
@@ -288,8 +290,8 @@ class ScoresView(QFrame):
         self._test.set(points(shown.scores.get(main)), hint, title)
 
     def _open_cell(self, gold: int, predicted: int) -> None:
-        names = self._state.matrix.labels
-        self._state.open_cell(names[gold], names[predicted])
+        if (matrix := self._state.matrix) is not None:
+            self._state.open_cell(matrix.labels[gold], matrix.labels[predicted])
 
 
 def _documents(n: int) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
@@ -12,13 +13,17 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import results, run_folders, suggest, train, wire
 from workbench.tasks import spec as tasks
+from workbench.ui.opened import opened
 from workbench.ui.panels.results.details import Details, ScoreRow, details
 from workbench.ui.panels.results.facts import describe
 
 if TYPE_CHECKING:
+    from workbench.operations.background import Done
     from workbench.operations.results import Comparison, ErrorRow, Matrix
     from workbench.operations.scoring import Evaluation
+    from workbench.project.changes import Changes
     from workbench.storage.runs import Run
+    from workbench.ui.panel import PanelContext
 
 FINISHED = ("done", "stopped")
 DEV_TODAY = ("dev", "today")
@@ -34,9 +39,9 @@ GOLD = (
 
 
 class ResultsState(State):
-    def __init__(self, context):
+    def __init__(self, context: PanelContext) -> None:
         super().__init__()
-        self.context, self.project = context, context.project
+        self.context, self.project = context, opened(context)
         self.runs: tuple[Run, ...] = ()
         self.bytes_on_disk = 0
         self.chosen: tuple[int, ...] = ()
@@ -94,7 +99,7 @@ class ResultsState(State):
         if on and self._stale:
             self._load()
 
-    def _project_changed(self, changes) -> None:
+    def _project_changed(self, changes: Changes) -> None:
         if changes.rows is None or any(changes.touches(table) for table in GOLD):
             self._stale = True
         if changes.touches("run") or changes.touches("prediction"):
@@ -123,7 +128,7 @@ class ResultsState(State):
                 lambda e: self._failed(ids, e),
             )
 
-    def _loaded(self, ids: tuple[int, ...], **found) -> None:
+    def _loaded(self, ids: tuple[int, ...], **found: Any) -> None:
         if ids == self.chosen:
             self.update(problem="", **found)
             self._drop_old_test_score()
@@ -134,7 +139,8 @@ class ResultsState(State):
         run, details = self.run, self.details
         shown = self.tests.get(run.id) if run is not None else None
         if shown is not None and details is not None and shown.fingerprint != details.test_set:
-            self.update(tests={id: one for id, one in self.tests.items() if id != run.id})
+            run_id = self.shown_run.id
+            self.update(tests={id: one for id, one in self.tests.items() if id != run_id})
             if self.by_label[0] == "test":
                 self.show_by_label(*DEV_TODAY)
 
@@ -145,6 +151,13 @@ class ResultsState(State):
             self.update(problem=str(error))
 
     # ---------------------------------------------------------------- selected run
+
+    @property
+    def shown_run(self) -> Run:
+        """The selected run. Raises RuntimeError if none is selected."""
+        if self.run is None:
+            raise RuntimeError("no run is selected")
+        return self.run
 
     @property
     def run(self) -> Run | None:
@@ -193,11 +206,13 @@ class ResultsState(State):
 
     @property
     def can_show_test(self) -> bool:
+        run = self.run
         return (
             self.can_answer
             and not self.project.read_only
             and not self.busy
-            and self.run.id not in self.tests
+            and run is not None
+            and run.id not in self.tests
         )
 
     @property
@@ -273,7 +288,7 @@ class ResultsState(State):
 
     @property
     def folder(self) -> Path:
-        return paths.run_folder(self.project.path, self.run.id)
+        return paths.run_folder(self.project.path, self.shown_run.id)
 
     def command(self) -> str:
         """The command line that repeats the run, "" if it is not a training."""
@@ -303,7 +318,7 @@ class ResultsState(State):
             return
         self.update(busy=_("Scoring on test…"))
 
-        def scored(found, error) -> None:
+        def scored(found: Any, error: Exception | None) -> None:
             self.update(busy="")
             if error is not None:
                 self.context.fail(error)
@@ -326,10 +341,10 @@ class ResultsState(State):
         """Suggest labels for unlabelled documents (all, or the given ones) in the background."""
         if not self.can_answer or self.busy:
             return
-        run = self.run
+        run = self.shown_run
         self.update(busy=_("Predicting…"))
 
-        def suggested(found, error) -> None:
+        def suggested(found: Any, error: Exception | None) -> None:
             self.update(busy="")
             if error is not None:
                 self.context.fail(error)
@@ -366,12 +381,12 @@ class ResultsState(State):
         """Train with the same settings on the current labels."""
         if not self.can_train_again:
             return
-        old = self.run
+        old = self.shown_run
         spec = self.context.attempt(train.again_spec, self.project, old.id)
         if spec is None:
             return
 
-        def prepared(found) -> None:
+        def prepared(found: Any) -> None:
             started = self.context.attempt(
                 train.begin, self.project, self.context.queue, found, parent_id=old.id
             )
@@ -386,17 +401,17 @@ class ResultsState(State):
         self.context.run(lambda: train.prepare(self.project, spec), prepared)
 
     def inspect(self) -> None:
-        self.context.go("inspect", run=self.run.id)
+        self.context.go("inspect", run=self.shown_run.id)
 
     def export(self) -> None:
-        self.context.go("export", run=self.run.id)
+        self.context.go("export", run=self.shown_run.id)
 
     def open_error(self, document_id: int) -> None:
         """Start an error review in Annotate at this document."""
         self.context.go(
             "annotate",
             document=document_id,
-            run=self.run.id,
+            run=self.shown_run.id,
             errors=tuple(one.document_id for one in self.errors),
         )
 
@@ -406,10 +421,11 @@ class ResultsState(State):
 
     def open_cell(self, gold: str, predicted: str) -> None:
         """Open the documents of a cell of the matrix on Data."""
-        ids = self.matrix.documents.get((gold, predicted), ())
+        matrix = self.matrix
+        ids = matrix.documents.get((gold, predicted), ()) if matrix is not None else ()
         if ids:
             caption = _("{run}: gold {gold}, predicted {predicted}").format(
-                run=self.run.name, gold=gold, predicted=predicted
+                run=self.shown_run.name, gold=gold, predicted=predicted
             )
             self.context.go("data", ids=tuple(dict.fromkeys(ids)), caption=caption)
 
@@ -434,13 +450,13 @@ class ResultsState(State):
 
     def keep_checkpoint(self) -> None:
         """Turn a run whose worker died into a stopped run."""
-        self.context.attempt(wire.keep_checkpoint, self.project, self.run.id)
+        self.context.attempt(wire.keep_checkpoint, self.project, self.shown_run.id)
 
-    def _background(self, work, done) -> None:
+    def _background(self, work: Callable[[], Any], done: Done) -> None:
         """Run off the main thread, as many documents are read and written."""
         self.context.run(work, lambda result: done(result, None), lambda error: done(None, error))
 
-    def _attempt(self, act, *args, **named) -> None:
+    def _attempt(self, act: Callable[..., Any], *args: Any, **named: Any) -> None:
         try:
             act(*args, **named)
         except WorkbenchError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout
 
 from workbench.base.i18n import _
@@ -79,7 +79,7 @@ class ErrorsView(QFrame):
         layout.addWidget(self.table, 1)
         layout.addWidget(self._none, 1)
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         # hide the key in favour of the text
         self.table.setColumnHidden(1, self.width() < theme.px(700))
         super().resizeEvent(event)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -40,10 +41,13 @@ from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.job_row import status_words
 from workbench.ui.widgets.later import LaterStack
-from workbench.ui.widgets.layout import column, row
+from workbench.ui.widgets.layout import column, layout_of, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, words
+
+if TYPE_CHECKING:
+    from workbench.storage.runs import Run
 
 ICONS = {
     "done": ("circle-check", "good"),
@@ -57,7 +61,15 @@ NONE, ONE, TWO = range(3)  # number of runs shown on the right side
 TABS = (N_("Scores"), N_("Errors"), N_("Settings"), N_("Files"))
 
 
+class _Part(Protocol):
+    """A tab or the comparison, a page of a LaterStack."""
+
+    def render_part(self, fields: frozenset[str]) -> None: ...
+
+
 class ResultsView(WatchingView):
+    state: ResultsState
+
     def __init__(self, state: ResultsState):
         super().__init__(state)
         self._compare_menu = QMenu(self)
@@ -127,7 +139,7 @@ class ResultsView(WatchingView):
         RowMenu(table, self._run_choices)
         return table
 
-    def _run_choices(self) -> tuple:
+    def _run_choices(self) -> tuple[Choice | None, ...]:
         """Actions on one or two selected runs; the keys are those of the Run menu."""
         state = self.state
         names = "\n".join(run.name for id in state.chosen if (run := state.run_of(id)))
@@ -187,7 +199,7 @@ class ResultsView(WatchingView):
             QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed
         )  # the chip is placed after the text
         head = row((row(self._title, self._chip, None), 1), acts, gap=10)
-        self._head = head.layout()
+        self._head = layout_of(head)
         self._fit_head()
         self._keep = Button(_("Keep best checkpoint"), small=True, on=state.keep_checkpoint)
         self._message = Callout("", "bad", self._keep)
@@ -222,7 +234,7 @@ class ResultsView(WatchingView):
 
     def _fill_tab(self, number: int) -> None:
         if self.state.run is not None:
-            self._pages.widget(number).render_part(ALL)
+            cast(_Part, self._pages.widget(number)).render_part(ALL)
 
     # ---------------------------------------------------------------- render
 
@@ -255,12 +267,12 @@ class ResultsView(WatchingView):
                 self._pages.setCurrentIndex(0)
             self._render_run()
             for number in self._pages.made():
-                self._pages.widget(number).render_part(fields)
+                cast(_Part, self._pages.widget(number)).render_part(fields)
         if two:
-            self._right.widget(TWO).render_part(fields)
+            cast(_Part, self._right.widget(TWO)).render_part(fields)
 
     def _render_run(self) -> None:
-        state, run = self.state, self.state.run
+        state, run = self.state, self.state.shown_run
         model = run.spec.get("model_name") or run.spec.get("model", "")
         self._title.setText(
             " · ".join(part for part in (run.name, title_of(run), str(model)) if part)
@@ -291,7 +303,7 @@ class ResultsView(WatchingView):
         )
         self._keep.setVisible(bool(text) and state.can_keep_checkpoint)
 
-    def _what_to_say(self, run) -> tuple[str, str]:
+    def _what_to_say(self, run: Run) -> tuple[str, str]:
         told = f"{run.failure.message} {run.failure.hint}".strip()
         if run.status in ("waiting", "running"):
             return _("This run is still running; see the Train page."), "accent"
@@ -310,7 +322,7 @@ class ResultsView(WatchingView):
     def delete(self) -> None:
         from workbench.ui.panels.results.dialogs import DeleteRuns
 
-        runs = [self.state.run_of(id) for id in self.state.chosen]
+        runs = [run for id in self.state.chosen if (run := self.state.run_of(id)) is not None]
         if runs and not self.state.project.read_only and DeleteRuns(self, self.state, runs).exec():
             self.state.delete()
 
@@ -334,7 +346,7 @@ class ResultsView(WatchingView):
 
     # ---------------------------------------------------------------- layout
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         wide = self.width() > theme.px(1240)
         room = self.width() - theme.px(610)  # width left by the buttons of a run
         list_width = theme.px(420 if self.width() > theme.px(1600) else 340)
@@ -356,17 +368,17 @@ class ResultsView(WatchingView):
         )
 
 
-def _run_choice(id: str, title: str, act, can: bool) -> Choice:
+def _run_choice(id: str, title: str, act: Callable[..., Any], can: bool) -> Choice:
     return Choice(title, lambda: act(), can, command=f"results.{id}")
 
 
-def main_score(run) -> str:
+def main_score(run: Run) -> str:
     """The score used to select the best checkpoint, on dev, as run."""
     task = run.spec.get("task")
     return points(run.scores.get("dev", {}).get(tasks.info(task).main)) if task else points(None)
 
 
-def short_title(run) -> str:
+def short_title(run: Run) -> str:
     """A short title of a run's task for narrow columns."""
     task = run.spec.get("task")
     return _(tasks.info(task).short) if task else term(run.kind)

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from workbench.base.i18n import _
 from workbench.ui.acts import can_write, has_documents
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
 
+if TYPE_CHECKING:
+    from workbench.training.spec import TrainSpec
+    from workbench.ui.panel import PanelContext
+    from workbench.ui.panels.train.state import TrainState
+    from workbench.ui.panels.train.view import TrainView
+    from workbench.ui.window import Window
 
-def _can_start(panel) -> bool:
+
+def _can_start(panel: TrainPanel) -> bool:
     return panel.state.ready or panel.state.working_out
 
 
-def _may_start(window) -> bool:
+def _may_start(window: Window) -> bool:
     """Whether there is any training data, before the page has computed the details."""
-    if not can_write(window) or not has_documents(window):
+    project = window.app.project
+    if project is None or not can_write(window) or not has_documents(window):
         return False
     from workbench.operations import train
     from workbench.tasks import spec as tasks
 
-    found = train.fitting_by_task(window.app.project, [one.id for one in tasks.all_tasks()])
+    found = train.fitting_by_task(project, [one.id for one in tasks.all_tasks()])
     return any(count for layers in found.values() for _layer, count in layers)
 
 
 class TrainPanel(Panel):
     """Runs continue in the background while other pages are shown."""
+
+    state: TrainState
+    view: TrainView
 
     commands = (
         Command(
@@ -54,14 +68,14 @@ class TrainPanel(Panel):
         ),
     )
 
-    def build(self, context):
+    def build(self, context: PanelContext) -> tuple[TrainState, Callable[[], TrainView]]:
         from workbench.ui.panels.train.state import TrainState
         from workbench.ui.panels.train.view import TrainView
 
         state = TrainState(context)
         return state, lambda: TrainView(state)
 
-    def shown(self, *, model: str = "", spec=None, **_args) -> None:
+    def shown(self, *, model: str = "", spec: TrainSpec | None = None, **_args: Any) -> None:
         if spec is not None:
             self.state.take(spec)
         elif model:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import strftime
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished, Log, Output, Started, recorded
@@ -12,6 +14,9 @@ from workbench.jobs.steps import curves
 from workbench.tasks import spec as tasks
 from workbench.training.results import TrainResult
 from workbench.ui import formats
+
+if TYPE_CHECKING:
+    from workbench.storage.runs import Run
 
 LOG_LINES = 400
 TONES = ("accent", "warn", "good", "bad")  # colours of the curves of a loss with components
@@ -81,7 +86,7 @@ class Live:
         return self.step / self.total if self.total else None
 
 
-def follow(live: Live, event) -> None:
+def follow(live: Live, event: object) -> None:
     """Update the metrics with one event of the run."""
     if isinstance(event, Started):
         live.status = "running"
@@ -105,14 +110,14 @@ def follow(live: Live, event) -> None:
         live.seconds_left, live.seconds = 0.0, result.seconds
         live.step = live.step if result.steps is None else result.steps
     elif isinstance(event, Output):
-        _TAKE.get(event.payload.get("kind"), _ignore)(live, event.payload)
+        _TAKE.get(str(event.payload.get("kind")), _ignore)(live, event.payload)
 
 
-def _ignore(live: Live, told) -> None:
+def _ignore(live: Live, told: Mapping[str, Any]) -> None:
     """Ignore an event kind of a later version."""
 
 
-def _step(live: Live, told) -> None:
+def _step(live: Live, told: Mapping[str, Any]) -> None:
     live.step, live.total, live.epoch = told["step"], told["total"], told["epoch"]
     live.learning_rate, live.speed = told["learning_rate"], told["examples_per_second"]
     live.memory_mb, live.seconds_left = told["memory_mb"], told["seconds_left"]
@@ -124,7 +129,7 @@ def _step(live: Live, told) -> None:
         live.smoothed.setdefault(name, []).extend(map(mean.add, values))
 
 
-def _evaluated(live: Live, told) -> None:
+def _evaluated(live: Live, told: Mapping[str, Any]) -> None:
     if told.get("split", "dev") != "dev":
         return
     live.seen.append(told["step"])
@@ -137,12 +142,12 @@ def _evaluated(live: Live, told) -> None:
     _add_line(live, _("step {step}: dev {scores}").format(step=told["step"], scores=shown))
 
 
-def _saved(live: Live, told) -> None:
+def _saved(live: Live, told: Mapping[str, Any]) -> None:
     live.best = told["step"]
     _add_line(live, _("step {step}: saved as the best checkpoint").format(step=told["step"]))
 
 
-def _log(live: Live, told) -> None:
+def _log(live: Live, told: Mapping[str, Any]) -> None:
     live.device = told.get("device") or live.device
     _add_line(live, str(told.get("line", "")))
 
@@ -155,18 +160,18 @@ def _add_line(live: Live, line: str) -> None:
     del live.log[:-LOG_LINES]
 
 
-def shown_scores(scores) -> tuple[str, ...]:
+def shown_scores(scores: Mapping[str, object]) -> tuple[str, ...]:
     """The two scores that are plotted: the main score of the task and its second."""
     return tasks.score_names(scores)[:2]
 
 
-def new_live(run) -> Live:
+def new_live(run: Run) -> Live:
     spec = run.spec
     model = spec.get("model_name") or spec.get("model", "")
     return Live(run.id, run.name, " · ".join((run.layer or spec.get("layer", ""), model)))
 
 
-def read_live(run, path: Path) -> Live | None:
+def read_live(run: Run, path: Path) -> Live | None:
     """A finished run, read from its worker's log; None if there is none. Called in a thread."""
     live, found = new_live(run), False
     live.earlier = True

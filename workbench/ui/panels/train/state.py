@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench.base import paths
 from workbench.base.errors import SpecError
 from workbench.base.events import State
+from workbench.base.options import Option
 from workbench.base.watch import Watch
 from workbench.jobs.events import Finished, Started
 from workbench.models.spec import ModelInfo
 from workbench.operations import models, results, train
 from workbench.tasks import spec as tasks
 from workbench.training.plan import plan as automatic
-from workbench.training.spec import Option, TrainSpec, conflict
+from workbench.training.spec import TrainSpec, conflict
+from workbench.ui.opened import opened
 from workbench.ui.panels.train import checks
 from workbench.ui.panels.train.live import Live, follow, new_live, read_live
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+    from workbench.project.changes import Changes
+    from workbench.ui.panel import PanelContext
 
 
 class TrainState(State):
@@ -25,9 +33,9 @@ class TrainState(State):
     `values` holds what differs from the defaults, as text.
     """
 
-    def __init__(self, context):
+    def __init__(self, context: PanelContext) -> None:
         super().__init__()
-        self.context, self.project, self.queue = context, context.project, context.queue
+        self.context, self.project, self.queue = context, opened(context), context.queue
         self.task, self.layer, self.model = "", "", ""
         self.tasks: tuple[str, ...] = ()
         self.layers: tuple[tuple[str, int], ...] = ()
@@ -46,7 +54,9 @@ class TrainState(State):
         self._asked = 0
         self._edits = 0  # number of changes of the project since the page was created
         self._counting = Watch()
-        self._cuts: dict[tuple, train.CutCount] = {}  # by model, layer, length and `_edits`
+        self._cuts: dict[
+            tuple[object, ...], train.CutCount | None
+        ] = {}  # by model, layer, length and `_edits`
         self._watched, self._stale = True, False
         self.preparing = False  # the training data is being prepared
         self.working_out = False  # the usable documents are being counted
@@ -218,19 +228,19 @@ class TrainState(State):
 
         length, limit = self._number("max_length"), self._number("train_limit")
 
-        def work():
+        def work() -> Any:
             plan = train.plan(self.project, task, layer or None, train_limit=limit)
             return plan, *(
                 checks.text_check(self.project, plan, card, length) if card else (None, ())
             )
 
-        def done(found):
+        def done(found: Any) -> None:
             if asked == self._asked:
                 plan, check, warnings = found
                 self.working_out = False
                 self.update(plan=plan, warnings=warnings)
                 self._start_if_wanted()
-                if check is not None and not tasks.info(task).windows:
+                if check is not None and card is not None and not tasks.info(task).windows:
                     self._count_cut(card, plan, check, length)
 
         def failed(error: Exception) -> None:
@@ -244,7 +254,9 @@ class TrainState(State):
         """The value of an option that was set; None if automatic or not a valid number."""
         option = next((one for one in self.options if one.name == name), None)
         try:
-            return option.parse(self.values[name]) if option and name in self.values else None
+            if option is None or name not in self.values:
+                return None
+            return cast(int | None, option.parse(self.values[name]))
         except SpecError:
             return None
 
@@ -252,14 +264,19 @@ class TrainState(State):
         """The settings on which the numbers of documents and of truncated texts depend."""
         return self._number("max_length"), self._number("train_limit")
 
-    def _count_cut(self, card: ModelInfo, plan, check: train.TextCheck, length: int | None) -> None:
+    def _count_cut(
+        self, card: ModelInfo, plan: train.Plan, check: train.TextCheck, length: int | None
+    ) -> None:
         """Count all texts that would be truncated, replacing the estimate from a sample.
 
         Aborted when the choices change.
         """
-        project, key = self.project, (card.path, plan.layer.id, length, self._edits)
+        project, layer = self.project, plan.layer
+        if layer is None:
+            return
+        key = (card.path, layer.id, length, self._edits)
 
-        def done(exact) -> None:
+        def done(exact: train.CutCount | None) -> None:
             self._cuts[key] = exact
             if watch is self._counting:
                 self.update(warnings=train.text_warnings(plan.task, check, card.name, exact))
@@ -268,9 +285,15 @@ class TrainState(State):
         if key in self._cuts:
             done(self._cuts[key])
             return
-        about = {"max_length": length, "model_length": card.max_length, "watch": watch}
         self.context.run(
-            lambda: train.count_cut(project, plan.layer, card.path, **about),
+            lambda: train.count_cut(
+                project,
+                layer,
+                card.path,
+                max_length=length,
+                model_length=card.max_length,
+                watch=watch,
+            ),
             done,
             lambda _error: None,
         )
@@ -291,13 +314,13 @@ class TrainState(State):
             return
         self.update(preparing=True)
 
-        def prepared(found) -> None:
+        def prepared(found: Any) -> None:
             self.update(preparing=False)
             run = self.context.attempt(train.begin, self.project, self.queue, found)
             if run is not None:
                 self._follow(run.id)
 
-        def failed(error) -> None:
+        def failed(error: Exception) -> None:
             self.update(preparing=False)
             self.context.fail(error)
 
@@ -321,7 +344,7 @@ class TrainState(State):
     def cancel(self) -> None:
         self._end("cancel", train.cancel)
 
-    def _end(self, how: str, act) -> None:
+    def _end(self, how: str, act: Callable[..., Any]) -> None:
         if self.live:
             # shown immediately: the worker may take seconds to score and save
             self.live.ending = how
@@ -372,7 +395,7 @@ class TrainState(State):
 
         self.context.run(lambda: read_live(last, path), done)
 
-    def _replay(self, job, run_id: int) -> None:
+    def _replay(self, job: Job, run_id: int) -> None:
         live = self._live(run_id)
         live.status = job.status
         for event in job.events:
@@ -396,16 +419,16 @@ class TrainState(State):
             self.live and self.live.active
         )
 
-    def _heard(self, job, event) -> None:
+    def _heard(self, job: Job, event: object) -> None:
         about = job.spec.params.get("run") or {}
         if about.get("project") != self.project.uid or about.get("purpose") != "train":
             return
         try:
             live = self._live(about["id"])
         except KeyError:
-            live = self._lives.get(about["id"])
-            if live is None:
+            if about["id"] not in self._lives:
                 return
+            live = self._lives[about["id"]]
         if isinstance(event, Started) and not self.running:
             self.live = live
         follow(live, event)
@@ -415,14 +438,14 @@ class TrainState(State):
             whole = isinstance(event, Started | Finished)
             self.changed.emit(frozenset({"live", "run"} if whole else {"live"}))
 
-    def _next(self, live: Live, event) -> None:
+    def _next(self, live: Live, event: object) -> None:
         """Show a starting run if none, or a finished one, is shown."""
         if isinstance(event, Started) and (self.live is None or not self.live.active):
             self.live = live
         self._count()
         self.context.commands_changed()
 
-    def _project_changed(self, changes) -> None:
+    def _project_changed(self, changes: Changes) -> None:
         if any(
             changes.touches(table)
             for table in ("state", "label", "layer", "mark", "span", "document")

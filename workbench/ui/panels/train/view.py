@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
@@ -39,16 +42,23 @@ from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.job_row import duration, status_words
-from workbench.ui.widgets.layout import bar, card, column, row, scrolled
+from workbench.ui.widgets.layout import bar, card, column, layout_of, row, scrolled
 from workbench.ui.widgets.meter import Meter, number
 from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, call, words
+
+if TYPE_CHECKING:
+    from workbench.models.spec import ModelInfo
+    from workbench.operations.training_data import Plan
+    from workbench.ui.widgets.live_plot import LivePlot
 
 REDRAW = 500  # minimum interval between two redraws of the curves, in milliseconds
 FIRST = ("epochs", "learning_rate")
 
 
 class TrainView(WatchingView):
+    state: TrainState
+
     def __init__(self, state: TrainState):
         super().__init__(state)
         self._left, self._right = _Choices(state), _LiveRun(state)
@@ -102,7 +112,7 @@ class _Choices(QFrame):
             _("Seed"), self._seed, _("The same seed gives the same results on one machine.")
         )
         self._options = column(self._search, seed, gap=12)
-        self._options.layout().addLayout(self._form_box)
+        layout_of(self._options).addLayout(self._form_box)
         self._options.hide()
         middle = column(
             words(_("New run"), "heading", weight=600),
@@ -195,7 +205,7 @@ class _Choices(QFrame):
             else {name: one for name, one in self.state.values.items() if name not in FIRST}
         )
         for one in (self._epochs, self._rate):
-            if text := one.control.text().strip():
+            if text := cast(QLineEdit, one.control).text().strip():
                 values[one.control.property("option")] = text
         self.state.set_values(values)
 
@@ -221,7 +231,7 @@ class _Choices(QFrame):
         if concerns(fields, "models", "model", "unfit"):
             names = [(info.name, info.name) for info in state.models]
             fill(self.model, names, state.model, refused=state.unfit)
-            self._model_field.set_hint(_card_told(state.card))
+            self._model_field.set_hint(_card_told(state.card) if state.card is not None else "")
             self._model_field.set_error(state.unfit.get(state.model, ""))
         if concerns(fields, "values", "errors", "task"):
             self._show_values()
@@ -256,8 +266,9 @@ class _Choices(QFrame):
         for one in (self._epochs, self._rate):
             name = one.control.property("option")
             text = self.state.values.get(name, "")
-            if one.control.text().strip() != text:
-                one.control.setText(text)
+            line = cast(QLineEdit, one.control)
+            if line.text().strip() != text:
+                line.setText(text)
             one.set_error(self.state.errors.get(name, ""))
         if self._form is None:
             return
@@ -302,7 +313,7 @@ class _Choices(QFrame):
         self._warnings.set("\n".join(told), "warn")
 
 
-def _used_told(plan) -> str:
+def _used_told(plan: Plan) -> str:
     used = plan.used
     counts = {name: used[name] for name in ("train", "dev", "test")}
     told = [_("{train:,} train · {dev:,} dev · {test:,} test.").format(**counts)]
@@ -320,7 +331,7 @@ def _used_told(plan) -> str:
     return " ".join(told)
 
 
-def _card_told(info) -> str:
+def _card_told(info: ModelInfo) -> str:
     if info is None:
         return ""
     size = _("{n:.1f} M").format(n=info.parameters / 1e6) if info.parameters else ""
@@ -364,7 +375,7 @@ class _LiveRun(QFrame):
             return
         if self._live is None:
             self._build()
-        self._stack.setCurrentWidget(self._live)
+        self._stack.setCurrentWidget(cast(QWidget, self._live))
         if concerns(fields, "run"):
             self._draw()
         elif concerns(fields, "live") and not self._timer.isActive():
@@ -500,7 +511,12 @@ class _LiveRun(QFrame):
             self._score.mark_best(live.best, live.scores[shown[0]][live.seen.index(live.best)])
 
 
-def _show(plot, curves: dict, tones: dict | None = None, widths: dict | None = None) -> None:
+def _show(
+    plot: LivePlot,
+    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    tones: Mapping[str, str] | None = None,
+    widths: Mapping[str, float] | None = None,
+) -> None:
     """Replace the points; legend and items are rebuilt only if the set of curves has changed."""
     if list(plot.curves) != list(curves):
         plot.set_curves(curves, tones, widths)
@@ -522,18 +538,12 @@ _FIGURES = (
 
 def _figures(live: Live) -> dict[str, tuple[str, str]]:
     """name → (value, unit) of the row of metrics; a dash for unknown values."""
-    begun = bool(live.step)
+    begun, memory = bool(live.step), live.memory_mb
     return {
-        "step": (
-            str(live.step),
-            _("of {n}").format(n=live.total) if live.total else "",
-        ),
+        "step": (str(live.step), _("of {n}").format(n=live.total) if live.total else ""),
         "left": (duration(live.seconds_left) if begun and live.active else "–", ""),
         "speed": (formats.decimal(live.speed, 0) if begun else "–", _("texts/s") if begun else ""),
         "rate": (formats.scientific(live.learning_rate) if begun else "–", ""),
         "device": ((live.device.upper() if len(live.device) < 9 else live.device) or "–", ""),
-        "memory": (
-            formats.decimal(live.memory_mb / 1000, 1) if live.memory_mb else "–",
-            "GB" if live.memory_mb else "",
-        ),
+        "memory": (formats.decimal(memory / 1000, 1), "GB") if memory else ("–", ""),
     }

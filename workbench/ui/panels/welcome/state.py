@@ -12,10 +12,11 @@ from workbench.ui.recent import Recent, projects
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
+    from workbench.ui.panel import PanelContext
 
 
 class WelcomeState(State):
-    def __init__(self, context):
+    def __init__(self, context: PanelContext) -> None:
         super().__init__()
         self.context = context
         self.recent: tuple[Recent, ...] = ()

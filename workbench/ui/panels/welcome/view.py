@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
@@ -10,6 +12,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
+    QLayoutItem,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -20,13 +23,26 @@ from workbench.base.events import concerns
 from workbench.base.i18n import N_, _
 from workbench.ui import plain, theme
 from workbench.ui.panel import View
-from workbench.ui.panels.welcome.state import Recent, WelcomeState
+from workbench.ui.panels.welcome.state import WelcomeState
+from workbench.ui.recent import Recent
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.job_list import JobList
 from workbench.ui.widgets.job_row import JobRow
-from workbench.ui.widgets.layout import TurningRow, card, clear, column, line, row, scrolled
+from workbench.ui.widgets.layout import (
+    TurningRow,
+    card,
+    clear,
+    column,
+    layout_of,
+    line,
+    row,
+    scrolled,
+)
 from workbench.ui.widgets.words import Elided, IconLabel, words
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
 
 # minimum width in pixels at 100 %; in a narrower window they are placed below
 LEAST_LEFT, LEAST_RIGHT, LEAST_STEP = 400, 300, 130
@@ -40,11 +56,14 @@ STEPS = (
 
 
 class WelcomeView(View):
+    state: WelcomeState
+
     def __init__(self, state: WelcomeState):
         super().__init__(state)
         self._jobs = JobList(self._job_row)
         self._running = card(self._jobs, title=_("Running"), margins=(4, 10, 4, 6))
-        self._running.layout().itemAt(0).widget().setContentsMargins(12, 0, 12, 0)
+        title = cast(QLayoutItem, layout_of(self._running).itemAt(0)).widget()
+        cast(QWidget, title).setContentsMargins(12, 0, 12, 0)
         self._recent = QVBoxLayout()
         self._recent.setSpacing(8)
         self._recent_title = words(_("Recent"), "heading", weight=600)
@@ -129,7 +148,7 @@ class WelcomeView(View):
         if concerns(fields, "recent"):
             self._show_recent()
 
-    def _job_row(self, job) -> JobRow:
+    def _job_row(self, job: Job) -> JobRow:
         name = self.state.project_name(job)
         if not name:
             return JobRow(job, stacked=True)
@@ -203,8 +222,14 @@ class _Card(Button):
     """A recent project as a clickable card."""
 
     def __init__(
-        self, on, name: str, mark: QWidget, middle: QWidget, when: QWidget, remove: QWidget
-    ):
+        self,
+        on: Callable[[], object],
+        name: str,
+        mark: QWidget,
+        middle: QWidget,
+        when: QWidget,
+        remove: QWidget,
+    ) -> None:
         super().__init__("", on=on, name=name, kind="card")
         plain.set_tip(self, "")
         layout = QHBoxLayout(self)
@@ -215,8 +240,8 @@ class _Card(Button):
         self.setSizePolicy(self.sizePolicy().Policy.Expanding, self.sizePolicy().Policy.Fixed)
         self.setMinimumHeight(54)
 
-    def sizeHint(self):
-        return self.layout().sizeHint().expandedTo(QSize(100, 54))
+    def sizeHint(self) -> QSize:
+        return layout_of(self).sizeHint().expandedTo(QSize(100, 54))
 
 
 def _starts(*starts: tuple[Button, str]) -> QFrame:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QPixmap
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QMenu, QSizePolicy
+from PySide6.QtGui import QAction, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
@@ -17,11 +17,12 @@ from workbench.ui.panels.inspect.views.attention_heads import HeadsMap
 from workbench.ui.panels.inspect.views.attention_matrix import HeadLines, HeadMatrix, cell_words
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.heat import Legend
-from workbench.ui.widgets.layout import card, column, row, scrolled
+from workbench.ui.widgets.layout import card, column, layout_of, row, scrolled
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention
+    from workbench.ui.panels.inspect.shown import Shown
 
 LEFT, LEAST_LINES = 340, 170  # pixels at 100 %: width of the left side, height of the lines
 NAMED = 3  # maximum number of keys named for a query
@@ -30,7 +31,7 @@ NAMED = 3  # maximum number of keys named for a query
 class AttentionView(InspectorView):
     """Arrow keys select a head in the overview and a cell in the matrix."""
 
-    def __init__(self, state):
+    def __init__(self, state: Shown) -> None:
         super().__init__(state)
         self._heads, self._matrix, self._lines = HeadsMap(), HeadMatrix(), HeadLines()
         self._legend = Legend()
@@ -47,13 +48,13 @@ class AttentionView(InspectorView):
         layout.setSpacing(12)
         layout.addWidget(self._left())
         layout.addWidget(self._one_head(), 1)
-        self.layout().addLayout(layout)
+        layout_of(self).addLayout(layout)
         self._heads.chosen.connect(lambda layer, head: state.set_options(layer=layer, head=head))
         for part in (self._matrix, self._lines):
             part.taken.connect(self._take)
             part.hovered.connect(self._hover)
 
-    def _left(self):
+    def _left(self) -> QWidget:
         self._scroll = scrolled(self._heads)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         heads = card(
@@ -66,7 +67,7 @@ class AttentionView(InspectorView):
         self._side = column(heads, (lines, 1), gap=12)
         return self._side
 
-    def _one_head(self):
+    def _one_head(self) -> QWidget:
         menu = QMenu(self)
         for title, act in (
             (_("Save picture…"), self._save_picture),
@@ -122,7 +123,7 @@ class AttentionView(InspectorView):
         self._windows.setVisible(result.windows > 1)
         self._hover(-1, -1)
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
 
@@ -140,7 +141,7 @@ class AttentionView(InspectorView):
         result = self.state.result
         if token is None or result is None or token not in result.positions:
             return -1
-        return result.positions.index(token)
+        return int(result.positions.index(token))
 
     def _choose(self, number: int) -> None:
         for part in (self._matrix, self._lines):

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFocusEvent,
+    QHelpEvent,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.base.i18n import _
@@ -25,14 +35,14 @@ class HeadsMap(QWidget):
 
     chosen = Signal(int, int)
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.setAccessibleName(_("Heads"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._result: Attention | None = None
         self._at = (1, 1)
-        self._atlas = None
+        self._atlas: QImage | None = None
         drop = theme.changed.connect(self._restyle)
         self.destroyed.connect(lambda *_: drop())
 
@@ -51,7 +61,7 @@ class HeadsMap(QWidget):
         self._atlas = None
         self.update()
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self._result is not None:
             self._reserve()
@@ -62,7 +72,7 @@ class HeadsMap(QWidget):
 
     def _size(self, side: float) -> QSize:
         step = side + GAP
-        layers, heads = self._result.layers, self._result.heads
+        layers, heads = self._shown.layers, self._shown.heads
         return QSize(int(theme.px(LABEL) + heads * step), int(theme.px(LABEL) + layers * step))
 
     def sizeHint(self) -> QSize:
@@ -71,7 +81,7 @@ class HeadsMap(QWidget):
 
     def _side(self) -> float:
         """Side of a map in pixels, so that all heads fit the width, down to the minimum."""
-        wide = (self.width() - theme.px(LABEL)) / self._result.heads - GAP
+        wide = (self.width() - theme.px(LABEL)) / self._shown.heads - GAP
         return max(theme.px(LEAST), min(wide, theme.px(MOST)))
 
     def area(self, layer: int, head: int) -> QRectF:
@@ -82,27 +92,27 @@ class HeadsMap(QWidget):
 
     # ---------------------------------------------------------------- painting
 
-    def paintEvent(self, event) -> None:
+    def paintEvent(self, event: QPaintEvent) -> None:
         if self._result is None or not self._result.tokens:
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_labels(painter)
-        atlas, size = self._picture(), self._result.overview.shape[-1]
+        atlas, size = self._picture(), self._shown.overview.shape[-1]
         smooth = QPainter.RenderHint.SmoothPixmapTransform
         painter.setRenderHint(smooth, self._side() < size)
-        for layer in range(1, self._result.layers + 1):
-            for head in range(1, self._result.heads + 1):
+        for layer in range(1, self._shown.layers + 1):
+            for head in range(1, self._shown.heads + 1):
                 area = self.area(layer, head)
                 if area.intersects(QRectF(event.rect())):
                     source = QRectF((head - 1) * size, (layer - 1) * size, size, size)
                     painter.drawImage(area, atlas, source)
         self._outline(painter)
 
-    def _picture(self):
+    def _picture(self) -> QImage:
         """All heads as one image, cached per result and theme."""
         if self._atlas is None:
-            shares, masked = self._result.overview, self._result.overview_masked
+            shares, masked = self._shown.overview, self._shown.overview_masked
             layers, heads, size, _same = shares.shape
             flat = (layers * size, heads * size)
             grey = np.broadcast_to(masked[:, None], shares.shape)
@@ -114,12 +124,12 @@ class HeadsMap(QWidget):
 
     def _paint_labels(self, painter: QPainter) -> None:
         label, middle = theme.px(LABEL), Qt.AlignmentFlag.AlignCenter
-        for head in range(1, self._result.heads + 1):
+        for head in range(1, self._shown.heads + 1):
             self._write(painter, head == self._at[1])
             area = self.area(1, head)
             room = QRectF(area.left() - GAP, 0, area.width() + 2 * GAP, label - 2)
             painter.drawText(room, middle, str(head))
-        for layer in range(1, self._result.layers + 1):
+        for layer in range(1, self._shown.layers + 1):
             self._write(painter, layer == self._at[0])
             area = self.area(layer, 1)
             painter.drawText(QRectF(0, area.top(), label - 4, area.height()), middle, str(layer))
@@ -136,7 +146,14 @@ class HeadsMap(QWidget):
 
     # ---------------------------------------------------------------- mouse and keys
 
-    def _found(self, point) -> tuple[int, int] | None:
+    @property
+    def _shown(self) -> Attention:
+        """Raises RuntimeError if there is no result."""
+        if self._result is None:
+            raise RuntimeError("no result is shown")
+        return self._result
+
+    def _found(self, point: QPointF | QPoint) -> tuple[int, int] | None:
         if self._result is None:
             return None
         step, label = self._side() + GAP, theme.px(LABEL)
@@ -144,18 +161,18 @@ class HeadsMap(QWidget):
         inside = 1 <= layer <= self._result.layers and 1 <= head <= self._result.heads
         return (layer, head) if inside else None
 
-    def mousePressEvent(self, event) -> None:
+    def mousePressEvent(self, event: QMouseEvent) -> None:
         if (found := self._found(event.position())) is not None:
             self._take(*found)
 
-    def keyPressEvent(self, event) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         steps = {
             Qt.Key.Key_Left: (0, -1),
             Qt.Key.Key_Right: (0, 1),
             Qt.Key.Key_Up: (-1, 0),
             Qt.Key.Key_Down: (1, 0),
         }
-        step = steps.get(event.key())
+        step = steps.get(Qt.Key(event.key()))
         if step is None or self._result is None or event.modifiers():
             super().keyPressEvent(event)
             return
@@ -173,20 +190,20 @@ class HeadsMap(QWidget):
         self.setAccessibleDescription(self._words(*self._at))
 
     def _words(self, layer: int, head: int) -> str:
-        bits = float(self._result.entropies[layer - 1, head - 1])
+        bits = float(self._shown.entropies[layer - 1, head - 1])
         told = _("Layer {layer}, head {head}: mean entropy {bits:.2f} bits")
         return told.format(layer=layer, head=head, bits=bits)
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip:
-            found = self._found(event.pos())
+            found = self._found(cast(QHelpEvent, event).pos())
             plain.set_tip(self, self._words(*found) if found else "")
         return super().event(event)
 
-    def focusInEvent(self, event) -> None:
+    def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         self.update()
 
-    def focusOutEvent(self, event) -> None:
+    def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.update()

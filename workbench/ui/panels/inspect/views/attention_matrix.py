@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QFocusEvent,
+    QFont,
+    QFontMetricsF,
+    QHelpEvent,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractScrollArea, QSizePolicy
 
 from workbench.base.i18n import _
@@ -55,11 +69,18 @@ class _Tokens(QAbstractScrollArea):
 
     def set(self, result: Attention | None) -> None:
         """Show a head, or nothing."""
-        same = self.result is not None and result is not None
-        if not (same and self.result.tokens == result.tokens):
+        before = self.result
+        if before is None or result is None or before.tokens != result.tokens:
             self.row = self.column = -1
         self.result = result
         self.restyle()
+
+    @property
+    def head(self) -> Attention:
+        """The head that is shown. Raises RuntimeError if there is none."""
+        if self.result is None:
+            raise RuntimeError("no head is shown")
+        return self.result
 
     def choose(self, row: int) -> None:
         """Select a query token; emits nothing."""
@@ -87,7 +108,7 @@ class _Tokens(QAbstractScrollArea):
 
     def widest(self) -> float:
         metrics = QFontMetricsF(token_font(True))
-        names = (one.shown for one in self.result.tokens)
+        names = (one.shown for one in self.head.tokens)
         longest = max((metrics.horizontalAdvance(name) for name in names), default=0.0)
         return min(longest + PAD, theme.px(MOST_LABEL))
 
@@ -114,9 +135,11 @@ class _Tokens(QAbstractScrollArea):
         row = int((y - self.top) // self.cell)
         return row if 0 <= row < self.count and y >= self.above else -1
 
-    def write(self, painter: QPainter, area: QRectF, number: int, chosen: bool, side) -> None:
+    def write(
+        self, painter: QPainter, area: QRectF, number: int, chosen: bool, side: Qt.AlignmentFlag
+    ) -> None:
         """Draw a token in its row."""
-        token, font = self.result.tokens[number], token_font(chosen)
+        token, font = self.head.tokens[number], token_font(chosen)
         painter.setFont(font)
         painter.setPen(theme.qcolour("text" if chosen else "faint" if token.special else "muted"))
         shown = QFontMetricsF(font).elidedText(
@@ -124,24 +147,24 @@ class _Tokens(QAbstractScrollArea):
         )
         painter.drawText(area, side | Qt.AlignmentFlag.AlignVCenter, shown)
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.measure()
 
     def scrollContentsBy(self, _across: int, _down: int) -> None:
         self.viewport().update()
 
-    def leaveEvent(self, event) -> None:
+    def leaveEvent(self, event: QEvent) -> None:
         self.hovered.emit(-1, -1)
         super().leaveEvent(event)
 
-    def focusInEvent(self, event) -> None:
+    def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         if self.row < 0 and self.count:
             self.take(0)
         self.viewport().update()
 
-    def focusOutEvent(self, event) -> None:
+    def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.viewport().update()
 
@@ -157,9 +180,9 @@ class HeadMatrix(_Tokens):
     Columns: keys. Arrow keys move the current cell, which `hovered` reports too.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(_("Attention matrix"))
-        self._picture = None
+        self._picture: QImage | None = None
 
     def set(self, result: Attention | None) -> None:
         self._picture = None
@@ -204,7 +227,7 @@ class HeadMatrix(_Tokens):
 
     # ---------------------------------------------------------------- painting
 
-    def paintEvent(self, _event) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         if self.result is None or not self.count:
             return
         painter = QPainter(self.viewport())
@@ -220,18 +243,18 @@ class HeadMatrix(_Tokens):
         painter.restore()
         self._paint_names(painter, room)
 
-    def _image(self):
+    def _image(self) -> QImage:
         if self._picture is None:
-            self._picture = heat.image(self.result.weights, self.result.masked)
+            self._picture = heat.image(self.head.weights, self.head.masked)
         return self._picture
 
     def _paint_masked(self, painter: QPainter) -> None:
         """Hatch runs of masked cells in the visible rows."""
-        if not self.result.masked.any():
+        if not self.head.masked.any():
             return
         brush = heat.hatch()
         for row in self.seen():
-            line = np.concatenate(([False], self.result.masked[row], [False]))
+            line: np.ndarray = np.pad(self.head.masked[row], 1)
             (edges,) = np.nonzero(line[1:] != line[:-1])
             for start, end in edges.reshape(-1, 2):
                 left, top = self.left + start * self.cell, self.top + row * self.cell
@@ -278,16 +301,16 @@ class HeadMatrix(_Tokens):
 
     # ---------------------------------------------------------------- mouse and keys
 
-    def cell_at(self, point) -> tuple[int, int]:
+    def cell_at(self, point: QPointF | QPoint) -> tuple[int, int]:
         """(row, column) at a point of the viewport, (-1, -1) outside the matrix."""
         row, column = self.row_at(point.y()), int((point.x() - self.left) // self.cell)
         inside = row >= 0 and 0 <= column < self.count and point.x() >= self.label + PAD
         return (row, column) if inside else (-1, -1)
 
-    def mouseMoveEvent(self, event) -> None:
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self.hovered.emit(*self.cell_at(event.position()))
 
-    def mousePressEvent(self, event) -> None:
+    def mousePressEvent(self, event: QMouseEvent) -> None:
         row, column = self.cell_at(event.position())
         row = row if row >= 0 else self.row_at(event.position().y())
         if row >= 0:
@@ -295,14 +318,14 @@ class HeadMatrix(_Tokens):
             self.take(row)
             self.viewport().update()
 
-    def keyPressEvent(self, event) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         steps = {
             Qt.Key.Key_Left: (0, -1),
             Qt.Key.Key_Right: (0, 1),
             Qt.Key.Key_Up: (-1, 0),
             Qt.Key.Key_Down: (1, 0),
         }
-        step = steps.get(event.key())
+        step = steps.get(Qt.Key(event.key()))
         if step is None or not self.count or event.modifiers():
             super().keyPressEvent(event)
             return
@@ -317,10 +340,10 @@ class HeadMatrix(_Tokens):
 
     def viewportEvent(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip:
-            row, column = self.cell_at(event.pos())
+            row, column = self.cell_at(cast(QHelpEvent, event).pos())
             told = ""
             if row >= 0:
-                told = cell_words(self.result, row, column)
+                told = cell_words(self.head, row, column)
             plain.set_tip(self.viewport(), told)
         return super().viewportEvent(event)
 
@@ -339,7 +362,7 @@ class HeadLines(_Tokens):
     highlighted.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(_("Attention lines"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._over = -1
@@ -353,7 +376,7 @@ class HeadLines(_Tokens):
         self.cell = float(int(min(max(room, theme.px(LEAST) + 3), theme.px(24))))
         self.scroll_down()
 
-    def paintEvent(self, _event) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         if self.result is None or not self.count:
             return
         painter = QPainter(self.viewport())
@@ -384,7 +407,7 @@ class HeadLines(_Tokens):
         """The keys that receive most of the weight of a query."""
         if row < 0:
             return set()
-        weights = self.result.weights[row]
+        weights = self.head.weights[row]
         return set(np.flatnonzero(weights > max(0.25, float(weights.max()) * 0.75)).tolist())
 
     def _paint_lines(self, painter: QPainter, width: int) -> None:
@@ -395,8 +418,10 @@ class HeadLines(_Tokens):
         if chosen >= 0:
             self._paint_row(painter, chosen, width, "accent", 1.0)
 
-    def _paint_row(self, painter: QPainter, row: int, width: int, colour: str, depth: float):
-        weights, start, end = self.result.weights[row], self.label + PAD, width - self.label - PAD
+    def _paint_row(
+        self, painter: QPainter, row: int, width: int, colour: str, depth: float
+    ) -> None:
+        weights, start, end = self.head.weights[row], self.label + PAD, width - self.label - PAD
         middle, half = (start + end) / 2, self.cell / 2
         for column in np.flatnonzero(weights >= FAINT).tolist():
             weight = float(weights[column])
@@ -407,25 +432,26 @@ class HeadLines(_Tokens):
             path.cubicTo(QPointF(middle, y), QPointF(middle, to), QPointF(end, to))
             painter.drawPath(path)
 
-    def mouseMoveEvent(self, event) -> None:
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
         row = self.row_at(event.position().y())
         if row != self._over:
             self._over = row
             self.hovered.emit(row, -1)
             self.viewport().update()
 
-    def leaveEvent(self, event) -> None:
+    def leaveEvent(self, event: QEvent) -> None:
         self._over = -1
         self.viewport().update()
         super().leaveEvent(event)
 
-    def mousePressEvent(self, event) -> None:
+    def mousePressEvent(self, event: QMouseEvent) -> None:
         if (row := self.row_at(event.position().y())) >= 0:
             self.take(row)
 
-    def keyPressEvent(self, event) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         steps = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
-        if event.key() in steps and self.count and not event.modifiers():
-            self.take(min(max(self.row + steps[event.key()], 0), self.count - 1))
+        step = steps.get(Qt.Key(event.key()))
+        if step is not None and self.count and not event.modifiers():
+            self.take(min(max(self.row + step, 0), self.count - 1))
             return
         super().keyPressEvent(event)

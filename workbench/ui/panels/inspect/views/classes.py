@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from workbench.base.i18n import _
 from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
-from workbench.ui.widgets.layout import card, row
+from workbench.ui.widgets.layout import card, layout_of, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import IconLabel, words
 
+if TYPE_CHECKING:
+    from workbench.inspection.label_scores.info import LabelProbability
+    from workbench.ui.panels.inspect.shown import Shown
+
 
 class ClassesView(InspectorView):
-    def __init__(self, state):
+    def __init__(self, state: Shown) -> None:
         super().__init__(state)
         self._verdict, self._mark = words("", "ui"), IconLabel("circle", "muted", 16)
         self._table = Table(_columns(self), name=_("Classes"), key=lambda pair: pair[0])
@@ -20,12 +26,12 @@ class ClassesView(InspectorView):
             (self._table, 1),
             gap=8,
         )
-        self.layout().addWidget(texts)
+        layout_of(self).addWidget(texts)
 
     def clear(self) -> None:
         self._table.rows_model.set_rows([])
 
-    def show_result(self, result) -> None:
+    def show_result(self, result: Any) -> None:
         page = self.page
         ordered = sorted(result.classes, key=lambda pair: -pair[1])
         self._table.rows_model.set_rows(ordered)
@@ -49,10 +55,10 @@ class ClassesView(InspectorView):
 
 
 def _columns(view: ClassesView) -> list[Column]:
-    def chip(pair):
+    def chip(pair: tuple[str, float]) -> tuple[str, Any, str]:
         return pair[0], view.page.labels.get(pair[0]), ""
 
-    def gold(pair):
+    def gold(pair: tuple[str, float]) -> tuple[str, str] | None:
         page = view.page
         return ("check", "good") if page.gold is not None and page.gold.label == pair[0] else None
 
@@ -71,11 +77,11 @@ def _columns(view: ClassesView) -> list[Column]:
 class LabelsView(InspectorView):
     """All labels with their thresholds; predicted and gold ones are marked."""
 
-    def __init__(self, state):
+    def __init__(self, state: Shown) -> None:
         super().__init__(state)
         self._verdict, self._mark = words("", "ui"), IconLabel("circle", "muted", 16)
         self._table = Table(_label_columns(self), name=_("Labels"), key=lambda one: one.label)
-        self.layout().addWidget(
+        layout_of(self).addWidget(
             card(
                 row(words(_("Label probabilities"), weight=600), None, self._mark, self._verdict),
                 (self._table, 1),
@@ -86,7 +92,7 @@ class LabelsView(InspectorView):
     def clear(self) -> None:
         self._table.rows_model.set_rows([])
 
-    def show_result(self, result) -> None:
+    def show_result(self, result: Any) -> None:
         self._table.rows_model.set_rows(sorted(result.labels, key=lambda one: -one.score))
         gold = self.page.gold
         if gold is None or not gold.submitted:
@@ -100,10 +106,10 @@ class LabelsView(InspectorView):
 
 
 def _label_columns(view: LabelsView) -> list[Column]:
-    def is_gold(one) -> bool:
+    def is_gold(one: LabelProbability) -> bool:
         return view.page.gold is not None and one.label in view.page.gold.labels
 
-    def mark(on: bool):
+    def mark(on: bool) -> tuple[str, str] | None:
         return ("check", "good") if on else None
 
     return [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from PySide6.QtWidgets import QSizePolicy
 
 from workbench.base.events import concerns
@@ -10,11 +12,16 @@ from workbench.ui import theme
 from workbench.ui.formats import points
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.layout import card, clear, row
+from workbench.ui.widgets.layout import card, clear, layout_of, row
 from workbench.ui.widgets.span_layout import GOLD, PREDICTED, TextSpan
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import IconLabel, words
+
+if TYPE_CHECKING:
+    from workbench.metrics.differences import Difference
+    from workbench.text.spans import Span
+    from workbench.ui.panels.inspect.shown import Shown
 
 KINDS = {  # kind of difference → icon, tone, title, prefix of the label in the text
     "agreed": ("circle-check", "good", _("correct"), "✓"),
@@ -26,9 +33,9 @@ KINDS = {  # kind of difference → icon, tone, title, prefix of the label in th
 
 
 class SpansView(InspectorView):
-    def __init__(self, state):
+    def __init__(self, state: Shown) -> None:
         super().__init__(state)
-        self._differences = ()
+        self._differences: tuple[Difference, ...] = ()
         self._tally = row(gap=6)
         self._gold, self._predicted = TextView(), TextView()
         self._gold.setAccessibleName(_("Gold"))
@@ -59,8 +66,8 @@ class SpansView(InspectorView):
         hint = _("There are no gold or predicted spans in this text.")
         self._agreed = EmptyState("circle-check", _("No spans in this text"), hint)
         self._below = card(self._table, self._agreed, margins=(4, 4, 4, 4))
-        self.layout().addWidget(texts, 3)
-        self.layout().addWidget(self._below, 2)
+        layout_of(self).addWidget(texts, 3)
+        layout_of(self).addWidget(self._below, 2)
 
     def show_state(self, fields: frozenset[str]) -> None:
         if concerns(fields, "document") and self.page.document is not None:
@@ -73,7 +80,7 @@ class SpansView(InspectorView):
         self._predicted.set_spans([])
         self._table.rows_model.set_rows([])
 
-    def show_result(self, result) -> None:
+    def show_result(self, result: Any) -> None:
         known = self.page.gold is not None
         self._differences = self.page.compare(result.spans)
         for one in (self._gold_words, self._gold, self._below):
@@ -105,7 +112,7 @@ class SpansView(InspectorView):
             )
         return " ".join(told)
 
-    def _spans(self, result) -> tuple[list[TextSpan], list[TextSpan]]:
+    def _spans(self, result: Any) -> tuple[list[TextSpan], list[TextSpan]]:
         """Both sides; labels start with the sign of their difference, which remains when elided."""
         if self.page.gold is None:
             return [], [
@@ -121,7 +128,7 @@ class SpansView(InspectorView):
         return gold, predicted
 
     def _span(
-        self, span, number: int, side: str, kind: str, score: float | None = None
+        self, span: Span, number: int, side: str, kind: str, score: float | None = None
     ) -> TextSpan:
         found = self.page.labels.get(span.label)
         labels = self.state.result.labels
@@ -137,23 +144,23 @@ class SpansView(InspectorView):
         return TextSpan(span.start, span.end, sign + span.label, tint, number, side, score, note)
 
     def _show_tally(self) -> None:
-        clear(self._tally.layout())
+        clear(layout_of(self._tally))
         if self.page.gold is None:
             return
         kinds = [one.kind for one in self._differences]
         for kind, (icon, tone, word, _mark) in KINDS.items():
             if kind in kinds or kind == "agreed":
-                self._tally.layout().addWidget(IconLabel(icon, tone, 15))
-                self._tally.layout().addWidget(words(f"{kinds.count(kind)} {word}", "small"))
-                self._tally.layout().addSpacing(8)
+                layout_of(self._tally).addWidget(IconLabel(icon, tone, 15))
+                layout_of(self._tally).addWidget(words(f"{kinds.count(kind)} {word}", "small"))
+                layout_of(self._tally).addSpacing(8)
 
 
 def _columns(view: SpansView) -> list[Column]:
-    def text(one) -> str:
+    def text(one: Difference) -> str:
         span, document = one.gold or one.predicted, view.page.document
-        return document.text[span.start : span.end] if document else ""
+        return document.text[span.start : span.end] if document and span else ""
 
-    def side(span) -> str:
+    def side(span: Span | None) -> str:
         return f"{span.label}  {span.start}–{span.end}" if span is not None else "–"
 
     return [

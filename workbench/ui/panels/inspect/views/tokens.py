@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from PySide6.QtCore import QRectF
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy
 
 from workbench.base.events import concerns
@@ -11,11 +14,14 @@ from workbench.inspection.spec import TokenRow, TokenTable
 from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.layout import card, row, scrolled
+from workbench.ui.widgets.layout import card, layout_of, row, scrolled
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.token_strip import Cell, Line, TokenStrip, Word
 from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.inspect.shown import Shown
 
 STRIP_HEIGHT = 250  # pixels at 100 %; a taller strip scrolls
 LABEL, OTHERS = 4, 5  # columns that only some models fill
@@ -28,7 +34,7 @@ class TokensView(InspectorView):
     lines = 0  # maximum number of predictions below each token
     best = ""  # title of the column with the most probable prediction
 
-    def __init__(self, state):
+    def __init__(self, state: Shown) -> None:
         super().__init__(state)
         self._note = words("", "caption", "muted")
         self._strip = TokenStrip(_("Subwords"), see=self._see)
@@ -45,8 +51,8 @@ class TokensView(InspectorView):
         self._heading = words(self.heading, weight=600)
         top = card(row(self._heading, None, self._note), self._scroll, self._rest_row, gap=10)
         top.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        self.layout().addWidget(top)
-        self.layout().addWidget(card(self._table, margins=(4, 4, 4, 4)), 1)
+        layout_of(self).addWidget(top)
+        layout_of(self).addWidget(card(self._table, margins=(4, 4, 4, 4)), 1)
 
     def show_state(self, fields: frozenset[str]) -> None:
         super().show_state(fields)
@@ -77,7 +83,7 @@ class TokensView(InspectorView):
     def _ask_more(self) -> None:
         """For subclasses that compute their results in parts."""
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
 
@@ -153,7 +159,7 @@ class ExpectedWordsView(TokensView):
     lines = 5
     best = _("Best word")
 
-    def show_result(self, result) -> None:
+    def show_result(self, result: Any) -> None:
         super().show_result(result)
         masked = _("Predictions for each token when it is masked")
         self._heading.setText(
@@ -176,17 +182,17 @@ class ExpectedWordsView(TokensView):
 
 
 def _columns(view: TokensView) -> list[Column]:
-    def best(pair) -> str:
+    def best(pair: tuple[int, TokenRow]) -> str:
         one: TokenRow = pair[1]
         return f"{one.best[0][0]} {formats.points(one.best[0][1], 0)}" if one.best else "–"
 
-    def others(pair) -> str:
+    def others(pair: tuple[int, TokenRow]) -> str:
         return (
             " · ".join(f"{name} {formats.points(share, 0)}" for name, share in pair[1].best[1:])
             or "–"
         )
 
-    def word(pair) -> str:
+    def word(pair: tuple[int, TokenRow]) -> str:
         one: TokenRow = pair[1]
         words = view.state.result.words if view.state.result is not None else ()
         return words[one.word].text if one.word is not None and one.word < len(words) else "–"

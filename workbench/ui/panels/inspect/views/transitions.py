@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRectF, Qt
@@ -12,18 +12,21 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
     QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTableView,
+    QWidget,
 )
 
 from workbench.base.i18n import _
 from workbench.ui import formats, plain, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.widgets import heat
-from workbench.ui.widgets.layout import card, row
+from workbench.ui.widgets.layout import card, layout_of, row
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.transitions.info import TransitionScores
+    from workbench.ui.panels.inspect.shown import Shown
 
 SCORE, SHARE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 Index = QModelIndex | QPersistentModelIndex
@@ -34,12 +37,12 @@ CELL, HIGH = 54, 26  # pixels at 100 %
 class TransitionsView(InspectorView):
     """Rows: from, including the start of the text. Columns: to, including its end."""
 
-    def __init__(self, state):
+    def __init__(self, state: Shown) -> None:
         super().__init__(state)
         self._table = _Matrix()
         self._range = words("", "small", "muted")
         hint = words(_("Rows: from. Columns: to. Hatched: not allowed in BIO."), "small", "muted")
-        self.layout().addWidget(
+        layout_of(self).addWidget(
             card(
                 row(words(_("Transition scores"), weight=600), hint, None, self._range),
                 (self._table, 1),
@@ -70,7 +73,7 @@ class _Scores(QAbstractTableModel):
     Columns: tags and end. None if the scheme does not allow a transition.
     """
 
-    def __init__(self, parent):
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._down: list[str] = []
         self._across: list[str] = []
@@ -104,7 +107,7 @@ class _Scores(QAbstractTableModel):
     def columnCount(self, parent: Index = _NOWHERE) -> int:
         return 0 if parent.isValid() else len(self._across)
 
-    def data(self, index, role: int = Qt.ItemDataRole.DisplayRole):
+    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if not index.isValid():
             return None
         at = index.row(), index.column()
@@ -123,7 +126,9 @@ class _Scores(QAbstractTableModel):
             return plain.tip(told.format(**names, score=_signed(score, 3)))
         return None
 
-    def headerData(self, section, orientation, role: int = Qt.ItemDataRole.DisplayRole):
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
         names = self._across if orientation == Qt.Orientation.Horizontal else self._down
         if role == Qt.ItemDataRole.DisplayRole:
             return names[section]
@@ -131,7 +136,7 @@ class _Scores(QAbstractTableModel):
 
 
 class _Matrix(QTableView):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.scores = _Scores(self)
         self.setModel(self.scores)
@@ -139,7 +144,8 @@ class _Matrix(QTableView):
         self.setProperty("part", "matrix")
         self.setShowGrid(False)
         self.setCornerButtonEnabled(False)
-        self.findChild(QAbstractButton).setAccessibleName(_("Rows: from. Columns: to."))
+        corner = cast(QAbstractButton, self.findChild(QAbstractButton))
+        corner.setAccessibleName(_("Rows: from. Columns: to."))
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -159,7 +165,8 @@ class _Matrix(QTableView):
     def fit(self) -> None:
         """Set the column width to the longest name, up to a limit."""
         metrics = QFontMetrics(theme.font("caption", 600))
-        names = (self.scores.headerData(n, Qt.Orientation.Horizontal) for n in range(self.columns))
+        head = self.scores.headerData
+        names = (str(head(n, Qt.Orientation.Horizontal)) for n in range(self.columns))
         longest = max((metrics.horizontalAdvance(name) for name in names), default=0) + 10
         wide = min(max(longest, theme.px(CELL)), theme.px(2 * CELL))
         self.horizontalHeader().setDefaultSectionSize(wide)
@@ -171,8 +178,8 @@ class _Matrix(QTableView):
 
 
 class _Cell(QStyledItemDelegate):
-    def paint(self, painter: QPainter, option, index) -> None:
-        score, view = index.data(SCORE), self.parent()
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+        score, view = index.data(SCORE), cast(QTableView, self.parent())
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = QRectF(option.rect).adjusted(1, 1, -1, -1)
