@@ -60,6 +60,15 @@ def test_slanted_triangular_is_safe_where_the_rise_has_no_step():
         optim.slanted_triangular(0, 0, peak=1.0)
 
 
+def test_the_ratio_and_the_rising_fraction_of_the_slanted_schedule_are_settings():
+    # worked out by hand: 20 steps of rise from 1 / 8, then a fall to 1 / 8
+    rate = optim.schedule("slanted", ratio=8.0)
+
+    rates = [rate(step, 100, peak=1.0, cut=0.2) for step in (0, 10, 20, 60, 100)]
+
+    assert rates == pytest.approx([1 / 8, 9 / 16, 1.0, 9 / 16, 1 / 8])
+
+
 def test_the_linear_schedule_rises_then_falls_to_zero_after_the_last_step():
     rates = [optim.linear(step, 20, peak=1.0, cut=0.2) for step in range(21)]
 

@@ -71,3 +71,11 @@ def test_about_ten_scores_are_taken_in_a_run():
     for count in (40, 180, 2000, 5000, 20_000, 100_000):
         made = plan(TrainSpec("tag", "s", "m"), documents=count)
         assert 3 <= made.steps // made.evaluate_every <= 12
+
+
+def test_the_rising_fraction_of_the_slanted_schedule_comes_before_the_warm_up():
+    def warmup(**options):
+        return plan(TrainSpec("classify", "c", "/m", options=options), documents=100).warmup
+
+    assert warmup(schedule="slanted", warmup="0.3", cut_frac="0.2") == 0.2
+    assert warmup(cut_frac="0.2") == 0.0

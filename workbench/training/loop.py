@@ -269,7 +269,7 @@ class _Training:
         optim.apply_gradients(
             optimizer,
             clip=self.spec.option("grad_clip"),
-            schedule=self.spec.option("schedule"),
+            rate=optim.schedule(self.spec.option("schedule"), ratio=self.spec.option("ratio")),
             step=self.step,
             total=self.plan.steps,
             cut=self.plan.warmup,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -22,7 +23,7 @@ def slanted_triangular(
 
     The rate falls to `peak / ratio`.
 
-    `cut` is the fraction of steps spent rising, in [0, 1). `peak` is the highest rate.
+    `cut` is the fraction of steps spent rising (cut_frac), in [0, 1). `peak` is the highest rate.
     Raises SpecError if total < 1.
     Source: Howard and Ruder 2018, section 3.2, equation 3.
     """
@@ -51,11 +52,17 @@ def constant(step: int, total: int, *, peak: float, cut: float = 0.1) -> float:
     return peak * (step + 1) / (top + 1) if step < top else peak
 
 
-SCHEDULES: dict[str, Callable[..., float]] = {
-    "linear": linear,
-    "constant": constant,
-    "slanted": slanted_triangular,
-}
+Schedule = Callable[..., float]  # (step, total, peak, cut) → learning rate
+
+
+def schedule(name: str, *, ratio: float) -> Schedule:
+    """The function of a schedule; `ratio` is that of "slanted"."""
+    found: dict[str, Schedule] = {
+        "linear": linear,
+        "constant": constant,
+        "slanted": partial(slanted_triangular, ratio=ratio),
+    }
+    return found[name]
 
 
 def layer_rates(count: int, decay: float) -> tuple[float, ...]:
@@ -147,15 +154,15 @@ def apply_gradients(
     optimizer: torch.optim.Optimizer,
     *,
     clip: float | None,
-    schedule: str,
+    rate: Schedule,
     step: int,
     total: int,
     cut: float,
 ) -> None:
     """One update with the learning rate of `step` (0-based) of `total`, then no gradients.
 
-    clip: largest norm of all gradients together, None or 0 for no limit. schedule: name in
-    SCHEDULES; cut: fraction of warm-up steps.
+    clip: largest norm of all gradients together, None or 0 for no limit. rate: of `schedule`;
+    cut: fraction of warm-up steps.
     """
     if clip:
         trained = [
@@ -165,7 +172,6 @@ def apply_gradients(
             if parameter.grad is not None
         ]
         torch.nn.utils.clip_grad_norm_(trained, clip)
-    rate = SCHEDULES[schedule]
     for group in optimizer.param_groups:
         group["lr"] = rate(step, total, peak=group["peak"], cut=cut)
     optimizer.step()

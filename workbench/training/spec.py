@@ -154,6 +154,28 @@ GENERAL: tuple[Option, ...] = (
         ),
     ),
     Option(
+        "cut_frac",
+        "float",
+        None,
+        N_(
+            "Slanted triangular schedule: fraction of the steps during which the learning rate "
+            "rises."
+        ),
+        low=0.0,
+        high=0.9,
+        title=N_("Rising fraction"),
+        automatic=N_("the warm-up, 0.1 without one"),
+    ),
+    Option(
+        "ratio",
+        "float",
+        32.0,
+        N_("Slanted triangular schedule: the peak learning rate divided by the lowest one."),
+        low=1.0,
+        high=100_000,
+        title=N_("Peak to lowest rate"),
+    ),
+    Option(
         "weight_decay",
         "float",
         0.01,

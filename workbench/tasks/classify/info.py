@@ -47,6 +47,23 @@ SAMPLING = Option(
     choice_titles=(N_("Each document once"), N_("Balanced classes")),
 )
 
+POOLING = Option(
+    "pooling",
+    "choice",
+    None,
+    N_(
+        "How the states of a text become one vector: the mean or the maximum over its tokens, the "
+        "state that the model reads last, or all three concatenated (Howard and Ruder 2018)."
+    ),
+    choices=("mean", "max", "last", "concat"),
+    title=N_("Pooling"),
+    choice_titles=(N_("Mean"), N_("Maximum"), N_("Last state"), N_("Last, maximum and mean")),
+    automatic=N_(
+        "the classification head of transformers where the model has one; concatenated for "
+        "AWD-LSTM; otherwise the mean"
+    ),
+)
+
 
 @dataclass(frozen=True)
 class ClassGold:
@@ -82,7 +99,7 @@ class ClassifyInfo(TaskInfo):
     second = "accuracy"
     has_majority = True
     outputs = ("ClassScores",)
-    options = (CLASS_WEIGHTS, SAMPLING)
+    options = (CLASS_WEIGHTS, SAMPLING, POOLING)
     pipeline = "text-classification"
 
     def gold(self, record: Record, layer: str) -> ClassGold | None:

@@ -1,4 +1,4 @@
-"""Document classification with the library's sequence classification head."""
+"""Document classification with the library's sequence classification head or pooled states."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.models.base import Encoder
 from workbench.runtime.inputs import Prepared
 from workbench.tasks.base import Loss, Model, Targets, Task
 from workbench.tasks.classify.info import INFO, ClassGold
-from workbench.tasks.heads.linear import SequenceHead
+from workbench.tasks.heads.pooling import sequence_head
 from workbench.tasks.spec import TaskInfo
 
 
@@ -24,10 +24,14 @@ class Classify(Task):
     problem = "single_label_classification"
     loss_targets = {"task": "classes"}
 
+    def uses_native(self, options: Mapping[str, Any]) -> bool:
+        """The library's head has a pooling of its own."""
+        return options.get("pooling") is None
+
     def head(
         self, encoder: Encoder, labels: Sequence[str], options: Mapping[str, Any]
     ) -> nn.Module:
-        return SequenceHead(encoder.width, len(labels))
+        return sequence_head(encoder, len(labels), options)
 
     def resolve(
         self, golds: Sequence[ClassGold], labels: Sequence[str], options: Mapping[str, Any]

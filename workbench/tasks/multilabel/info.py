@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
+from workbench.tasks.classify.info import POOLING
 from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
 
@@ -58,6 +59,7 @@ class MultilabelInfo(TaskInfo):
     second = "macro_f1"
     beside = ("mean_average_precision",)
     outputs = ("LabelScores",)
+    options = (POOLING,)
     least_labels = 1
     pipeline = "text-classification"
 

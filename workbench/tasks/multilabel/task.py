@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from workbench.models.base import Encoder
 from workbench.runtime.inputs import Prepared
 from workbench.tasks.base import Loss, Model, Task
-from workbench.tasks.heads.linear import SequenceHead
+from workbench.tasks.heads.pooling import sequence_head
 from workbench.tasks.multilabel.info import INFO, LabelsGold
 from workbench.tasks.spec import TaskInfo
 
@@ -24,10 +24,14 @@ class Multilabel(Task):
     problem = "multi_label_classification"
     loss_targets = {"task": "labels"}
 
+    def uses_native(self, options: Mapping[str, Any]) -> bool:
+        """The library's head has a pooling of its own."""
+        return options.get("pooling") is None
+
     def head(
         self, encoder: Encoder, labels: Sequence[str], options: Mapping[str, Any]
     ) -> nn.Module:
-        return SequenceHead(encoder.width, len(labels))
+        return sequence_head(encoder, len(labels), options)
 
     def targets(
         self,
