@@ -1,0 +1,40 @@
+"""Graphs of recurrent encoders: free lengths, and the same answers as the model."""
+
+import numpy as np
+import pytest
+
+from tests import flair_models
+from workbench.exporters.model import onnx
+from workbench.models import folder as folders
+from workbench.models import spec
+from workbench.models.base import LoadOptions
+from workbench.runtime.onnx_predictor import OnnxPredictor
+from workbench.tasks import model as networks
+from workbench.tasks.predictor import Predictor
+
+LABELS = ("a", "b")
+
+
+@pytest.fixture
+def classifier(tmp_path):
+    """A run with contextual string embeddings below a new head."""
+    setting = networks.Setting(networks.task_of("classify"), LABELS, {})
+    info = spec.read_folder(flair_models.pair(tmp_path / "pair"), allow_pickle=True)
+    folder = tmp_path / "model"
+    folder.mkdir()
+    networks.save(networks.build(info, setting, LoadOptions(allow_pickle=True)), folder)
+    described = {"task": "classify", "labels": LABELS, "max_length": 512, "layer": "class"}
+    folders.describe(folder, {**described, "options": {}, "own_head": True})
+    return Predictor.load(folder, "cpu")
+
+
+def test_lstm_exported_twice(classifier, tmp_path):
+    documents = flair_models.documents()
+    expected = [found.fields[0].scores for found in classifier.predict(documents)]
+
+    for number in range(2):  # torch kept the kernels of the first export, which fixed the length
+        folder = tmp_path / f"onnx-{number}"
+        onnx.write(classifier, tmp_path / "model", folder)
+        found = [one.fields[0].scores for one in OnnxPredictor.load(folder).predict(documents)]
+
+        np.testing.assert_allclose(found, expected, atol=1e-6)

@@ -1,0 +1,1 @@
+"""Character language models and contextual string embeddings, as in flair."""

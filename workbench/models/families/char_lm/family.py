@@ -1,0 +1,136 @@
+"""Loads and saves flair's language models."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.models import pickled
+from workbench.models.base import LoadOptions
+from workbench.models.families.char_lm.encoder import CharacterEncoder
+from workbench.models.families.char_lm.info import INFO, files
+from workbench.models.families.char_lm.network import CharacterModel
+from workbench.models.spec import ModelInfo, unusable
+from workbench.runtime.preparers.character_texts import CharacterTexts
+
+
+class Dictionary:
+    """The attributes of a `flair.data.Dictionary`."""
+
+
+CLASSES = {files.DICTIONARY: Dictionary}
+# What flair's LanguageModel.save writes besides the weights.
+SETTINGS = (
+    "dictionary",
+    "is_forward_lm",
+    "hidden_size",
+    "nlayers",
+    "embedding_size",
+    "nout",
+    "document_delimiter",
+    "dropout",
+    "recurrent_type",
+    "has_decoder",
+)
+
+
+class CharacterLmFamily:
+    info = INFO
+
+    def heads(self, info: ModelInfo) -> frozenset[str]:
+        return frozenset()
+
+    def load(self, info: ModelInfo, options: LoadOptions) -> CharacterEncoder:
+        problems: list[str] = []
+        found = files.read(Path(info.path), problems)
+        if problems or not found:
+            raise unusable(info)
+        preparer = INFO.preparer(Path(info.path))
+        _check_tables(info, preparer, found)
+        models = {model.direction: _model(model, options) for model in found}
+        return CharacterEncoder(info, preparer, models).eval()
+
+    def save(self, encoder: CharacterEncoder, folder: Path) -> None:
+        """forward.pt and backward.pt, as flair's LanguageModel loads them."""
+        for direction in encoder.directions:
+            model = encoder.model(direction)
+            content = {"state_dict": named_as_flair(model), **model.settings}
+            pickled.save(content, folder / files.NAMES[direction], CLASSES)
+        encoder.preparer.save(folder)
+
+
+def _check_tables(
+    info: ModelInfo, preparer: CharacterTexts, models: Sequence[files.LanguageModelFile]
+) -> None:
+    tables = {direction: table.size for direction, table in preparer.tables.items()}
+    sizes = {model.direction: model.size for model in models}
+    if tables != sizes:
+        raise ModelError(
+            _("{path} cannot be loaded: {file} belongs to another model.").format(
+                path=info.path, file=files.TABLES
+            ),
+            hint=_("Delete {file}: it is read from the weights.").format(file=files.TABLES),
+        )
+
+
+def _model(sizes: files.LanguageModelFile, options: LoadOptions) -> CharacterModel:
+    raw = pickled.load(sizes.path, CLASSES)
+    dropout = sizes.dropout if options.dropout is None else options.dropout
+    torch.manual_seed(options.seed)
+    model = CharacterModel(sizes, dropout)
+    try:
+        if not options.random:
+            _fill(model, raw["state_dict"])
+        model.settings = settings(raw, sizes)
+    except (KeyError, RuntimeError, AttributeError) as error:
+        raise ModelError(
+            _("{path} cannot be loaded: {error}.").format(
+                path=sizes.path, error=str(error).splitlines()[0][:200]
+            )
+        ) from error
+    return model
+
+
+def settings(raw: Mapping[str, Any], sizes: files.LanguageModelFile) -> dict[str, Any]:
+    """What a file states besides the weights, complete for old files too."""
+    usual = {
+        "embedding_size": sizes.embedding,
+        "nout": sizes.output or None,
+        "document_delimiter": sizes.delimiter,
+        "dropout": sizes.dropout,
+        "recurrent_type": sizes.recurrent,
+        "has_decoder": sizes.decoder,
+    }
+    return {name: raw.get(name, usual.get(name)) for name in SETTINGS}
+
+
+def _fill(model: CharacterModel, weights: Mapping[str, Tensor]) -> None:
+    """Copies weights with flair's names into the model. Raises KeyError if one is missing."""
+    with torch.no_grad():
+        for name, parameter in _names(model).items():
+            parameter.copy_(weights[name].to(parameter.dtype))
+
+
+def named_as_flair(model: CharacterModel) -> OrderedDict[str, Tensor]:
+    return OrderedDict(
+        (name, parameter.detach().cpu().clone()) for name, parameter in _names(model).items()
+    )
+
+
+def _names(model: CharacterModel) -> dict[str, nn.Parameter]:
+    """flair's name of each parameter: it has all layers in one recurrent module."""
+    found = {"encoder.weight": model.characters.table.weight}
+    for number, layer in enumerate(model.layers):
+        for name, parameter in layer.rnn.named_parameters():
+            found[f"rnn.{name.removesuffix('_l0')}_l{number}"] = parameter
+    for name, part in (("proj", model.projection), ("decoder", model.decoder)):
+        if part is not None:
+            found[f"{name}.weight"], found[f"{name}.bias"] = part.weight, part.bias
+    return found

@@ -1,0 +1,206 @@
+"""flair's files of language models, described without unpickling them."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workbench.base.i18n import _
+from workbench.models.spec import pickles
+from workbench.models.spec.json_files import quoted
+
+NEXT, PREVIOUS = "next", "previous"
+NAMES = {NEXT: "forward.pt", PREVIOUS: "backward.pt"}  # of files that we write
+ENDINGS = (".pt",)
+TABLES = "character_lm.json"  # beside weights that we write, and in exported folders
+MOST_FILES = 20  # of a folder, of which one or two are language models
+RECURRENT = {"lstm": 4, "gru": 3}  # kind → gates
+DICTIONARY = "flair.data.Dictionary"
+MARK, MOST_LOOK = b"is_forward_lm", 4_000_000  # bytes
+_ARCHIVE = b"PK\x03\x04"
+KEYS = frozenset(("state_dict", "dictionary", "is_forward_lm", "hidden_size", "nlayers"))
+
+
+@dataclass(frozen=True)
+class LanguageModelFile:
+    """The settings of one language model.
+
+    output: width of the projection above the recurrent layers, 0 without one. ids: character → id.
+    shapes: of the weights, by name.
+    """
+
+    path: Path
+    forward: bool
+    width: int
+    layers: int
+    embedding: int
+    output: int
+    dropout: float
+    delimiter: str
+    recurrent: str
+    decoder: bool
+    ids: Mapping[str, int]
+    size: int
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    dtype: str = ""
+
+    @property
+    def direction(self) -> str:
+        return NEXT if self.forward else PREVIOUS
+
+    @property
+    def states(self) -> int:
+        """Width of the states of one word."""
+        return self.output or self.width
+
+    @property
+    def parameters(self) -> int:
+        return sum(map(math.prod, self.shapes.values()))
+
+
+def candidates(path: Path) -> list[Path]:
+    """The file, or those in the folder that may be language models."""
+    if not path.is_dir():
+        return [path] if path.suffix in ENDINGS else []
+    found = sorted(one for one in path.iterdir() if one.suffix in ENDINGS and one.is_file())
+    return found[:MOST_FILES]
+
+
+def looks_right(path: Path) -> bool:
+    """Whether a file holds the settings of a language model, judged by its first bytes."""
+    try:
+        with open(path, "rb") as file:
+            if file.read(4) != _ARCHIVE:
+                file.seek(0)
+                return MARK in file.read(MOST_LOOK)
+            file.seek(0)
+            with zipfile.ZipFile(file) as archive:
+                name = next(one for one in archive.namelist() if one.endswith("data.pkl"))
+                with archive.open(name) as member:
+                    return MARK in member.read(MOST_LOOK)
+    except (OSError, ValueError, KeyError, StopIteration, zipfile.BadZipFile, RuntimeError):
+        return False
+
+
+def is_language_model(content: object) -> bool:
+    return isinstance(content, dict) and content.keys() >= KEYS
+
+
+def read(path: Path, problems: list[str]) -> list[LanguageModelFile]:
+    """One model, or one for each direction, forward first. Appends problems."""
+    found: dict[str, LanguageModelFile] = {}
+    for file in candidates(path):
+        content = pickles.content(file, problems)
+        if not is_language_model(content):
+            if content is not None:
+                problems.append(_("{file} is no language model of flair").format(file=file.name))
+            continue
+        model = _described(file, content, problems)
+        if model is None:
+            continue
+        if model.direction in found:
+            problems.append(
+                _("{file} and {other} read in the same direction").format(
+                    file=file.name, other=found[model.direction].path.name
+                )
+            )
+        found[model.direction] = model
+    if not found and not problems:
+        problems.append(_("it holds no language model that can be described without loading it"))
+    return [found[direction] for direction in NAMES if direction in found]
+
+
+def _described(path: Path, content: Mapping, problems: list[str]) -> LanguageModelFile | None:
+    try:
+        found = _settings(path, content)
+        reason = _contradiction(found)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        found, reason = None, str(error) or type(error).__name__
+    if reason:
+        problems.append(
+            _("{file} is not a valid language model ({reason})").format(
+                file=path.name, reason=reason[:200]
+            )
+        )
+        return None
+    return found
+
+
+def _settings(path: Path, raw: Mapping) -> LanguageModelFile:
+    ids, size = dictionary(raw["dictionary"])
+    tensors = tuple(pickles.named(raw["state_dict"]))
+    return LanguageModelFile(
+        path,
+        forward=bool(raw["is_forward_lm"]),
+        width=_count(raw["hidden_size"]),
+        layers=_count(raw["nlayers"]),
+        embedding=_count(raw.get("embedding_size", 100)),
+        output=_count(raw["nout"]) if raw.get("nout") else 0,
+        dropout=min(1.0, max(0.0, float(raw.get("dropout", 0.0)))),
+        delimiter=str(raw.get("document_delimiter", "\n")) or "\n",
+        recurrent=str(raw.get("recurrent_type", "lstm")).lower(),
+        decoder=any(one.name == "decoder.weight" for one in tensors),
+        ids=ids,
+        size=size,
+        shapes={one.name: one.shape for one in tensors},
+        dtype=next((one.dtype for one in tensors), ""),
+    )
+
+
+def dictionary(built: object) -> tuple[dict[str, int], int]:
+    """Item → id of a pickled Dictionary of flair, and its size. Raises ValueError."""
+    if not isinstance(built, pickles.Built) or built.path != DICTIONARY:
+        raise ValueError(_("its dictionary is of an unknown kind"))
+    numbers, items = built.state["item2idx"], built.state["idx2item"]
+    ids = {_text(item): number for item, number in numbers.items()}
+    if any(not isinstance(number, int) or not 0 <= number < len(items) for number in ids.values()):
+        raise ValueError(_("the ids of its dictionary exceed its size"))
+    return ids, len(items)
+
+
+def _text(item: Any) -> str:
+    return item.decode("utf-8") if isinstance(item, bytes) else str(item)
+
+
+def _count(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1 << 24:
+        raise ValueError(_("a size is {value}").format(value=quoted(value)))
+    return value
+
+
+def _contradiction(model: LanguageModelFile) -> str:
+    """Why the weights do not fit the settings; "" if they do."""
+    if model.recurrent not in RECURRENT:
+        known = ", ".join(RECURRENT)
+        return _("its recurrent layers are {kind}, supported are {known}").format(
+            kind=quoted(model.recurrent), known=known
+        )
+    if model.layers > 100:
+        return _("it has {count:,} layers").format(count=model.layers)
+    for name, shape in expected_shapes(model).items():
+        if model.shapes.get(name) != shape:
+            return _("{name} has shape {shape}, expected {expected}").format(
+                name=name, shape=model.shapes.get(name), expected=shape
+            )
+    return ""
+
+
+def expected_shapes(model: LanguageModelFile) -> dict[str, tuple[int, ...]]:
+    """Name → shape of all weights, with flair's names."""
+    rows = RECURRENT[model.recurrent] * model.width
+    found: dict[str, tuple[int, ...]] = {"encoder.weight": (model.size, model.embedding)}
+    for layer in range(model.layers):
+        below = model.width if layer else model.embedding
+        found[f"rnn.weight_ih_l{layer}"] = (rows, below)
+        found[f"rnn.weight_hh_l{layer}"] = (rows, model.width)
+        found[f"rnn.bias_ih_l{layer}"] = found[f"rnn.bias_hh_l{layer}"] = (rows,)
+    if model.output:
+        found["proj.weight"], found["proj.bias"] = (model.output, model.width), (model.output,)
+    if model.decoder:
+        found["decoder.weight"] = (model.size, model.states)
+        found["decoder.bias"] = (model.size,)
+    return found

@@ -1,0 +1,154 @@
+"""The network of one character language model, with the arithmetic of flair's LanguageModel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from workbench.models.families.char_lm.info.files import LanguageModelFile
+
+KINDS = {"lstm": nn.LSTM, "gru": nn.GRU}
+MOST_POSITIONS = 1 << 14  # characters of all rows in one call: bounds memory without gradients
+LEAST_CHARACTERS = 16  # in one call: shorter ones cost more than they save
+Memory = tuple[Any, ...]  # of each layer, its hidden state, or (hidden, cell)
+
+
+class Characters(nn.Module):
+    """Embeddings of characters."""
+
+    def __init__(self, size: int, width: int, dropout: float):
+        super().__init__()
+        self.table = nn.Embedding(size, width)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.dropout(self.table(ids))
+
+
+class Layer(nn.Module):
+    """One recurrent layer and the dropout above it."""
+
+    def __init__(self, kind: str, below: int, width: int, dropout: float):
+        super().__init__()
+        self.rnn = KINDS[kind](below, width, batch_first=True)
+        self.dropout = nn.Dropout(dropout)
+
+
+class CharacterModel(nn.Module):
+    """Character ids in reading order → states of every layer, and logits of the next character.
+
+    width: of the states, after the projection. settings: what the file states besides weights.
+    """
+
+    def __init__(self, sizes: LanguageModelFile, dropout: float):
+        super().__init__()
+        self.characters = Characters(sizes.size, sizes.embedding, dropout)
+        self.layers = nn.ModuleList(
+            Layer(sizes.recurrent, sizes.width if number else sizes.embedding, sizes.width, dropout)
+            for number in range(sizes.layers)
+        )
+        self.projection = nn.Linear(sizes.width, sizes.output) if sizes.output else None
+        self.decoder = nn.Linear(sizes.states, sizes.size) if sizes.decoder else None
+        self.width = sizes.states
+        self.settings: dict[str, Any] = {}
+        self._initialize()
+
+    def _initialize(self) -> None:
+        """As flair does; the recurrent layers as torch does."""
+        nn.init.uniform_(self.characters.table.weight, -0.1, 0.1)
+        if self.decoder is not None:
+            nn.init.uniform_(self.decoder.weight, -0.1, 0.1)
+            nn.init.zeros_(self.decoder.bias)
+        if self.projection is not None:
+            limit = math.sqrt(3.0 / sum(self.projection.weight.shape))
+            nn.init.uniform_(self.projection.weight, -limit, limit)
+
+    def forward(self, ids: Tensor, memory: Memory | None = None) -> tuple[list[Tensor], Memory]:
+        """ids (B, C) → states (B, C, width) of every layer, and the memory after the last one."""
+        below, found, after = self.characters(ids), [], []
+        for number, layer in enumerate(self.layers):
+            hidden, kept = layer.rnn(below, memory[number] if memory is not None else None)
+            below = layer.dropout(hidden)
+            above = layer.dropout(self.projection(hidden)) if self.projection is not None else below
+            found.append(above)
+            after.append(kept)
+        return found, tuple(after)
+
+    def at(self, ids: Tensor, positions: Tensor) -> list[Tensor]:
+        """States (B, T, width) of every layer after the characters at `positions` (B, T).
+
+        Reads in chunks, so that without gradients only a chunk is in memory, and leaves out rows
+        whose last position was read: with rows of different length this is faster on the CPU than
+        a packed sequence, for which torch does not use oneDNN.
+        """
+        if torch.compiler.is_exporting():
+            states, _memory = self(ids)
+            return [_gathered(hidden, positions) for hidden in states]
+        lengths, order = (positions.amax(1) + 1).sort(descending=True)
+        ids, positions = ids[order], positions[order]
+        picked: list[list[Tensor]] = [[] for _layer in self.layers]
+        places, memory = [], None
+        for start, end, rows in _chunks(lengths.tolist()):
+            states, memory = self(ids[:rows, start:end], _first(memory, rows))
+            here = positions[:rows] - start
+            row, column = ((here >= 0) & (here < end - start)).nonzero(as_tuple=True)
+            places.append((order[row], column))
+            for number, hidden in enumerate(states):
+                picked[number].append(hidden[row, here[row, column]])
+        where = tuple(torch.cat(one) for one in zip(*places, strict=True))
+        return [_placed(positions.shape, where, torch.cat(states)) for states in picked]
+
+    def word_embeddings(self, ids: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
+        """Mean embedding (B, T, width) of the characters [start, end) of each word.
+
+        Embeddings narrower than the states are filled with zeros, wider ones are cut.
+        """
+        table = self.characters.table(ids)  # (B, C, E)
+        sums = nn.functional.pad(table.cumsum(1), (0, 0, 1, 0))
+        found = _gathered(sums, ends) - _gathered(sums, starts)
+        found = found / (ends - starts).clamp(min=1).unsqueeze(-1)
+        return nn.functional.pad(found, (0, self.width - found.shape[-1]))
+
+
+def _chunks(lengths: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Start and end of each chunk and its rows, the first ones; `lengths` in falling order.
+
+    A chunk ends when an eighth of its rows has ended, or at MOST_POSITIONS.
+    """
+    found, start, rows = [], 0, len(lengths)
+    while rows:
+        kept = rows - rows // 8
+        end = lengths[min(kept, rows - 1)] if rows > 1 else lengths[0]
+        end = max(end, start + LEAST_CHARACTERS)
+        end = min(end, lengths[0], start + max(LEAST_CHARACTERS, MOST_POSITIONS // rows))
+        found.append((start, end, rows))
+        start = end
+        while rows and lengths[rows - 1] <= start:
+            rows -= 1
+    return found
+
+
+def _first(memory: Memory | None, rows: int) -> Memory | None:
+    if memory is None:
+        return None
+    return tuple(
+        tuple(one[:, :rows].contiguous() for one in kept)
+        if isinstance(kept, tuple)
+        else kept[:, :rows].contiguous()
+        for kept in memory
+    )
+
+
+def _gathered(states: Tensor, positions: Tensor) -> Tensor:
+    """(B, C, H) at positions (B, T) → (B, T, H)."""
+    return states.gather(1, positions.unsqueeze(-1).expand(-1, -1, states.shape[-1]))
+
+
+def _placed(shape: torch.Size, where: tuple[Tensor, ...], states: Tensor) -> Tensor:
+    """states (N, H) at rows and columns `where` of a (B, T, H) tensor."""
+    found = states.new_zeros(*shape, states.shape[-1])
+    return found.index_put(where, states)
