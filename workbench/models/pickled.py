@@ -24,7 +24,11 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 
 _ALLOWED: Mapping[str, Any] = {
+    "builtins.int": int,
+    "__builtin__.int": int,  # up to protocol 2
+    "__builtin__.long": int,
     "collections.OrderedDict": collections.OrderedDict,
+    "collections.defaultdict": collections.defaultdict,
     "torch._utils._rebuild_tensor_v2": torch._utils._rebuild_tensor_v2,
     "torch._utils._rebuild_parameter": torch._utils._rebuild_parameter,
     "_codecs.encode": _codecs.encode,
@@ -79,14 +83,16 @@ def save(content: Any, path: Path, classes: Mapping[str, type]) -> None:
     """The reverse of `load`: instances of a class in `classes` get the name it stands for."""
     names = {made: name for name, made in classes.items()}
 
-    class Renaming(pickle._Pickler):  # the one in Python, whose `save_global` can be replaced
+    python_pickler: Any = pickle._Pickler  # the one in Python, whose `save_global` can be replaced
+
+    class Renaming(python_pickler):  # type: ignore[misc]  # not in the stubs
         def save_global(self, obj: Any, name: str | None = None) -> None:
             if obj not in names:
-                return pickle._Pickler.save_global(self, obj, name)
+                super().save_global(obj, name)
+                return
             module, _dot, own = names[obj].rpartition(".")
             self.write(pickle.GLOBAL + f"{module}\n{own}\n".encode("ascii"))
             self.memoize(obj)
-            return None
 
     module = types.SimpleNamespace(Pickler=Renaming, __name__="renaming")
     torch.save(content, path, pickle_module=module, pickle_protocol=2)

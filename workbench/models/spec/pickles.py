@@ -305,8 +305,8 @@ _PLAIN = frozenset(
 def _called(called: object, arguments: tuple[Any, ...]) -> object:
     """The result of a call that a state dictionary contains; the call is not executed."""
     path = called.path if isinstance(called, _Name) else ""
-    if path == "collections.OrderedDict":
-        return {} if not arguments else None
+    if path == "collections.defaultdict" or (path == "collections.OrderedDict" and not arguments):
+        return {}
     if path == "torch._utils._rebuild_parameter":
         return arguments[0]
     if path == "torch._utils._rebuild_tensor_v2":

@@ -36,14 +36,10 @@ class CharacterEncoder(Encoder):
     ):
         super().__init__()
         self.info, self.preparer, self.max_length = info, preparer, info.max_length
-        self.models = nn.ModuleDict(models)
+        self.models, self.directions = nn.ModuleDict(models), tuple(models)
         names = [name(one) for one in models for name in (characters, positions)]
         self.input_names = (*names, MASK)
         self.input_axes = {characters(one): characters(one) for one in models}
-
-    @property
-    def directions(self) -> tuple[str, ...]:
-        return tuple(self.models)
 
     def model(self, direction: str) -> CharacterModel:
         return cast(CharacterModel, self.models[direction])
@@ -90,7 +86,8 @@ class CharacterEncoder(Encoder):
 
     def scores(self, states: Tensor, direction: str) -> Tensor:
         """Logits (…, V) of the next character in the reading order of the direction."""
-        return self.model(direction).decoder(states)
+        found: Tensor = cast(nn.Linear, self.model(direction).decoder)(states)
+        return found
 
     def parts(self) -> Parts:
         models = [self.model(direction) for direction in self.directions]

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import pickled
 from workbench.models.base import LoadOptions
 from workbench.models.families.char_lm.encoder import CharacterEncoder
-from workbench.models.families.char_lm.info import INFO, files
-from workbench.models.families.char_lm.network import CharacterModel
+from workbench.models.families.char_lm.info import INFO, files, reading
+from workbench.models.families.char_lm.network import CharacterModel, Layer
+from workbench.models.families.char_lm.tagger import Tagger
 from workbench.models.spec import ModelInfo, unusable
 from workbench.runtime.preparers.character_texts import CharacterTexts
 
@@ -49,13 +50,25 @@ class CharacterLmFamily:
 
     def load(self, info: ModelInfo, options: LoadOptions) -> CharacterEncoder:
         problems: list[str] = []
-        found = files.read(Path(info.path), problems)
+        found = reading.read(Path(info.path), problems).models
         if problems or not found:
             raise unusable(info)
-        preparer = INFO.preparer(Path(info.path))
+        preparer = cast(CharacterTexts, INFO.preparer(Path(info.path)))
         _check_tables(info, preparer, found)
         models = {model.direction: _model(model, options) for model in found}
         return CharacterEncoder(info, preparer, models).eval()
+
+    def tagger(self, path: Path) -> Tagger:
+        """The layers of a SequenceTagger above its embeddings. Raises ModelError."""
+        problems: list[str] = []
+        found = reading.read(path, problems).tagger
+        if found is None:
+            raise ModelError(
+                _("{path} is no tagger of flair: {problems}.").format(
+                    path=path, problems="; ".join(problems) or _("it holds language models")
+                )
+            )
+        return Tagger(found, pickled.load(found.path, CLASSES)["state_dict"]).eval()
 
     def save(self, encoder: CharacterEncoder, folder: Path) -> None:
         """forward.pt and backward.pt, as flair's LanguageModel loads them."""
@@ -87,8 +100,8 @@ def _model(sizes: files.LanguageModelFile, options: LoadOptions) -> CharacterMod
     model = CharacterModel(sizes, dropout)
     try:
         if not options.random:
-            _fill(model, raw["state_dict"])
-        model.settings = settings(raw, sizes)
+            _fill(model, raw["state_dict"], sizes.place)
+        model.settings = settings(_inside(raw, sizes), sizes)
     except (KeyError, RuntimeError, AttributeError) as error:
         raise ModelError(
             _("{path} cannot be loaded: {error}.").format(
@@ -96,6 +109,14 @@ def _model(sizes: files.LanguageModelFile, options: LoadOptions) -> CharacterMod
             )
         ) from error
     return model
+
+
+def _inside(raw: Mapping[str, Any], sizes: files.LanguageModelFile) -> Any:
+    """The settings of a language model in a tagger, else the file itself."""
+    found: Any = raw["embeddings"] if sizes.settings else raw
+    for key in sizes.settings:
+        found = found[key]
+    return found
 
 
 def settings(raw: Mapping[str, Any], sizes: files.LanguageModelFile) -> dict[str, Any]:
@@ -108,14 +129,18 @@ def settings(raw: Mapping[str, Any], sizes: files.LanguageModelFile) -> dict[str
         "recurrent_type": sizes.recurrent,
         "has_decoder": sizes.decoder,
     }
+    vars(raw["dictionary"]).pop("item2idx_not_encoded", None)  # filled by flair when it is used
     return {name: raw.get(name, usual.get(name)) for name in SETTINGS}
 
 
-def _fill(model: CharacterModel, weights: Mapping[str, Tensor]) -> None:
-    """Copies weights with flair's names into the model. Raises KeyError if one is missing."""
+def _fill(model: CharacterModel, weights: Mapping[str, Tensor], place: str) -> None:
+    """Copies weights with flair's names, after `place`, into the model.
+
+    Raises KeyError if one is missing.
+    """
     with torch.no_grad():
         for name, parameter in _names(model).items():
-            parameter.copy_(weights[name].to(parameter.dtype))
+            parameter.copy_(weights[place + name].to(parameter.dtype))
 
 
 def named_as_flair(model: CharacterModel) -> OrderedDict[str, Tensor]:
@@ -124,10 +149,10 @@ def named_as_flair(model: CharacterModel) -> OrderedDict[str, Tensor]:
     )
 
 
-def _names(model: CharacterModel) -> dict[str, nn.Parameter]:
+def _names(model: CharacterModel) -> dict[str, Tensor]:
     """flair's name of each parameter: it has all layers in one recurrent module."""
-    found = {"encoder.weight": model.characters.table.weight}
-    for number, layer in enumerate(model.layers):
+    found: dict[str, Tensor] = {"encoder.weight": model.characters.table.weight}
+    for number, layer in enumerate(cast(Iterable[Layer], model.layers)):
         for name, parameter in layer.rnn.named_parameters():
             found[f"rnn.{name.removesuffix('_l0')}_l{number}"] = parameter
     for name, part in (("proj", model.projection), ("decoder", model.decoder)):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -26,7 +26,8 @@ class Characters(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, ids: Tensor) -> Tensor:
-        return self.dropout(self.table(ids))
+        found: Tensor = self.dropout(self.table(ids))
+        return found
 
 
 class Layer(nn.Module):
@@ -70,7 +71,7 @@ class CharacterModel(nn.Module):
     def forward(self, ids: Tensor, memory: Memory | None = None) -> tuple[list[Tensor], Memory]:
         """ids (B, C) → states (B, C, width) of every layer, and the memory after the last one."""
         below, found, after = self.characters(ids), [], []
-        for number, layer in enumerate(self.layers):
+        for number, layer in enumerate(cast(Iterable[Layer], self.layers)):
             hidden, kept = layer.rnn(below, memory[number] if memory is not None else None)
             below = layer.dropout(hidden)
             above = layer.dropout(self.projection(hidden)) if self.projection is not None else below

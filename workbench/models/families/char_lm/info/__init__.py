@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
-from workbench.models.families.char_lm.info import files
+from workbench.models.families.char_lm.info import files, reading
 from workbench.models.families.char_lm.info.files import TABLES
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
 
@@ -28,14 +29,15 @@ class CharacterLmInfo(FamilyInfo):
                 return Match.SURE
             if any((path / name).is_file() for name in _OTHERS):
                 return Match.NO
-        found = files.candidates(path)
-        if any(map(files.looks_right, found)) or (found and path.is_dir()):
+        found = reading.candidates(path)
+        if any(map(reading.looks_right, found)) or (found and path.is_dir()):
             return Match.SURE  # a damaged file alone in its folder is named by the card
         return Match.LIKELY if found else Match.NO
 
     def read(self, path: Path, *, allow_pickle: bool) -> ModelInfo:
         problems: list[str] = []
-        models = files.read(path, problems)
+        found = reading.read(path, problems)
+        models, tagger = found.models, found.tagger
         # What we wrote ourselves is not asked for; our reader executes nothing in either case.
         trusted = allow_pickle or (path / TABLES).is_file()
         if not trusted:
@@ -56,10 +58,12 @@ class CharacterLmInfo(FamilyInfo):
             pickled=True,
             problems=tuple(problems),
             untrusted=not trusted,
+            labels=tagger.labels if tagger is not None else (),
+            notes=(tagger.note(),) if tagger is not None else (),
         )
 
     def weight_files(self, path: Path) -> tuple[Path, ...]:
-        return tuple(files.candidates(path))
+        return tuple(reading.candidates(path))
 
     def preparer(self, path: Path) -> Preparer:
         from workbench.runtime.preparers.character_texts import CharacterTable, CharacterTexts
@@ -72,7 +76,7 @@ class CharacterLmInfo(FamilyInfo):
                     _("{path} cannot be read: {error}.").format(path=path / TABLES, error=error)
                 ) from error
         problems: list[str] = []
-        models = files.read(path, problems)
+        models = reading.read(path, problems).models
         if not models:
             raise ModelError(
                 _("{path} is not a usable model: {problems}.").format(
@@ -87,7 +91,7 @@ class CharacterLmInfo(FamilyInfo):
         )
 
 
-def _gives(models: list[files.LanguageModelFile]) -> tuple[str, ...]:
+def _gives(models: Sequence[files.LanguageModelFile]) -> tuple[str, ...]:
     heads = [f"{model.direction}_lm" for model in models if model.decoder]
     return ("states", *heads) if models else ("states",)
 

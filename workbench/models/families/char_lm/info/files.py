@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from workbench.base.i18n import _
 from workbench.models.spec import pickles
@@ -15,13 +14,9 @@ from workbench.models.spec.json_files import quoted
 
 NEXT, PREVIOUS = "next", "previous"
 NAMES = {NEXT: "forward.pt", PREVIOUS: "backward.pt"}  # of files that we write
-ENDINGS = (".pt",)
 TABLES = "character_lm.json"  # beside weights that we write, and in exported folders
-MOST_FILES = 20  # of a folder, of which one or two are language models
 RECURRENT = {"lstm": 4, "gru": 3}  # kind → gates
 DICTIONARY = "flair.data.Dictionary"
-MARK, MOST_LOOK = b"is_forward_lm", 4_000_000  # bytes
-_ARCHIVE = b"PK\x03\x04"
 KEYS = frozenset(("state_dict", "dictionary", "is_forward_lm", "hidden_size", "nlayers"))
 
 
@@ -30,7 +25,8 @@ class LanguageModelFile:
     """The settings of one language model.
 
     output: width of the projection above the recurrent layers, 0 without one. ids: character → id.
-    shapes: of the weights, by name.
+    shapes: of the weights, by name. place: where they are in a tagger's weights, and where its
+    settings are in the tagger's embeddings; "" and () in a file of its own.
     """
 
     path: Path
@@ -47,6 +43,8 @@ class LanguageModelFile:
     size: int
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     dtype: str = ""
+    place: str = ""
+    settings: tuple[str | int, ...] = ()
 
     @property
     def direction(self) -> str:
@@ -62,61 +60,16 @@ class LanguageModelFile:
         return sum(map(math.prod, self.shapes.values()))
 
 
-def candidates(path: Path) -> list[Path]:
-    """The file, or those in the folder that may be language models."""
-    if not path.is_dir():
-        return [path] if path.suffix in ENDINGS else []
-    found = sorted(one for one in path.iterdir() if one.suffix in ENDINGS and one.is_file())
-    return found[:MOST_FILES]
-
-
-def looks_right(path: Path) -> bool:
-    """Whether a file holds the settings of a language model, judged by its first bytes."""
-    try:
-        with open(path, "rb") as file:
-            if file.read(4) != _ARCHIVE:
-                file.seek(0)
-                return MARK in file.read(MOST_LOOK)
-            file.seek(0)
-            with zipfile.ZipFile(file) as archive:
-                name = next(one for one in archive.namelist() if one.endswith("data.pkl"))
-                with archive.open(name) as member:
-                    return MARK in member.read(MOST_LOOK)
-    except (OSError, ValueError, KeyError, StopIteration, zipfile.BadZipFile, RuntimeError):
-        return False
-
-
-def is_language_model(content: object) -> bool:
+def is_language_model(content: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(content, dict) and content.keys() >= KEYS
 
 
-def read(path: Path, problems: list[str]) -> list[LanguageModelFile]:
-    """One model, or one for each direction, forward first. Appends problems."""
-    found: dict[str, LanguageModelFile] = {}
-    for file in candidates(path):
-        content = pickles.content(file, problems)
-        if not is_language_model(content):
-            if content is not None:
-                problems.append(_("{file} is no language model of flair").format(file=file.name))
-            continue
-        model = _described(file, content, problems)
-        if model is None:
-            continue
-        if model.direction in found:
-            problems.append(
-                _("{file} and {other} read in the same direction").format(
-                    file=file.name, other=found[model.direction].path.name
-                )
-            )
-        found[model.direction] = model
-    if not found and not problems:
-        problems.append(_("it holds no language model that can be described without loading it"))
-    return [found[direction] for direction in NAMES if direction in found]
-
-
-def _described(path: Path, content: Mapping, problems: list[str]) -> LanguageModelFile | None:
+def described(
+    path: Path, content: Mapping[str, Any], problems: list[str]
+) -> LanguageModelFile | None:
+    """The model in the content of a file; None, with a problem, if it is not a valid one."""
     try:
-        found = _settings(path, content)
+        found = _described(path, content)
         reason = _contradiction(found)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         found, reason = None, str(error) or type(error).__name__
@@ -130,16 +83,16 @@ def _described(path: Path, content: Mapping, problems: list[str]) -> LanguageMod
     return found
 
 
-def _settings(path: Path, raw: Mapping) -> LanguageModelFile:
+def _described(path: Path, raw: Mapping[str, Any]) -> LanguageModelFile:
     ids, size = dictionary(raw["dictionary"])
     tensors = tuple(pickles.named(raw["state_dict"]))
     return LanguageModelFile(
         path,
         forward=bool(raw["is_forward_lm"]),
-        width=_count(raw["hidden_size"]),
-        layers=_count(raw["nlayers"]),
-        embedding=_count(raw.get("embedding_size", 100)),
-        output=_count(raw["nout"]) if raw.get("nout") else 0,
+        width=count(raw["hidden_size"]),
+        layers=count(raw["nlayers"]),
+        embedding=count(raw.get("embedding_size", 100)),
+        output=count(raw["nout"]) if raw.get("nout") else 0,
         dropout=min(1.0, max(0.0, float(raw.get("dropout", 0.0)))),
         delimiter=str(raw.get("document_delimiter", "\n")) or "\n",
         recurrent=str(raw.get("recurrent_type", "lstm")).lower(),
@@ -166,7 +119,8 @@ def _text(item: Any) -> str:
     return item.decode("utf-8") if isinstance(item, bytes) else str(item)
 
 
-def _count(value: object) -> int:
+def count(value: object) -> int:
+    """A size in a file. Raises ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1 << 24:
         raise ValueError(_("a size is {value}").format(value=quoted(value)))
     return value

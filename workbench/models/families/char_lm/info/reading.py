@@ -1,0 +1,83 @@
+"""Which models a file or folder holds: language models of flair, or a tagger with some."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.base.i18n import _
+from workbench.models.families.char_lm.info import taggers
+from workbench.models.families.char_lm.info.files import (
+    NAMES,
+    LanguageModelFile,
+    described,
+    is_language_model,
+)
+from workbench.models.spec import pickles
+
+ENDINGS = (".pt",)
+MOST_FILES = 20  # of a folder, of which one or two are language models
+MARK, MOST_LOOK = b"is_forward_lm", 64_000_000  # bytes; a tagger's words may come before it
+_ARCHIVE = b"PK\x03\x04"
+
+
+@dataclass(frozen=True)
+class Reading:
+    models: tuple[LanguageModelFile, ...]
+    tagger: taggers.TaggerFile | None
+
+
+def candidates(path: Path) -> list[Path]:
+    """The file, or those in the folder that may be language models."""
+    if not path.is_dir():
+        return [path] if path.suffix in ENDINGS else []
+    found = sorted(one for one in path.iterdir() if one.suffix in ENDINGS and one.is_file())
+    return found[:MOST_FILES]
+
+
+def looks_right(path: Path) -> bool:
+    """Whether a file holds the settings of a language model, judged by its first bytes."""
+    try:
+        with open(path, "rb") as file:
+            if file.read(4) != _ARCHIVE:
+                file.seek(0)
+                return MARK in file.read(MOST_LOOK)
+            file.seek(0)
+            with zipfile.ZipFile(file) as archive:
+                name = next(one for one in archive.namelist() if one.endswith("data.pkl"))
+                with archive.open(name) as member:
+                    return MARK in member.read(MOST_LOOK)
+    except (OSError, ValueError, KeyError, StopIteration, zipfile.BadZipFile, RuntimeError):
+        return False
+
+
+def read(path: Path, problems: list[str]) -> Reading:
+    """One model, or one for each direction, forward first; and the tagger that holds them.
+
+    Appends problems.
+    """
+    found: dict[str, LanguageModelFile] = {}
+    tagger = None
+    for file in candidates(path):
+        content = pickles.content(file, problems)
+        if taggers.is_tagger(content):
+            tagger = taggers.described(file, content, problems)
+            models = tagger.models if tagger is not None else ()
+        elif is_language_model(content):
+            models = tuple(filter(None, [described(file, content, problems)]))
+        else:
+            models = ()
+            if content is not None:
+                problems.append(_("{file} is no language model of flair").format(file=file.name))
+        for model in models:
+            if model.direction in found:
+                problems.append(
+                    _("{file} and {other} read in the same direction").format(
+                        file=file.name, other=found[model.direction].path.name
+                    )
+                )
+            found[model.direction] = model
+    if not found and not problems:
+        problems.append(_("it holds no language model that can be described without loading it"))
+    return Reading(tuple(found[one] for one in NAMES if one in found), tagger)

@@ -1,0 +1,213 @@
+"""flair's SequenceTagger files: embeddings, a BiLSTM and a CRF, described without unpickling.
+
+Source: flair 0.15, flair/models/sequence_tagger_model.py and flair/embeddings/token.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from workbench.base.i18n import _, ngettext
+from workbench.models.families.char_lm.info import files
+from workbench.models.families.char_lm.info.files import LanguageModelFile
+from workbench.models.spec import pickles
+
+KEYS = frozenset(("state_dict", "embeddings", "tag_dictionary", "use_crf", "use_rnn"))
+STACK, FLAIR, STATIC = "StackedEmbeddings", "FlairEmbeddings", "WordEmbeddings"
+START, STOP = "<START>", "<STOP>"
+RECURRENT = {"LSTM": 4, "GRU": 3}  # kind → gates
+
+
+@dataclass(frozen=True)
+class StaticVectors:
+    """place: of the weights in the tagger's. words: row of each, unknown ones have the last."""
+
+    place: str
+    words: Mapping[str, int]
+    width: int
+
+
+@dataclass(frozen=True)
+class TaggerFile:
+    """The settings of a tagger.
+
+    tags: in the order of its outputs, with START and STOP if it has a CRF. parts: the embeddings in
+    the order in which they are concatenated. hidden: width of the BiLSTM in each direction, layers
+    its depth, 0 without one. reprojects: whether a linear layer follows the embeddings.
+    """
+
+    path: Path
+    tags: tuple[str, ...]
+    parts: tuple[LanguageModelFile | StaticVectors, ...]
+    hidden: int
+    layers: int
+    recurrent: str
+    reprojects: bool
+    crf: bool
+    shapes: Mapping[str, tuple[int, ...]]
+
+    @property
+    def models(self) -> tuple[LanguageModelFile, ...]:
+        return tuple(one for one in self.parts if isinstance(one, LanguageModelFile))
+
+    @property
+    def width(self) -> int:
+        """Of the concatenated embeddings."""
+        return sum(
+            one.states if isinstance(one, LanguageModelFile) else one.width for one in self.parts
+        )
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the spans (or words) that it tags, without the prefixes of the scheme."""
+        plain = (tag for tag in self.tags if tag not in (START, STOP, "<unk>", "O"))
+        return tuple(dict.fromkeys(tag[2:] if tag[1:2] == "-" else tag for tag in plain))
+
+    def note(self) -> str:
+        """The parts of the tagger as one sentence."""
+        count = len(self.models)
+        parts = [
+            ngettext("{n} language model", "{n} language models", count).format(n=count),
+            *(
+                _("static vectors of {n:,} words").format(n=len(one.words))
+                for one in self.parts
+                if isinstance(one, StaticVectors)
+            ),
+        ]
+        if self.layers:
+            parts.append(
+                _("BiLSTM {layers} × {width}").format(layers=self.layers, width=2 * self.hidden)
+            )
+        parts.append(_("CRF") if self.crf else _("softmax"))
+        return _(
+            "A tagger of flair with the tags {tags} ({parts}). Its language models are used as "
+            "the encoder; the layers above them are trained anew."
+        ).format(tags=", ".join(self.tags), parts=", ".join(parts))
+
+
+def is_tagger(content: object) -> bool:
+    return isinstance(content, dict) and content.keys() >= KEYS
+
+
+def described(path: Path, content: Any, problems: list[str]) -> TaggerFile | None:
+    """The tagger in the content of a file; None, with a problem, if it is not a valid one."""
+    try:
+        found = _described(path, content, problems)
+        reason = _contradiction(found)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        found, reason = None, str(error) or type(error).__name__
+    if reason:
+        problems.append(
+            _("{file} is not a tagger that can be read ({reason})").format(
+                file=path.name, reason=reason[:200]
+            )
+        )
+        return None
+    return found
+
+
+def _described(path: Path, raw: Mapping[str, Any], problems: list[str]) -> TaggerFile:
+    ids, size = files.dictionary(raw["tag_dictionary"])
+    tags = {number: tag for tag, number in ids.items()}
+    tensors = {one.name: one for one in pickles.named(raw["state_dict"])}
+    uses_rnn = bool(raw["use_rnn"])
+    return TaggerFile(
+        path,
+        tuple(tags.get(number, "") for number in range(size)),
+        tuple(_parts(path, raw, problems)),
+        hidden=files.count(raw["hidden_size"]) if uses_rnn else 0,
+        layers=files.count(raw["rnn_layers"]) if uses_rnn else 0,
+        recurrent=str(raw.get("rnn_type", "LSTM")),
+        reprojects=bool(raw.get("reproject_embeddings", True)),
+        crf=bool(raw["use_crf"]),
+        shapes={name: one.shape for name, one in tensors.items()},
+    )
+
+
+def _parts(
+    path: Path, raw: Mapping[str, Any], problems: list[str]
+) -> list[LanguageModelFile | StaticVectors]:
+    """The embeddings in flair's order: that of their names, not that of the stack."""
+    given = raw["embeddings"]
+    if not isinstance(given, dict):
+        raise ValueError(_("its embeddings were saved by a version before 0.12"))
+    places: dict[str, tuple[tuple[str | int, ...], Mapping[str, Any]]] = {
+        "embeddings.": ((), given)
+    }
+    if given["__cls__"] == STACK:
+        places = {
+            f"embeddings.list_embedding_{number}.": (("embeddings", number), one)
+            for number, one in enumerate(given["embeddings"])
+        }
+    ordered = sorted(places.items(), key=lambda item: str(item[1][1].get("name", "")))
+    return [_part(path, raw, place, where, one, problems) for place, (where, one) in ordered]
+
+
+def _part(
+    path: Path,
+    raw: Mapping[str, Any],
+    place: str,
+    where: tuple[str | int, ...],
+    given: Mapping[str, Any],
+    problems: list[str],
+) -> LanguageModelFile | StaticVectors:
+    kind = given["__cls__"]
+    if kind == STATIC and not given.get("stable") and given.get("field") is None:
+        return StaticVectors(
+            f"{place}embedding.weight", given["vocab"], files.count(given["embedding_length"])
+        )
+    reads_as_usual = given.get("tokenized_lm", True) and not given.get("is_lower")
+    if kind != FLAIR or not reads_as_usual or given.get("with_whitespace") is False:
+        raise ValueError(_("its embeddings {kind} are not supported").format(kind=kind))
+    inside = f"{place}lm."
+    weights = {
+        name.removeprefix(inside): value
+        for name, value in raw["state_dict"].items()
+        if name.startswith(inside)
+    }
+    content = {**given["model_params"], "state_dict": weights}
+    found = files.described(path, content, problems)
+    if found is None:
+        raise ValueError(_("one of its language models is not valid"))
+    return replace(found, place=inside, settings=(*where, "model_params"))
+
+
+def _contradiction(tagger: TaggerFile) -> str:
+    """Why the weights do not fit the settings; "" if they do."""
+    if tagger.layers and tagger.recurrent not in RECURRENT:
+        return _("its recurrent layers are {kind}, supported are {known}").format(
+            kind=tagger.recurrent, known=", ".join(RECURRENT)
+        )
+    for name, shape in _expected(tagger).items():
+        if tagger.shapes.get(name) != shape:
+            return _("{name} has shape {shape}, expected {expected}").format(
+                name=name, shape=tagger.shapes.get(name), expected=shape
+            )
+    return ""
+
+
+def _expected(tagger: TaggerFile) -> dict[str, tuple[int, ...]]:
+    """Name → shape of the weights above the embeddings, and of static vectors."""
+    width, tags = tagger.width, len(tagger.tags)
+    found: dict[str, tuple[int, ...]] = {
+        one.place: (len(one.words) + 1, one.width)
+        for one in tagger.parts
+        if isinstance(one, StaticVectors)
+    }
+    if tagger.reprojects:
+        found["embedding2nn.weight"], found["embedding2nn.bias"] = (width, width), (width,)
+    below = width
+    for layer in range(tagger.layers):
+        rows = RECURRENT[tagger.recurrent] * tagger.hidden
+        for end in (f"l{layer}", f"l{layer}_reverse"):
+            found[f"rnn.weight_ih_{end}"] = (rows, below)
+            found[f"rnn.weight_hh_{end}"] = (rows, tagger.hidden)
+            found[f"rnn.bias_ih_{end}"] = found[f"rnn.bias_hh_{end}"] = (rows,)
+        below = 2 * tagger.hidden
+    found["linear.weight"], found["linear.bias"] = (tags, below), (tags,)
+    if tagger.crf:
+        found["crf.transitions"] = (tags, tags)
+    return found
