@@ -82,7 +82,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def fingerprint() -> str:
     """Hash of everything that determines the installation, and of the path of `.venv`, which its
-    scripts contain."""
+    scripts contain.
+    """
     digest = hashlib.sha256(f"{VENV} {sys.version_info[:2]}".encode())
     for name in ("pyproject.toml", "constraints.txt"):
         digest.update((ROOT / name).read_bytes())
@@ -203,7 +204,8 @@ def _install_torch(build: str | None) -> int:
 
 def _speak_of_torch(build: str | None) -> None:
     """Print a hint if the default build on Linux is needlessly large: without an NVIDIA driver,
-    unless pip finds a CPU build."""
+    unless pip finds a CPU build.
+    """
     if (
         build
         or not sys.platform.startswith("linux")

@@ -90,7 +90,8 @@ class Watch:
 
     def python(self, *arguments: object, timeout: float = 240) -> str:
         """Run this Python with `arguments`; returns its standard output. Fails if it exits with an
-        error."""
+        error.
+        """
         command = [sys.executable, *map(str, arguments)]
         if not why_no_trace():
             command = [*STRACE, "-A", "-o", str(self.trace), *command]

@@ -460,7 +460,8 @@ def _starter(node: ast.AST) -> str:
 
 def test_core_signals_reach_widgets_through_a_state():
     """Views and widgets do not connect to project, queue or registry; only states listen to them,
-    and disconnect when closed."""
+    and disconnect when closed.
+    """
     wrong = []
     for path in files():
         if path.name == "view.py" or path.parent.name == "widgets":

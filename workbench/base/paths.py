@@ -88,7 +88,8 @@ def run_folder(project_file: Path, run_id: int) -> Path:
 
 def free_name(folder: Path, stem: str, suffix: str) -> Path:
     """The first of `stem.suffix`, `stem 2.suffix`, … that exists in `folder` neither itself nor as
-    a folder of runs."""
+    a folder of runs.
+    """
     number = 1
     while True:
         path = folder / (f"{stem}{suffix}" if number == 1 else f"{stem} {number}{suffix}")

@@ -61,9 +61,9 @@ def _none(word: str) -> str | None:
 
 
 def marked(line: str, key: str) -> tuple[str, list[Span]]:
-    """The text without its markup, and the spans.
+    r"""The text without its markup, and the spans.
 
-    `\\[` and `\\]` belong to the text. Raises ImportFailed.
+    `\[` and `\]` belong to the text. Raises ImportFailed.
     """
     text: list[str] = []
     spans: list[Span] = []

@@ -110,6 +110,7 @@ def majority(gold: Sequence[str]) -> str | None:
 
 def baseline(gold: Sequence[str], training: Sequence[str] | None = None) -> dict[str, float]:
     """The accuracy of always predicting one label: the most frequent one of `training`, by default
-    of `gold`."""
+    of `gold`.
+    """
     guess = majority(training if training else gold)
     return scores(gold, [guess or ""] * len(gold))

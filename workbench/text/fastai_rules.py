@@ -175,7 +175,7 @@ Stretch = tuple[int, int, tuple[str, ...], bool]  # start, end, marks before it,
 
 
 def _stretches(text: str, rules: Rules) -> Iterator[Stretch]:
-    """Repeated words and characters, and the text between them at white space and / # \\."""
+    r"""Repeated words and characters, and the text between them at white space and / # \."""
     done = 0
     least = rules.least - 2
     # The last repetition may be followed by a punctuation mark.

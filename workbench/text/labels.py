@@ -110,7 +110,8 @@ KINDS = tuple(LAYER_KINDS)
 @dataclass(frozen=True, slots=True)
 class Label:
     """`colour` is "" for the default colour of its position, else #RRGGBB; `key` is "" or one
-    character."""
+    character.
+    """
 
     name: str
     colour: str = ""

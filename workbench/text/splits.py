@@ -19,7 +19,8 @@ EVERY = 1000  # units placed between two calls of the watch
 @dataclass(frozen=True, slots=True)
 class Item:
     """A document to be assigned: its current split, its labels, which are balanced, and its group,
-    which must not be divided ("" is no group)."""
+    which must not be divided ("" is no group).
+    """
 
     id: int
     split: str | None = None

@@ -43,7 +43,6 @@ def said(widget):
 
 def with_dialog(qtbot, open_it, act):
     """Call `act(dialog)` in the modal dialog that `open_it` opens."""
-
     done = []
 
     def later():

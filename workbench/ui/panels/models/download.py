@@ -130,7 +130,6 @@ class DownloadState(State):
 
 def told_words(told: Mapping[str, Any]) -> str:
     """License and size, shown before the download starts."""
-
     licence, files = told.get("licence") or _("not stated"), len(told["files"])
     parts = [
         ngettext("Size: {size} in {n} file.", "Size: {size} in {n} files.", files).format(
