@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QPushButton
 from workbench.base.errors import WorkbenchError
 from workbench.operations import corpus
 from workbench.storage import documents
+from workbench.storage.replay import Replay
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui import acts
@@ -131,14 +132,14 @@ def test_a_small_act_shows_no_bar(app, open_page, qtbot):
 
 def test_a_large_undo_is_called_off_and_the_step_stands(app, open_page, monkeypatch, qtbot):
     reached, gate = threading.Event(), threading.Event()
-    play = app.project.db.journal._replay
+    play = Replay._replay
 
-    def held(*args):
-        play(*args)
+    def held(self, *args):
+        play(self, *args)
         reached.set()
         assert gate.wait(20)
 
-    monkeypatch.setattr(app.project.db.journal, "_replay", held)
+    monkeypatch.setattr(Replay, "_replay", held)
     app.undo()
     assert reached.wait(20)
     qtbot.waitUntil(app.work.line.isVisible)
