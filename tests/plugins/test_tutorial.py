@@ -106,3 +106,21 @@ def test_the_window_offers_the_task_and_the_family(tutorial, tmp_path):
 
     assert "my-plugin.ordered" in [one.id for one in tasks.fitting(layer)]
     assert "my-plugin.ordered" in models.uses(models.add(model))
+
+
+def test_nothing_outside_its_folder_names_the_plugin(tutorial):
+    """A task, a family, an inspector, a backend and an importer are added by a folder alone."""
+    kinds = {one.kind for one in tutorial.contributions}
+    names = [tutorial.id, *(one.id for one in tutorial.contributions)]
+
+    code = FOLDER.parent / "workbench"
+    places = [*code.rglob("*.py"), *code.rglob("*.toml")]
+    naming = [
+        (path.name, word)
+        for path in places
+        for word in names
+        if word in path.read_text(encoding="utf-8")
+    ]
+
+    assert kinds == {"task", "family", "inspector", "backend", "importer"}
+    assert len(places) > 400 and naming == []

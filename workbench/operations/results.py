@@ -92,6 +92,13 @@ class Comparison:
     both_right: int
     both_wrong: int
 
+    @property
+    def chance(self) -> float:
+        """The p-value of an exact McNemar test: the runs differ by chance alone."""
+        from workbench.metrics.significance import mcnemar
+
+        return mcnemar(len(self.only_first), len(self.only_second))
+
 
 def run_named(project: Project, name: str) -> Run:
     """A run by its name. Raises WorkbenchError naming the existing runs."""

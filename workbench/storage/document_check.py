@@ -10,17 +10,20 @@ from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
 from workbench.storage.values import borders_out
 from workbench.text.document import text_hash
-from workbench.text.labels import LAYER_KINDS, MARKS, SPANS
+from workbench.text.labels import ANSWERS, LAYER_KINDS, MARKS, RELATIONS, SPANS
 
 SHOWN = 20  # of one kind
 PAGE = 500  # documents read at once
 
 # table → kinds of layers whose labels it holds
 _KINDS = {
-    "mark": [kind.id for kind in LAYER_KINDS.values() if kind.record == MARKS],
-    "span": [kind.id for kind in LAYER_KINDS.values() if kind.record == SPANS],
-    "relation": ["relation"],
-    "answer": ["answer", "text"],
+    table: [kind.id for kind in LAYER_KINDS.values() if kind.record == record]
+    for table, record in (
+        ("mark", MARKS),
+        ("span", SPANS),
+        ("relation", RELATIONS),
+        ("answer", ANSWERS),
+    )
 }
 
 

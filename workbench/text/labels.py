@@ -14,6 +14,7 @@ CLASS_KEYS = (
 LONGEST_NAME = 1000  # of a layer, a label or a key, in characters
 
 MARKS, SPANS = "marks", "spans"  # the parts of a Record that hold labels
+RELATIONS, ANSWERS = "relations", "answers"  # parts that the project file has room for
 CLASSES, TEXT, TOKENS = "classes", "text", "tokens"  # editors of Annotate
 
 
@@ -23,7 +24,7 @@ class LayerKind:
 
     title: what is annotated, for display; title_of_pair: the same for documents with two texts.
     record: the part of a Record that holds the labels: MARKS of a whole document, SPANS in its
-    text; "" for a kind that is not stored yet.
+    text, RELATIONS between spans, ANSWERS written for it; "" for a kind that is not stored yet.
     editor: the editor in Annotate: CLASSES (chips above the text), TEXT (spans are drawn in the
     text), TOKENS (a tag under each token); "" if the kind cannot be edited.
     several: a unit (the document, a token) may have more than one label.
@@ -97,11 +98,11 @@ LAYER_KINDS: Mapping[str, LayerKind] = {
         LayerKind("score", N_("a number per document"), record=MARKS),
         SPAN,
         TAG,
-        LayerKind("relation", N_("relations between spans")),
-        LayerKind("answer", N_("answers to questions")),
+        LayerKind("relation", N_("relations between spans"), record=RELATIONS),
+        LayerKind("answer", N_("answers to questions"), record=ANSWERS),
         LayerKind("cluster", N_("groups of coreferent spans")),
         LayerKind("choice", N_("one of several texts"), record=MARKS),
-        LayerKind("text", N_("a written text")),
+        LayerKind("text", N_("a written text"), record=ANSWERS),
     )
 }
 KINDS = tuple(LAYER_KINDS)

@@ -10,7 +10,6 @@ from PySide6.QtCore import QPoint, QPointF
 from PySide6.QtGui import QGuiApplication
 
 from workbench.base.i18n import _
-from workbench.operations.annotate import SpanRow, SuggestionRow
 from workbench.text.labels import Label, Layer
 from workbench.text.rows import row_id
 from workbench.ui import plain
@@ -20,6 +19,7 @@ from workbench.ui.widgets.context_menu import ContextMenu, RowMenu
 from workbench.ui.widgets.text_view import TextView
 
 if TYPE_CHECKING:
+    from workbench.operations.annotate import SpanRow, SuggestionRow
     from workbench.ui.panels.annotate.view import AnnotateView
 
 LONGEST = 32  # characters of the text in a menu entry

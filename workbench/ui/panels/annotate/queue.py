@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 
+UNLABELLED = TO_DO  # a state of the filter
+
 MANY = 20_000  # documents above which counting and listing run off the main thread
 FEW = 50  # changed documents that are tested against the filter one by one
 NO_SPLIT = "none"

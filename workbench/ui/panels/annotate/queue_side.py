@@ -13,10 +13,9 @@ from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QVBoxLayout, QWidge
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.operations.annotate import TO_DO
 from workbench.text.document import SPLITS
 from workbench.ui import formats, plain, theme
-from workbench.ui.panels.annotate.queue import NO_SPLIT
+from workbench.ui.panels.annotate.queue import NO_SPLIT, UNLABELLED
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.document_list import DocumentList
 from workbench.ui.widgets.empty import EmptyState
@@ -180,7 +179,7 @@ class FilterMenu(QMenu):
     def fill(self) -> None:
         self.clear()
         now = self.state.narrowed
-        self._toggle(_("&Unlabelled"), "state", TO_DO, now.state == TO_DO)
+        self._toggle(_("&Unlabelled"), "state", UNLABELLED, now.state == UNLABELLED)
         self._toggle(_("With &suggestions"), "suggested", True, now.suggested)
         self.addSeparator()
         states = [(one, term(one)) for one in STATES]

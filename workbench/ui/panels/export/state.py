@@ -41,6 +41,7 @@ class ExportState(State):
         self.runs: tuple[Run, ...] = ()
         self.run_id: int | None = None
         self.folder = ""
+        self.known_formats = export.FORMATS
         self.formats: tuple[str, ...] = tuple(one.id for one in export.FORMATS if not one.has)
         self.sizes: Mapping[str, int] = {}
         self.job: Job | None = None

@@ -19,12 +19,11 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.operations.export import FORMATS
-from workbench.tasks import spec as tasks
 from workbench.ui import formats, plain, theme
-from workbench.ui.formats import points, size, when_iso
+from workbench.ui.formats import size, when_iso
 from workbench.ui.panel import View
 from workbench.ui.panels.export.state import Checked, ExportState
+from workbench.ui.run_words import first_score
 from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
@@ -98,7 +97,7 @@ class _Choices(QFrame):
         self.run = combo(name=_("Run"))
         self.run.activated.connect(lambda _i: state.choose(self.run.currentData()))
         self._run_field = Field(_("Which run?"), self.run, name=_("Run"))
-        self._formats = {one.id: _FormatCard(state, one) for one in FORMATS}
+        self._formats = {one.id: _FormatCard(state, one) for one in state.known_formats}
         self.folder = QLineEdit()
         self.folder.setClearButtonEnabled(True)
         self.folder.textEdited.connect(state.set_folder)
@@ -186,13 +185,7 @@ class _Choices(QFrame):
 def _run_told(run: Run) -> str:
     if run is None:
         return ""
-    scores = run.scores.get("dev", {})
-    score = ""
-    if scores:
-        main = tasks.score_names(scores)[0]
-        score = _("{name} {value} on dev").format(
-            name=tasks.score_title(main), value=points(scores[main])
-        )
+    score = first_score(run.scores.get("dev", {}))
     return "  ·  ".join(
         one for one in (run.spec.get("model_name", ""), score, when_iso(run.at)) if one
     )

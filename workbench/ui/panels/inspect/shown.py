@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
-from workbench.inspection.spec import Answer, InspectorInfo, light
+from workbench.base.i18n import _
+from workbench.inspection.spec import QUESTIONS, Answer, InspectorInfo, light
 
 if TYPE_CHECKING:
+    from workbench.operations.inspect import Offer
     from workbench.ui.panels.inspect.state import InspectState
 
 
@@ -93,3 +96,13 @@ class Shown(State):
         if self.asking:
             self._asked = None
             self.update(asking=False, error=message)
+
+
+def by_question(offers: Iterable[Offer]) -> list[tuple[str, list[Offer]]]:
+    """The views that fit, under the headings of the list; headings without a view are left out."""
+    fitting = [offer for offer in offers if not offer.refused]
+    grouped = [
+        (_(title), [offer for offer in fitting if offer.question == question])
+        for question, title in QUESTIONS.items()
+    ]
+    return [(title, found) for title, found in grouped if found]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListWidget, QListWidgetItem, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
-from workbench.inspection.spec import QUESTIONS
-from workbench.operations.inspect import Offer
 from workbench.ui import plain, theme
+from workbench.ui.panels.inspect.shown import by_question
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import column, layout_of, scrolled
 from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.operations.inspect import Offer
 
 VIEW = Qt.ItemDataRole.UserRole
 FRAME = 4  # width of the focus ring and the padding, in pixels
@@ -64,12 +67,10 @@ class ViewList(QFrame):
     def _fill(self) -> None:
         self._list.blockSignals(True)
         self._list.clear()
-        fitting = [one for one in self._offers if not one.refused]
-        for question, title in QUESTIONS.items():
-            if asked := [one for one in fitting if one.question == question]:
-                self._add_heading(_(title))
-                for offer in asked:
-                    self._add(offer)
+        for heading, offers in by_question(self._offers):
+            self._add_heading(heading)
+            for offer in offers:
+                self._add(offer)
         self._list.blockSignals(False)
         sizes = (self._list.item(number).sizeHint() for number in range(self._list.count()))
         self._list.setMaximumHeight(sum(size.height() for size in sizes) + 2 * FRAME)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QWidget
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
-from workbench.models.spec import ModelInfo
 from workbench.ui import formats
 from workbench.ui.panels.models.download import DownloadState, told_words
 from workbench.ui.panels.models.state import UNKNOWN, facts
@@ -17,6 +18,9 @@ from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.layout import layout_of
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, words
+
+if TYPE_CHECKING:
+    from workbench.models.spec import ModelInfo
 
 PICKLE = _(
     "The weights are pickled. Loading such a file can run arbitrary code. Trust it only if you "

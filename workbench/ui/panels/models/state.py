@@ -177,3 +177,8 @@ def problem_words(card: ModelInfo) -> str:
 def _sentence(text: str) -> str:
     """Capitalize, unless the text starts with a file name."""
     return text if "." in text.split()[0] else text[0].upper() + text[1:]
+
+
+def uses_told(info: ModelInfo) -> tuple[str, ...]:
+    """The titles of what a model can be used for."""
+    return tuple(operations.uses(info).values())

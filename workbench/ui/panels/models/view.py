@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QResizeEvent
@@ -10,12 +11,10 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QFrame, QGridLayout, QSizePo
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.models.spec import ModelInfo
-from workbench.operations import models
 from workbench.ui import plain, theme
 from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.panel import View
-from workbench.ui.panels.models.state import ORIGINS, ModelsState, facts, problem_words
+from workbench.ui.panels.models.state import ORIGINS, ModelsState, facts, problem_words, uses_told
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
@@ -24,6 +23,9 @@ from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import clear, column, row, scrolled
 from workbench.ui.widgets.words import Elided, words
+
+if TYPE_CHECKING:
+    from workbench.models.spec import ModelInfo
 
 NARROW = 840  # pixels at 100 %, below which there is one column
 FACTS_A_ROW = 2
@@ -161,8 +163,8 @@ class ModelCard(QFrame):
         layout.setSpacing(10)
         layout.addWidget(self._head(info))
         layout.addLayout(self._facts(info))
-        if uses := models.uses(info):
-            layout.addWidget(flow(*(Chip(title) for title in uses.values()), gap=6))
+        if uses := uses_told(info):
+            layout.addWidget(flow(*map(Chip, uses), gap=6))
         if info.problems:
             tone = "warn" if info.only_untrusted else "bad"
             layout.addWidget(Callout(problem_words(info), tone))

@@ -9,10 +9,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.base.i18n import _
-from workbench.tasks import spec as tasks
 from workbench.ui import formats, theme
 from workbench.ui.formats import points
 from workbench.ui.panels.results.state import ResultsState
+from workbench.ui.run_words import score_names, score_title
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.layout import card, row
@@ -109,10 +109,10 @@ class ComparisonView(QFrame):
             return
         for number, run in ((1, first), (2, second)):
             self._scores.rows_model.set_title(number, run.name)
-        names = tasks.score_names(found.first.scores)
+        names = score_names(found.first.scores)
         self._scores.set_rows(
             [
-                (tasks.score_title(name), found.first.scores[name], found.second.scores[name])
+                (score_title(name), found.first.scores[name], found.second.scores[name])
                 for name in names
             ]
         )
@@ -128,11 +128,9 @@ class ComparisonView(QFrame):
 
     @staticmethod
     def _sentence(found: Any) -> str:
-        from workbench.metrics.significance import mcnemar
-
         if not found.first.n:
             return _("There is no dev document with gold labels and predictions of both runs.")
-        chance = mcnemar(len(found.only_first), len(found.only_second))
+        chance = found.chance
         p = _("p < 0.01") if chance < 0.01 else _("p = {p:.2f}").format(p=chance)
         told = _(
             "Both correct: {right}. Both wrong: {wrong}. Documents: {n}. Exact McNemar test: {p}."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.operations import results, scoring
 from workbench.tasks import spec as tasks
+from workbench.tasks.spec import TaskInfo
 
 if TYPE_CHECKING:
     from workbench.operations.results import Results
@@ -38,6 +39,10 @@ class Details:
     guessing: float | None = None
     commonest: str = ""
     test_set: str = ""
+
+    @property
+    def task(self) -> TaskInfo:
+        return tasks.info(results.task_of(self.results.run))
 
 
 def details(project: Project, run_id: int) -> Details:

@@ -9,19 +9,13 @@ from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.operations import outcomes
 from workbench.prompting.results import PromptResult
-from workbench.tasks import spec as tasks
 from workbench.training.results import TrainResult
 from workbench.training.spec import all_options
 from workbench.ui import formats
+from workbench.ui.run_words import title_of
 
 if TYPE_CHECKING:
     from workbench.storage.runs import Run
-
-
-def title_of(run: Run) -> str:
-    """The task of a run as text."""
-    task = run.spec.get("task")
-    return _(tasks.info(task).title) if task else term(run.kind)
 
 
 def describe(run: Run) -> Iterator[tuple[str, str]]:

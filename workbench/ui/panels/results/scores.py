@@ -11,11 +11,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
-from workbench.tasks import spec as tasks
 from workbench.ui import plain, theme
 from workbench.ui.formats import points, when_iso
 from workbench.ui.panels.results.details import ScoreRow
 from workbench.ui.panels.results.state import ResultsState
+from workbench.ui.run_words import score_title
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
@@ -250,9 +250,9 @@ class ScoresView(QFrame):
 
     def _tiles(self, found: Any) -> None:
         results = found.results
-        info = tasks.info(results.run.spec["task"])
+        info = found.task
         for tile, name in ((self._main, info.main), (self._second, info.second)):
-            title = _("{score}, dev").format(score=tasks.score_title(name))
+            title = _("{score}, dev").format(score=score_title(name))
             tile.set(points(results.as_run.get(name)), _today_told(found, name), title)
             plain.set_tip(tile, _(info.definition))
         self._third.setVisible(info.has_majority or bool(info.beside))
@@ -261,7 +261,7 @@ class ScoresView(QFrame):
             self._third.set(
                 " · ".join(points(scores.get(name)) for name in info.beside),
                 _("as run"),
-                _("{score}, dev").format(score=" · ".join(map(tasks.score_title, info.beside))),
+                _("{score}, dev").format(score=" · ".join(map(score_title, info.beside))),
             )
         else:
             told = _("always “{label}”, current gold") if found.commonest else ""
@@ -286,7 +286,7 @@ class ScoresView(QFrame):
         if state.gold_changed("test") and then is not None:
             before = points(then.scores.get(main))
             hint = _("current gold · as run {score} · {rest}").format(score=before, rest=hint)
-        title = _("{score}, test").format(score=tasks.score_title(main))
+        title = _("{score}, test").format(score=score_title(main))
         self._test.set(points(shown.scores.get(main)), hint, title)
 
     def _open_cell(self, gold: int, predicted: int) -> None:

@@ -19,17 +19,15 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import N_, _, ngettext
-from workbench.base.terms import term
-from workbench.tasks import spec as tasks
 from workbench.ui import plain, theme
 from workbench.ui.commands import SEPARATOR, Choice
-from workbench.ui.formats import points, size, when_iso
+from workbench.ui.formats import size, when_iso
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.results.comparison import ComparisonView
-from workbench.ui.panels.results.facts import title_of
 from workbench.ui.panels.results.scores import ScoresView
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.panels.results.tabs import ErrorsView, FilesView, SettingsView
+from workbench.ui.run_words import main_score, short_title, title_of
 from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
@@ -370,15 +368,3 @@ class ResultsView(WatchingView):
 
 def _run_choice(id: str, title: str, act: Callable[..., Any], can: bool) -> Choice:
     return Choice(title, lambda: act(), can, command=f"results.{id}")
-
-
-def main_score(run: Run) -> str:
-    """The score used to select the best checkpoint, on dev, as run."""
-    task = run.spec.get("task")
-    return points(run.scores.get("dev", {}).get(tasks.info(task).main)) if task else points(None)
-
-
-def short_title(run: Run) -> str:
-    """A short title of a run's task for narrow columns."""
-    task = run.spec.get("task")
-    return _(tasks.info(task).short) if task else term(run.kind)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from workbench.base import paths
 from workbench.base.errors import SpecError
 from workbench.base.events import State
+from workbench.base.i18n import _
 from workbench.base.options import Option
 from workbench.base.watch import Watch
 from workbench.jobs.events import Finished, Started
@@ -109,6 +110,11 @@ class TrainState(State):
         """
         named = [info.name for info in cards if info.name not in unfit]
         return "starter-bert" if "starter-bert" in named else (named[0] if named else "")
+
+    @property
+    def task_titles(self) -> list[tuple[str, str]]:
+        """(id, title) of the tasks to choose from."""
+        return [(one.id, _(one.title)) for one in tasks.all_tasks() if one.id in self.tasks]
 
     def choose_task(self, task: str) -> None:
         self.task, self.layer = task, ""

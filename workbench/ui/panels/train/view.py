@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.tasks import spec as tasks
 from workbench.ui import formats, theme
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.train.live import (
@@ -32,6 +31,7 @@ from workbench.ui.panels.train.live import (
     shown_scores,
 )
 from workbench.ui.panels.train.state import TrainState
+from workbench.ui.run_words import score_title
 from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
@@ -214,7 +214,7 @@ class _Choices(QFrame):
         if concerns(fields, "task", "tasks"):
             fill(
                 self.task,
-                [(info.id, _(info.title)) for info in tasks.all_tasks() if info.id in state.tasks],
+                state.task_titles,
                 state.task,
             )
         if concerns(fields, "task", "tasks", "values") and self._form is not None:
@@ -505,7 +505,7 @@ class _LiveRun(QFrame):
         shown = shown_scores(live.scores)
         _show(
             self._score,
-            {tasks.score_title(name): (live.seen, live.scores[name]) for name in shown},
+            {score_title(name): (live.seen, live.scores[name]) for name in shown},
         )
         if shown and live.best in live.seen:
             self._score.mark_best(live.best, live.scores[shown[0]][live.seen.index(live.best)])

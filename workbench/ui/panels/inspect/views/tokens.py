@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QSizePolicy
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.inspection.spec import TokenRow, TokenTable
 from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.widgets.button import Button
@@ -21,6 +20,7 @@ from workbench.ui.widgets.token_strip import Cell, Line, TokenStrip, Word
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
+    from workbench.inspection.spec import TokenRow, TokenTable
     from workbench.ui.panels.inspect.shown import Shown
 
 STRIP_HEIGHT = 250  # pixels at 100 %; a taller strip scrolls
