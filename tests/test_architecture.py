@@ -141,7 +141,7 @@ TABLE = {
 }
 # file → (import, why it may)
 EXCUSED: dict[str, dict[str, str]] = {}
-LONGEST = 450  # lines of a file
+LONGEST = 470  # lines of a file
 LONG_FILES: dict[str, str] = {}  # with more: file → why it is one subject
 
 
@@ -352,21 +352,26 @@ def reaches_qt(module: str, seen: frozenset[str] = frozenset()) -> bool:
     if module.startswith(QT):
         return True
     place = ROOT / module.replace(".", "/")
-    path = next(
-        (one for one in (place.with_suffix(".py"), place / "__init__.py") if one.is_file()), None
-    )
-    if path is None or not module.startswith("workbench.ui.") or module in seen:
+    if not module.startswith("workbench.ui.") or module in seen:
         return False
-    return any(reaches_qt(one.module, seen | {module}) for one in imports(path))
+    return any(
+        reaches_qt(one.module, seen | {module})
+        for path in (place.with_suffix(".py"), place / "__init__.py")
+        if path.is_file()
+        for one in imports(path)
+    )
 
 
+MADE_OF_WIDGETS = "a view made of other widgets"
 # Modules of ui/ without Qt of their own that lead to it: pattern → why
 LEAD_TO_QT = {
     "ui/acts.py": "opens dialogs",
     "ui/dialogs/__init__.py": "opens dialogs",
     "ui/panels/*/__init__.py": "makes the view of its page",
     "ui/panels/data/dialogs.py": "opens dialogs",
-    "ui/panels/inspect/views/*": "views made of other widgets",
+    "ui/panels/annotate/error_review.py": MADE_OF_WIDGETS,
+    "ui/panels/annotate/find.py": MADE_OF_WIDGETS,
+    "ui/panels/inspect/views/*": MADE_OF_WIDGETS,
     "ui/widgets/*": "widgets",
 }
 
@@ -395,14 +400,17 @@ WITHOUT_STATE = {
 
 
 def draws(path: Path) -> bool:
-    """A view or a part of one: by its name, or because it makes widgets or paints."""
-    parts = path.relative_to(CODE).parts
-    if parts[:2] != ("ui", "panels"):
+    """A view of a page or a part of one: by its name, or because it makes widgets or paints."""
+    if path.relative_to(CODE).parts[:2] != ("ui", "panels"):
         return False
     widgets = ("PySide6.QtWidgets", "PySide6.QtGui")
     return (
         path.name == "view.py"
-        or "views" in parts
+        or any(
+            fnmatchcase(name(path), pattern)
+            for pattern, why in LEAD_TO_QT.items()
+            if why == MADE_OF_WIDGETS
+        )
         or any(one.module.startswith(widgets) for one in imports(path))
     )
 

@@ -17,11 +17,13 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.events import concerns
-from workbench.base.i18n import _, ngettext
+from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.annotate.context_menus import ContextMenus
+from workbench.ui.panels.annotate.error_review import ErrorReview
+from workbench.ui.panels.annotate.find import Find
 from workbench.ui.panels.annotate.folding import Sides
 from workbench.ui.panels.annotate.keys import Keys
 from workbench.ui.panels.annotate.paper import Paper
@@ -29,21 +31,17 @@ from workbench.ui.panels.annotate.queue_side import QueueSide
 from workbench.ui.panels.annotate.sides import RightSide
 from workbench.ui.panels.annotate.state import Target
 from workbench.ui.widgets.button import Button, icon_button
-from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.find_bar import FindBar
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.label_palette import Choice, LabelPalette
-from workbench.ui.widgets.layout import bar, layout_of, row
+from workbench.ui.widgets.layout import bar, row
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import Elided, KeyCap, set_tone
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
-    from workbench.ui.panels.annotate.finder import Match
 
-LONGEST_FIND = 100  # code points of selected text that Ctrl+F uses as the query
 STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
 
 
@@ -124,36 +122,9 @@ class AnnotateView(View):
             on,
             margins=(24, 8, 24, 8),
         )
-        self._errors = Callout(
-            "",
-            "accent",
-            Button(
-                _("Exit"),
-                kind="quiet",
-                small=True,
-                name=_("Exit error review"),
-                on=state.leave_errors,
-            ),
-            icon="scan-search",
-        )
-        self._accept_answer = Button(
-            _("Accept prediction"),
-            "check",
-            small=True,
-            on=state.accept_answer,
-            tip=_("Make the prediction gold and open the next error"),
-        )
-        on_next = Button(
-            _("Next error"),
-            small=True,
-            on=lambda: state.next_error(1),
-            tip=_("Keep gold unchanged and open the next error"),
-        )
-        acts = (self._accept_answer, KeyCap("A"), 8, on_next, KeyCap("F8"), None)
-        layout_of(self._errors).addWidget(row(*acts, gap=6, margins=(25, 0, 0, 0)))
-        self._errors.hide()
-        self._build_find()
+        self._errors = ErrorReview(state)
         self._paper = Paper(state)
+        self._find = Find(state, self._paper)
         self._paper.picked.connect(self.label)
         self._paper.more.connect(self.open_palette)
         self._centre = QWidget()
@@ -171,18 +142,6 @@ class AnnotateView(View):
         framed.addWidget(self._paper, 1)
         layout.addLayout(framed, 1)
         layout.addWidget(self._build_acts())
-
-    def _build_find(self) -> None:
-        finder = self.state.finder
-        self._find = FindBar()
-        self._shown_match: tuple[int | None, Match | None] | None = None
-        self._find.typed.connect(lambda text: finder.set(text=text))
-        self._find.cased.connect(lambda on: finder.set(match_case=on))
-        self._find.whole.connect(lambda on: finder.set(whole_words=on))
-        self._find.stepped.connect(self.find_step)
-        self._find.left.connect(self.leave_find)
-        self._find.hide()
-        self.state.listen(finder.changed, lambda _fields: self._show_find())
 
     def _build_acts(self) -> QWidget:
         state = self.state
@@ -276,7 +235,7 @@ class AnnotateView(View):
             self._paper.render(new=new)
             self.right.render()
             self._show_head()
-            self._show_find()
+            self._find.render()
         if concerns(fields, "token"):
             self._paper.tokens.show_token()
         if concerns(fields, "sure"):
@@ -345,39 +304,7 @@ class AnnotateView(View):
             said, tone = _("saved"), "muted"
         self._said.setText(said if document else "")
         set_tone(self._said, tone)
-        self._show_errors()
-
-    def _show_errors(self) -> None:
-        state = self.state
-        if not state.errors:
-            self._errors.hide()
-            return
-        place = (
-            state.errors.index(state.document_id) + 1 if state.document_id in state.errors else 0
-        )
-        extra, missed, labels, missed_labels = differences = state.differences
-        every = len(state.errors)
-        errors = ngettext("{n} of {all} error of {run}.", "{n} of {all} errors of {run}.", every)
-        told = [errors.format(n=place, all=every, run=state.shown_run.name)]
-        if labels:
-            told.append(_("Predicted: {label}.").format(label=", ".join(labels)))
-        if missed_labels:
-            told.append(_("Not predicted: {labels}.").format(labels=", ".join(missed_labels)))
-        if extra:
-            n = len(extra)
-            positives = ngettext("{n} false positive (dotted).", "{n} false positives (dotted).", n)
-            told.append(positives.format(n=n))
-        if missed:
-            n = len(missed)
-            told.append(ngettext("{n} missed span.", "{n} missed spans.", n).format(n=n))
-        if state.predicted is None:
-            told.append(_("The prediction for this text is no longer stored."))
-        elif not any(differences):
-            told.append(_("The prediction now agrees with gold."))
-        self._errors.set(" ".join(told))
-        self._accept_answer.setEnabled(
-            state.can_edit and state.predicted is not None and any(differences)
-        )
+        self._errors.render()
 
     def take_focus(self) -> None:
         if self._stack.currentIndex() == 0:
@@ -419,47 +346,19 @@ class AnnotateView(View):
         at = self._paper.mapTo(self, QPoint(self._paper.width() // 2, self._paper.height() - 52))
         self._palette.ask(choices, at)
 
-    # ------------------------------------------------------------ find
-
     def find(self) -> None:
-        """Find in the text; a short selection becomes the query."""
-        text = self._paper.text
-        start, end = text.selection or (text.caret, text.caret)
-        chosen = text.text.text[start : min(end, start + LONGEST_FIND)]
-        wanted = chosen if end - start <= LONGEST_FIND and len(chosen.splitlines()) == 1 else ""
-        self.state.finder.open(wanted, text.field, start)
-        self._find.begin()
+        self._find.open()
 
     def find_step(self, way: int) -> None:
-        text = self._paper.text
-        self.state.finder.step(way, text.field, text.caret)
+        self._find.go(way)
 
     def leave_find(self) -> None:
-        """Close the search; the current match stays selected, so that a key can label it."""
-        self.state.finder.close_search()
-        self._paper.focus_text()
-
-    def _show_find(self) -> None:
-        finder = self.state.finder
-        self._find.setVisible(finder.shown)
-        self._find.show_search(
-            finder.text, match_case=finder.match_case, whole_words=finder.whole_words
-        )
-        self._find.show_count(
-            finder.current, finder.count, cut=finder.cut, searching=finder.searching
-        )
-        for text in self._paper.texts:
-            text.set_found(finder.found.get(text.field) if finder.shown else None)
-        match, place = finder.match, (self.state.document_id, finder.match)
-        if match is not None and place != self._shown_match:
-            self._paper.choose_text(*match)
-            self.state.choose(None)
-        self._shown_match = place
+        self._find.leave()
 
     def unselect(self) -> None:
         text = self._paper.text
         if self.state.finder.shown:
-            self.leave_find()
+            self._find.leave()
         elif self.state.chosen is not None:
             self.state.choose(None)
         elif text.selection:

@@ -1,0 +1,71 @@
+"""The line above the text that leads through the errors of a run."""
+
+from __future__ import annotations
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui.panels.annotate.acts import AnnotateActs
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.layout import layout_of, row
+from workbench.ui.widgets.words import KeyCap
+
+
+class ErrorReview(Callout):
+    """How the prediction differs from gold, and a button that accepts it."""
+
+    def __init__(self, state: AnnotateActs):
+        leave = Button(
+            _("Exit"),
+            kind="quiet",
+            small=True,
+            name=_("Exit error review"),
+            on=state.leave_errors,
+        )
+        super().__init__("", "accent", leave, icon="scan-search")
+        self.state = state
+        self._accept = Button(
+            _("Accept prediction"),
+            "check",
+            small=True,
+            on=state.accept_answer,
+            tip=_("Make the prediction gold and open the next error"),
+        )
+        on_next = Button(
+            _("Next error"),
+            small=True,
+            on=lambda: state.next_error(1),
+            tip=_("Keep gold unchanged and open the next error"),
+        )
+        acts = (self._accept, KeyCap("A"), 8, on_next, KeyCap("F8"), None)
+        layout_of(self).addWidget(row(*acts, gap=6, margins=(25, 0, 0, 0)))
+        self.hide()
+
+    def render(self) -> None:
+        state = self.state
+        if not state.errors:
+            self.hide()
+            return
+        place = (
+            state.errors.index(state.document_id) + 1 if state.document_id in state.errors else 0
+        )
+        extra, missed, labels, missed_labels = differences = state.differences
+        every = len(state.errors)
+        errors = ngettext("{n} of {all} error of {run}.", "{n} of {all} errors of {run}.", every)
+        told = [errors.format(n=place, all=every, run=state.shown_run.name)]
+        if labels:
+            told.append(_("Predicted: {label}.").format(label=", ".join(labels)))
+        if missed_labels:
+            told.append(_("Not predicted: {labels}.").format(labels=", ".join(missed_labels)))
+        if extra:
+            n = len(extra)
+            positives = ngettext("{n} false positive (dotted).", "{n} false positives (dotted).", n)
+            told.append(positives.format(n=n))
+        if missed:
+            n = len(missed)
+            told.append(ngettext("{n} missed span.", "{n} missed spans.", n).format(n=n))
+        if state.predicted is None:
+            told.append(_("The prediction for this text is no longer stored."))
+        elif not any(differences):
+            told.append(_("The prediction now agrees with gold."))
+        self.set(" ".join(told))
+        self._accept.setEnabled(state.can_edit and state.predicted is not None and any(differences))

@@ -1,0 +1,284 @@
+"""The left side of the Train page: what to train, on which data, with which options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtWidgets import (
+    QFrame,
+    QLineEdit,
+    QSpinBox,
+    QVBoxLayout,
+)
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _, ngettext
+from workbench.ui import formats
+from workbench.ui.panels.train.state import TrainState
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.form import Form
+from workbench.ui.widgets.layout import bar, column, layout_of, row, scrolled
+from workbench.ui.widgets.words import call, words
+
+if TYPE_CHECKING:
+    from workbench.models.spec import ModelInfo
+    from workbench.operations.training_data import Plan
+
+
+FIRST = ("epochs", "learning_rate")
+
+
+class Choices(QFrame):
+    """Task, model and options; then the data used and left out, and the Start button."""
+
+    def __init__(self, state: TrainState):
+        super().__init__()
+        self.state = state
+        self.setProperty("part", "side")
+        self.setMinimumWidth(320)
+        self.setMaximumWidth(600)
+        self._build_controls()
+        self._form: Form | None = None
+        self._form_for = ("", "")  # task and method that the form was built for
+        self._form_box = QVBoxLayout()
+        seed = Field(
+            _("Seed"), self._seed, _("The same seed gives the same results on one machine.")
+        )
+        self._options = column(self._search, seed, gap=12)
+        layout_of(self._options).addLayout(self._form_box)
+        self._options.hide()
+        middle = column(
+            words(_("New run"), "heading", weight=600),
+            Field(_("What do you want to train?"), self.task, name=_("Task")),
+            Field(_("Layer"), self.layer, name=_("Layer")),
+            self._model_field,
+            row((self._epochs, 1), (self._rate, 1), gap=12),
+            self._told,
+            self._used,
+            self._warnings,
+            self._more,
+            self._options,
+            None,
+            gap=14,
+            margins=(20, 18, 20, 18),
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(scrolled(middle), 1)
+        layout.addWidget(bar(None, self.start, margins=(20, 10, 20, 10)))
+
+    def _build_controls(self) -> None:
+        state = self.state
+        self.task, self.layer, self.model = combo(), combo(), combo()
+        self.task.activated.connect(lambda _i: state.choose_task(self.task.currentData()))
+        self.layer.activated.connect(lambda _i: state.choose_layer(self.layer.currentData()))
+        self.model.activated.connect(lambda _i: state.choose_model(self.model.currentData()))
+        self._model_field = Field(_("Which model?"), self.model, name=_("Model"))
+        self._epochs = Field(_("Epochs"), self._line("epochs"))
+        self._rate = Field(_("Learning rate"), self._line("learning_rate"))
+        self._told = words("", "caption", "muted", wrap=True)
+        self._used, self._warnings = Callout(), Callout(tone="warn")
+        self._more = Button(
+            _("Options"),
+            "chevron-right",
+            "quiet",
+            on=self._fold,
+            tip=_("Batch size, schedule, freezing, seed and more"),
+        )
+        self._search = QLineEdit()
+        self._search.setPlaceholderText(_("Search options"))
+        self._search.setClearButtonEnabled(True)
+        call(self._search, _("Search options"))
+        self._search.textChanged.connect(lambda text: self._form and self._form.filter(text))
+        self._seed = QSpinBox()
+        self._seed.setRange(0, 2**31 - 1)
+        call(self._seed, _("Seed"))
+        self._seed.valueChanged.connect(state.set_seed)
+        self.start = Button(_("Start training"), "play", "primary", on=state.start)
+
+    def _line(self, name: str) -> QLineEdit:
+        it = QLineEdit()
+        it.setPlaceholderText(_("automatic"))
+        it.textEdited.connect(lambda _text: self._edited())
+        it.setProperty("option", name)
+        return it
+
+    def _fold(self) -> None:
+        shown = not self._options.isVisible()
+        if shown:
+            self._make_form()
+        self._options.setVisible(shown)
+        self._more.set_icon("chevron-down" if shown else "chevron-right")
+        if shown:
+            self._search.setFocus()
+
+    def _make_form(self) -> None:
+        wanted = (self.state.task, self.state.method)
+        if self._form_for == wanted:
+            return
+        focused = self._form.focused() if self._form is not None else ""
+        if self._form is not None:
+            self._form_box.removeWidget(self._form)
+            self._form.deleteLater()
+        self._form_for = wanted
+        self._form = Form(
+            [one for one in self.state.options if one.name not in FIRST], self.state.values
+        )
+        self._form.changed.connect(lambda _name: self._edited())
+        self._form_box.addWidget(self._form)
+        self._form.filter(self._search.text())
+        if focused:
+            self._form.focus(focused)
+
+    def _edited(self) -> None:
+        values = (
+            dict(self._form.values())
+            if self._form
+            else {name: one for name, one in self.state.values.items() if name not in FIRST}
+        )
+        for one in (self._epochs, self._rate):
+            if text := cast(QLineEdit, one.control).text().strip():
+                values[one.control.property("option")] = text
+        self.state.set_values(values)
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        if concerns(fields, "task", "tasks"):
+            fill(
+                self.task,
+                state.task_titles,
+                state.task,
+            )
+        if concerns(fields, "task", "tasks", "values") and self._form is not None:
+            self._make_form()
+        if concerns(fields, "layers", "layer", "task"):
+            fill(
+                self.layer,
+                [
+                    (name, _("{name}  ({n} submitted)").format(name=name, n=n))
+                    for name, n in state.layers
+                ],
+                state.layer,
+            )
+        if concerns(fields, "models", "model", "unfit"):
+            names = [(info.name, info.name) for info in state.models]
+            fill(self.model, names, state.model, refused=state.unfit)
+            self._model_field.set_hint(_card_told(state.card) if state.card is not None else "")
+            self._model_field.set_error(state.unfit.get(state.model, ""))
+        if concerns(fields, "values", "errors", "task"):
+            self._show_values()
+        if concerns(fields, "seed") and self._seed.value() != state.seed:
+            self._seed.setValue(state.seed)
+        if concerns(
+            fields,
+            "plan",
+            "warnings",
+            "unlearned",
+            "task",
+            "values",
+            "model",
+            "errors",
+            "preparing",
+        ):
+            self._show_plan()
+        self._let_start(state.ready)
+
+    def _let_start(self, on: bool) -> None:
+        """Keep the focus while Start is disabled.
+
+        Qt would move it to Cancel, and a second Enter would discard the run.
+        """
+        if not on and self.start.hasFocus():
+            self.setFocus()
+        self.start.setEnabled(on)
+        if on and self.hasFocus():
+            self.start.setFocus()
+
+    def _show_values(self) -> None:
+        for one in (self._epochs, self._rate):
+            name = one.control.property("option")
+            text = self.state.values.get(name, "")
+            line = cast(QLineEdit, one.control)
+            if line.text().strip() != text:
+                line.setText(text)
+            one.set_error(self.state.errors.get(name, ""))
+        if self._form is None:
+            return
+        if self._form.values() != {
+            name: one for name, one in self.state.values.items() if name not in FIRST
+        }:
+            self._form.set_values(self.state.values)
+        self._form.set_error("", "")
+        for name, message in self.state.errors.items():
+            if name not in FIRST:
+                self._form.set_error(name, message)
+
+    def _show_plan(self) -> None:
+        state, plan = self.state, self.state.plan
+        self._told.setText(state.defaults_told())
+        self._told.setVisible(bool(self._told.text()))
+        if state.project.read_only:
+            self._used.set(
+                _("The project is open read-only, so training is not available."), "warn"
+            )
+        elif not state.tasks:
+            self._used.set(
+                _(
+                    "No layer can be used for training. Add a class or span layer on the "
+                    "Labels page."
+                ),
+                "warn",
+            )
+        elif state.preparing:
+            self._used.set(_("Preparing training data…"), "accent")
+        elif plan is None:
+            self._used.set(_("Counting documents…"), "accent")
+        elif plan.problem:
+            self._used.set(plan.problem, "warn")
+        else:
+            self._used.set(_used_told(plan), "accent")
+        told = (
+            *(plan.warnings if plan and not plan.problem else ()),
+            *state.warnings,
+            *filter(None, (state.unlearned,)),
+        )
+        self._warnings.set("\n".join(told), "warn")
+
+
+def _used_told(plan: Plan) -> str:
+    used = plan.used
+    counts = {name: used[name] for name in ("train", "dev", "test")}
+    told = [_("{train:,} train · {dev:,} dev · {test:,} test.").format(**counts)]
+    if plan.assigned:
+        told.append(
+            ngettext(
+                "{n:,} of these documents is assigned to a split when training starts.",
+                "{n:,} of these documents are assigned to a split when training starts.",
+                plan.assigned,
+            ).format(n=plan.assigned)
+        )
+    if plan.left_out:
+        left_out = ", ".join(f"{formats.count(one.count)} {one.reason}" for one in plan.left_out)
+        told.append(_("Left out: {reasons}.").format(reasons=left_out))
+    return " ".join(told)
+
+
+def _card_told(info: ModelInfo) -> str:
+    if info is None:
+        return ""
+    size = _("{n:.1f} M").format(n=info.parameters / 1e6) if info.parameters else ""
+    return "  ·  ".join(
+        part
+        for part in (
+            info.architecture,
+            size,
+            ngettext("{n} layer", "{n} layers", info.layers).format(n=info.layers)
+            if info.layers
+            else "",
+            info.licence,
+        )
+        if part
+    )

@@ -1,0 +1,246 @@
+"""The right side of the Train page: progress, figures and curves of the current run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QSizePolicy,
+    QStackedLayout,
+    QWidget,
+)
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _
+from workbench.ui import formats
+from workbench.ui.panels.train.live import (
+    MESSAGE_TONES,
+    TONES,
+    Live,
+    shown_scores,
+)
+from workbench.ui.panels.train.state import TrainState
+from workbench.ui.run_words import score_title
+from workbench.ui.waits import Waits, of_project
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.delegates import RUN_TONES
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.job_row import duration, status_words
+from workbench.ui.widgets.layout import card, column, row
+from workbench.ui.widgets.meter import Meter, number
+from workbench.ui.widgets.wait_line import WaitLine
+from workbench.ui.widgets.words import Elided, call
+
+if TYPE_CHECKING:
+    from workbench.ui.widgets.live_plot import LivePlot
+
+
+REDRAW = 500  # minimum interval between two redraws of the curves, in milliseconds
+
+
+class LiveRun(QFrame):
+    """The current or last run; a placeholder if there is none."""
+
+    def __init__(self, state: TrainState):
+        super().__init__()
+        self.state = state
+        self._stack = QStackedLayout(self)
+        hint = _(
+            "Start a run to see its loss and dev score here while it trains, with time left, "
+            "speed and memory."
+        )
+        self._empty = EmptyState("activity", _("No runs yet"), hint)
+        self._stack.addWidget(self._empty)
+        self._live: QWidget | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(REDRAW)
+        self._timer.timeout.connect(self._draw)
+
+    def render(self, fields: frozenset[str]) -> None:
+        live = self.state.live
+        if live is None:
+            self._stack.setCurrentWidget(self._empty)
+            return
+        if self._live is None:
+            self._build()
+        self._stack.setCurrentWidget(cast(QWidget, self._live))
+        if concerns(fields, "run"):
+            self._draw()
+        elif concerns(fields, "live") and not self._timer.isActive():
+            self._timer.start()
+
+    def _build(self) -> None:
+        from workbench.ui.widgets.live_plot import LivePlot
+
+        state = self.state
+        self._title, self._chip = (
+            Elided("", weight=600, mode=Qt.TextElideMode.ElideMiddle),
+            Chip(""),
+        )
+        self._when = Elided("", "small", "muted")
+        self.stop = Button(_("Stop and keep best"), "square", on=state.stop)
+        self.cancel = Button(_("Cancel"), kind="danger", on=state.cancel)
+        self._results = Button(_("Show results"), "chart-column", on=state.show_results)
+        run_id = lambda: state.live.run_id if state.live else None  # noqa: E731
+        self._waits = Waits(state.queue, of_project(state.project, "train", run_id))
+        self._meter = Meter(0.0, name=_("Progress"))
+        self._figures = {name: number(title) for name, title in _FIGURES}
+        head = card(
+            row(
+                (column(row(self._title_box(), gap=8), self._when, gap=2), 1),
+                WaitLine(self._waits),
+                self._results,
+                self.stop,
+                self.cancel,
+            ),
+            self._meter,
+            row(*((self._figures[name][0], 1) for name, _title in _FIGURES), gap=8),
+            gap=12,
+        )
+        self._message = Callout(tone="bad")
+        self._message.hide()
+        self._loss, self._score = LivePlot(_("Loss")), LivePlot(_("Score on dev"), percent=True)
+        plots = row((self._loss, 1), (self._score, 1), gap=12)
+        self._log = QPlainTextEdit()
+        self._log.setReadOnly(True)
+        self._log.setProperty("kind", "mono")
+        self._log.setMaximumBlockCount(400)
+        self._log.setMinimumHeight(70)
+        call(self._log, _("Log"))
+        folder = Button(
+            _("Open log folder"), "external-link", "quiet", small=True, on=self._open_folder
+        )
+        log = card(self._log, title=_("Log"), note=folder)
+        log.setMaximumHeight(190)
+        self._live = column(head, self._message, (plots, 1), log, gap=12, margins=(16, 16, 16, 16))
+        self._stack.addWidget(self._live)
+
+    def _title_box(self) -> QFrame:
+        box = QFrame()
+        layout = QHBoxLayout(box)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        self._title.setSizePolicy(
+            QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed
+        )  # the chip is placed after the text
+        layout.addWidget(self._title)
+        layout.addWidget(self._chip)
+        layout.addStretch(1)
+        return box
+
+    def _open_folder(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(self.state.log_folder()))
+
+    def _draw(self) -> None:
+        live = self.state.live
+        if live is None or self._live is None:
+            return
+        self._title.setText(live.title)
+        self._waits.look()
+        took = (
+            _("Duration: {time}").format(time=duration(live.seconds))
+            if live.seconds and not live.active
+            else ""
+        )
+        self._when.setText("  ·  ".join(part for part in (live.name, took) if part))
+        self._figures["left"][0].setVisible(live.active)
+        self._chip.set(
+            status_words(live.status, live.ending),
+            tone=RUN_TONES.get(live.status, ""),
+        )
+        focused = self.stop.hasFocus() or self.cancel.hasFocus() or self.hasFocus()
+        if focused and live.ending:
+            # else Qt moves it from the disabled button to the next one, which may be Cancel
+            self.setFocus()
+        self.stop.setEnabled(not live.ending)
+        self.cancel.setEnabled(live.ending != "cancel")
+        self.stop.setVisible(live.status == "running")
+        self.cancel.setVisible(live.active)
+        self._results.setVisible(not live.active and live.status != "cancelled")
+        # hidden buttons would pass the focus to an arbitrary widget
+        if focused and not live.active:
+            (self._results if self._results.isVisibleTo(self) else self).setFocus()
+        self._meter.set(
+            1.0
+            if live.status in ("done", "stopped")
+            else live.share
+            if live.status == "running"
+            else live.share or 0.0
+        )
+        for name, (value, unit) in _figures(live).items():
+            self._figures[name][1].setText(value)
+            self._figures[name][2].setText(unit)
+        told = " ".join(part for part in (live.message, live.hint) if part)
+        self._message.set(
+            "" if live.active else told, MESSAGE_TONES.get(live.status, "bad"), live.details
+        )
+        self._draw_curves(live)
+        lines = "\n".join(reversed(live.log))
+        if self._log.toPlainText() != lines:
+            self._log.setPlainText(lines)
+
+    def _draw_curves(self, live: Live) -> None:
+        losses, tones, widths = {}, {}, {_("per step"): 1.0}
+        for index, (name, values) in enumerate(live.losses.items()):
+            steps = live.steps[-len(values) :]
+            if len(live.losses) == 1:
+                losses[_("per step")], tones[_("per step")] = (steps, values), "strong_line"
+                smoothed = live.smoothed[name]
+                losses[_("smoothed")], tones[_("smoothed")] = (steps, smoothed), "accent"
+            else:
+                losses[name], tones[name] = (steps, values), TONES[index % len(TONES)]
+        _show(self._loss, losses, tones, widths)
+        shown = shown_scores(live.scores)
+        _show(
+            self._score,
+            {score_title(name): (live.seen, live.scores[name]) for name in shown},
+        )
+        if shown and live.best in live.seen:
+            self._score.mark_best(live.best, live.scores[shown[0]][live.seen.index(live.best)])
+
+
+def _show(
+    plot: LivePlot,
+    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    tones: Mapping[str, str] | None = None,
+    widths: Mapping[str, float] | None = None,
+) -> None:
+    """Replace the points; legend and items are rebuilt only if the set of curves has changed."""
+    if list(plot.curves) != list(curves):
+        plot.set_curves(curves, tones, widths)
+        return
+    for name, (x, y) in curves.items():
+        plot.curves[name].x[:], plot.curves[name].y[:] = x, y
+    plot.draw()
+
+
+_FIGURES = (
+    ("step", _("Step")),
+    ("left", _("Time left")),
+    ("speed", _("Speed")),
+    ("rate", _("Learning rate")),
+    ("device", _("Device")),
+    ("memory", _("Memory")),
+)
+
+
+def _figures(live: Live) -> dict[str, tuple[str, str]]:
+    """name → (value, unit) of the row of metrics; a dash for unknown values."""
+    begun, memory = bool(live.step), live.memory_mb
+    return {
+        "step": (str(live.step), _("of {n}").format(n=live.total) if live.total else ""),
+        "left": (duration(live.seconds_left) if begun and live.active else "–", ""),
+        "speed": (formats.decimal(live.speed, 0) if begun else "–", _("texts/s") if begun else ""),
+        "rate": (formats.scientific(live.learning_rate) if begun else "–", ""),
+        "device": ((live.device.upper() if len(live.device) < 9 else live.device) or "–", ""),
+        "memory": (formats.decimal(memory / 1000, 1), "GB") if memory else ("–", ""),
+    }
