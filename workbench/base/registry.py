@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base import manifest, plugins, settings
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _
 
@@ -51,8 +51,14 @@ class Registry:
         """The object itself; imports its module."""
         return self._imported(kind, id, self.entry(kind, id).object)
 
-    def info(self, kind: str, id: str) -> Any:
-        """The `info` object of a contribution; imports no heavy module."""
+    def info(self, kind: str, id: str, *, missing: str = "") -> Any:
+        """The `info` object of a contribution; imports no heavy module.
+
+        missing: the message of the SpecError for an unknown id, to which the known ones are added.
+        """
+        if missing and (kind, id) not in self._entries:
+            known = ", ".join(self.ids(kind))
+            raise SpecError(missing, hint=_("Known: {known}.").format(known=known))
         return self._imported(kind, id, self.entry(kind, id).options["info"])
 
     def view(self, kind: str, id: str) -> Any:

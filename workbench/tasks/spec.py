@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.options import Option
 from workbench.base.registry import registry
@@ -272,13 +271,8 @@ def all_tasks() -> tuple[TaskInfo, ...]:
 
 def info(task: str) -> TaskInfo:
     """Raises SpecError listing the tasks that exist."""
-    known = registry().ids("task")
-    if task not in known:
-        raise SpecError(
-            _("There is no task {task!r}.").format(task=task),
-            hint=_("Known: {known}.").format(known=", ".join(known)),
-        )
-    found: TaskInfo = registry().info("task", task)
+    missing = _("There is no task {task!r}.").format(task=task)
+    found: TaskInfo = registry().info("task", task, missing=missing)
     return found
 
 

@@ -114,13 +114,8 @@ def all_backends() -> tuple[BackendInfo, ...]:
 
 def info(backend: str) -> BackendInfo:
     """Raises SpecError listing the backends that exist, PluginError if its code fails."""
-    known = registry().ids("backend")
-    if backend not in known:
-        raise SpecError(
-            _("There is no prompt backend {backend!r}.").format(backend=backend),
-            hint=_("Known: {known}.").format(known=", ".join(known)),
-        )
-    found: BackendInfo = registry().info("backend", backend)
+    missing = _("There is no prompt backend {backend!r}.").format(backend=backend)
+    found: BackendInfo = registry().info("backend", backend, missing=missing)
     return found
 
 

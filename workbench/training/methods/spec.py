@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.options import Option
 from workbench.base.registry import registry
@@ -91,11 +90,6 @@ def all_methods() -> tuple[MethodInfo, ...]:
 
 def info(method: str) -> MethodInfo:
     """Raises SpecError listing the methods that exist."""
-    known = registry().ids("method")
-    if method not in known:
-        raise SpecError(
-            _("There is no training method {method!r}.").format(method=method),
-            hint=_("Known: {known}.").format(known=", ".join(known)),
-        )
-    found: MethodInfo = registry().info("method", method)
+    missing = _("There is no training method {method!r}.").format(method=method)
+    found: MethodInfo = registry().info("method", method, missing=missing)
     return found

@@ -1,0 +1,46 @@
+"""The table "Where do I put …?" of the README names places that exist."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+TABLE = re.search(
+    r"^## Where do I put .*?\n\n(.*?)\n\n", (ROOT / "README.md").read_text("utf-8"), re.M | re.S
+)
+ROWS = {cells[1].strip(): line for line in TABLE[1].splitlines()[2:] if (cells := line.split("|"))}
+PLACE = re.compile(r"`((?:workbench|tests)/[^` ]+)`")
+# A row → a contribution of its kind, and how the row's placeholders are called there.
+EXAMPLES = {
+    "<format>": "conll",
+    "<task>": "classify",
+    "a training method": "lora",
+    "a model family": "transformer",
+    "an inspector": "attention",
+    "a prompt backend": "local",
+    "an export of labels": "doccano",
+    "an export of models": "onnx",
+    "a page": "labels",
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_places_of_a_row_exist(row):
+    places = PLACE.findall(ROWS[row])
+    names = {"<name>": EXAMPLES.get(row, ""), **EXAMPLES}
+
+    for place in places:
+        for name in re.findall(r"<\w+>", place):
+            place = place.replace(name, names[name])
+        assert (ROOT / place).exists(), place
+    assert places
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_what_a_row_registers_is_a_kind_of_the_index(row):
+    index = tomllib.loads((ROOT / "workbench/builtins.toml").read_text("utf-8"))
+
+    for kind in re.findall(r"`\[\[(\w+)\]\]`", ROWS[row]):
+        assert kind in index
