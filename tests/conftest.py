@@ -160,6 +160,14 @@ def inline_jobs():
 
 
 @pytest.fixture
+def jobs_in_process(monkeypatch):
+    """Commands run their jobs in this process, where torch is imported once, not in workers."""
+    from tests.inline import InlineQueue
+
+    monkeypatch.setattr("workbench.jobs.queue.Queue", InlineQueue)
+
+
+@pytest.fixture
 def make_panel(request):
     """`make_panel(page, project_file, **args)` → the panel, shown in the window."""
     app = request.getfixturevalue("app")

@@ -47,7 +47,7 @@ def until(child, word):
     pytest.fail(f"the command ended before it said {word!r}")
 
 
-def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_model):
+def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_model, jobs_in_process):
     told = ask(
         "train",
         "train",
@@ -101,7 +101,7 @@ def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_mode
     assert "60 documents" in words and "Precision" in words
 
 
-def test_tags_are_answered_with_words_and_spans(ask, call, sample, tiny_model):
+def test_tags_are_answered_with_words_and_spans(ask, call, sample, tiny_model, jobs_in_process):
     told = ask(
         "train",
         "train",

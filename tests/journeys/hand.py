@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, Qt, QTimer
@@ -12,6 +13,7 @@ PATIENCE = (
     240_000  # milliseconds for training, export or loading a model; slow machines must not fail
 )
 SOON = 30_000
+LONGEST_PAUSE = 100  # milliseconds between two checks of a condition
 
 NO, CTRL, SHIFT, ALT = (
     Qt.KeyboardModifier.NoModifier,
@@ -30,22 +32,31 @@ class Hand:
 
     def find(self, name: str, within: QWidget | None = None, kind: type = QWidget) -> QWidget:
         """The visible control with this accessible name (without a trailing "…"); waits for it."""
-        found: list[QWidget] = []
+        matches: list[QWidget] = []
 
-        def look() -> bool:
+        def is_shown() -> bool:
             root = within or QApplication.activeModalWidget() or self.app.window
-            found[:] = [
-                one
-                for one in root.findChildren(kind)
-                if one.isVisible() and one.accessibleName().rstrip("…") == name
+            matches[:] = [
+                widget
+                for widget in root.findChildren(kind)
+                if widget.isVisible() and widget.accessibleName().rstrip("…") == name
             ]
-            return bool(found)
+            return bool(matches)
 
-        self.wait(look, f"nothing called {name!r} shows")
-        return found[0]
+        self.wait(is_shown, f"no visible widget is named {name!r}")
+        return matches[0]
 
     def wait(self, condition: Callable[[], bool], message: str = "", timeout: int = SOON) -> None:
-        self.qtbot.waitUntil(lambda: _told(condition(), message), timeout=timeout)
+        """Process events until the condition holds; fails with the message after the timeout (ms).
+
+        The longer it takes, the less often the condition is checked: a check may read the project,
+        and a job needs the processor meanwhile.
+        """
+        end, pause = time.monotonic() + timeout / 1000, 5
+        while not condition():
+            assert time.monotonic() < end, message or "not yet"
+            self.qtbot.wait(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
 
     def rows(self, name: str) -> int:
         table = self.find(name, kind=QAbstractItemView)
@@ -55,7 +66,7 @@ class Hand:
         """Wait until the queue has no running or queued jobs."""
         self.wait(
             lambda: not self.app.queue.running and not self.app.queue.waiting,
-            "a job goes on",
+            "a job is still running",
             PATIENCE,
         )
 
@@ -160,10 +171,10 @@ class Hand:
         raised: list[BaseException] = []
         done: list[bool] = []
 
-        def look() -> None:
+        def act_once_shown() -> None:
             dialog = QApplication.activeModalWidget()
             if dialog is None:
-                QTimer.singleShot(30, look)
+                QTimer.singleShot(30, act_once_shown)
                 return
             try:
                 act(dialog)
@@ -176,15 +187,11 @@ class Hand:
                 if dialog is QApplication.activeModalWidget():
                     dialog.reject()
 
-        QTimer.singleShot(30, look)
+        QTimer.singleShot(30, act_once_shown)
         opens()
-        self.wait(lambda: bool(done), "no dialog came")
+        self.wait(lambda: bool(done), "no dialog was shown")
         if raised:
             raise raised[0]
-
-
-def _told(held: bool, message: str) -> None:
-    assert held, message or "not yet"
 
 
 def _target(control: QWidget) -> QWidget:

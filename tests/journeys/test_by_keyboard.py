@@ -204,7 +204,10 @@ def prompts(hand):
 
 
 def exports(hand, tmp_path):
+    """The Hugging Face folder alone; the journey by mouse exports both formats."""
     hand.page("Export")
+    hand.tab_to("ONNX, 32 bit")
+    hand.key(Qt.Key.Key_Space)
     hand.tab_to("Folder")
     hand.replace(str(tmp_path / "out"))
     hand.tab_to("Export model")
@@ -216,3 +219,4 @@ def exports(hand, tmp_path):
     )
     hand.job_ends()
     assert list((tmp_path / "out").rglob("model.safetensors"))
+    assert not list((tmp_path / "out").rglob("*.onnx"))

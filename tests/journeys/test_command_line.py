@@ -72,6 +72,18 @@ def project(call, tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def dev_scores(call, project):
+    """The JSON output of `evaluate` on dev."""
+    return ask(call, "evaluate", project, "--run", "first", "--split", "dev")
+
+
+@pytest.fixture(scope="module")
+def answer(call, project):
+    """The JSON output of `predict` for TEXT."""
+    return json.loads(call("predict", "first", "--project", project, "--text", TEXT, "--json"))
+
+
 def ask(call, *arguments):
     """The JSON output of a command, validated against its schema."""
     return checked(arguments, json.loads(call(*arguments, "--json")))
@@ -84,12 +96,9 @@ def checked(arguments, found):
     return found
 
 
-def test_scores_of_training_and_evaluation_agree_and_test_is_another_set(call, project):
+def test_scores_of_training_and_evaluation_agree_and_test_is_another_set(call, project, dev_scores):
     run = ask(call, "project", "info", project)["runs"][0]
-    dev, test = (
-        ask(call, "evaluate", project, "--run", "first", "--split", split)
-        for split in ("dev", "test")
-    )
+    test = ask(call, "evaluate", project, "--run", "first", "--split", "test")
 
     assert (run["name"], run["status"], run["task"], run["model"]) == (
         "first",
@@ -97,23 +106,15 @@ def test_scores_of_training_and_evaluation_agree_and_test_is_another_set(call, p
         "classify",
         "starter-bert",
     )
-    assert dev["scores"] == run["scores"]["dev"] and dev["n"] == test["n"] == 60
-    assert dev["fingerprint"] != test["fingerprint"] and (dev["seen_test"], test["seen_test"]) == (
-        0,
-        1,
-    )
+    assert dev_scores["scores"] == run["scores"]["dev"] and dev_scores["n"] == test["n"] == 60
+    assert dev_scores["fingerprint"] != test["fingerprint"]
+    assert (dev_scores["seen_test"], test["seen_test"]) == (0, 1)
 
 
-def test_texts_and_files_are_answered_in_order(call, project, tmp_path):
+def test_texts_and_files_are_answered_in_order(call, project, answer, tmp_path):
     path = tmp_path / "many.txt"
     path.write_text(f"{TEXT}\nThank you, driver!\n😀\n", encoding="utf-8")
 
-    (one,) = [
-        checked(("predict",), json.loads(line))
-        for line in call(
-            "predict", "first", "--project", project, "--text", TEXT, "--json"
-        ).splitlines()
-    ]
     many = [
         checked(("predict",), json.loads(line))
         for line in call(
@@ -121,11 +122,10 @@ def test_texts_and_files_are_answered_in_order(call, project, tmp_path):
         ).splitlines()
     ]
 
-    assert [answer["text"] for answer in many] == [TEXT, "Thank you, driver!", "😀"]
-    assert (
-        one["label"] == max(one["scores"], key=one["scores"].get)
-        and abs(sum(one["scores"].values()) - 1) < 1e-6
-    )
+    assert [line["text"] for line in many] == [TEXT, "Thank you, driver!", "😀"]
+    checked(("predict",), answer)
+    assert answer["label"] == max(answer["scores"], key=answer["scores"].get)
+    assert abs(sum(answer["scores"].values()) - 1) < 1e-6
 
 
 def test_suggestions_are_no_gold(call, project):
@@ -137,7 +137,7 @@ def test_suggestions_are_no_gold(call, project):
     assert ask(call, "project", "info", project)["states"] == before
 
 
-def test_a_prompt_is_scored_on_the_same_set_as_the_run(call, project, tmp_path):
+def test_a_prompt_is_scored_on_the_same_set_as_the_run(call, project, dev_scores, tmp_path):
     template = tmp_path / "t.jinja"
     template.write_text(
         "{% for example in examples %}{{ example.text }} => {{ example.label }}\n{% endfor %}"
@@ -158,17 +158,14 @@ def test_a_prompt_is_scored_on_the_same_set_as_the_run(call, project, tmp_path):
         "dev",
     )
 
-    dev = ask(call, "evaluate", project, "--run", "first", "--split", "dev")
-    assert (
-        found["n"] == 60
-        and found["fingerprint"] == dev["fingerprint"]
-        and set(found["scores"]) == set(dev["scores"])
-    )
+    assert found["n"] == 60
+    assert found["fingerprint"] == dev_scores["fingerprint"]
+    assert set(found["scores"]) == set(dev_scores["scores"])
     assert found["calibration"] == "content-free"
     assert len(found["prior"]) == 6 and sum(found["prior"].values()) == pytest.approx(1)
 
 
-def test_the_exported_folders_answer_like_the_run(call, project, tmp_path):
+def test_the_exported_folders_answer_like_the_run(call, project, answer, tmp_path):
     found = ask(call, "export", project, "--run", "first", tmp_path / "out")
     check = found["check"]
 
@@ -178,12 +175,10 @@ def test_the_exported_folders_answer_like_the_run(call, project, tmp_path):
     assert sorted(found["folders"]) == ["hf", "onnx"] and all(
         one["bytes"] > 0 for one in found["files"]
     )
-    run, folder = (
-        json.loads(call("predict", *asked, "--text", TEXT, "--json"))
-        for asked in (("first", "--project", project), (found["folders"]["hf"],))
-    )
-    assert folder["label"] == run["label"] and all(
-        abs(folder["scores"][name] - value) < 1e-4 for name, value in run["scores"].items()
+    exported = json.loads(call("predict", found["folders"]["hf"], "--text", TEXT, "--json"))
+    assert exported["label"] == answer["label"]
+    assert all(
+        abs(exported["scores"][name] - value) < 1e-4 for name, value in answer["scores"].items()
     )
 
 

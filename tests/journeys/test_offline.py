@@ -23,7 +23,9 @@ from workbench.text.dataset import read
 from workbench.training.spec import TrainSpec
 
 data = read(sys.argv[2])
-layer = next(one.name for one in data.layers if one.kind == "class" and one.texts == 1)
+layer = next(
+    layer.name for layer in data.layers if layer.kind == "class" and layer.texts == 1
+)
 options = {"epochs": 1, "device": "cpu", "train_limit": 16}
 spec = TrainSpec("classify", layer, sys.argv[1], options=options)
 list(workbench.train(spec, data, "library-run"))
@@ -31,8 +33,8 @@ model = workbench.load_model("library-run/model", device="cpu")
 from workbench.runtime.onnx_predictor import OnnxPredictor
 predictor = OnnxPredictor.load(sys.argv[3])
 from workbench.text.document import Document
-asked = "The tram was late."
-print(model.predict_texts([asked])[0].label, predictor.predict([Document("1", (("text", asked),))]))
+text = "The tram was late."
+print(model.predict_texts([text])[0].label, predictor.predict([Document("1", (("text", text),))]))
 """
 WINDOW = """
 import os, sys, time, traceback
@@ -108,7 +110,7 @@ def test_native_code_opens_no_connection(watch):
 
 
 def test_files_are_created_in_our_own_folders_only(watch):
-    others = [one for one in watch.files() if not one.startswith((*OURS, *FOREIGN))]
+    others = [file for file in watch.files() if not file.startswith((*OURS, *FOREIGN))]
 
     assert others == []
 
@@ -128,9 +130,9 @@ def test_a_connection_and_a_name_look_up_are_noticed(tmp_path):
 
     watch.python("-c", CONTACT)
 
-    assert [one.split()[1] for one in watch.from_python()] == ["glossbench.invalid", "192.0.2.1"]
+    assert [line.split()[1] for line in watch.from_python()] == ["glossbench.invalid", "192.0.2.1"]
     if not network_watch.why_no_trace():
-        assert any("192.0.2.1" in one for one in watch.from_native_code())
+        assert any("192.0.2.1" in line for line in watch.from_native_code())
 
 
 def test_loopback_and_local_sockets_are_no_connection(tmp_path):

@@ -22,7 +22,7 @@ def old(tmp_path_factory):
 
 
 @pytest.fixture
-def ask(capfd):
+def ask(capfd, jobs_in_process):
     def run(*arguments):
         capfd.readouterr()
         code = main([*map(str, arguments), "--json"])
