@@ -474,7 +474,7 @@ def test_opening_and_closing_is_quick(tmp_path):
         ("update body set content = x'ff'", "a text in it cannot be read"),
         (
             "insert into tokens(document_id, field, borders) values(1, 'text', x'010203')",
-            "borders of tokens",
+            "offsets of tokens",
         ),
         ("alter table body rename column content to contents", "no such column"),
     ],

@@ -8,7 +8,7 @@ from typing import cast
 
 from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
-from workbench.storage.values import borders_out
+from workbench.storage.values import offsets_out
 from workbench.text.document import text_hash
 from workbench.text.labels import ANSWERS, LAYER_KINDS, MARKS, RELATIONS, SPANS
 
@@ -140,7 +140,7 @@ def _in_order(stored: object, length: int | None) -> bool:
     if stored is None:
         return True
     try:
-        offsets = borders_out(cast(bytes, stored))  # checked inside
+        offsets = offsets_out(cast(bytes, stored))  # checked inside
     except ProjectError:
         return False
     last = 0

@@ -20,14 +20,14 @@ from workbench.storage.listing import (
 )
 from workbench.storage.values import (
     Row,
-    borders_in,
-    borders_out,
     ids_in,
     json_in,
     json_out,
     name_in,
     new_uid,
     now,
+    offsets_in,
+    offsets_out,
     text_in,
     text_out,
 )
@@ -55,8 +55,7 @@ __all__ = [
 ]
 
 PAGE = 500  # documents read at once
-# documents changed by one statement: a tenth of a second, after which an act can be called off
-CHUNK = 1000
+CHUNK = 1000  # documents per statement (about 0.1 s); an operation can be cancelled in between
 
 _INSERT = {
     "document": "insert into document(id, uid, key, split, fold_group, meta, batch_source_id, "
@@ -90,9 +89,9 @@ def add(
 ) -> list[int]:
     """Insert records with their states, class labels and spans; returns the new ids in order.
 
-    Layers and labels are found by name and must exist (KeyError otherwise). `annotator_id` defaults
-    to the project's own.
-    For more than a few hundred records do it inside `project.edit(…, bulk=True)`.
+    Layers and labels are looked up by name; raises KeyError if one does not exist. `annotator_id`
+    defaults to the project's own annotator. `batch`: records per statement. For more than a few
+    hundred records, use `project.edit(…, bulk=True)`.
     """
     writer = _RecordWriter(db, source_id, annotator_id or int(db.meta("annotator")))
     stream, new_ids = iter(records), []
@@ -109,10 +108,10 @@ class _RecordWriter:
             annotator_id,
             now(),
         )
-        found = labels.layers(db)
-        self._layers = {layer.name: layer.id for layer in found}
+        layers = labels.layers(db)
+        self._layers = {layer.name: layer.id for layer in layers}
         self._labels = {
-            (layer.name, label.name): label.id for layer in found for label in layer.labels
+            (layer.name, label.name): label.id for layer in layers for label in layer.labels
         }
         row = self._conn.execute(
             "select seq from sqlite_sequence where name = 'document'"
@@ -134,7 +133,7 @@ class _RecordWriter:
         length = sum(len(content) for _, content in document.texts)
         group = None if document.group is None else name_in(document.group)
         meta = json_in(dict(document.meta))
-        head = (
+        columns = (
             id,
             new_uid(),
             name_in(document.key),
@@ -145,58 +144,60 @@ class _RecordWriter:
             document.text_hash,
             length,
         )
-        rows["document"].append((*head, len(document.texts)))
+        rows["document"].append((*columns, len(document.texts)))
         rows["body"] += [(id, field, text_in(content)) for field, content in document.texts]
         rows["tokens"] += [
-            (id, field, borders_in(borders)) for field, borders in document.tokens.items()
+            (id, field, offsets_in(offsets)) for field, offsets in document.tokens.items()
         ]
 
     def _annotations(self, rows: dict[str, list[Row]], id: int, record: Record) -> None:
-        who, source = self._annotator, self._source
+        annotator, source = self._annotator, self._source
         for name, state in record.states.items():
             if state != "pending":
-                rows["state"].append((id, self._layers[name], who, state, self._at))
-        for name, found in record.marks.items():
+                rows["state"].append((id, self._layers[name], annotator, state, self._at))
+        for name, classes in record.marks.items():
             rows["mark"] += [
-                (id, self._layers[name], self._labels[name, label], who, source) for label in found
+                (id, self._layers[name], self._labels[name, label], annotator, source)
+                for label in classes
             ]
         for name, spans in record.spans.items():
             layer = self._layers[name]
-            for one in spans:
-                label = self._labels[name, one.label]
+            for span in spans:
+                label = self._labels[name, span.label]
                 rows["span"].append(
                     (
                         new_uid(),
                         id,
-                        one.field,
+                        span.field,
                         layer,
                         label,
-                        one.start,
-                        one.end,
-                        who,
+                        span.start,
+                        span.end,
+                        annotator,
                         source,
-                        one.score,
+                        span.score,
                     )
                 )
 
 
 def delete(db: Database, ids: Iterable[int], *, watch: Watch = QUIET) -> int:
-    """With everything that belongs to them. Gives how many there were."""
+    """Delete documents with their texts and annotations; returns the number deleted."""
     statement = "delete from document where id in (select value from json_each(?))"
     return sum(
-        db.writer.execute(statement, (ids_in(some),)).rowcount
-        for some in watch.over(sorted(ids), CHUNK)
+        db.writer.execute(statement, (ids_in(chunk),)).rowcount
+        for chunk in watch.over(sorted(ids), CHUNK)
     )
 
 
 def set_split(db: Database, ids: Iterable[int], split: str | None, *, watch: Watch = QUIET) -> int:
+    """Set or clear (None) the split of documents; returns the number of documents changed."""
     statement = (
         "update document set split = ? where id in (select value from json_each(?)) and "
         "split is not ?"
     )
     return sum(
-        db.writer.execute(statement, (split, ids_in(some), split)).rowcount
-        for some in watch.over(sorted(ids), CHUNK)
+        db.writer.execute(statement, (split, ids_in(chunk), split)).rowcount
+        for chunk in watch.over(sorted(ids), CHUNK)
     )
 
 
@@ -205,22 +206,22 @@ def set_split(db: Database, ids: Iterable[int], split: str | None, *, watch: Wat
 
 def get(db: Database, id: int) -> Document:
     """Raises KeyError if there is no such document."""
-    found = _documents(db, [id])
-    if not found:
+    documents = _documents(db, [id])
+    if not documents:
         raise KeyError(id)
-    return found[0]
+    return documents[0]
 
 
 def by_key(db: Database, key: str) -> Document | None:
-    """None if there is no such document."""
+    """The document with this key, or None."""
     row = db.reader().execute("select id from document where key = ?", (key,)).fetchone()
     return get(db, row[0]) if row else None
 
 
 def record(db: Database, id: int, layer_names: Iterable[str] | None = None) -> Record:
     """Raises KeyError if there is no such document."""
-    for one in records(db, layers=layer_names, ids=[id]):
-        return one
+    for record in records(db, layers=layer_names, ids=[id]):
+        return record
     raise KeyError(id)
 
 
@@ -232,18 +233,20 @@ def records(
     ids: Iterable[int] | None = None,
     submitted_in: str | None = None,
 ) -> Iterator[Record]:
-    """Documents with their gold annotations, in order of id, read one page at a time.
+    """Documents with their gold annotations, in order of id, read in pages of `PAGE`.
 
-    `layers`: names, all by default. `splits`: only these (None: in no split). `submitted_in`: only
-    training data of that layer.
+    `layers`: names of the layers to read; all by default. `splits`: only documents of these splits;
+    None in it stands for documents without a split. `ids`: only these documents. `submitted_in`:
+    only documents submitted in the layer of this name, its training data.
     """
-    chosen = [one for one in labels.layers(db) if layers is None or one.name in set(layers)]
-    wanted = _wanted(db, splits, ids, submitted_in)
-    for start in range(0, len(wanted), PAGE):
-        yield from _page(db, wanted[start : start + PAGE], chosen)
+    names = None if layers is None else set(layers)
+    chosen = [layer for layer in labels.layers(db) if names is None or layer.name in names]
+    matching = _matching_ids(db, splits, ids, submitted_in)
+    for start in range(0, len(matching), PAGE):
+        yield from _page(db, matching[start : start + PAGE], chosen)
 
 
-def _wanted(
+def _matching_ids(
     db: Database,
     splits: Iterable[str | None] | None,
     ids: Iterable[int] | None,
@@ -267,12 +270,12 @@ def _wanted(
             " where l.name = ? and s.state = 'submitted')"
         )
         values.append(submitted_in)
-    found = (
+    rows = (
         db.reader()
         .execute(f"select id from document where {' and '.join(where)} order by id", values)
         .fetchall()
     )
-    return [id for (id,) in found]
+    return [id for (id,) in rows]
 
 
 def _page(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> Iterator[Record]:
@@ -287,20 +290,20 @@ def _page(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> Iterato
 
 
 def _documents(db: Database, page: Sequence[int]) -> list[Document]:
-    read, some = db.reader().execute, (ids_in(page),)
-    these = "in (select value from json_each(?))"
+    read, ids = db.reader().execute, (ids_in(page),)
+    in_page = "in (select value from json_each(?))"
     texts: dict[int, list[tuple[str, str]]] = {}
     for id, field, content in read(
-        f"select document_id, field, content from body where document_id {these} order by id", some
+        f"select document_id, field, content from body where document_id {in_page} order by id", ids
     ).fetchall():
         texts.setdefault(id, []).append((field, text_out(content)))
     tokens: dict[int, dict[str, tuple[tuple[int, int], ...]]] = {}
-    for id, field, borders in read(
-        f"select document_id, field, borders from tokens where document_id {these}", some
+    for id, field, offsets in read(
+        f"select document_id, field, borders from tokens where document_id {in_page}", ids
     ).fetchall():
-        tokens.setdefault(id, {})[field] = borders_out(borders)
+        tokens.setdefault(id, {})[field] = offsets_out(offsets)
     rows = read(
-        f"select id, key, split, fold_group, meta from document where id {these} order by id", some
+        f"select id, key, split, fold_group, meta from document where id {in_page} order by id", ids
     ).fetchall()
     return [
         Document(
@@ -328,45 +331,46 @@ def _gold_rows(
     )
     if table == "state":
         statement = statement.replace(" left join label on label.id = t.label_id", "")
-    known = {row_id(one) for one in chosen}
-    found = db.reader().execute(statement, (ids_in(page), ids_in(known))).fetchall()
-    return [row for row in found if row[1] in known]  # a damaged index gives others
+    layer_ids = {row_id(layer) for layer in chosen}
+    rows = db.reader().execute(statement, (ids_in(page), ids_in(layer_ids))).fetchall()
+    # In a damaged file the index may return rows of other layers.
+    return [row for row in rows if row[1] in layer_ids]
 
 
 def _states(
     db: Database, page: Sequence[int], chosen: Sequence[Layer]
 ) -> dict[int, dict[str, str]]:
-    names = {one.id: one.name for one in chosen}
-    found: dict[int, dict[str, str]] = {}
+    names = {layer.id: layer.name for layer in chosen}
+    states: dict[int, dict[str, str]] = {}
     for id, layer, state in _gold_rows(db, "state", "t.state", page, chosen):
         if state != "pending":
-            found.setdefault(id, {})[names[layer]] = state
-    return found
+            states.setdefault(id, {})[names[layer]] = state
+    return states
 
 
 def _marks(
     db: Database, page: Sequence[int], chosen: Sequence[Layer]
 ) -> dict[int, dict[str, tuple[str, ...]]]:
-    names = {one.id: one.name for one in chosen}
-    found: dict[int, dict[str, tuple[str, ...]]] = {}
+    names = {layer.id: layer.name for layer in chosen}
+    marks: dict[int, dict[str, tuple[str, ...]]] = {}
     for id, layer, name in _gold_rows(db, "mark", "label.name", page, chosen):
         if name is not None:
-            marks = found.setdefault(id, {})
-            marks[names[layer]] = (*marks.get(names[layer], ()), name)
-    return found
+            of_document = marks.setdefault(id, {})
+            of_document[names[layer]] = (*of_document.get(names[layer], ()), name)
+    return marks
 
 
 def _spans(
     db: Database, page: Sequence[int], chosen: Sequence[Layer]
 ) -> dict[int, dict[str, tuple[Span, ...]]]:
-    names = {one.id: one.name for one in chosen}
+    names = {layer.id: layer.name for layer in chosen}
     lists: dict[int, dict[str, list[Span]]] = {}
     columns = 't.start, t."end", label.name, t.field, t.score, t.id'
     for id, layer, *values in _gold_rows(db, "span", columns, page, chosen):
         lists.setdefault(id, {}).setdefault(names[layer], []).append(Span(*values))
     return {
-        id: {name: tuple(sorted(spans, key=_order)) for name, spans in found.items()}
-        for id, found in lists.items()
+        id: {name: tuple(sorted(spans, key=_order)) for name, spans in by_layer.items()}
+        for id, by_layer in lists.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""In which order documents are listed."""
+"""The sort order of lists of documents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CLASS = (
     " on o.document_id = d.id and o.n = 1"
 )
 _SPLIT = "case d.split when 'train' then 1 when 'dev' then 2 when 'test' then 3 end"
-_BY = {  # what → (join, expression; null where a document has none)
+_BY = {  # column → (join, expression; null for documents without a value)
     "key": ("", "lower(d.key)"),
     "length": ("", "d.length"),
     "split": ("", _SPLIT),
@@ -37,10 +37,11 @@ SORTABLE = tuple(_BY)
 
 @dataclass(frozen=True)
 class Order:
-    """By one of `SORTABLE`, equal ones as they came; a document that has none of it comes last.
+    """Sort by one of `SORTABLE`, then by id; documents without a value come last.
 
-    `class` is the first class that a row shows, `state` that of the layers taken together, from
-    pending to submitted, `length` the number of code points of all texts.
+    `class` is the first class shown in a row, `state` is `states.overall` of the layers, in the
+    order pending, discarded, draft, submitted, and `length` is the number of code points of all
+    texts.
     """
 
     by: str
@@ -48,13 +49,14 @@ class Order:
 
 
 def clause(order: Order | None, layer_ids: Sequence[int] | None = None) -> tuple[str, str]:
-    """What to join to `document d`, and the `order by`, for labels and states of these layers.
+    """Return (join, order): SQL to join to `document d`, and the terms of `order by`.
 
-    By default of all layers. Raises KeyError for an unknown order.
+    Labels and states are those of the layers `layer_ids`, by default of all layers. Raises KeyError
+    for an unknown column.
     """
     if order is None:
         return "", "d.id"
     join, by = _BY[order.by]
-    way = "desc" if order.descending else "asc"
+    direction = "desc" if order.descending else "asc"
     join = join.format(layers=states.listed(layer_ids), states=states.by_document(layer_ids))
-    return join, f"{by} is null, {by} {way}, d.id"
+    return join, f"{by} is null, {by} {direction}, d.id"

@@ -1,7 +1,7 @@
-"""Conditions on `document d` for the queue of Annotate: its state in some layers, suggestions
-there.
+"""SQL conditions on `document d` for the queue of Annotate: state and suggestions in some layers.
 
-The gold annotator of a layer decides. A layer counts for documents with as many texts as it is for.
+States and labels are those of each layer's gold annotator. A layer applies to documents that have
+the number of texts in its options.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SUGGESTED = (
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file that documents were imported from. Several imports of one name are one."""
+    """A file that documents were imported from; imports of files with the same name are merged."""
 
     name: str
     source_ids: tuple[int, ...]
@@ -48,40 +48,40 @@ class SourceFile:
 
 
 def add_state(add: Add, state: str, layer_ids: Sequence[int]) -> None:
-    """Documents with this one word for their states in the layers, as `states.overall` has it.
+    """Add the condition that `states.overall` of the layers is `state`.
 
-    `TO_DO`: pending or draft in one of them. Raises ValueError for an unknown state.
+    `TO_DO`: pending or draft in at least one layer. Raises ValueError for an unknown state.
     """
-    some = ids_in(layer_ids)
+    layers = ids_in(layer_ids)
 
     def has(state: str) -> tuple[str, str]:
-        return some, state
+        return layers, state
 
     if state == TO_DO:
-        add(f"({_PENDING} or {_HAS})", some, *has("draft"))
+        add(f"({_PENDING} or {_HAS})", layers, *has("draft"))
     elif state == "draft":
         part = f"({_HAS} or ({_PENDING} and {_HAS}))"
-        add(part, *has("draft"), some, *has("submitted"))
+        add(part, *has("draft"), layers, *has("submitted"))
     elif state == "pending":
         part = f"{_PENDING} and not {_HAS} and not {_HAS}"
-        add(part, some, *has("draft"), *has("submitted"))
+        add(part, layers, *has("draft"), *has("submitted"))
     elif state == "submitted":
         part = f"{_HAS} and not {_HAS} and not {_PENDING}"
-        add(part, *has("submitted"), *has("draft"), some)
+        add(part, *has("submitted"), *has("draft"), layers)
     elif state == "discarded":
         part = f"{_HAS} and not {_HAS} and not {_HAS} and not {_PENDING}"
-        add(part, *has("discarded"), *has("submitted"), *has("draft"), some)
+        add(part, *has("discarded"), *has("submitted"), *has("draft"), layers)
     else:
         raise ValueError(f"unknown state {state!r}")
 
 
 def add_suggested(add: Add, layer_ids: Sequence[int]) -> None:
-    """Documents with an open suggestion in one of the layers that gold does not have yet."""
+    """Add the condition that an open suggestion in one of the layers differs from gold."""
     add(_SUGGESTED, ids_in(layer_ids))
 
 
 def source_files(db: Database) -> tuple[SourceFile, ...]:
-    """The files that documents of the project came from, by name."""
+    """The files that documents of the project were imported from, by name."""
     rows = (
         db.reader()
         .execute(
@@ -90,10 +90,10 @@ def source_files(db: Database) -> tuple[SourceFile, ...]:
         )
         .fetchall()
     )
-    found: dict[str, list[tuple[int, int]]] = {}
+    by_name: dict[str, list[tuple[int, int]]] = {}
     for name, id, count in rows:
-        found.setdefault(name, []).append((id, count))
+        by_name.setdefault(name, []).append((id, count))
     return tuple(
         SourceFile(name, tuple(id for id, _count in parts), sum(count for _id, count in parts))
-        for name, parts in sorted(found.items())
+        for name, parts in sorted(by_name.items())
     )

@@ -13,7 +13,7 @@ from workbench.storage.database import Database
 from workbench.storage.tables import RUN_STATUSES
 from workbench.storage.values import Row, ids_in, json_in, json_out, new_id, new_uid, now
 
-if TYPE_CHECKING:  # `fields` brings numpy, which the first window must not wait for
+if TYPE_CHECKING:  # `fields` imports numpy, which would delay the first window
     from workbench.storage.journal import Touched
     from workbench.text.fields import Prediction
 
@@ -36,10 +36,10 @@ class Failure:
 
 @dataclass(frozen=True)
 class Run:
-    """`kind`: train, prompt …;
+    """A row of the table of runs.
 
-    `status`: waiting, running or one of jobs' endings; `result`: what the job reported at its end,
-    as JSON: `operations.outcomes` reads it.
+    `kind`: "train", "prompt" or another type of run. `status`: one of `tables.RUN_STATUSES`.
+    `result`: the JSON object that the job returned; `operations.outcomes` reads it.
     """
 
     id: int
@@ -48,10 +48,10 @@ class Run:
     kind: str
     parent_id: int | None
     layer_id: int | None
-    layer: str  # the layer's name today; "" if it is gone
+    layer: str  # current name of the layer; "" if it was deleted
     spec: dict[str, Any] = field(hash=False)
     status: str
-    scores: dict[str, Any] = field(hash=False)  # split → name → fraction of 1
+    scores: dict[str, Any] = field(hash=False)  # split → metric → value in [0, 1]
     result: dict[str, Any] = field(hash=False)
     versions: dict[str, Any] = field(hash=False)
     base_fingerprint: str
@@ -71,7 +71,7 @@ class Run:
 
 
 def add(db: Database, name: str, kind: str = "train", **values: Any) -> Run:
-    """A new run; `values` are columns of it. Raises WorkbenchError if the name is taken."""
+    """Add a run; `values` are columns. Raises WorkbenchError if the name is empty or in use."""
     _check_name(db, name)
     row = {
         "uid": new_uid(),
@@ -88,7 +88,10 @@ def add(db: Database, name: str, kind: str = "train", **values: Any) -> Run:
 
 
 def update(db: Database, id: int, **values: Any) -> Run:
-    """Set columns of a run. Raises KeyError if there is no such run."""
+    """Set columns of a run.
+
+    Raises KeyError if there is no such run, WorkbenchError if a new name is empty or in use.
+    """
     if "name" in values and values["name"] != get(db, id).name:
         _check_name(db, values["name"])
     row = _stored(values)
@@ -117,7 +120,7 @@ def _stored(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def free_name(db: Database, stem: str) -> str:
-    """`stem`, else the first unused of `stem 2`, `stem 3`, …."""
+    """`stem` if no run has this name, otherwise the first unused of `stem 2`, `stem 3` …"""
     taken = {name for (name,) in db.reader().execute("select name from run").fetchall()}
     number, name = 1, stem
     while name in taken:
@@ -128,27 +131,27 @@ def free_name(db: Database, stem: str) -> str:
 
 def get(db: Database, id: int) -> Run:
     """Raises KeyError if there is no such run."""
-    found = _select(db, "where run.id = ?", id)
-    if not found:
+    rows = _select(db, "where run.id = ?", id)
+    if not rows:
         raise KeyError(id)
-    return found[0]
+    return rows[0]
 
 
 def all(db: Database) -> tuple[Run, ...]:
-    """Oldest first."""
+    """All runs, oldest first."""
     return _select(db, "order by run.id")
 
 
 def by_name(db: Database, name: str) -> Run | None:
-    found = _select(db, "where run.name = ?", name)
-    return found[0] if found else None
+    rows = _select(db, "where run.name = ?", name)
+    return rows[0] if rows else None
 
 
 def delete(db: Database, id: int, *, watch: Watch = QUIET) -> Touched | None:
-    """The run with its predictions and suggestions; neither undo nor redo brings them back.
+    """Delete a run with its predictions and suggestions. Cannot be undone.
 
-    Labels that were accepted from its suggestions stay. Returns which suggestions were deleted. The
-    run's folder is left to the caller; see `Project.delete_run`.
+    Labels accepted from its suggestions are kept. Returns the deleted suggestions. The caller
+    deletes the run's folder; see `Project.delete_run`.
     """
     touched = db.journal.purge("suggestion", "run_id", id, watch=watch)
     db.writer.execute("delete from run where id = ?", (id,))
@@ -163,23 +166,23 @@ def _select(db: Database, rest: str, *values: Any) -> tuple[Run, ...]:
     )
     rows = db.reader().execute(statement, values).fetchall()
     at = _COLUMNS.index("status")
-    lost = any(row[at] in UNFINISHED for row in rows) and not db.written_by_someone()
-    return tuple(_run(row, lost) for row in rows)
+    interrupted = any(row[at] in UNFINISHED for row in rows) and not db.written_by_someone()
+    return tuple(_run(row, interrupted) for row in rows)
 
 
-def _run(row: Row, lost: bool) -> Run:
+def _run(row: Row, interrupted: bool) -> Run:
     values = dict(zip((*_COLUMNS, "layer"), row, strict=True))
     for name in _JSON:
         values[name] = json_out(values[name])
-    if lost and values["status"] in UNFINISHED:
+    if interrupted and values["status"] in UNFINISHED:
         values["status"] = "interrupted"
     return Run(**values)
 
 
 def record_interrupted(db: Database) -> int:
-    """For a writer that has just opened the project: no process of it can be running.
+    """Mark unfinished runs as interrupted; returns their number.
 
-    Gives how many runs were marked.
+    Called by a writer that has just opened the project, when no job of it can be running.
     """
     marks = ", ".join("?" * len(UNFINISHED))
     return db.writer.execute(
@@ -193,8 +196,9 @@ def record_interrupted(db: Database) -> int:
 def save_predictions(
     db: Database, run_id: int, rows: Iterable[tuple[int, str, dict[str, Any]]]
 ) -> int:
-    """(document id, text hash, Prediction.to_json()) each; an earlier one of the same run and
-    document is replaced. Gives how many.
+    """Save rows of (document id, text hash, Prediction.to_json()); returns their number.
+
+    Replaces earlier predictions of the same run and document.
     """
     stored = [
         (run_id, document_id, text_hash, json_in(payload) or "{}")
@@ -207,7 +211,7 @@ def save_predictions(
 def predictions(
     db: Database, run_id: int, document_ids: Iterable[int] | None = None
 ) -> dict[int, tuple[str, Prediction]]:
-    """Document id → (hash of the text that was predicted on, prediction)."""
+    """Map document id → (hash of the text at prediction time, prediction)."""
     from workbench.text.fields import Prediction
 
     return {
@@ -219,7 +223,7 @@ def predictions(
 def prediction_rows(
     db: Database, run_id: int, document_ids: Iterable[int] | None = None
 ) -> list[tuple[int, str, dict[str, Any]]]:
-    """As `predictions`, with the JSON object itself."""
+    """Rows of (document id, text hash, prediction as a JSON object)."""
     statement = "select document_id, text_hash, payload from prediction where run_id = ?"
     values: list[object] = [run_id]
     if document_ids is not None:

@@ -1,7 +1,8 @@
-"""The staging file of an import: a child writes a small database, the parent attaches and copies
-it.
+"""The staging file of an import: a child process writes a small database, which the parent attaches
+and copies.
 
-Parsing therefore blocks nobody, and the copy is one transaction: imports are all-or-nothing.
+Parsing therefore never blocks the window, and the copy is one transaction: imports are
+all-or-nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.i18n import _
-from workbench.storage.values import Row, borders_in, json_in, json_out, name_in, text_in
+from workbench.storage.values import Row, json_in, json_out, name_in, offsets_in, text_in
 from workbench.text.dataset import Record
 from workbench.text.labels import CLASS, MULTI, SPAN, Label, Layer, LayerKind
 
@@ -47,14 +48,15 @@ _INSERTS = {
     "warning": "insert into warning values(?)",
 }
 _BATCH = 2000
-LISTED = 100_000  # of the skipped records; of a file that is none of the kind there may be millions
+LISTED = 100_000  # skipped records that are kept; a file of the wrong format may have millions
 
 
 @dataclass(frozen=True)
 class StagedLayer:
-    """A layer as the import brings it.
+    """A layer of an import.
 
-    `n` names it within the staging file; `declared`: the file itself describes it.
+    `n` is its number in the staging file. `declared`: the imported file defines the layer;
+    otherwise it is inferred from the records.
     """
 
     n: int
@@ -64,7 +66,7 @@ class StagedLayer:
 
 
 class StagingWriter:
-    """Used by the child that parses. `close` completes the file; without it the file is invalid."""
+    """Writes a staging file in the child process that parses. `close` makes the file valid."""
 
     def __init__(self, path: Path):
         self.documents = 0
@@ -76,7 +78,7 @@ class StagingWriter:
         self._several: set[int] = set()  # layers with more than one class on a document
         self._labels: dict[tuple[int, str], int] = {}
         self._rows: dict[str, list[Row]] = {table: [] for table in _INSERTS}
-        self._waiting = 0
+        self._buffered = 0  # documents not yet written
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
         self._path = path
@@ -85,9 +87,9 @@ class StagingWriter:
         self._conn.execute("begin")
 
     def declare(self, layer: Layer) -> None:
-        """A layer that the file itself describes, with all its labels in their order.
+        """Add a layer that the imported file defines, with its labels in order.
 
-        Of two files the first is heard.
+        If two files define the same layer, the first definition is used; new labels are added.
         """
         if layer.name in self._declared:
             for label in layer.labels:
@@ -99,10 +101,11 @@ class StagingWriter:
             self._label(number, label)
 
     def hint(self, layer: str, kind: LayerKind) -> None:
-        """The kind of a layer that is not declared, where it is not the usual one."""
+        """Set the kind of an inferred layer with spans, instead of SPAN."""
         self._kinds.setdefault(layer, kind)
 
     def add(self, record: Record, key: str, file: int, line: int) -> None:
+        """Add a record. `file` is the 0-based number of its file, `line` its 1-based line."""
         document = record.document
         self.documents += 1
         seq = self.documents
@@ -127,16 +130,16 @@ class StagingWriter:
         )
         for field, content in document.texts:
             rows["body"].append((seq, field, text_in(content)))
-        for field, borders in document.tokens.items():
-            rows["tokens"].append((seq, field, borders_in(borders)))
+        for field, offsets in document.tokens.items():
+            rows["tokens"].append((seq, field, offsets_in(offsets)))
         for name, labels in record.marks.items():
             self._marks(seq, self._layer(name, CLASS, texts), labels)
         for name, spans in record.spans.items():
             layer = self._layer(name, self._kinds.get(name, SPAN), texts)
             known = self._labels
-            for one in spans:
-                label = known.get((layer, one.label)) or self._label(layer, Label(one.label))
-                rows["span"].append((seq, layer, label, one.field, one.start, one.end))
+            for span in spans:
+                label = known.get((layer, span.label)) or self._label(layer, Label(span.label))
+                rows["span"].append((seq, layer, label, span.field, span.start, span.end))
         for name, state in record.states.items():
             if state != "pending":
                 rows["state"].append(
@@ -150,8 +153,8 @@ class StagingWriter:
                         state,
                     )
                 )
-        self._waiting += 1
-        if self._waiting >= _BATCH:
+        self._buffered += 1
+        if self._buffered >= _BATCH:
             self.flush()
 
     def skip(self, file: int, line: int, reason: str) -> None:
@@ -173,16 +176,16 @@ class StagingWriter:
     def _layer(self, name: str, kind: LayerKind, texts: int) -> int:
         if name in self._declared:
             return self._declared[name]
-        found = self._layers.get((name, texts))
-        if found is None or self._info[found].traits != kind:
-            taken = found is not None
-            wanted = f"{name} {'spans' if kind.in_text else 'class'}" if taken else name
-            found = self._layers.get((wanted, texts)) if taken else None
-            if found is None:
-                found = self._layers[wanted, texts] = self._new_layer(
-                    Layer(wanted, kind.id, texts=texts), declared=False
+        number = self._layers.get((name, texts))
+        if number is None or self._info[number].traits != kind:
+            taken = number is not None
+            free_name = f"{name} {'spans' if kind.in_text else 'class'}" if taken else name
+            number = self._layers.get((free_name, texts)) if taken else None
+            if number is None:
+                number = self._layers[free_name, texts] = self._new_layer(
+                    Layer(free_name, kind.id, texts=texts), declared=False
                 )
-        return found
+        return number
 
     def _new_layer(self, layer: Layer, *, declared: bool) -> int:
         number = len(self._info) + 1
@@ -210,15 +213,15 @@ class StagingWriter:
         return self._labels[layer, label.name]
 
     def flush(self) -> None:
-        """Write the rows collected so far. Raises ImportFailed, for instance on a full disk."""
+        """Write the buffered rows. Raises ImportFailed, for example on a full disk."""
         with _writing():
             for table, rows in self._rows.items():
                 self._conn.executemany(_INSERTS[table], rows)
                 rows.clear()
-        self._waiting = 0
+        self._buffered = 0
 
     def close(self) -> None:
-        """Complete the file. Raises ImportFailed as `flush` does."""
+        """Write the remaining rows and mark the file complete. Raises ImportFailed."""
         self.flush()
         with _writing():
             for number in self._several:
@@ -236,7 +239,7 @@ class StagingWriter:
 
 @contextmanager
 def _writing() -> Iterator[None]:
-    """Raise errors of SQLite as ImportFailed."""
+    """Convert errors of SQLite to ImportFailed."""
     try:
         yield
     except sqlite3.Error as error:
@@ -246,12 +249,12 @@ def _writing() -> Iterator[None]:
         ) from error
 
 
-# ---------------------------------------------------------------- what a staging file says
+# ---------------------------------------------------------------- reading
 
 
 @dataclass(frozen=True)
 class Staged:
-    """What a complete staging file holds, beside its documents."""
+    """The contents of a complete staging file, except its documents."""
 
     path: Path
     documents: int
@@ -261,7 +264,7 @@ class Staged:
 
 
 def examine(path: Path) -> Staged:
-    """Raises WorkbenchError if the file is not complete."""
+    """Read a staging file. Raises WorkbenchError if it cannot be read or is not complete."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as conn:
             labels: dict[int, list[tuple[int, Label]]] = {}

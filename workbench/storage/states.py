@@ -1,8 +1,8 @@
 """The state of documents in several layers.
 
-Each document has a state in each layer that is for documents with as many texts, by the layer's
-gold annotator: pending (no row), draft, submitted or discarded. Where one word has to serve for
-several layers, Data, Annotate and the filters all use `overall`.
+A document has one state in each layer that applies to it (one with the same number of texts), set
+by the layer's gold annotator: pending (no row), draft, submitted or discarded. Data, Annotate and
+the filters summarize the states of several layers with `overall`.
 """
 
 from __future__ import annotations
@@ -22,59 +22,62 @@ _BY_RANK = ("pending", "discarded", "draft", "submitted")
 
 
 def overall(states: Iterable[str]) -> str:
-    """One word for the states of a document in several layers, "" where there are none.
+    """Summarize the states of a document in several layers; "" if `states` is empty.
 
-    `submitted`: in all of them, except those in which it is discarded; `discarded`: in all of them;
-    `pending`: no work has begun in any; `draft`: everything else. So what is left to do, in at
-    least one layer, is what is pending or a draft.
+    `submitted`: submitted in all layers except those in which it is discarded. `discarded`:
+    discarded in all layers. `pending`: not begun in any layer. `draft`: everything else. A document
+    is therefore unfinished in at least one layer exactly if the result is `pending` or `draft`.
     """
-    found = set(states)
-    if "draft" in found or {"pending", "submitted"} <= found:
+    distinct = set(states)
+    if "draft" in distinct or {"pending", "submitted"} <= distinct:
         return "draft"
-    return next((state for state in ("pending", "submitted", "discarded") if state in found), "")
+    return next((state for state in ("pending", "submitted", "discarded") if state in distinct), "")
 
 
 def of_documents(
     db: Database, ids: Iterable[int], layer_ids: Iterable[int]
 ) -> Mapping[int, frozenset[str]]:
-    """The states of each document in the applicable layers; documents without any are omitted."""
+    """Map document id → its states in the layers that apply to it.
+
+    Documents to which no layer applies are omitted.
+    """
     fitting = "ifnull(json_extract(l.options, '$.texts'), 1) = d.texts"
     gold = "s.document_id = d.id and s.layer_id = l.id and s.annotator_id = l.gold"
-    found: dict[int, set[str]] = {}
+    by_document: dict[int, set[str]] = {}
     query = (
         f"select d.id, ifnull(s.state, 'pending') from document d join layer l on {fitting}"
         f" left join state s on {gold} where d.id in (select value from json_each(?))"
         " and l.id in (select value from json_each(?))"
     )
     for id, state in db.reader().execute(query, (ids_in(ids), ids_in(layer_ids))).fetchall():
-        found.setdefault(id, set()).add(state)
-    return {id: frozenset(states) for id, states in found.items()}
+        by_document.setdefault(id, set()).add(state)
+    return {id: frozenset(states) for id, states in by_document.items()}
 
 
 @dataclass(frozen=True)
 class StateCounts:
-    """`states`: documents by their overall state; `outside`: documents that no layer is for."""
+    """`states`: documents by `overall` state; `outside`: documents to which no layer applies."""
 
     states: Mapping[str, int] = field(hash=False)
     outside: int
 
 
 def counts(db: Database, layer_ids: Sequence[int] | None = None) -> StateCounts:
-    """How many documents have which state in these layers taken together, by default in all."""
+    """Number of documents by `overall` state in the layers, by default in all layers."""
     query = f"select state, count(*) from ({by_document(layer_ids)}) group by state"
-    found = dict(db.reader().execute(query).fetchall())
-    return StateCounts({state: found.get(state, 0) for state in STATES}, found.get(None, 0))
+    counts = dict(db.reader().execute(query).fetchall())
+    return StateCounts({state: counts.get(state, 0) for state in STATES}, counts.get(None, 0))
 
 
 def listed(layer_ids: Sequence[int] | None) -> str:
-    """The layers as the right side of an SQL `in`, all of them for None."""
+    """Layer ids as the right-hand side of SQL `in`; None stands for all layers."""
     if layer_ids is None:
         return "select id from layer"
     return ", ".join(str(int(id)) for id in layer_ids)
 
 
 def by_document(layer_ids: Sequence[int] | None) -> str:
-    """SQL query for (id, state) of all documents: `overall`, NULL for those without a state."""
+    """SQL query of (id, `overall` state) of all documents; NULL if no layer applies."""
     return _BY_DOCUMENT.format(layers=listed(layer_ids))
 
 
@@ -93,9 +96,9 @@ from document d left join shown w on w.texts = d.texts left join known k on k.id
 
 
 def highest_counts(db: Database) -> dict[str, int]:
-    """Each document once, in its highest state of all layers: submitted, draft, discarded, pending.
+    """Number of documents by their highest state in any layer, as `project info` reports it.
 
-    What `project info` reports.
+    From high to low: submitted, draft, discarded, pending.
     """
     read = db.reader().execute
     states = dict.fromkeys(_BY_RANK, 0)

@@ -1,4 +1,8 @@
-"""Suggestions of runs, prompts and imports, in a separate table until a person accepts them."""
+"""Suggestions of runs, prompts and imports, kept in a separate table until they are accepted.
+
+`what` identifies the suggested label: (document id, label id, start, end, field), where a class has
+None, None and "".
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from workbench.storage.values import ids_in, now
 
 @dataclass(frozen=True)
 class NewSuggestion:
-    """A class where `start` is None, else a span."""
+    """A suggested span [start, end), or a class if `start` is None. `score` is in [0, 1]."""
 
     document_id: int
     layer_id: int
@@ -28,7 +32,7 @@ class NewSuggestion:
 
     @property
     def what(self) -> What:
-        """Equal for suggestions that say the same."""
+        """Identifies the suggested label; see the module."""
         return (
             self.document_id,
             self.label_id,
@@ -44,7 +48,7 @@ What = tuple[int, int, int | None, int | None, str]
 
 @dataclass(frozen=True)
 class SuggestionRow:
-    """`source`: the name of the run, else what kind of act it came from."""
+    """`source`: the name of the run, or the kind of source if there is no run."""
 
     id: int
     document_id: int
@@ -70,28 +74,30 @@ _ROW = (
 
 
 def suggestions(db: Database, document_id: int, status: str = "open") -> tuple[SuggestionRow, ...]:
-    """In order of the text, classes first. Open ones that equal gold by now are left out."""
+    """Suggestions of a document, classes first, then spans in text order.
+
+    Open suggestions that are equal to a gold label are omitted.
+    """
     rows = (
         db.reader()
         .execute(f"{_ROW} where g.document_id = ? and g.status = ?", (document_id, status))
         .fetchall()
     )
-    found = [SuggestionRow(*row) for row in rows]
-    if status == "open" and found:
+    listed = [SuggestionRow(*row) for row in rows]
+    if status == "open" and listed:
         gold = gold_of(db, [document_id])
-        found = [one for one in found if _what(one) not in gold]
-    return tuple(
-        sorted(
-            found,
-            key=lambda one: (
-                one.kind,
-                one.layer_id,
-                one.field,
-                one.start or 0,
-                -(one.end or 0),
-                -(one.score or 0),
-            ),
-        )
+        listed = [suggestion for suggestion in listed if _what(suggestion) not in gold]
+    return tuple(sorted(listed, key=_order))
+
+
+def _order(row: SuggestionRow) -> tuple[str, int, str, int, int, float]:
+    return (
+        row.kind,
+        row.layer_id,
+        row.field,
+        row.start or 0,
+        -(row.end or 0),
+        -(row.score or 0),
     )
 
 
@@ -109,7 +115,10 @@ def by_ids(db: Database, ids: Iterable[int]) -> tuple[SuggestionRow, ...]:
 def add_suggestions(
     db: Database, rows: Iterable[NewSuggestion], *, source_id: int, run_id: int | None = None
 ) -> int:
-    """As they are; see `operations.suggestion_edits` for the rules. Gives how many."""
+    """Insert suggestions without checks; returns their number.
+
+    `operations.suggestion_edits` applies the rules.
+    """
     columns = (
         'document_id, layer_id, label_id, kind, field, start, "end", score, source_id, run_id, at'
     )
@@ -137,7 +146,7 @@ def add_suggestions(
 
 
 def set_suggestion_status(db: Database, ids: Iterable[int], status: str) -> int:
-    """Raises ValueError for an unknown status. Gives how many were changed."""
+    """Set the status; returns the number changed. Raises ValueError for an unknown status."""
     if status not in SUGGESTION_STATUSES:
         raise ValueError(f"status {status!r} is none of {SUGGESTION_STATUSES}")
     statement = (
@@ -148,14 +157,14 @@ def set_suggestion_status(db: Database, ids: Iterable[int], status: str) -> int:
 
 
 def delete_open(db: Database, run_id: int) -> int:
-    """All open suggestions of a run."""
+    """Delete all open suggestions of a run; returns their number."""
     return db.writer.execute(
         "delete from suggestion where run_id = ? and status = 'open'", (run_id,)
     ).rowcount
 
 
 def rejected(db: Database, run_id: int) -> set[What]:
-    """`what` of everything that a person rejected from this run."""
+    """`what` of all rejected suggestions of a run."""
     statement = (
         'select document_id, label_id, start, "end", field from suggestion where run_id = '
         "? and status = 'rejected'"
@@ -171,7 +180,7 @@ def gold_of(db: Database, document_ids: Iterable[int]) -> set[What]:
         "in (select value from json_each(?))"
     )
     read = db.reader().execute
-    found = {
+    marks = {
         _key(document, label, None, None, "")
         for document, label in read(
             f"select t.document_id, t.label_id from mark t {gold}", (ids,)
@@ -180,7 +189,7 @@ def gold_of(db: Database, document_ids: Iterable[int]) -> set[What]:
     spans = read(
         f'select t.document_id, t.label_id, t.start, t."end", t.field from span t {gold}', (ids,)
     ).fetchall()
-    return found | {_key(*row) for row in spans}
+    return marks | {_key(*row) for row in spans}
 
 
 def _key(document_id: int, label_id: int, start: int | None, end: int | None, field: str) -> What:

@@ -1,4 +1,4 @@
-"""Python values ↔ what SQLite holds."""
+"""Conversion between Python values and the values stored in SQLite."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from workbench.base.i18n import _
 
 
 def now() -> str:
-    """ISO 8601, UTC, to the second."""
+    """The current time in UTC, ISO 8601, in seconds: "2026-01-31T12:00:00Z"."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def new_uid() -> str:
+    """A random identifier of 16 hexadecimal digits."""
     return os.urandom(8).hex()
 
 
 def text_in(content: str) -> str | bytes:
-    """A text as it is stored.
+    """Convert a text to its stored form.
 
-    SQLite does not accept lone surrogates; such a text is stored as a blob, without loss.
+    SQLite cannot store lone surrogates as text; a text that contains them is stored as a blob.
     """
     if content.isascii():
         return content
@@ -39,7 +40,7 @@ def text_in(content: str) -> str | bytes:
 
 
 def text_out(stored: str | bytes) -> str:
-    """Raises ProjectError for what was never stored: the file is damaged."""
+    """Inverse of `text_in`. Raises ProjectError for any other value: the file is damaged."""
     if isinstance(stored, str):
         return stored
     try:
@@ -49,7 +50,7 @@ def text_out(stored: str | bytes) -> str:
 
 
 def name_in(name: str) -> str:
-    """A key or name: lone surrogates become U+FFFD, as they have no meaning there."""
+    """A key or name for storage: lone surrogates are replaced by U+FFFD."""
     return (
         name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         if not name.isascii()
@@ -66,13 +67,14 @@ def new_id(cursor: sqlite3.Cursor) -> int:
 
 
 def json_in(value: Mapping[str, Any] | Iterable[Any] | None) -> str | None:
-    """JSON for a column; empty and None become NULL. ASCII only, so lone surrogates survive."""
+    """JSON for a column; empty values and None become NULL. ASCII only: surrogates are escaped."""
     return json.dumps(value, separators=(",", ":")) if value else None
 
 
 def json_out(stored: str | None) -> dict[str, Any]:
-    """The stored object, {} for NULL. Raises ProjectError for what was never stored: the file is
-    damaged.
+    """Inverse of `json_in`; {} for NULL.
+
+    Raises ProjectError if the value is not JSON: the file is damaged.
     """
     try:
         found: dict[str, Any] = json.loads(stored) if stored else {}
@@ -82,20 +84,20 @@ def json_out(stored: str | None) -> dict[str, Any]:
 
 
 def ids_in(ids: Iterable[int]) -> str:
-    """Ids for `json_each(?)`: any number of them in one parameter."""
+    """Ids as a JSON array for `json_each(?)`, so that one parameter holds any number of them."""
     return json.dumps(list(map(int, ids)), separators=(",", ":"))
 
 
-def borders_in(borders: Iterable[tuple[int, int]]) -> bytes:
-    """(start, end) pairs as little-endian unsigned 32-bit numbers."""
-    flat = array("I", (position for border in borders for position in border))
+def offsets_in(offsets: Iterable[tuple[int, int]]) -> bytes:
+    """Token offsets, (start, end) pairs, as little-endian unsigned 32-bit integers."""
+    flat = array("I", (position for pair in offsets for position in pair))
     if sys.byteorder == "big":
         flat.byteswap()
     return flat.tobytes()
 
 
-def borders_out(stored: bytes) -> tuple[tuple[int, int], ...]:
-    """Raises ProjectError for what was never stored: the file is damaged."""
+def offsets_out(stored: bytes) -> tuple[tuple[int, int], ...]:
+    """Inverse of `offsets_in`. Raises ProjectError for any other value: the file is damaged."""
     flat = array("I")
     try:
         flat.frombytes(stored)
@@ -103,7 +105,7 @@ def borders_out(stored: bytes) -> tuple[tuple[int, int], ...]:
             flat.byteswap()
         return tuple(zip(flat[::2], flat[1::2], strict=True))
     except (TypeError, ValueError) as error:
-        raise _damaged(_("the borders of tokens")) from error
+        raise _damaged(_("the offsets of tokens")) from error
 
 
 def _damaged(what: str) -> ProjectError:
