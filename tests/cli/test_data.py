@@ -129,13 +129,13 @@ def test_a_dry_run_shows_columns_spans_and_errors_and_changes_nothing(ask, call,
 def test_ctrl_c_while_an_import_is_stored_rolls_it_back(call, ask, file, tmp_path, monkeypatch):
     source = tmp_path / "lines.txt"
     source.write_text("one\ntwo\n", encoding="utf-8")
-    take_in = intake.take_in
+    copy_documents = intake.copy_documents
 
     def interrupted(*arguments, **options):
         signal.raise_signal(signal.SIGINT)
-        return take_in(*arguments, **options)
+        return copy_documents(*arguments, **options)
 
-    monkeypatch.setattr(intake, "take_in", interrupted)
+    monkeypatch.setattr(intake, "copy_documents", interrupted)
     code, _out, err = call("import", file, source)
 
     assert code == 1 and "cancelled" in err

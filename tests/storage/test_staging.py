@@ -48,7 +48,7 @@ def take(project, found, skip=(), keys=None):
             for number, label in one.labels:
                 names[number] = labels.add_label(project.db, layers[one.n], label.name)
         targets = Targets(layers, names, {0: project.source("import", "f")})
-        return intake.take_in(
+        return intake.copy_documents(
             project.db,
             targets,
             annotator_id=project.annotator_id,

@@ -158,7 +158,7 @@ class _Act:
                 new = staged.documents > len(wanted) or not staged.documents
                 if new or self.duplicates.startswith("suggest"):
                     targets = self._targets(staged, warnings)
-                    documents, spans = intake.take_in(
+                    documents, spans = intake.copy_documents(
                         project.db,
                         targets,
                         annotator_id=project.annotator_id,

@@ -65,7 +65,7 @@ class Duplicates:
         return SameTexts(in_project, len(self.twins) - in_project, self.action)
 
     def suggest(self, db: Database, targets: Targets, at: str) -> int:
-        """Turn the labels of skipped records into suggestions, after `intake.take_in`."""
+        """Turn the labels of skipped records into suggestions, after `intake.copy_documents`."""
         if not self.how.startswith("suggest"):
             return 0
         pairs = [(clash.seq, clash.document_id) for clash in self.same]

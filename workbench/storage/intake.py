@@ -1,5 +1,5 @@
-"""Copies staged imports into the project: the staging file is attached to the writer, and SQL
-copies between the two.
+"""Copies staged imports into the project by SQL, from the staging file attached to the writer's
+connection.
 """
 
 from __future__ import annotations
@@ -21,50 +21,50 @@ from workbench.storage.values import ids_in
 if TYPE_CHECKING:
     from workbench.storage.database import Database
 
-PIECE = 1_000  # rows copied by one statement, after which an import can be called off
+CHUNK = 1_000  # rows copied per statement; an import can be cancelled between two statements
 
-_SOME = "join temp.taken t on t.seq = s.seq"
-_OF_LAYER = f"{_SOME} join temp.layer_id y on y.n = s.layer"
+_TAKEN = "join temp.taken t on t.seq = s.seq"
+_OF_LAYER = f"{_TAKEN} join temp.layer_id y on y.n = s.layer"
 _OF_LABEL = (
     f"{_OF_LAYER} join temp.label_id l on l.n = s.label join temp.file_source f on f.file = t.file"
 )
-# a staging file is written once, so its rows stand without gaps
-_WHICH = "where s.rowid between :first and :last order by s.rowid"
+# a staging file is only appended to, so its rowids have no gaps
+_RANGE = "where s.rowid between :first and :last order by s.rowid"
 _COPY = {
     "doc": "insert into document(id, uid, key, split, fold_group, meta, batch_source_id, "
     "text_hash, length, texts)"
     " select t.id, lower(hex(randomblob(8))), ifnull(k.key, s.key), s.split, "
     "s.fold_group, s.meta, f.source, s.text_hash, s.length, s.texts"
-    f" from staging.doc s {_SOME} join temp.file_source f on f.file = s.file left join "
-    f"temp.new_key k on k.seq = s.seq {_WHICH}",
+    f" from staging.doc s {_TAKEN} join temp.file_source f on f.file = s.file left join "
+    f"temp.new_key k on k.seq = s.seq {_RANGE}",
     "body": (
         f"insert into body(document_id, field, content) select t.id, s.field, s.content from "
-        f"staging.body s {_SOME} {_WHICH}"
+        f"staging.body s {_TAKEN} {_RANGE}"
     ),
     "tokens": (
         f"insert into tokens(document_id, field, borders) select t.id, s.field, s.borders "
-        f"from staging.tokens s {_SOME} {_WHICH}"
+        f"from staging.tokens s {_TAKEN} {_RANGE}"
     ),
     "state": "insert into state(document_id, layer_id, annotator_id, state, at)"
-    f" select t.id, y.id, :annotator, s.state, :at from staging.state s {_OF_LAYER} {_WHICH}",
+    f" select t.id, y.id, :annotator, s.state, :at from staging.state s {_OF_LAYER} {_RANGE}",
     "mark": "insert into mark(document_id, layer_id, label_id, annotator_id, source_id)"
-    f" select t.id, y.id, l.id, :annotator, f.source from staging.mark s {_OF_LABEL} {_WHICH}",
+    f" select t.id, y.id, l.id, :annotator, f.source from staging.mark s {_OF_LABEL} {_RANGE}",
     "span": 'insert into span(uid, document_id, field, layer_id, label_id, start, "end", '
     "annotator_id, source_id)"
     f' select lower(hex(randomblob(8))), t.id, s.field, y.id, l.id, s.start, s."end", '
-    f":annotator, f.source from staging.span s {_OF_LABEL} {_WHICH}",
+    f":annotator, f.source from staging.span s {_OF_LABEL} {_RANGE}",
 }
 
 
 @contextmanager
 def attached(db: Database, path: Path) -> Iterator[None]:
-    """The staging file as database `staging` of the writer.
+    """Attach the staging file to the writer as database `staging`.
 
-    Hold it around the edit: a database is attached between transactions only.
+    Enter it before the edit begins: SQLite cannot attach a database within a transaction. Raises
+    ProjectBusy if another thread is writing.
     """
-    # The lock of the writer, so that no other thread is in the middle of a transaction of this
-    # connection.
-    if not db._mutex.acquire(blocking=not _at_home(db)):
+    # The writer's lock, so that no other thread has a transaction on this connection.
+    if not db._mutex.acquire(blocking=not _on_home_thread(db)):
         raise ProjectBusy(
             _("Another change to the project is still being written."),
             hint=_("Wait until it has finished, then try again."),
@@ -81,14 +81,15 @@ def attached(db: Database, path: Path) -> Iterator[None]:
         db._mutex.release()
 
 
-def _at_home(db: Database) -> bool:
+def _on_home_thread(db: Database) -> bool:
     return threading.get_ident() == db._home
 
 
 @dataclass(frozen=True)
 class Clash:
-    """A staged document whose key stands in the project already: with the same text, or with
-    another.
+    """A staged document whose key already exists in the project, with the same or another text.
+
+    `file` is the 0-based number of the imported file, `line` the line in it.
     """
 
     seq: int
@@ -100,24 +101,27 @@ class Clash:
 
 
 def clashes(db: Database) -> tuple[Clash, ...]:
-    """Inside `attached`. Of several documents with one key, one with the same text counts."""
+    """Staged documents whose key exists in the project, in order of the files. Requires `attached`.
+
+    If several documents of the project have the key, one with the same text is preferred.
+    """
     rows = db.writer.execute(
         "select s.seq, s.file, s.line, s.key, d.id, d.text_hash = s.text_hash from "
         "staging.doc s join main.document d on d.key = s.key"
         " order by s.seq, d.text_hash = s.text_hash, d.id desc"
     ).fetchall()
-    found = {
+    by_seq = {
         seq: Clash(seq, file, line, key, id, bool(same)) for seq, file, line, key, id, same in rows
     }
-    return tuple(found.values())
+    return tuple(by_seq.values())
 
 
 @dataclass(frozen=True)
 class Twin:
-    """A staged document whose text another one has under another key.
+    """A staged document whose text already occurs under another key, `other_key`.
 
-    That one is `document_id` of the project, or the staged document `first` (seq, 0 if none), which
-    comes earlier in the files.
+    The other document is `document_id` of the project or, if that is None, the staged document
+    `first` (seq), which comes earlier in the files; `first` is 0 otherwise.
     """
 
     seq: int
@@ -130,9 +134,10 @@ class Twin:
 
 
 def twins(db: Database, skip: list[int]) -> tuple[Twin, ...]:
-    """Inside `attached`: in the order of the files. `skip`: seqs that are not asked about.
+    """Staged documents with a duplicate text, in order of the files. Requires `attached`.
 
-    A text that is in the project counts as such, even where the files repeat it.
+    `skip`: seqs to leave out. A text that occurs both in the project and in the files is reported
+    as a duplicate of the project's document.
     """
     conn = db.writer
     conn.execute("create temp table if not exists asked(seq integer primary key)")
@@ -142,12 +147,12 @@ def twins(db: Database, skip: list[int]) -> tuple[Twin, ...]:
         " (select value from json_each(?))",
         (ids_in(skip),),
     )
-    there = conn.execute(
+    in_project = conn.execute(
         "select s.seq, s.file, s.line, s.key, d.key, min(d.id), 0 from temp.asked a cross join"
         " staging.doc s on s.seq = a.seq cross join main.document d on d.text_hash = s.text_hash"
         " group by s.seq"
     ).fetchall()
-    # The staging file has no index on texts; a table of the repeated ones stands in for it.
+    # The staging file has no index on texts; this table of repeated texts replaces it.
     conn.execute(
         "create temp table if not exists repeated(text_hash text primary key, seq) without rowid"
     )
@@ -156,17 +161,17 @@ def twins(db: Database, skip: list[int]) -> tuple[Twin, ...]:
         "insert into temp.repeated select text_hash, min(seq) from staging.doc group by text_hash"
         " having count(*) > 1"
     )
-    again = conn.execute(
+    in_files = conn.execute(
         "select s.seq, s.file, s.line, s.key, f.key, null, f.seq from staging.doc s"
         " cross join temp.repeated r on r.text_hash = s.text_hash and r.seq < s.seq"
         " cross join temp.asked a on a.seq = s.seq cross join staging.doc f on f.seq = r.seq"
         " where not exists (select 1 from main.document d where d.text_hash = s.text_hash)"
     ).fetchall()
-    return tuple(Twin(*row) for row in sorted([*there, *again]))
+    return tuple(Twin(*row) for row in sorted([*in_project, *in_files]))
 
 
 def new_ids(db: Database, seqs: list[int]) -> dict[int, int]:
-    """Ids of documents that `take_in` has just copied, by seq."""
+    """Map seq → id of the documents that the last `copy_documents` copied."""
     rows = db.writer.execute(
         "select seq, id from temp.taken where seq in (select value from json_each(?))",
         (ids_in(seqs),),
@@ -175,23 +180,23 @@ def new_ids(db: Database, seqs: list[int]) -> dict[int, int]:
 
 
 def free_keys(db: Database, keys: list[str]) -> dict[int, str]:
-    """For each wanted key (by its place in the list) one that neither project nor staging file has:
-    "key (2)", "key (3)" …
+    """Map index in `keys` → a key that neither the project nor the staging file has.
+
+    The new keys are "key (2)", "key (3)" …
     """
     conn = db.writer
-    taken = {
-        key for (key,) in conn.execute("select key from staging.doc")
-    }  # the staging file has no index on keys
+    # in memory, as the staging file has no index on keys
+    taken = {key for (key,) in conn.execute("select key from staging.doc")}
     next_number: dict[str, int] = {}
-    found: dict[int, str] = {}
-    for place, key in enumerate(keys):
+    new_keys: dict[int, str] = {}
+    for index, key in enumerate(keys):
         number = next_number.get(key, 2)
-        while (wanted := f"{key} ({number})") in taken or _in_project(conn, wanted):
+        while (candidate := f"{key} ({number})") in taken or _in_project(conn, candidate):
             number += 1
         next_number[key] = number + 1
-        taken.add(wanted)
-        found[place] = wanted
-    return found
+        taken.add(candidate)
+        new_keys[index] = candidate
+    return new_keys
 
 
 def _in_project(conn: sqlite3.Connection, key: str) -> bool:
@@ -204,14 +209,14 @@ def _in_project(conn: sqlite3.Connection, key: str) -> bool:
 
 @dataclass(frozen=True)
 class Targets:
-    """Numbers of the staging file → ids of the project."""
+    """Maps numbers of the staging file to ids of the project."""
 
     layers: Mapping[int, int]
     labels: Mapping[int, int]
-    sources: Mapping[int, int]  # by file
+    sources: Mapping[int, int]  # number of the file → source id
 
 
-def take_in(
+def copy_documents(
     db: Database,
     targets: Targets,
     *,
@@ -221,23 +226,23 @@ def take_in(
     keys: Mapping[int, str],
     watch: Watch = QUIET,
 ) -> tuple[int, int]:
-    """Copy all staged documents but `skip` with everything of theirs; gives how many documents and
-    spans. Inside `attached` and an edit.
+    """Copy all staged documents except `skip` (seqs), with their texts and annotations.
 
-    `keys`: new keys by seq.
+    Requires `attached` and an edit. `keys`: new keys by seq. Returns the numbers of documents and
+    spans copied.
     """
     conn = db.writer
     _prepare(conn, targets, skip, keys)
-    places = {
+    row_counts = {
         table: conn.execute(f"select ifnull(max(rowid), 0) from staging.{table}").fetchone()[0]
         for table in _COPY
     }
-    done, total = 0, sum(places.values())
+    done, total = 0, sum(row_counts.values())
     values = {"annotator": annotator_id, "at": at}
     copied = dict.fromkeys(_COPY, 0)
     for table, statement in _COPY.items():
-        for first in range(1, places[table] + 1, PIECE):
-            last = min(first + PIECE - 1, places[table])
+        for first in range(1, row_counts[table] + 1, CHUNK):
+            last = min(first + CHUNK - 1, row_counts[table])
             watch.at(done / total)
             copied[table] += conn.execute(
                 statement, {**values, "first": first, "last": last}
@@ -248,8 +253,10 @@ def take_in(
 
 
 def suggest(db: Database, targets: Targets, pairs: list[tuple[int, int]], *, at: str) -> int:
-    """Labels of staged documents (seq, document id) as open suggestions; what is gold or suggested
-    already is left out. Gives how many.
+    """Add the labels of staged documents to existing documents, as open suggestions.
+
+    `pairs`: (seq, document id). Labels that are already gold or suggested are left out. Returns the
+    number of suggestions added.
     """
     conn = db.writer
     _prepare(conn, targets, [], {})
@@ -292,7 +299,7 @@ def suggest(db: Database, targets: Targets, pairs: list[tuple[int, int]], *, at:
 def _prepare(
     conn: sqlite3.Connection, targets: Targets, skip: list[int], keys: Mapping[int, str]
 ) -> None:
-    """Temporary tables of the writer: what goes where. They vanish with the connection."""
+    """Fill the temporary tables that map numbers of the staging file to ids of the project."""
     for name, columns in (
         ("skip", "seq integer primary key"),
         ("taken", "seq integer primary key, id integer, file integer"),
@@ -308,8 +315,7 @@ def _prepare(
     conn.executemany("insert into temp.label_id values(?, ?)", targets.labels.items())
     conn.executemany("insert into temp.file_source values(?, ?)", targets.sources.items())
     conn.executemany("insert into temp.new_key values(?, ?)", keys.items())
-    # AUTOINCREMENT: ids of documents are never given again, so they follow the highest that ever
-    # was.
+    # AUTOINCREMENT never reuses the ids of deleted documents: continue after the highest ever used.
     row = conn.execute("select seq from main.sqlite_sequence where name = 'document'").fetchone()
     conn.execute(
         "insert into temp.taken select seq, ? + row_number() over (order by seq), file "

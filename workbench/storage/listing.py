@@ -1,4 +1,4 @@
-"""Which documents pass a filter, their table rows, and statistics."""
+"""Filters of documents, their rows in tables, and counts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from workbench.storage.database import Database
 from workbench.storage.ordering import Order
 from workbench.storage.values import ids_in, text_out
 
-PREVIEW = 160  # code points of a text that a row shows
-SEARCHED = 4_000  # code points of a text in which a row looks for what was searched
+PREVIEW = 160  # code points of the text in a row
+SEARCHED = 4_000  # code points of each text that are searched for the match shown in a row
 _GOLD_STATE = "state s join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
 _THESE = "document_id in (select value from json_each(?))"
 _IN_LAYERS = "layer_id in (select value from json_each(?))"
@@ -21,15 +21,15 @@ _IN_LAYERS = "layer_id in (select value from json_each(?))"
 
 @dataclass(frozen=True)
 class Filter:
-    """Which documents: all conditions hold at once.
+    """Conditions on documents, all of which must hold.
 
-    `text`: full-text search, or a part of the key. `split`: train, dev, test or "none". `label_id`:
-    with a mark or span of it; `layer_id`: with any of that layer, or, together with `state`, the
-    state in that layer. `state`: pending, draft, submitted or discarded, in all layers taken
-    together where no layer is named. `texts`: documents with so many texts. `ids`: only these.
+    `text`: full-text search, or part of the key. `split`: train, dev, test or "none". `label_id`:
+    has a mark or span with this label. `layer_id`: has a mark or span in this layer or, together
+    with `state`, has that state in this layer. `state`: pending, draft, submitted or discarded;
+    without `layer_id`, `states.overall` of all layers. `texts`: number of texts. `ids`: only these.
 
-    `queued`: with this state in the layers of `queue_layers` taken together, or `queue.TO_DO`;
-    `suggested`: with an open suggestion in them. `sources`: imported by one of these.
+    `queued`: `states.overall` of `queue_layers`, or `queue.TO_DO`. `suggested`: has an open
+    suggestion in `queue_layers`. `sources`: imported from one of these sources.
     """
 
     text: str = ""
@@ -46,18 +46,19 @@ class Filter:
 
     @property
     def empty(self) -> bool:
+        """Whether there are no conditions, so that all documents match."""
         return self == Filter()
 
 
 @dataclass(frozen=True)
 class DocumentRow:
-    """What a table shows of a document."""
+    """A row of the table of documents."""
 
     id: int
     key: str
-    text: str  # at most PREVIEW code points, and "…" where more follow; on one line
+    text: str  # one line of at most PREVIEW code points, "…" where text is omitted
     split: str | None
-    state: str  # in the layers shown, taken together (`states.overall`); "" if none is for it
+    state: str  # `states.overall` of the layers shown; "" if none of them applies
     classes: tuple[tuple[str, str], ...]  # (layer, label)
     span_count: int
     suggestion_count: int  # open ones
@@ -66,9 +67,10 @@ class DocumentRow:
 
 @dataclass(frozen=True)
 class Counts:
-    """`splits` has train, dev, test, none; `states` each document once (`states.overall`).
+    """Counts of documents, spans and open suggestions.
 
-    `outside`: documents that none of the layers is for, which have no state.
+    `splits` has the keys train, dev, test and none. `states` counts documents by `states.overall`;
+    `outside` counts documents to which none of the layers applies.
     """
 
     documents: int
@@ -85,9 +87,9 @@ def ids(
     order: Order | None = None,
     layer_ids: Sequence[int] | None = None,
 ) -> array[int]:
-    """Ids of the documents that pass, as array('q'); without `order` as they came in.
+    """Ids of the documents that match, as array('q'), in `order`, by default by id.
 
-    An order by labels or states is that of these layers, by default of all.
+    `layer_ids`: the layers whose labels and states are sorted by; all layers by default.
     """
     statement, values = condition(db, wanted or Filter())
     join, by = ordering.clause(order, layer_ids)
@@ -96,7 +98,7 @@ def ids(
 
 
 def count(db: Database, wanted: Filter) -> int:
-    """How many documents pass."""
+    """Number of documents that match."""
     statement, values = condition(db, wanted)
     query = f"select count(*) from document d where {statement}"
     found: int = db.reader().execute(query, values).fetchone()[0]
@@ -104,11 +106,11 @@ def count(db: Database, wanted: Filter) -> int:
 
 
 def neighbour(db: Database, wanted: Filter, document_id: int, step: int) -> int | None:
-    """The next (`step` 1) or previous (-1) id that passes; None at the end."""
+    """The next (`step` 1) or previous (`step` -1) id that matches, or None."""
     statement, values = condition(db, wanted)
-    way, order = (">", "asc") if step > 0 else ("<", "desc")
+    comparison, order = (">", "asc") if step > 0 else ("<", "desc")
     query = (
-        f"select d.id from document d where {statement} and d.id {way} ? order by d.id "
+        f"select d.id from document d where {statement} and d.id {comparison} ? order by d.id "
         f"{order} limit 1"
     )
     row = db.reader().execute(query, (*values, document_id)).fetchone()
@@ -116,7 +118,7 @@ def neighbour(db: Database, wanted: Filter, document_id: int, step: int) -> int 
 
 
 def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
-    """The filter as a condition on `document d`, with its values."""
+    """The filter as an SQL condition on `document d`, and its parameters."""
     parts, values = ["1"], list[object]()
 
     def add(part: str, *more: object) -> None:
@@ -132,9 +134,9 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
     if wanted.texts is not None:
         add("d.texts = ?", wanted.texts)
     if wanted.label_id is not None:
-        some = "select document_id from {} where label_id = ?"
+        labelled = "select document_id from {} where label_id = ?"
         add(
-            f"d.id in ({some.format('mark')} union {some.format('span')})",
+            f"d.id in ({labelled.format('mark')} union {labelled.format('span')})",
             wanted.label_id,
             wanted.label_id,
         )
@@ -144,9 +146,9 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
     elif wanted.state:
         _add_state(add, wanted.state, wanted.layer_id)
     else:
-        some = "select document_id from {} where layer_id = ?"
+        annotated = "select document_id from {} where layer_id = ?"
         add(
-            f"d.id in ({some.format('mark')} union {some.format('span')})",
+            f"d.id in ({annotated.format('mark')} union {annotated.format('span')})",
             wanted.layer_id,
             wanted.layer_id,
         )
@@ -165,18 +167,18 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
 
 
 def _add_text(add: queue.Add, text: str) -> None:
-    """Documents whose texts contain the words, or whose key contains the input, ignoring case."""
+    """Match documents whose texts contain the words or whose key contains `text`, ignoring case."""
     query = search.query(text)
     if query is not None:
         texts = "id in (select rowid from search where search match ?)"
-    else:  # nothing but signs: look for them as they are
+    else:  # punctuation only, which is not in the index
         texts, query = "instr(content, ?)", text.strip()
-    part = re.sub(r"([%_\\])", r"\\\1", text.strip())
+    pattern = re.sub(r"([%_\\])", r"\\\1", text.strip())
     add(
         f"d.id in (select document_id from body where {texts}"
         " union select id from document where key like ? escape '\\')",
         query,
-        f"%{part}%",
+        f"%{pattern}%",
     )
 
 
@@ -199,15 +201,15 @@ def rows(
     *,
     found_by: str = "",
 ) -> tuple[DocumentRow, ...]:
-    """One row for each id that exists, in the order given; labels and states of these layers.
+    """Rows of the given documents, in this order; ids that do not exist are omitted.
 
-    All layers by default. The text is shown from its start, or around the first word of `found_by`
-    if it is near the start.
+    Labels, states and counts are those of the layers `layer_ids`, by default of all. The text is
+    shown from its start, or around the first match of a word of `found_by`.
     """
-    wanted, layers = list(ids), _layers(db, layer_ids)
-    some, shown = (ids_in(wanted),), (ids_in(wanted), ids_in(layers))
+    document_ids, layers = list(ids), _layers(db, layer_ids)
+    these, shown = (ids_in(document_ids),), (ids_in(document_ids), ids_in(layers))
     read = db.reader().execute
-    texts = _first_words(db, some, SEARCHED if found_by.strip() else 4 * PREVIEW)
+    texts = _beginnings(db, these, SEARCHED if found_by.strip() else 4 * PREVIEW)
     classes: dict[int, list[tuple[str, str]]] = {}
     marks = (
         "select m.document_id, l.name, b.name from mark m join layer l on l.id = m.layer_id"
@@ -217,15 +219,15 @@ def rows(
         classes.setdefault(id, []).append((layer, label))
     count = "select document_id, count(*) from {} where {} and {} group by document_id"
     spans = dict(read(count.format("span", _THESE, _IN_LAYERS), shown).fetchall())
-    proposed = count.format("suggestion", f"status = 'open' and {_THESE}", _IN_LAYERS)
-    suggestions = dict(read(proposed, shown).fetchall())
-    in_layers = states.of_documents(db, wanted, layers)
-    found = {}
+    open_suggestions = count.format("suggestion", f"status = 'open' and {_THESE}", _IN_LAYERS)
+    suggestions = dict(read(open_suggestions, shown).fetchall())
+    in_layers = states.of_documents(db, document_ids, layers)
+    rows = {}
     for id, key, split, length in read(
         "select id, key, split, length from document where id in (select value from json_each(?))",
-        some,
+        these,
     ).fetchall():
-        found[id] = DocumentRow(
+        rows[id] = DocumentRow(
             id,
             key,
             search.snippet(texts.get(id, ""), found_by, width=PREVIEW),
@@ -236,16 +238,16 @@ def rows(
             suggestions.get(id, 0),
             length,
         )
-    return tuple(found[id] for id in wanted if id in found)
+    return tuple(rows[id] for id in document_ids if id in rows)
 
 
-def _first_words(db: Database, some: tuple[str], characters: int) -> dict[int, str]:
-    """The beginning of the texts of each document, so many characters of each text."""
-    cut = f"case typeof(content) when 'text' then substr(content, 1, {characters}) else content end"
+def _beginnings(db: Database, these: tuple[str], length: int) -> dict[int, str]:
+    """Map document id → the first `length` code points of each of its texts, joined by "⏐"."""
+    cut = f"case typeof(content) when 'text' then substr(content, 1, {length}) else content end"
     texts: dict[int, str] = {}
     for id, content in (
         db.reader()
-        .execute(f"select document_id, {cut} from body where {_THESE} order by id", some)
+        .execute(f"select document_id, {cut} from body where {_THESE} order by id", these)
         .fetchall()
     ):
         texts[id] = f"{texts[id]} ⏐ {text_out(content)}" if id in texts else text_out(content)
@@ -254,8 +256,10 @@ def _first_words(db: Database, some: tuple[str], characters: int) -> dict[int, s
 
 @dataclass(frozen=True)
 class LongTexts:
-    """Of `documents` training documents, those (`ids`, in order) that may have more subwords than
-    allowed, with their total number of `characters`.
+    """Training documents that may be longer than the maximum sequence length.
+
+    `documents`: number of training documents. `ids`: those that may be too long, in order.
+    `characters`: their total length in code points.
     """
 
     documents: int
@@ -264,16 +268,16 @@ class LongTexts:
 
 
 def long_texts(db: Database, layer_id: int, room: int) -> LongTexts:
-    """Submitted documents of the layer, except those in test.
+    """Training documents of the layer (submitted, not in test) that may have over `room` subwords.
 
-    Documents with at most `room` characters, all of them ASCII, are omitted.
+    ASCII texts of at most `room` characters are omitted: a character is at most one subword.
     """
     used = (
         "from document d join state s on s.document_id = d.id join layer l on l.id = "
         "s.layer_id and l.gold = s.annotator_id"
         " where l.id = ? and s.state = 'submitted' and d.split is not 'test'"
     )
-    # Text that UTF-8 cannot hold is kept as a blob; its length in characters is not known here.
+    # A text with lone surrogates is stored as a blob, whose length in characters is unknown to SQL.
     wide = "typeof(b.content) = 'blob' or length(cast(b.content as blob)) != length(b.content)"
     long = (
         f"(d.length > ? or exists (select 1 from body b where b.document_id = d.id and ({wide})))"
@@ -287,27 +291,30 @@ def long_texts(db: Database, layer_id: int, room: int) -> LongTexts:
 
 
 def any_at_all(db: Database) -> bool:
+    """Whether the project has any documents."""
     return bool(db.reader().execute("select exists(select 1 from document)").fetchone()[0])
 
 
 def counts(db: Database, layer_ids: Sequence[int] | None = None) -> Counts:
-    """Of the whole project; states, spans and suggestions in these layers, by default in all."""
+    """Counts of the project; states, spans and suggestions in the layers, by default in all."""
     read, chosen = db.reader().execute, _layers(db, layer_ids)
     splits = {"train": 0, "dev": 0, "test": 0, "none": 0}
     for split, count in read("select split, count(*) from document group by split").fetchall():
         name = split or "none"
         splits[name] = splits.get(name, 0) + count
-    found = states.counts(db, chosen)
-    some = (ids_in(chosen),)
-    (spans,) = read(f"select count(*) from span where {_IN_LAYERS}", some).fetchone()
-    (open_ones,) = read(
-        f"select count(*) from suggestion where status = 'open' and {_IN_LAYERS}", some
+    by_state = states.counts(db, chosen)
+    in_layers = (ids_in(chosen),)
+    (spans,) = read(f"select count(*) from span where {_IN_LAYERS}", in_layers).fetchone()
+    (suggestions,) = read(
+        f"select count(*) from suggestion where status = 'open' and {_IN_LAYERS}", in_layers
     ).fetchone()
-    return Counts(sum(splits.values()), splits, found.states, found.outside, spans, open_ones)
+    return Counts(
+        sum(splits.values()), splits, by_state.states, by_state.outside, spans, suggestions
+    )
 
 
 def _layers(db: Database, layer_ids: Sequence[int] | None) -> list[int]:
-    """The layers given, all of them for None."""
+    """The given layer ids; all layers if None."""
     if layer_ids is not None:
         return list(layer_ids)
     return [id for (id,) in db.reader().execute("select id from layer").fetchall()]

@@ -1,8 +1,7 @@
-"""Full-text search in every script: `seg` makes words out of letters where a script writes none;
-snippets are cut here.
+"""Full-text search (SQLite FTS5) in all scripts, and snippets of the texts found.
 
-The index is contentless: it keeps positions, not texts. Text and query pass through the same `seg`,
-a query as phrases.
+The index is contentless: it stores positions, not texts. `seg` segments texts and queries alike,
+because FTS5 has no word boundaries in scripts without spaces; each word of a query is a phrase.
 """
 
 from __future__ import annotations
@@ -13,25 +12,24 @@ import unicodedata
 from workbench.storage.values import text_out
 from workbench.text.find import find, marks
 
-# Letters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, kana, Han and their
+# Letters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, kana, Han, with their
 # extensions.
 _LETTER = (
     "\u0e01-\u0e5b\u0e81-\u0edf\u1000-\u109f\ua9e0-\ua9fe\uaa60-\uaa7f\u1780-\u17ff"
     "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
-# emoji and their like
-_PICTURE = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001fbff"
-# Signs that a reader may leave out: joiners and variation selectors, vowel signs of Hebrew and
-# Arabic, tatweel.
-_SILENT = (
+# emoji and other symbols
+_SYMBOL = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001fbff"
+# Characters that are ignored: joiners, variation selectors, vowel points of Hebrew and Arabic,
+# tatweel.
+_IGNORED = (
     "\u200b-\u200f\u2060\ufe00-\ufe0f\u0591-\u05bd\u05bf-\u05c7"
     "\u0610-\u061a\u064b-\u065f\u0670\u0640"
 )
-_SPECIAL = re.compile(f"([{_LETTER}])|([{_PICTURE}])|[{_SILENT}]")
+_SPECIAL = re.compile(f"([{_LETTER}])|([{_SYMBOL}])|[{_IGNORED}]")
 
-
-NEAR = 1000  # code points
+NEAR = 1000  # code points from the start in which a match without diacritics is searched for
 
 
 def _replace(match: re.Match[str]) -> str:
@@ -41,8 +39,10 @@ def _replace(match: re.Match[str]) -> str:
 
 
 def seg(text: str | bytes | None) -> str:
-    """The text as the index reads it: a space around each such letter, a word for each emoji,
-    silent signs left out.
+    """Prepare a text for the index.
+
+    Letters of scripts without spaces become words of their own, symbols become "u" and their code
+    point, and ignored characters are removed. None gives "".
     """
     if text is None:
         return ""
@@ -55,10 +55,9 @@ def seg(text: str | bytes | None) -> str:
 
 
 def query(text: str) -> str | None:
-    """What a person typed → an FTS5 query: every word as a phrase, the last one also as a
-    beginning.
+    """Convert user input to an FTS5 query: each word is a phrase, the last one also a prefix.
 
-    None if no word is in it.
+    Returns None if the input has no letters or digits.
     """
     phrases = [seg(word).replace('"', " ").strip() for word in text.split()]
     phrases = [phrase for phrase in phrases if any(_is_word_char(char) for char in phrase)]
@@ -73,29 +72,32 @@ def _is_word_char(char: str) -> bool:
 
 
 def snippet(text: str, wanted: str = "", width: int = 160) -> str:
-    """At most `width` code points on one line, around the first word of `wanted` that is found; "…"
-    where something is left out.
+    """At most `width` code points on one line, around the first match of a word of `wanted`.
+
+    "…" marks omitted text.
     """
-    found = _first(text, wanted)
-    start = found - width // 6 if found > width // 4 else 0  # a narrow column shows the match too
-    piece = text[start : start + width]
-    line = " ".join(piece.split())
+    match = _first(text, wanted)
+    start = match - width // 6 if match > width // 4 else 0  # visible in a narrow column, too
+    line = " ".join(text[start : start + width].split())
     return ("…" if start else "") + line + ("…" if start + width < len(text) else "")
 
 
 def _first(text: str, wanted: str) -> int:
-    """Where the first word of `wanted` is found; letters without diacritics only near the start."""
-    places = [find(text, word, most=1).starts for word in wanted.split()]
-    first = min((starts[0] for starts in places if starts), default=None)
+    """Offset of the first match of a word of `wanted`, 0 if there is none.
+
+    Matches that ignore diacritics are searched for only in the first `NEAR` code points.
+    """
+    matches = [find(text, word, most=1).starts for word in wanted.split()]
+    first = min((starts[0] for starts in matches if starts), default=None)
     if first is None and not text.isascii():
         first = next((start for start, _end in marks(text[:NEAR], wanted)), None)
     return first or 0
 
 
 def index_triggers() -> tuple[str, ...]:
-    """TEMP triggers of the writer that keep the index:
+    """SQL of the triggers that update the index.
 
-    `seg` is a function of that connection alone.
+    They are temporary because they call `seg`, which only the writer's connection has.
     """
     return (
         (

@@ -1,7 +1,7 @@
-"""What each column of the project file may hold: storage class, allowed values, references.
+"""Constraints on the columns of the project file: storage class, allowed values, references.
 
-`integrity` checks rows and the history against it, `checksums` covers every column named here.
-`migrations` creates the tables; a test compares the two.
+`integrity` checks rows and the history against them; `checksums` covers all columns listed here.
+`migrations` creates the tables; a test compares both.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ RUN_STATUSES = (
 
 @dataclass(frozen=True)
 class Column:
-    """`storage`: integer, real, text, blob, or "content" for text that may be stored as a blob.
+    """Constraints on one column.
 
-    `rule`: an SQL condition on the value, written `{c}`; it may call the functions of `integrity`.
-    `refers`: the table whose ids it holds. `exact`: written by this program in ASCII, so the value
-    itself goes into the checksum; of all other text a CRC does.
+    `storage`: "integer", "real", "text", "blob", "content" (text that may be stored as a blob) or
+    "value" (text or number). `rule`: an SQL condition in which `{c}` stands for the value; it may
+    call the functions of `value_check.register`. `null`: whether NULL is allowed. `refers`: the
+    table whose ids the column holds. `exact`: ASCII text written by this program, which enters the
+    checksum itself; of other text, a CRC enters it.
     """
 
     storage: str
@@ -45,6 +47,7 @@ class Column:
 
     @property
     def optional(self) -> Column:
+        """The same column with NULL allowed."""
         return replace(self, null=True)
 
 
@@ -62,18 +65,20 @@ def _hex(digits: int) -> Column:
     return Column("text", rule, exact=True)
 
 
-_TWO = "[0-9][0-9]"
+_TWO_DIGITS = "[0-9][0-9]"
 NUMBER = Column("integer")
 ID = Column("integer", "{c} > 0")
 COUNT = Column("integer", "{c} >= 0")
-SWITCH = Column("integer", "{c} in (0, 1)")
+FLAG = Column("integer", "{c} in (0, 1)")
 REAL = Column("real")
 TEXT = Column("text")
 WORD = Column("text", exact=True)
 NAME = Column("text", "{c} != ''")
 UID = _hex(16)
 HASH = _hex(32)
-TIME = Column("text", f"{{c}} glob '{_TWO * 2}-{_TWO}-{_TWO}T{_TWO}:{_TWO}:{_TWO}Z'", exact=True)
+_DATE = f"{_TWO_DIGITS * 2}-{_TWO_DIGITS}-{_TWO_DIGITS}"
+_CLOCK = f"{_TWO_DIGITS}:{_TWO_DIGITS}:{_TWO_DIGITS}"
+TIME = Column("text", f"{{c}} glob '{_DATE}T{_CLOCK}Z'", exact=True)
 JSON = Column("text", "json_kind({c}) = 'dict'")
 OFFSETS = Column("blob", "length({c}) % 8 = 0")
 SPLIT = _one_of(SPLITS).optional
@@ -183,7 +188,7 @@ JOURNALED: Mapping[str, Mapping[str, Column]] = {
         "start": COUNT.optional,
         "end": COUNT.optional,
         "text": TEXT.optional,
-        "is_null": SWITCH,
+        "is_null": FLAG,
         "attrs": JSON.optional,
         **_BY,
     },
