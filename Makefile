@@ -20,7 +20,7 @@ run:  ## open the window (ARGS="open FILE" and the like are passed on)
 
 test:  ## the whole suite, without a display (ARGS="-k word" and the like are passed to pytest)
 	@$(call PREPARE,dev)
-	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -n 2 --dist worksteal --durations=10 $(ARGS)
+	@QT_QPA_PLATFORM=offscreen PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal --durations=10 $(ARGS)
 
 lint:  ## style and types
 	@$(call PREPARE,dev)

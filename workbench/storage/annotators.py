@@ -20,15 +20,12 @@ def own(db: Database) -> tuple[int, str]:
 
 
 def rename(db: Database, id: int, name: str) -> None:
-    """Not undoable: a name identifies who worked, it is not an annotation."""
+    """Rename the project's own annotator. Cannot be undone."""
     db.writer.execute("update annotator set name = ? where id = ?", (name, id))
 
 
 def add_source(db: Database, kind: str, ref: str = "", annotator_id: int | None = None) -> int:
-    """One row per operation; every row it creates refers to it.
-
-    Raises ValueError for an unknown kind.
-    """
+    """Add a source, one per operation, and return its id. Raises ValueError for an unknown kind."""
     if kind not in SOURCE_KINDS:
         raise ValueError(f"source kind {kind!r} is none of {SOURCE_KINDS}")
     row = (kind, ref, annotator_id, now())

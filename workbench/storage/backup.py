@@ -1,6 +1,4 @@
-"""Copies of a project file, also while it is open: made with SQLite's backup, never by copying the
-file.
-"""
+"""Copies of a project file, which may be open: made with SQLite's backup API, not by copying."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from workbench.base.paths import free_name
 
 
 def copy(conn: sqlite3.Connection, target: Path) -> Path:
-    """Copy everything `conn` sees into a new file, atomically.
+    """Copy the database of `conn` into a new file, atomically.
 
     Raises ProjectError if `target` exists or cannot be created.
     """
@@ -39,7 +37,7 @@ def copy(conn: sqlite3.Connection, target: Path) -> Path:
 
 
 def before_upgrade(conn: sqlite3.Connection, path: Path, version: int) -> Path:
-    """The backup kept when a project is upgraded:
+    """Path of the backup that is made before an upgrade:
 
     `<name> before upgrade from version N.glossbench`.
     """

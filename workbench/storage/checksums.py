@@ -1,15 +1,16 @@
-"""Checksums of what a project holds, kept in the file and followed by every change.
+"""Checksums of the contents of a project, stored in the file and updated with every change.
 
 One number for each document (the document, its texts, tokens, labels, states and suggestions), each
 run (with its predictions), each history step (with the values it would restore) and each small
-table. A number is the sum of the hashes of its rows, so a change costs the hash of the row before
-and after it, whatever else belongs to the document. `integrity` computes the sums anew and reports
-where they differ: another program, or a fault of the disk, changed the file.
+table. A number is the sum of the hashes of its rows, so an update computes only the hashes of the
+row before and after the change. `integrity` recomputes the sums and reports differences: the file
+was changed by another program or damaged.
 
-TEMP triggers of the writer follow the tables; rows that a bulk step adds are summed at its end, and
-the history at the end of each step. The content of a text is left to `document.text_hash`. A real
-number counts to 12 decimal places, as the text of a number differs between versions of SQLite.
-The hash is not cryptographic: whoever wants to deceive can compute it, too.
+Temporary triggers of the writer update the numbers; rows that a bulk step adds are summed at its
+end, and the history at the end of each step. The content of texts is covered by
+`document.text_hash`. Real numbers are hashed with 12 decimal places, because their text
+representation differs between versions of SQLite. The hash is not cryptographic: it does not
+protect against deliberate changes.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from workbench.base.watch import QUIET, Watch
 from workbench.storage.history import DROPPED
 from workbench.storage.tables import JOURNALED, TABLES, Column
 
-HASH_BITS = 40  # so that SQLite can sum the hashes of eight million rows in its 63 bits
+HASH_BITS = 40  # eight million hashes fit in SQLite's 63 bits
 SUM_MASK = (1 << 62) - 1
-PIECE = 5_000  # rows summed by one statement, after which the work can be cancelled
+PIECE = 5_000  # rows per statement; the operation can be cancelled between two statements
 
 _OWNERS: Mapping[str, tuple[str, str]] = {
     "label": ("layer", "layer_id"),
@@ -42,13 +43,13 @@ _OWNERS: Mapping[str, tuple[str, str]] = {
 
 
 def row_hash(data: bytes) -> int:
-    """The squared CRC, so that two rows which exchange values do not give the same sum."""
+    """The CRC squared, so that the sum changes if two rows exchange their values."""
     crc = crc32(data)
     return (crc * crc ^ crc << 7) & ((1 << HASH_BITS) - 1)
 
 
 def register(conn: sqlite3.Connection) -> None:
-    """The SQL functions of `triggers`, `add_rows` and `computed`."""
+    """Register the SQL functions that the triggers and queries of this module use."""
     conn.create_function("row_hash", 1, row_hash, deterministic=True)
     conn.create_function("crc", 1, crc32, deterministic=True)
 
@@ -57,7 +58,7 @@ def register(conn: sqlite3.Connection) -> None:
 
 
 def owner(table: str, row: str = "") -> tuple[str, str]:
-    """Name of the entry and an SQL expression for whose it is: an id, or 0 for a whole table."""
+    """Name of the entry, and an SQL expression for its owner: an id, or 0 for a whole table."""
     name, column = _OWNERS.get(table, ("document", "document_id"))
     return name, f"ifnull({row}{column}, 0)" if column else "0"
 
@@ -76,7 +77,7 @@ def _hash(values: list[str]) -> str:
 
 
 def _value(column: Column, name: str) -> tuple[str, ...]:
-    """printf ends a text at a NUL and cannot print a blob; of such columns the CRC is taken."""
+    """SQL that formats a value. Where printf would stop at NUL or fail (blobs), the CRC is used."""
     if column.storage == "real":
         return (f"cast({name} * 1000000000000 as integer)",)
     if column.storage == "integer" or column.exact:
@@ -85,7 +86,7 @@ def _value(column: Column, name: str) -> tuple[str, ...]:
 
 
 def _journal_hash() -> str:
-    """The hash of a row of the journal; the values it keeps count as those of their table do."""
+    """SQL of the hash of a journal row; its values are formatted as in the table they belong to."""
     head = ["tbl", "seq", "step_id", "op", "rid", "doc"]
     cases = []
     for table, columns in JOURNALED.items():
@@ -103,9 +104,9 @@ JOURNAL_HASH = _journal_hash()
 
 
 def triggers() -> Iterator[str]:
-    """TEMP triggers of the writer, after `journal_high` has been made.
+    """SQL of the temporary triggers of the writer. Requires `journal_high`.
 
-    Rows above that mark are new in a bulk step; `add_rows` sums them at its end.
+    Rows above `journal_high` were added in a bulk step; `add_rows` sums them at its end.
     """
     for table in TABLES:
         if table != "journal_step":
@@ -134,7 +135,7 @@ def _table_triggers(table: str) -> Iterator[str]:
             f"{head}_update after update on main.{table} {_when(table, 'old')}begin"
             f" {update.format('+ ' + after)} {there}; end"
         )
-    # With an owner go its other rows; their own triggers then find no entry and compute nothing.
+    # Deleting an owner deletes its rows; their triggers then find no entry to update.
     owns = table == name and of_old != "0"
     act = f"delete from checksum {there}" if owns else f"{update.format('')} {there}"
     yield f"{head}_delete before delete on main.{table} {_when(table, 'old')}begin {act}; end"
@@ -149,14 +150,14 @@ def _when(table: str, row: str) -> str:
 def add_rows(
     conn: sqlite3.Connection, table: str, first: int, last: int, *, watch: Watch = QUIET
 ) -> None:
-    """Add the rows with these ids, which no trigger has seen."""
+    """Add rows that were inserted without triggers, by their ids."""
     for start in range(first, last + 1, PIECE):
         watch.at((start - first) / (last - first + 1))
         _add(conn, table, f"id between {start} and {min(start + PIECE - 1, last)}")
 
 
 def forget_documents(conn: sqlite3.Connection, first: int, last: int) -> None:
-    """Before documents with these ids are deleted row by row: nothing is computed for them then."""
+    """Delete the entries of documents about to be deleted, so that triggers need not update them."""
     conn.execute(
         "delete from checksum where name = 'document' and owner between ? and ?", (first, last)
     )
@@ -172,7 +173,7 @@ def _add(conn: sqlite3.Connection, table: str, where: str) -> None:
 
 
 def seal_step(conn: sqlite3.Connection, step: int, rows: int) -> None:
-    """Keep the sum of a history step; `rows` is the sum of JOURNAL_HASH over its rows."""
+    """Store the checksum of a history step; `rows` is the sum of JOURNAL_HASH over its rows."""
     conn.execute(
         f"insert or replace into checksum select 'step', id, ({hash_of('journal_step')} + ?)"
         f" & {SUM_MASK} from journal_step where id = ?",
@@ -181,7 +182,7 @@ def seal_step(conn: sqlite3.Connection, step: int, rows: int) -> None:
 
 
 def rebuild(conn: sqlite3.Connection) -> None:
-    """All of them anew, for a file that was just created or upgraded."""
+    """Compute all checksums, for a file that was just created or upgraded."""
     register(conn)
     conn.execute("delete from checksum")
     for statement in _everything():
@@ -192,7 +193,7 @@ def rebuild(conn: sqlite3.Connection) -> None:
 
 
 def differences(conn: sqlite3.Connection) -> list[tuple[str, int]]:
-    """(name, owner) of every entry whose rows are not those it was computed from."""
+    """(name, owner) of every entry whose checksum differs from its rows."""
     register(conn)
     found: list[tuple[str, int]] = []
     stored = {
@@ -207,7 +208,7 @@ def differences(conn: sqlite3.Connection) -> list[tuple[str, int]]:
 
 
 def _everything() -> Iterator[str]:
-    """Queries that give (name, owner, value) of every entry there should be."""
+    """Queries of (name, owner, value) of all expected entries."""
     grouped: dict[str, list[str]] = {}
     for table in TABLES:
         if table != "journal_step":

@@ -1,4 +1,4 @@
-"""Do texts, offsets and labels of the documents fit together?"""
+"""Checks the consistency of texts, offsets and labels of the documents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KINDS = {
 
 
 def problems(conn: sqlite3.Connection) -> Iterator[str]:
-    """Needs a connection that may create temporary tables."""
+    """Sentences about problems. `conn` must be allowed to create temporary tables."""
     conn.execute(
         "create temp table text_length(document_id integer, field text, length integer,"
         " primary key (document_id, field)) without rowid"
@@ -49,7 +49,7 @@ def problems(conn: sqlite3.Connection) -> Iterator[str]:
 
 
 def _texts(conn: sqlite3.Connection) -> Iterator[str]:
-    """The hash of each document is that of the texts it was imported with."""
+    """Check that the hash of each document matches its texts."""
     last = 0
     while page := conn.execute(
         "select id, key, text_hash, length, texts from document where id > ? order by id limit ?",
@@ -83,10 +83,7 @@ def _texts(conn: sqlite3.Connection) -> Iterator[str]:
 
 
 def _decoded(kind: str, content: bytes) -> str | None:
-    """The text as `values.text_in` stored it: a blob only where UTF-8 cannot hold it.
-
-    None if not.
-    """
+    """The text, or None if it was not stored by `values.text_in`."""
     try:
         if kind == "text":
             return content.decode("utf-8")
@@ -136,7 +133,7 @@ def _tokens(conn: sqlite3.Connection) -> Iterator[str]:
 
 
 def _in_order(stored: object, length: int | None) -> bool:
-    """Whether offsets follow one another within a text of `length` code points."""
+    """Whether offsets are ascending, without overlaps, within a text of `length` code points."""
     if stored is None:
         return True
     try:
@@ -163,7 +160,7 @@ def _labels(conn: sqlite3.Connection, table: str) -> Iterator[str]:
 
 
 def _layers(conn: sqlite3.Connection, table: str) -> Iterator[str]:
-    """Each row lies in a layer of its kind, for documents with as many texts."""
+    """Check that each row is in a layer of its kind that applies to the document."""
     allowed = "1"
     if table in _KINDS:
         allowed = f"y.kind in ({', '.join(repr(kind) for kind in _KINDS[table])})"
@@ -181,7 +178,7 @@ def _layers(conn: sqlite3.Connection, table: str) -> Iterator[str]:
 
 
 def _suggestions(conn: sqlite3.Connection) -> Iterator[str]:
-    """A class has no place in the text, a span has one; each lies in a layer of its kind."""
+    """Check that spans, and only spans, have offsets, and that each is in a layer of its kind."""
     classes, spans = (", ".join(repr(kind) for kind in _KINDS[of]) for of in ("mark", "span"))
     rows = conn.execute(
         "select g.id, g.document_id from suggestion g join layer y on y.id = g.layer_id"

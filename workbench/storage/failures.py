@@ -1,4 +1,4 @@
-"""Errors of SQLite as errors for users. No other module decides what a sqlite3 error means."""
+"""Converts errors of SQLite to errors for users. No other module interprets sqlite3 errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class NoRoom(ProjectError):
 
 
 class Damaged(ProjectError):
-    """The file does not hold what SQLite or this program wrote into it."""
+    """The contents of the file are not what SQLite or this program wrote."""
 
 
 def no_room(error: Exception) -> bool:
@@ -49,7 +49,7 @@ def no_room(error: Exception) -> bool:
 
 @contextmanager
 def explained(path: Path, *, writing: bool) -> Iterator[None]:
-    """Raise errors of SQLite inside the block as `explain` has them."""
+    """Context manager that converts errors of SQLite with `explain`."""
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:
@@ -89,7 +89,7 @@ def explain(error: Exception, path: Path, *, writing: bool) -> ProjectError:
 
 
 def damaged(error: Exception, path: Path) -> Damaged:
-    """The file itself is at fault, whatever SQLite calls the error."""
+    """The error for a damaged file, whatever SQLite reports."""
     what = str(error)
     if isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in what:
         what = _("it contains text that is not UTF-8")
@@ -114,7 +114,7 @@ def _is_damage(error: Exception, code: int) -> bool:
 
 
 def _place(error: Exception, path: Path, writing: bool, kind: type[ProjectError]) -> ProjectError:
-    """The disk, the folder or the permissions are at fault."""
+    """The error for a problem with the disk, the folder or the permissions."""
     if kind is NoRoom:
         hint = _("Free up disk space, then try again.")
     else:

@@ -1,7 +1,7 @@
-"""Triggers and views of other programs in a project file.
+"""Detects triggers and views of other programs in a project file.
 
-A trigger of the file runs with every change this program makes, so it could alter or delete texts
-and labels unnoticed; a view could stand in for a table. Such a file is opened for reading only.
+A trigger in the file runs with every change, so it could alter or delete texts and labels
+unnoticed; a view could replace a table. Such a file is opened read-only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from workbench.storage import migrations
 
 
 class ForeignObject(ProjectError):
-    """The file must not be written.
+    """The file must be opened read-only.
 
     `reason` is a clause that completes "{file} is read-only: …".
     """
@@ -42,12 +42,12 @@ class Found:
 
 
 def normalised(sql: str | None) -> str:
-    """SQL without the differences in quotes, case and spacing that mean nothing in a schema."""
+    """SQL with quotes, case and spacing normalized, to compare schemas."""
     return re.sub(r"\s+", " ", re.sub(r'["`\[\]]', "", sql or "")).strip().lower()
 
 
 def found(conn: sqlite3.Connection) -> tuple[Found, ...]:
-    """All of them. Reads only the schema of the file, which runs none of them."""
+    """All foreign triggers and views. Reads only the schema, so that none of them runs."""
     own = {name: normalised(sql) for name, sql in migrations.TRIGGERS.items()}
     rows = conn.execute(
         "select type, name, tbl_name, sql from main.sqlite_master"

@@ -19,7 +19,7 @@ _CHOOSE = _(
 
 @dataclass(frozen=True)
 class Header:
-    """Places and meanings: https://www.sqlite.org/fileformat.html, section 1.3."""
+    """Offsets and meanings: https://www.sqlite.org/fileformat.html, section 1.3."""
 
     version: int  # user_version: the number of the schema
     wal: bool
@@ -55,7 +55,7 @@ def examine(path: Path) -> Header:
 
 
 def is_project(path: Path) -> bool:
-    """Whether a file that is there begins like a project; of any version, damaged or not."""
+    """Whether an existing file has the header of a project, of any version, damaged or not."""
     with open(path, "rb") as file:
         head = file.read(100)
     return head.startswith(_MAGIC) and head[68:72] == struct.pack(">I", APPLICATION_ID)
@@ -89,9 +89,7 @@ def _first_bytes(path: Path) -> bytes:
 
 
 def _check_length(path: Path, head: bytes, header: Header) -> None:
-    """A file shorter than its page count is truncated, unless a write-ahead log beside it holds the
-    rest.
-    """
+    """Raise if the file is shorter than its page count, unless a write-ahead log has the rest."""
     page = struct.unpack(">H", head[16:18])[0]
     page = 65536 if page == 1 else page
     (pages,) = struct.unpack(">I", head[28:32])

@@ -1,4 +1,4 @@
-"""The steps that can be undone and redone, read on any connection. `journal` writes them."""
+"""Reads the steps that can be undone and redone, on any connection. `journal` writes them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.storage.values import Row
 
 @dataclass(frozen=True)
 class HistoryStep:
-    """`rows`: how many rows the step changed; `at`: when it was first done."""
+    """A step. `rows`: number of rows changed; `at`: when it was first done."""
 
     id: int
     title: str
@@ -33,7 +33,7 @@ def next_redo(conn: sqlite3.Connection) -> HistoryStep | None:
 
 
 def steps(conn: sqlite3.Connection, limit: int) -> tuple[HistoryStep, ...]:
-    """The newest first: steps that were undone before those that can be undone."""
+    """All steps, newest first: steps that can be redone, then steps that can be undone."""
     return tuple(
         map(
             _history_step,
@@ -45,7 +45,7 @@ def steps(conn: sqlite3.Connection, limit: int) -> tuple[HistoryStep, ...]:
 
 
 def where_it_ends(conn: sqlite3.Connection) -> str:
-    """Why the history reaches no further back, or "" while it reaches to the beginning."""
+    """Why the history does not go back further; "" if it is complete."""
     row = conn.execute("select value from meta where key = 'journal_cut'").fetchone()
     return row[0] if row else ""
 

@@ -1,13 +1,13 @@
-"""Damage in a project file, as sentences. Nothing here changes the file.
+"""Checks a project file for damage, without changing it.
 
-From the outside in: pages and schema, values and references, texts and offsets, the search index,
-and last the checksums, which also show values that are valid but are not those that were written.
+In this order: pages and schema, values and references, texts and offsets, the search index, and the
+checksums, which also reveal valid values that were changed.
 
-Not seen: a change after which the checksums were computed anew, by design a protection against
-accidents and other programs, not against forgery; a change of a real number beyond its 12th decimal
-place; changes made before the file was upgraded to version 2, if their values are valid. Without
-meaning and not reported: when a migration ran, counters of ids higher than necessary, columns that
-a row of the history does not use, and unused pages and segments of the full-text index.
+Not detected: changes after which the checksums were recomputed (they protect against accidents and
+other programs, not against forgery); changes of a real number beyond its 12th decimal place; valid
+changes made before the file was upgraded to version 2. Irrelevant and not reported: the time of
+migrations, id counters that are higher than necessary, unused columns of history rows, and unused
+pages and segments of the full-text index.
 """
 
 from __future__ import annotations
@@ -38,10 +38,9 @@ Check = Callable[[sqlite3.Connection], Iterator[str]]
 
 
 def problems(db: Database) -> Iterator[str]:
-    """Everything that is not as it should be, the worst first.
+    """Sentences about all problems found, the most severe first.
 
-    All of it is read in one transaction, so a change that another process makes meanwhile is not
-    taken for damage.
+    Reads in one transaction, so that concurrent changes of another process are not reported.
     """
     with closing(db.checking_reader()) as conn:
         conn.text_factory = _readable
@@ -74,7 +73,7 @@ def _checks(version: int) -> tuple[Check, ...]:
 
 
 def _guarded(conn: sqlite3.Connection, check: Check) -> Iterator[str]:
-    """What one check finds; where damage stops it, that is a problem, too."""
+    """The problems that one check finds; an error that ends the check is reported as a problem."""
     try:
         yield from check(conn)
     except ProjectError as error:
@@ -97,7 +96,7 @@ def _file(conn: sqlite3.Connection) -> Iterator[str]:
 
 
 def _entries(conn: sqlite3.Connection) -> Iterator[str]:
-    """The entries that this program needs to open the file, and numbers that must not be reused."""
+    """Check the entries needed to open the file, and the counters of ids that must not be reused."""
     meta = dict(conn.execute("select key, value from meta").fetchall())
     own = conn.execute("select id from annotator where id = ?", (meta.get("annotator"),)).fetchone()
     if own is None or type(meta.get("seed")) is not int or len(str(meta.get("uid"))) != 16:
@@ -172,7 +171,7 @@ _SIZES = "select count(*), sum(crc(cast(id || ' ' || hex(sz) as blob))) from {}"
 
 
 def _search(conn: sqlite3.Connection) -> Iterator[str]:
-    """The index holds exactly the words of the texts: it is compared with one made anew."""
+    """Check that the index has exactly the words of the texts, by comparison with a new index."""
     conn.execute("create virtual table temp.has using fts5vocab('main', 'search', 'instance')")
     conn.execute(migrations.SEARCH.format(name="temp.fresh"))
     conn.execute("insert into temp.fresh(rowid, content) select id, seg(content) from body")
@@ -189,7 +188,7 @@ def _search(conn: sqlite3.Connection) -> Iterator[str]:
 
 
 def _index_structure(db: Database) -> Iterator[str]:
-    """SQLite's own check of the index. It changes nothing, but needs the permission to write."""
+    """SQLite's own check of the index. It changes nothing, but requires write permission."""
     if not db.may_be_written:
         return
     with closing(sqlite3.connect(db.path, timeout=10, isolation_level=None)) as conn:

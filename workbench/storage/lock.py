@@ -20,7 +20,7 @@ def lock_path(project_file: Path) -> Path:
 
 
 class FileLock:
-    """Held from `take` to `free`."""
+    """A lock that is held from `take` to `free`."""
 
     def __init__(self, descriptor: int, path: Path):
         self._descriptor, self._path = descriptor, path
@@ -30,7 +30,7 @@ class FileLock:
         """Raises ProjectLocked if another process holds it, ProjectError if the file cannot be
         created.
 
-        Tries for 0.3 s, as a reader that asks `held` has it for an instant.
+        Retries for 0.3 s, because `held` in another process takes the lock briefly.
         """
         path = lock_path(project_file)
         give_up = time.monotonic() + 0.3
@@ -64,7 +64,7 @@ class FileLock:
 
 
 def held(project_file: Path) -> bool:
-    """Whether a writer has the project open now."""
+    """Whether a writer has the project open."""
     try:
         descriptor = os.open(lock_path(project_file), os.O_RDONLY)
     except OSError:

@@ -3,8 +3,7 @@ one applied.
 
 Rules: a journaled table has an `id INTEGER PRIMARY KEY` that never changes and at most 16 columns;
 no table that is not journaled refers to one that is by a foreign key; a journaled table is never
-rebuilt while the journal is on. Columns that name a source have no foreign key: sources go only
-when undo takes their whole act back, and the check would need an index each.
+rebuilt while the journal is on. Columns that name a source have no foreign key: sources are deleted only when undo reverts the whole operation, and each check would need an index.
 
 The functions get a `sqlite_utils.Database` and are run by `sqlite_utils.migrations`, which notes
 them in `_sqlite_migrations`.
@@ -46,7 +45,7 @@ JOURNALED = (
 )
 JOURNAL_WIDTH = 16
 
-# What sqlite-utils has no words for: untyped columns, AUTOINCREMENT, WITHOUT ROWID, CHECK and the
+# What sqlite-utils cannot express: untyped columns, AUTOINCREMENT, WITHOUT ROWID, CHECK and the
 # options of FTS5.
 
 _META = "create table meta(key text primary key, value) without rowid"
@@ -264,7 +263,7 @@ def m002_checksums(db: Database) -> None:
 _NO_ACTION = ("annotator",)  # is never deleted
 _ON_DELETE = {
     "parent_id": "SET NULL"
-}  # what stood below a label that goes stands at the top; the rest goes with its parent
+}  # children of a deleted label become top-level; other references are deleted with their target
 
 
 def _table(
@@ -331,9 +330,7 @@ def apply(conn: sqlite3.Connection, migrations: Sequence[Migration] | None = Non
 
 
 def _run(conn: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
-    """Within the transaction that is open: each migration and the note of it are a savepoint of
-    that.
-    """
+    """Run within the open transaction: each migration and its record form a savepoint."""
     db = described(conn)
     from sqlite_utils.migrations import Migrations
 

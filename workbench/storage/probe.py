@@ -1,4 +1,4 @@
-"""What the SQLite library of this Python can do."""
+"""Capabilities of the SQLite library of this Python."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def version() -> str:
 
 
 def has_full_text_search() -> bool:
-    """Whether FTS5 is compiled in; project files cannot be made without it."""
+    """Whether FTS5 is available; project files require it."""
     with closing(sqlite3.connect(":memory:")) as conn:
         try:
             conn.execute("create virtual table found using fts5(text)")

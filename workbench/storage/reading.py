@@ -1,4 +1,4 @@
-"""Connections for reading: their errors, and how they are closed while another thread reads."""
+"""Read connections: conversion of errors, and closing while another thread reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.storage import failures
 
 
 class ReadingCursor(sqlite3.Cursor):
-    """Raises every SQLite error as a ProjectError, at whichever row it occurs."""
+    """A cursor that converts SQLite errors to ProjectError, at whichever row they occur."""
 
     @property
     def _reader(self) -> Reader:
@@ -66,7 +66,7 @@ class Reader(sqlite3.Connection):
         self.using, self.closing = threading.RLock(), False
 
     def close_soon(self) -> None:
-        """Interrupt what another thread is reading, and close."""
+        """Interrupt a query of another thread and close."""
         self.closing = True
         while not self.using.acquire(timeout=0.02):
             self.interrupt()
@@ -76,5 +76,5 @@ class Reader(sqlite3.Connection):
             self.using.release()
 
     def execute(self, *args: Any) -> ReadingCursor:
-        """sqlite3's own makes a plain cursor, whatever `cursor` is."""
+        """Overrides sqlite3's method, which ignores `cursor` and creates a plain cursor."""
         return self.cursor(ReadingCursor).execute(*args)

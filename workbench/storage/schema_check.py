@@ -1,4 +1,4 @@
-"""Is the schema of a project file the one that this program creates?"""
+"""Checks that the schema of a project file is the one that this program creates."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _expected(version: int) -> Mapping[Key, str]:
 
 
 def _new(version: int) -> sqlite3.Connection:
-    """An empty project in memory."""
+    """A new, empty project in memory."""
     conn = sqlite3.connect(":memory:", isolation_level=None)
     migrations.apply(conn, migrations.MIGRATIONS[:version])
     return conn

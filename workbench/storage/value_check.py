@@ -1,4 +1,4 @@
-"""Checks that each value, also in the history, is in the domain of its column (`tables`)."""
+"""Checks each value, also in the history, against the constraints of its column (`tables`)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _OF_JSON = {dict: "dict", list: "list", str: "str", bool: "bool", int: "number",
 
 
 def register(conn: sqlite3.Connection) -> None:
-    """The functions that the rules of `tables` call; their argument is the text as a blob."""
+    """Register the functions that the rules of `tables` call; their argument is the text as a blob."""
     conn.create_function("json_kind", 1, json_kind, deterministic=True)
     conn.create_function("texts_of", 1, texts_of, deterministic=True)
 
 
 def json_kind(stored: bytes | None) -> str | None:
-    """dict, list, str, number, bool or null; None for what is not JSON."""
+    """Type of a JSON value: "dict", "list", "str", "number", "bool" or "null"; None if not JSON."""
     try:
         return _OF_JSON.get(type(json.loads(stored or b"")), "null")
     except (ValueError, RecursionError):
@@ -43,11 +43,11 @@ def texts_of(stored: bytes | None) -> int | None:
 
 
 def problems(conn: sqlite3.Connection, version: int) -> Iterator[str]:
-    """Rows and history of a file of this version, which must not be newer than this program."""
+    """Sentences about invalid rows and history. `version` must not be newer than this program."""
     for table in TABLES:
         yield from _table(conn, table)
     yield from _references(conn)
-    if version > 1:  # before, suggestions outlived their run
+    if version > 1:  # in version 1, suggestions were kept when their run was deleted
         yield from _dangling(conn, "suggestion", "run_id", "run")
     yield from _journal(conn)
 
@@ -102,7 +102,7 @@ def _quoted(value: bytes | None) -> str:
 
 
 def _references(conn: sqlite3.Connection) -> Iterator[str]:
-    """Ids that name no row. Not all of them are foreign keys, and those that are may be broken."""
+    """Ids without a row. Not all are declared as foreign keys, and declared ones may be violated."""
     for table, columns in TABLES.items():
         for name, column in columns.items():
             if column.refers:
@@ -124,7 +124,7 @@ def _dangling(conn: sqlite3.Connection, table: str, name: str, other: str) -> It
 
 
 def _journal(conn: sqlite3.Connection) -> Iterator[str]:
-    """The rows that undo and redo would delete, change or restore."""
+    """Check the rows that undo and redo would delete, change or restore."""
     for (seq,) in conn.execute(_MALFORMED).fetchall():
         yield _("Row {seq} of the history is not valid.").format(seq=seq)
     for table, columns in JOURNALED.items():
