@@ -157,7 +157,7 @@ def add_rows(
 
 
 def forget_documents(conn: sqlite3.Connection, first: int, last: int) -> None:
-    """Delete the entries of documents about to be deleted, so that triggers need not update them."""
+    """Delete the entries of documents that will be deleted, which triggers then need not update."""
     conn.execute(
         "delete from checksum where name = 'document' and owner between ? and ?", (first, last)
     )

@@ -19,7 +19,8 @@ from workbench.storage.reading import Reader
 from workbench.storage.values import new_uid, now
 
 BUSY_SECONDS = 10
-SPILL_PAGES = 1_000  # changed pages in memory (4 MB) from which a change is written before its end
+# pages (4 MB); a transaction with more changed pages is written before its commit
+SPILL_PAGES = 1_000
 
 
 C = TypeVar("C", bound=sqlite3.Connection)
@@ -134,13 +135,13 @@ class Database:
     def _connect_writer(self, found: header.Header) -> sqlite3.Connection:
         conn = self._connect(f"{self.path.as_uri()}?mode=rw", sqlite3.Connection)
         self._writer = conn  # so that `close` finds it if the following steps fail
-        foreign.refuse(conn)  # before anything is written: a trigger would run already
+        foreign.refuse(conn)  # before anything is written, as that would run a trigger
         if found.version < migrations.CURRENT:
             self.upgraded_copy = backup.before_upgrade(conn, self.path, found.version)
             migrations.apply(conn)
             conn.execute("pragma wal_checkpoint(truncate)")
         if choose_journal_mode(conn) == "wal":
-            # What a large change has written already need not be written when it is committed.
+            # Pages that a large transaction has already written need not be written on commit.
             conn.execute(f"pragma cache_spill = {SPILL_PAGES}")
         else:
             self.journal_note = _(
@@ -149,12 +150,12 @@ class Database:
             )
         conn.execute(
             "pragma cache_size = -65536"
-        )  # 64 MB: an import of a hundred thousand documents spills little
+        )  # 64 MB, enough for an import of 100,000 documents
         conn.execute("pragma synchronous = normal")
         conn.execute("pragma foreign_keys = on")
         conn.execute(
             "pragma recursive_triggers = on"
-        )  # else REPLACE would delete behind the journal's back
+        )  # otherwise rows deleted by REPLACE would not be journaled
         conn.create_function("seg", 1, search.seg, deterministic=True)
         checksums.register(conn)
         for trigger in (*search.index_triggers(), *_touch_triggers()):
@@ -195,7 +196,7 @@ class Database:
 
     @property
     def writer(self) -> sqlite3.Connection:
-        """The connection that writes, inside `transaction` only.
+        """The connection for writing, to be used inside `transaction` only.
 
         Raises ProjectError for a project open read-only.
         """
@@ -235,7 +236,7 @@ class Database:
     def _connect_reader(self) -> Reader:
         """A connection for queries only.
 
-        It is opened with the permission to write where possible: the last connection of a file then
+        It is opened with write permission if possible, because the last connection of a file then
         removes the write-ahead log.
         """
         modes = ("rw", "ro") if writable(self.path) else ("ro",)
@@ -265,7 +266,7 @@ class Database:
     def checking_reader(self) -> Reader:
         """A new connection for a thorough check, to be closed by the caller.
 
-        It may create temporary tables, and holds one state of the file during its transaction.
+        It may create temporary tables and, within a transaction, reads one snapshot of the file.
         """
         conn = self._connect_reader()
         conn.execute("pragma query_only = off")
@@ -280,12 +281,14 @@ class Database:
 
     @property
     def busy(self) -> bool:
-        """Whether another thread writes just now."""
+        """Whether another thread is writing."""
         return self._owner is not None and self._owner != threading.get_ident()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """A transaction. Nested ones of one thread are savepoints of the outer one.
+        """Open a transaction.
+
+        Nested transactions of the same thread are savepoints of the outer one.
 
         On the thread that opened the project raises ProjectBusy at once if another thread is
         writing; other threads wait.
@@ -321,7 +324,7 @@ class Database:
                 conn.execute(statement)
 
     def take_touched(self) -> dict[str, frozenset[int]]:
-        """Runs and predictions (by run) changed in this transaction, and forget them."""
+        """The runs and predictions (by run) changed in this transaction. Clears the record."""
         rows: dict[str, set[int]] = {}
         for table, id in self.writer.execute("select tbl, rid from touched").fetchall():
             rows.setdefault(table, set()).add(id)
@@ -343,20 +346,20 @@ class Database:
             conn.execute("pragma wal_checkpoint(passive)").fetchall()
 
     def checkpoint_elsewhere(self) -> None:
-        """Leave checkpoints to calls of `checkpoint`; a commit then never waits for the disk.
+        """Run checkpoints only in `checkpoint`, so that a commit never waits for the disk.
 
-        Not inside a transaction.
+        Must not be called inside a transaction.
         """
         if self._writer is not None:
             self._writer.execute("pragma wal_autocheckpoint = 0")
 
     @property
     def may_be_written(self) -> bool:
-        """Whether the file and its folder allow it, whoever has the project open."""
+        """Whether the permissions of the file and its folder allow writing."""
         return writable(self.path)
 
     def written_by_someone(self) -> bool:
-        """Whether any process has the project open for writing: this one, or one with the lock."""
+        """Whether this or another process has the project open for writing."""
         return self._lock is not None or held(self.path)
 
     # ------------------------------------------------------------ meta
@@ -366,7 +369,10 @@ class Database:
         return default if row is None else row[0]
 
     def meta_number(self, key: str, default: int | None = None) -> int:
-        """Raises Damaged if the value is missing, and has no default, or is not a whole number."""
+        """An integer of `meta`.
+
+        Raises Damaged if it is missing without a default or not an integer.
+        """
         value = self.meta(key, default)
         if not isinstance(value, int):
             raise failures.damaged(

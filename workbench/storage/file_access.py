@@ -13,7 +13,7 @@ from workbench.storage import header, migrations
 
 
 def claim(path: Path) -> None:
-    """Make the file, empty, if nothing stands there; two at once cannot both succeed."""
+    """Create an empty file, atomically. Raises ProjectError if `path` exists."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
     except FileExistsError:
@@ -55,7 +55,7 @@ def choose_journal_mode(conn: sqlite3.Connection) -> str:
         except sqlite3.OperationalError as error:
             if (
                 "locked" in str(error) and attempt < 19
-            ):  # another reader closes the last connection just now
+            ):  # another process is closing the last connection
                 time.sleep(0.05)
                 continue
             mode = ""

@@ -96,7 +96,7 @@ def _file(conn: sqlite3.Connection) -> Iterator[str]:
 
 
 def _entries(conn: sqlite3.Connection) -> Iterator[str]:
-    """Check the entries needed to open the file, and the counters of ids that must not be reused."""
+    """Check the entries needed to open the file, and counters of ids that are never reused."""
     meta = dict(conn.execute("select key, value from meta").fetchall())
     own = conn.execute("select id from annotator where id = ?", (meta.get("annotator"),)).fetchone()
     if own is None or type(meta.get("seed")) is not int or len(str(meta.get("uid"))) != 16:

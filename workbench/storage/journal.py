@@ -1,11 +1,11 @@
-"""Undo and redo for every edit, kept in the project file.
+"""Undo and redo of all edits, stored in the project file.
 
-TEMP triggers of the writer connection put the old values of every changed row into `journal_row`,
-in columns of their own type; undo plays the rows of a step backwards while the same triggers write
-the rows for redo. Source: "Automatic Undo/Redo Using SQLite", sqlite.org/undoredo.html, which
-stores SQL text in a temporary table instead.
+Temporary triggers of the writer connection store the old values of every changed row in
+`journal_row`, with their types; undo applies the rows of a step in reverse order while the same
+triggers write the rows for redo. Source: "Automatic Undo/Redo Using SQLite",
+sqlite.org/undoredo.html, which stores SQL text in a temporary table instead.
 
-A bulk step journals no inserted rows one by one but one range of ids for each table.
+A bulk step journals one range of ids per table instead of each inserted row.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from workbench.storage.values import Row, ids_in, now
 MAX_STEPS = 10_000
 MAX_BYTES = 1 << 30
 TRIM_EVERY = (
-    64  # small steps: counting the whole history at each of them would cost more than the step
+    64  # small steps between two counts of the history, as counting costs more than a small step
 )
 MANY_ROWS = 1_000  # a step with more rows is reported as "reload"
-SWEPT = 2_000  # rows of dropped steps that one step deletes
+SWEPT = 2_000  # rows of dropped steps that are deleted per step
 
 _THERE = f"undone not in ({DROPPED})"
 _ROWS = "case op when 'range' then c0 - rid + 1 else 1 end"
@@ -46,10 +46,7 @@ _MEASURE = (
 
 @dataclass(frozen=True)
 class Touched:
-    """Rows of a step by table, and the documents they belong to;
-
-    None where they are too many to name.
-    """
+    """Rows of a step by table, and their documents; None if there are too many to list."""
 
     rows: dict[str, frozenset[int]] | None
     documents: frozenset[int] | None
@@ -76,8 +73,8 @@ class Journal:
         }
         conn.execute("create temp table journal_now(step integer not null)")
         conn.execute("insert into journal_now values(0)")
-        # Inserted rows up to `high` are journaled one by one: all of them, but in a bulk step those
-        # alone that take the id of a deleted row.
+        # Inserted rows with ids up to `high` are journaled one by one: all rows or, in a bulk step,
+        # only rows that reuse the id of a deleted row.
         conn.execute(
             "create temp table journal_high(tbl text primary key, high integer not null) "
             "without rowid"
@@ -106,10 +103,11 @@ class Journal:
     def step(
         self, title: str, *, bulk: bool = False, watch: Watch = QUIET
     ) -> Iterator[list[Touched]]:
-        """An undo step; nested steps join the outer one.
+        """Open an undo step; nested steps are part of the outer one.
 
-        The list holds one Touched at the end if anything was changed. `watch` follows the work that
-        is left after the body; cancelling it raises Cancelled.
+        Yields a list, which contains one Touched at the end if anything was changed.
+
+        `watch` reports the progress of the work after the body; cancelling it raises Cancelled.
         """
         touched: list[Touched] = []
         if self.open:
@@ -130,8 +128,9 @@ class Journal:
         self._record({table: self._highest(table) for table in JOURNALED} if bulk else None)
 
     def _record(self, bulk: dict[str, int] | None) -> None:
-        """Let the triggers write rows of the open step; with `bulk` they pass over rows that are
-        new beyond these ids.
+        """Start recording.
+
+        With `bulk`, the triggers ignore new rows with ids above the current highest.
         """
         self._bulk = bulk
         self._conn.execute("update journal_now set step = ?", (self._step,))
@@ -165,7 +164,7 @@ class Journal:
         return self._touched(step, rows)
 
     def _drop(self, where: str, values: Row = ()) -> None:
-        """Steps that can be neither undone nor redone any more; `_sweep` deletes their rows."""
+        """Mark steps that can no longer be undone or redone; `_sweep` deletes their rows."""
         self._conn.execute(f"update journal_step set undone = {DROPPED} where {where}", values)
         self._conn.execute(
             "delete from checksum where name = 'step' and owner in"
@@ -174,7 +173,7 @@ class Journal:
         self._sweeping = True
 
     def _sweep(self) -> None:
-        """Delete some rows of dropped steps: all rows of a large step would delay the edit."""
+        """Delete some rows of dropped steps: deleting all of them would delay the edit."""
         if not self._sweeping:
             return
         dropped = f"select id from journal_step where undone = {DROPPED}"
@@ -192,7 +191,7 @@ class Journal:
     def _write_ranges(self, bulk: dict[str, int], watch: Watch) -> None:
         """Journal the new rows of a bulk step as ranges, and add them to the checksums.
 
-        What the step did to its own new rows needs no journal: undo deletes them.
+        Changes to rows that the step added need no journal: undo deletes them.
         """
         for place, (table, before) in enumerate(bulk.items()):
             watch.at(place / len(bulk))
@@ -214,7 +213,7 @@ class Journal:
                 checksums.add_rows(self._conn, table, first, last, watch=part)
 
     def _trim(self) -> None:
-        """Forget the oldest steps beyond 10,000 steps or 1 GB; the newest stays in any case."""
+        """Drop the oldest steps beyond 10,000 steps or 1 GB, but never the newest one."""
         conn = self._conn
         count, size, oldest, newest = conn.execute(
             f"select count(*), sum(size), min(id), max(id) from journal_step where {_THERE}"
@@ -241,9 +240,10 @@ class Journal:
             conn.execute("insert or replace into meta values('journal_cut', ?)", (reason,))
 
     def purge(self, table: str, column: str, value: int, *, watch: Watch = QUIET) -> Touched | None:
-        """Delete rows for good, also from the history: neither undo nor redo brings one back.
+        """Delete the rows of `table` with `value` in `column`, also from the history, permanently.
 
-        The rows of `table` with `value` in `column`. Returns what was deleted, None if nothing was.
+        Undo and redo do not restore them. Returns what was deleted, or None if there are no such
+        rows.
         """
         if self.open:
             raise ProjectBusy(_("This is not possible during an edit."))
@@ -275,7 +275,7 @@ class Journal:
         return touched
 
     def _reseal(self, step: int, watch: Watch) -> None:
-        """After rows of a step were deleted; a step of which nothing is left goes."""
+        """Update the counts and checksum of a step after rows were deleted; delete it if empty."""
         rows, _size = self._seal(step, watch)
         if not rows:
             self._conn.execute("delete from journal_step where id = ?", (step,))
@@ -314,10 +314,10 @@ class Journal:
         return step.title, self._touched(step.id, rows)
 
     def _restores_owners(self, step: int) -> bool:
-        """Whether the step restores rows of which one refers to another, in an order that breaks
-        the link.
+        """Whether the step may restore a row before a row that it refers to.
 
-        The pragma that allows it makes SQLite compile every statement anew.
+        Only then are deferred foreign keys enabled: the pragma makes SQLite recompile all
+        statements.
         """
         tables = ", ".join(f"'{table}'" for table in _WITH_REFERENCES)
         statement = (
@@ -327,8 +327,9 @@ class Journal:
         return bool(self._conn.execute(statement, (step,)).fetchone()[0])
 
     def _all_new(self, step: int) -> dict[str, int] | None:
-        """For the redo of a large step that only adds rows behind all others: the highest ids, so
-        that it is journaled as ranges again.
+        """The highest ids, if a large step only adds rows above them.
+
+        Its redo is then journaled as ranges.
         """
         (large,) = self._conn.execute(
             "select count(*) > ? from (select 1 from journal_row where step_id = ? limit ?)",
@@ -347,10 +348,9 @@ class Journal:
         )
 
     def _seal(self, step: int, watch: Watch) -> tuple[int, int]:
-        """Write down how many rows a step changed, how many bytes the journal keeps, their
-        checksum.
+        """Store the number of rows changed, the journal's size in bytes and the checksum of a step.
 
-        Returns rows and bytes.
+        Returns (rows, bytes).
         """
         first, last = self._conn.execute(
             "select (select min(seq) from journal_row where step_id = ?1),"
@@ -370,7 +370,7 @@ class Journal:
         return rows, size
 
     def _touched(self, step: int, count: int) -> Touched:
-        """`count`: how many rows it changed."""
+        """The rows of a step. `count`: number of rows that it changed."""
         conn = self._conn
         if count > MANY_ROWS:
             return Touched(None, None)

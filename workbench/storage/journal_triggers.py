@@ -1,4 +1,4 @@
-"""The triggers that write the journal: old values of every changed row, in an edit only."""
+"""The triggers that write the journal: the old values of every row changed in an edit."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 
 def document_column(columns: list[str]) -> str | None:
-    """The column that names the document of a row; the table of documents is known by its
-    `text_hash`.
-    """
+    """The column with a row's document id. The table of documents is the one with `text_hash`."""
     if "document_id" in columns:
         return "document_id"
     return "id" if "text_hash" in columns else None

@@ -1,4 +1,4 @@
-"""Plays the journaled rows of a step backwards: an undo or a redo."""
+"""Applies the journaled rows of a step in reverse order: undo or redo."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from workbench.base.watch import Watch
 from workbench.storage import checksums
 from workbench.storage.migrations import JOURNALED
 
-PIECE = 1_000  # rows that one statement brings back; between two of them it can be cancelled
+PIECE = 1_000  # rows restored per statement; the operation can be cancelled between two statements
 
 
 class Replay:
-    """One step, whose values stay in SQL. `columns`: table → its columns.
+    """The replay of one step; its values are copied by SQL. `columns`: table → its columns.
 
     Every method must be called inside a transaction of the writer.
     """
@@ -23,7 +23,7 @@ class Replay:
         self._conn, self._step, self._columns = conn, step, columns
 
     def run(self, watch: Watch) -> None:
-        """Play all rows of the step, the newest first."""
+        """Apply all rows of the step, newest first."""
         read, step = self._conn.execute, (self._step,)
         rows = read(
             "select tbl, op, rid, c0, seq from journal_row where step_id = ? order by seq desc",
@@ -45,7 +45,7 @@ class Replay:
                 done += piece[0][1] - piece[0][0] + 1 if op == "range" else len(piece)
 
     def forget(self, last: int, watch: Watch) -> None:
-        """Delete the rows of the step up to `last`: they have been played."""
+        """Delete the rows of the step up to `last`, which have been applied."""
         (first,) = self._conn.execute(
             "select min(seq) from journal_row where step_id = ?", (self._step,)
         ).fetchone()
@@ -54,11 +54,11 @@ class Replay:
             self._conn.execute(statement, (self._step, some[0], some[-1]))
 
     def _bring_back(self, tables: set[str], first: int, last: int, watch: Watch) -> None:
-        """Restore a step that only deleted. Its rows were stored at the same time, so they can be
-        restored in any order, owners first.
+        """Restore a step that only deleted.
 
-        Deleting a document takes what belongs to it row by row; brought back in that order each row
-        would be a statement.
+        Its rows existed at the same time, so they can be restored table by table, owners first. A
+        document is deleted together with its rows; restoring in journal order would take a
+        statement per row.
         """
         for start in range(first, last + 1, PIECE):
             watch.at((start - first) / (last - first + 1))
@@ -66,9 +66,7 @@ class Replay:
                 self._insert(table, start, min(start + PIECE - 1, last), f" and tbl = '{table}'")
 
     def _insert(self, table: str, first: int, last: int, where: str = "") -> None:
-        """One statement, in order of ids: appending to tables and to the full-text index is much
-        cheaper than the other way round.
-        """
+        """Insert in ascending order of ids, which is the fastest for the full-text index."""
         names, stored = self._names(table)
         self._conn.execute(
             f"insert into {table}({names}) select {stored} from journal_row where "
@@ -83,9 +81,9 @@ class Replay:
         )
 
     def _replay(self, table: str, op: str, rows: list[tuple[int, int, int]]) -> None:
-        """Rows (id, last id of a range, seq) of one table and kind, newest first.
+        """Apply rows (id, last id of a range, seq) of one table and operation, newest first.
 
-        The values stay in SQL: one statement copies a row back.
+        One SQL statement copies a row back.
         """
         execute = self._conn.execute
         seqs = rows[-1][-1], rows[0][-1]  # between these there are no other rows of the step
@@ -109,8 +107,9 @@ class Replay:
             self._conn.executemany(statement, ((seq, rid) for rid, _, seq in rows))
 
     def _changed(self, table: str, seqs: tuple[int, int]) -> list[int]:
-        """Places of the columns in which these updates differ from what stands now: to write the
-        others would renew their indexes too.
+        """Indices of the columns in which these updates differ from the current values.
+
+        Only they are written, as writing a column also updates its indexes.
         """
         differs = ", ".join(
             f'max(j.c{number} is not t."{name}")'
@@ -135,7 +134,7 @@ def _pieces(rows: list[tuple[int, int, int]]) -> Iterator[list[tuple[int, int, i
 
 
 def _ranges(rows: list[tuple[int, int, int]]) -> Iterator[list[tuple[int, int, int]]]:
-    """Each range of ids as short ones."""
+    """Split each range of ids into short ones."""
     for first, last, seq in rows:
         for start in range(first, last + 1, PIECE):
             yield [(start, min(start + PIECE - 1, last), seq)]

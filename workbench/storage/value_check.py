@@ -19,7 +19,7 @@ _OF_JSON = {dict: "dict", list: "list", str: "str", bool: "bool", int: "number",
 
 
 def register(conn: sqlite3.Connection) -> None:
-    """Register the functions that the rules of `tables` call; their argument is the text as a blob."""
+    """Register the functions that the rules of `tables` call with a text as a blob."""
     conn.create_function("json_kind", 1, json_kind, deterministic=True)
     conn.create_function("texts_of", 1, texts_of, deterministic=True)
 
@@ -102,7 +102,7 @@ def _quoted(value: bytes | None) -> str:
 
 
 def _references(conn: sqlite3.Connection) -> Iterator[str]:
-    """Ids without a row. Not all are declared as foreign keys, and declared ones may be violated."""
+    """Ids without a row. Some are not declared as foreign keys; declared ones may be violated."""
     for table, columns in TABLES.items():
         for name, column in columns.items():
             if column.refers:
