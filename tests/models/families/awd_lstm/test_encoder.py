@@ -118,6 +118,12 @@ def test_scores_at_positions_are_those_of_all_scores(loaded, outputs):
     torch.testing.assert_close(found, expected)
 
 
+def test_the_entries_of_the_output_vocabulary_are_words(loaded):
+    model = loaded("v2")
+
+    assert [model.vocable(number) for number in (0, 9)] == ["xxunk", "the"]
+
+
 # ---------------------------------------------------------------- dropouts
 
 

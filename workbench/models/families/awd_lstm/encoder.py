@@ -169,6 +169,10 @@ class AwdLstm(Encoder):
         """At a position, of the word after it; of the word before it for a backward model."""
         return self.scores(reordered(self(inputs).layers[-1], positions), self.directions[0])
 
+    def vocable(self, number: int) -> str:
+        """The entry of the vocabulary as text."""
+        return self.preparer.word(number)
+
 
 def _rows(left: Tensor, learned: int) -> list[tuple[Tensor, bool]]:
     """Rows with at least one unit left: those far from their end, then those learned from."""

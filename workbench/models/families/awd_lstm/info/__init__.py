@@ -77,7 +77,6 @@ class AwdLstmInfo(FamilyInfo):
             pickled=True,
             problems=tuple(problems),
             untrusted=untrusted and bool(found.weights),
-            tokenizer=found.vocabulary.name if found.vocabulary else "",
             learning_rate=LEARNING_RATE,
         )
 
