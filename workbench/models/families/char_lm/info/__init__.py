@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
-from workbench.models.families.char_lm.info import files, reading
+from workbench.models.families.char_lm.info import reading
 from workbench.models.families.char_lm.info.files import TABLES
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
 
@@ -53,7 +52,7 @@ class CharacterLmInfo(FamilyInfo):
             width=sum(model.states for model in models),
             vocabulary=max((model.size for model in models), default=0),
             max_length=LONGEST,
-            gives=_gives(models),
+            gives=("states",),
             dtype=models[0].dtype if models else "",
             pickled=True,
             problems=tuple(problems),
@@ -89,11 +88,6 @@ class CharacterLmInfo(FamilyInfo):
                 for model in models
             }
         )
-
-
-def _gives(models: Sequence[files.LanguageModelFile]) -> tuple[str, ...]:
-    heads = [f"{model.direction}_lm" for model in models if model.decoder]
-    return ("states", *heads) if models else ("states",)
 
 
 INFO = CharacterLmInfo()
