@@ -55,6 +55,13 @@ def hub_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "huggingface" / "hub"
 
 
+def data_set(kind: str, name: str = "") -> Path | None:
+    """A data set on this computer, in the folder that GLOSSBENCH_DATA names; None without it."""
+    root = os.environ.get("GLOSSBENCH_DATA")
+    path = Path(root, "datasets", kind, name) if root else None
+    return path if path is not None and path.exists() else None
+
+
 def resource(name: str) -> Path:
     """A file or folder of `resources/`: the installed copy first, then the checkout's.
 

@@ -8,6 +8,7 @@ from workbench.models.spec.cards import (
     preparer,
     read_folder,
     unusable,
+    vectors_file,
 )
 from workbench.models.spec.info import GIVES, FamilyInfo, Match, ModelInfo
 from workbench.models.spec.places import (
@@ -40,4 +41,5 @@ __all__ = [
     "shapes",
     "starters",
     "unusable",
+    "vectors_file",
 ]

@@ -61,6 +61,12 @@ def preparer(path: Path | str) -> Preparer:
     return found
 
 
+def vectors_file(info: ModelInfo) -> Path:
+    """The file with the word vectors of a model. Raises ModelError if it gives none."""
+    check_gives(info, "word_vectors")
+    return registry().info("family", info.family).weight_files(Path(info.path))[0]
+
+
 def check_gives(info: ModelInfo, wanted: str) -> None:
     """Raises ModelError if the model does not give `wanted`, a key of GIVES."""
     if wanted in info.gives:

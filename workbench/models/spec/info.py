@@ -20,6 +20,7 @@ GIVES = {
     "masked_lm": N_("predictions of masked words"),
     "next_lm": N_("predictions of next words"),
     "previous_lm": N_("predictions of previous words"),
+    "word_vectors": N_("word vectors"),
 }
 
 

@@ -43,7 +43,7 @@ def test_the_card_gives_words_width_and_parameters(written, name):
     assert (card.family, card.architecture, card.width) == ("vectors", "vectors", 6)
     assert (card.vocabulary, card.problems) == (len(WORDS), ())
     assert card.parameters == (len(WORDS) + (20 if name == "native.bin" else 0)) * 6
-    assert "vectors" in card.gives
+    assert "word_vectors" in card.gives
 
 
 def test_a_folder_is_described_like_its_file(written, tmp_path):

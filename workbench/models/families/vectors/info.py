@@ -53,7 +53,7 @@ class VectorsInfo(FamilyInfo):
             width=width,
             vocabulary=words,
             max_length=LONGEST,
-            gives=("states", "vectors"),
+            gives=("states", "word_vectors"),
             dtype="float32",
             problems=tuple(problems),
             learning_rate=LEARNING_RATE,

@@ -1,0 +1,152 @@
+"""`vectors neighbours|analogy|evaluate`: query and evaluate word vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.base.i18n import _
+from workbench.base.records import to_plain
+from workbench.base.watch import Watch
+from workbench.cli.output import Progress, as_json, emit, note, say, table
+
+if TYPE_CHECKING:
+    from workbench.models.spec import ModelInfo
+    from workbench.runtime.vectors.lexicon import Lexicon
+
+MEASURES = ("cosine", "dot", "euclid")
+model_option = click.option(
+    "--model",
+    help=_("Model with word vectors: a name or a path. [default: the first of the list]"),
+)
+top_option = click.option(
+    "--top",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help=_("Number of words."),
+)
+
+
+@click.group()
+def vectors() -> None:
+    """Query, evaluate and train static word vectors.
+
+    A file is converted once to a memory-mapped table in the cache, which takes about a minute for 2
+    million words.
+    """
+
+
+@vectors.command()
+@click.argument("words", nargs=-1, required=True, metavar="WORD…")
+@model_option
+@click.option(
+    "--by",
+    type=click.Choice(MEASURES),
+    default="cosine",
+    show_default=True,
+    help=_("Measure of nearness."),
+)
+@top_option
+@as_json
+def neighbours(words: tuple[str, ...], model: str | None, by: str, top: int, as_json: bool) -> None:
+    """List the words whose vectors are nearest to those of each WORD.
+
+    A word is looked up as written, then in lower case; with fastText's n-grams every word has a
+    vector.
+    """
+    from workbench.operations import vectors as operations
+
+    with _opened(model) as (info, lexicon):
+        found = operations.neighbours(lexicon, words, by=by, top=top)
+    if as_json:
+        emit({"model": info.name, "by": by, "words": to_plain(found)})
+        return
+    for one in found:
+        if not one.form:
+            note(_("{word!r} has no vector in {model}.").format(word=one.word, model=info.name))
+            continue
+        table((one.word, by), [(near.word, near.score) for near in one.neighbours])
+        say()
+
+
+@vectors.command()
+@click.argument("a")
+@click.argument("b")
+@click.argument("c")
+@model_option
+@top_option
+@as_json
+def analogy(a: str, b: str, c: str, model: str | None, top: int, as_json: bool) -> None:
+    """List the words that are to C as B is to A.
+
+    By cosine to B - A + C of unit vectors, without these three words (3CosAdd, Mikolov, Yih and
+    Zweig 2013).
+    """
+    from workbench.operations import vectors as operations
+
+    with _opened(model) as (info, lexicon):
+        found = operations.analogy(lexicon, a, b, c, top=top)
+    if as_json:
+        emit({"model": info.name, "a": a, "b": b, "c": c, "words": to_plain(found)})
+    else:
+        table((_("Word"), "cosine"), [(near.word, near.score) for near in found])
+
+
+@vectors.command()
+@click.argument("model")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="DATASET",
+    help=_("File or folder of word pairs or analogies; can be given several times."),
+)
+@as_json
+def evaluate(model: str, sets: tuple[str, ...], as_json: bool) -> None:
+    """Evaluate MODEL on word similarity (Spearman) and analogies (accuracy).
+
+    Only the 300,000 most frequent words count. Upper and lower case are equal. Pairs and questions
+    with an unknown word are left out; coverage is the share of the others. Equal scores get their
+    average rank.
+    """
+    from workbench.operations import vectors as operations
+
+    files = operations.set_files(sets)
+    with _opened(model) as (info, lexicon):
+        progress = Progress(_("Evaluating"))
+        found = operations.evaluate(lexicon, files, Watch(progress.show))
+        progress.end()
+    rows = [operations.to_json(one) for one in found]
+    if as_json:
+        emit({"model": info.name, "words": len(lexicon), "sets": rows})
+        return
+    head = (_("Data set"), _("Items"), _("Used"), _("Coverage"), _("Spearman"), _("Accuracy"))
+    table(head, [_row(one) for one in rows])
+
+
+def _row(one: dict) -> tuple:
+    items = one.get("pairs", one.get("questions"))
+    return (
+        one["name"],
+        items,
+        one["used"],
+        _("{share:.1%}").format(share=one["coverage"]),
+        one.get("spearman"),
+        one.get("accuracy"),
+    )
+
+
+@contextmanager
+def _opened(model: str | None) -> Iterator[tuple[ModelInfo, Lexicon]]:
+    """The model and its words, with progress if its file has to be converted."""
+    from workbench.operations import vectors as operations
+
+    info = operations.find_model(model)
+    progress = Progress(_("Indexing {model}").format(model=info.name), quiet=info.size_bytes < 1e8)
+    lexicon = operations.open_lexicon(info, Watch(progress.show))
+    progress.end()
+    yield info, lexicon

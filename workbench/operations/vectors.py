@@ -1,0 +1,170 @@
+"""Word vectors of a model: nearest words, analogies, agreement with judgements of people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench.base import paths
+from workbench.base.errors import ModelError, SpecError
+from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
+from workbench.models import spec
+from workbench.models.spec import ModelInfo
+from workbench.operations import models
+from workbench.runtime.vectors.evaluation import (
+    Analogies,
+    Evaluator,
+    Pair,
+    Similarity,
+    read_set,
+)
+from workbench.runtime.vectors.lexicon import Lexicon, Neighbour
+
+GIVES = "word_vectors"  # what a model has to give
+KIND = "word-similarity"  # of data sets
+SUFFIXES = (".csv", ".tsv", ".txt")
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """`form`: the word as it was found in the model (as written, in lower case), "" if unknown.
+
+    in_vocabulary: whether it has a vector of its own, not one made of its n-grams.
+    """
+
+    word: str
+    form: str
+    in_vocabulary: bool
+    neighbours: tuple[Neighbour, ...]
+
+
+def find_model(name: str | None) -> ModelInfo:
+    """A model with word vectors by name or path; without a name the first of the list.
+
+    Raises ModelError.
+    """
+    if name:
+        found = models.find(name)
+        spec.check_gives(found, GIVES)
+        return found
+    every = (one for one in models.list() if one.usable and GIVES in one.gives)
+    first = next(every, None)
+    if first is None:
+        raise ModelError(
+            _("There is no model with word vectors in the list."),
+            hint=_("Name a file with --model, or add one with `glossbench models add`."),
+        )
+    return first
+
+
+def open_lexicon(info: ModelInfo, watch: Watch = QUIET) -> Lexicon:
+    """The words of a model. The first time its file is converted, which may take minutes."""
+    return Lexicon.open(spec.vectors_file(info), watch)
+
+
+def neighbours(lexicon: Lexicon, words: Sequence[str], *, by: str, top: int) -> list[Nearest]:
+    """The nearest words of each word, () for words without a vector."""
+    found = []
+    for word in words:
+        form = lexicon.known(word) or ""
+        nearest = lexicon.neighbours(form, by=by, top=top) if form else None
+        found.append(Nearest(word, form, lexicon.words.row(form) >= 0, nearest or ()))
+    return found
+
+
+def analogy(lexicon: Lexicon, a: str, b: str, c: str, *, top: int) -> tuple[Neighbour, ...]:
+    """Words that are to `c` as `b` is to `a`. Raises ModelError for a word without a vector."""
+    forms = [lexicon.known(word) or word for word in (a, b, c)]
+    return lexicon.analogy(forms[0], forms[1], forms[2], top=top)
+
+
+# ---------------------------------------------------------------- evaluation
+
+
+def set_files(named: Sequence[str]) -> list[Path]:
+    """The files of data sets: paths of files and folders, or names of known sets.
+
+    Without names every known set. Raises SpecError for a name that is neither.
+    """
+    if not named:
+        known = paths.data_set(KIND)
+        if known is None:
+            raise SpecError(
+                _("No data set to evaluate on."),
+                hint=_("Name a file or a folder with --set."),
+            )
+        return _in_folder(known)
+    return [path for name in named for path in _files_of(name)]
+
+
+def _files_of(name: str) -> list[Path]:
+    path = Path(name)
+    if path.is_dir():
+        return _in_folder(path)
+    if path.is_file():
+        return [path]
+    known = paths.data_set(KIND, f"{name}.csv")
+    if known is None:
+        raise SpecError(
+            _("There is no data set {name!r}.").format(name=name),
+            hint=_("Name a file or a folder with --set."),
+        )
+    return [known]
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    found = sorted(one for one in folder.iterdir() if one.suffix.lower() in SUFFIXES)
+    if not found:
+        raise SpecError(_("{folder} holds no data sets.").format(folder=folder))
+    return found
+
+
+def evaluate(
+    lexicon: Lexicon, files: Sequence[Path], watch: Watch = QUIET
+) -> list[Similarity | Analogies]:
+    """One result per file. Raises ImportFailed for a file that is no data set."""
+    sets = [read_set(path) for path in files]
+    evaluator = Evaluator(lexicon)
+    found: list[Similarity | Analogies] = []
+    for number, (path, rows) in enumerate(zip(files, sets, strict=True)):
+        part = watch.part(number / len(files), (number + 1) / len(files))
+        if isinstance(rows[0], Pair):
+            found.append(evaluator.similarity(path.stem, rows))
+        else:
+            found.append(evaluator.analogies(path.stem, rows, part))
+        watch.at((number + 1) / len(files))
+    return found
+
+
+def to_json(result: Similarity | Analogies) -> dict[str, Any]:
+    """For other programs; scores that are not defined are None."""
+    if isinstance(result, Similarity):
+        return {
+            "name": result.name,
+            "kind": "similarity",
+            "pairs": result.pairs,
+            "used": result.used,
+            "coverage": result.coverage,
+            "spearman": _defined(result.spearman),
+        }
+    sections = [_analogies(one) for one in result.sections]
+    return {"kind": "analogies", **_analogies(result), "sections": sections}
+
+
+def _analogies(result: Analogies) -> dict[str, Any]:
+    return {
+        "name": result.name,
+        "questions": result.questions,
+        "used": result.used,
+        "correct": result.correct,
+        "coverage": result.coverage,
+        "accuracy": _defined(result.accuracy),
+    }
+
+
+def _defined(score: float) -> float | None:
+    return score if math.isfinite(score) else None

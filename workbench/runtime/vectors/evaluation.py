@@ -1,0 +1,246 @@
+"""Word similarity and analogies: how well vectors agree with judgements of people.
+
+As in gensim: only the most frequent words count, upper and lower case are equal (the more frequent
+form is used), and a pair or question with an unknown word is left out. Ties get average ranks.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from workbench.base.errors import ImportFailed
+from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
+from workbench.runtime.vectors.lexicon import Lexicon, best
+
+FREQUENT = 300_000  # words of the vocabulary, as it is ordered by frequency
+QUESTIONS = 128  # analogies per step
+CLASSES = ("-n", "-v", "-j", "-a", "-r")  # endings that some data sets add to every word
+
+
+@dataclass(frozen=True)
+class Pair:
+    first: str
+    second: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Question:
+    section: str
+    words: tuple[str, str, str]
+    answer: str
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """spearman: rank correlation, NaN if it is undefined. used: pairs with two vectors."""
+
+    name: str
+    pairs: int
+    used: int
+    spearman: float
+
+    @property
+    def coverage(self) -> float:
+        return self.used / self.pairs if self.pairs else 0.0
+
+
+@dataclass(frozen=True)
+class Analogies:
+    """questions, and of these used (all words known) and correct; the same for every section."""
+
+    name: str
+    questions: int
+    used: int
+    correct: int
+    sections: tuple[Analogies, ...] = ()
+
+    @property
+    def accuracy(self) -> float:
+        """Of the used questions; NaN if there is none."""
+        return self.correct / self.used if self.used else float("nan")
+
+    @property
+    def coverage(self) -> float:
+        return self.used / self.questions if self.questions else 0.0
+
+
+def read_set(path: Path) -> list[Pair] | list[Question]:
+    """A CSV file with the columns word1, word2, similarity or type, word1, word2, word3, target;
+    the original questions-words.txt, or lines of two words and a score separated by tabs.
+
+    Raises ImportFailed naming a line that is neither.
+    """
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            first = file.readline()
+            file.seek(0)
+            if "word1" in first:
+                rows = csv.DictReader(file)
+                numbered = enumerate(rows, 2)
+                found = [_row(path, number, row) for number, row in numbered if row["word1"]]
+            elif first.startswith(":"):
+                found = list(_sections(path, file))
+            else:
+                found = list(_tabs(path, file))
+    except UnicodeDecodeError as error:
+        raise ImportFailed(_("{path} is not valid UTF-8.").format(path=path)) from error
+    if not found:
+        raise ImportFailed(_("{path} holds no pairs and no questions.").format(path=path))
+    return _without_classes(found)
+
+
+def _row(path: Path, number: int, row: dict) -> Pair | Question:
+    try:
+        if "target" in row:
+            words = (row["word1"], row["word2"], row["word3"])
+            return Question(row.get("type") or "", words, row["target"])
+        return Pair(row["word1"], row["word2"], float(row["similarity"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise _bad_line(path, number) from error
+
+
+def _sections(path: Path, lines: Iterable[str]) -> Iterator[Question]:
+    section = ""
+    for number, line in enumerate(lines, 1):
+        parts = line.split()
+        if parts and parts[0] == ":":
+            section = " ".join(parts[1:])
+        elif len(parts) == 4:
+            yield Question(section, (parts[0], parts[1], parts[2]), parts[3])
+        elif parts:
+            raise _bad_line(path, number)
+
+
+def _tabs(path: Path, lines: Iterable[str]) -> Iterator[Pair]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        try:
+            first, second, score = line.strip().split("\t")[:3]
+            yield Pair(first, second, float(score))
+        except ValueError as error:
+            raise _bad_line(path, number) from error
+
+
+def _bad_line(path: Path, number: int) -> ImportFailed:
+    return ImportFailed(
+        _("{path}, line {number}: neither a pair with a score nor an analogy.").format(
+            path=path, number=number
+        ),
+        hint=_(
+            "Use a CSV file with the columns word1, word2, similarity, or type, word1, word2, "
+            "word3, target."
+        ),
+    )
+
+
+def _without_classes(found: list) -> list:
+    """MEN writes sun-n, run-v: an ending that every word of a file has is removed."""
+    if not isinstance(found[0], Pair):
+        return found
+    if not all(word.endswith(CLASSES) for one in found for word in (one.first, one.second)):
+        return found
+    return [Pair(one.first[:-2], one.second[:-2], one.score) for one in found]
+
+
+# ---------------------------------------------------------------- measuring
+
+
+class Evaluator:
+    """Looks up words of the data sets in the most frequent words of a model."""
+
+    def __init__(self, lexicon: Lexicon):
+        self.lexicon = lexicon
+        self.size = min(FREQUENT, len(lexicon))
+        self._rows: dict[str, int] = {}
+        for row in range(self.size):
+            self._rows.setdefault(lexicon.words.word(row).upper(), row)
+
+    def row(self, word: str) -> int | None:
+        return self._rows.get(word.upper())
+
+    def similarity(self, name: str, pairs: Sequence[Pair]) -> Similarity:
+        scores, gold = [], []
+        for pair in pairs:
+            first, second = self.row(pair.first), self.row(pair.second)
+            if first is not None and second is not None:
+                scores.append(self._cosine(first, second))
+                gold.append(pair.score)
+        return Similarity(name, len(pairs), len(gold), spearman(gold, scores))
+
+    def _cosine(self, first: int, second: int) -> float:
+        table, norms = self.lexicon.table, self.lexicon.norms
+        lengths = float(norms[first] * norms[second]) or 1.0
+        return float(table[first] @ table[second]) / lengths
+
+    def analogies(
+        self, name: str, questions: Sequence[Question], watch: Watch = QUIET
+    ) -> Analogies:
+        usable = []
+        for question in questions:
+            rows = [self.row(word) for word in (*question.words, question.answer)]
+            if None not in rows:
+                usable.append((question, rows))
+        lengths = np.maximum(self.lexicon.norms[: self.size], np.finfo(np.float32).tiny)
+        units = self.lexicon.table[: self.size] / lengths[:, None]
+        right: list[bool] = []
+        for part in watch.over(usable, QUESTIONS) if usable else ():
+            right += self._answered(units, part)
+        return _counted(name, questions, [question for question, _rows in usable], right)
+
+    def _answered(self, units: np.ndarray, part: Sequence) -> list[bool]:
+        rows = np.array([found for _question, found in part])  # (Q, 4)
+        a, b, c = (units[rows[:, column]] for column in range(3))
+        scores = (b + c - a) @ units.T  # (Q, N)
+        scores[np.arange(len(rows))[:, None], rows[:, :3]] = -np.inf
+        found = []
+        for (question, _rows), line in zip(part, scores, strict=True):
+            asked = {word.upper() for word in question.words}
+            words = [self.lexicon.words.word(row).upper() for row in best(line, 5)]
+            answer = next((word for word in words if word not in asked), "")
+            found.append(answer == question.answer.upper())
+        return found
+
+
+def _counted(
+    name: str, questions: Sequence[Question], used: Sequence[Question], right: Sequence[bool]
+) -> Analogies:
+    names = dict.fromkeys(question.section for question in questions)
+    sections = tuple(
+        Analogies(
+            section,
+            sum(question.section == section for question in questions),
+            sum(question.section == section for question in used),
+            sum(
+                good
+                for question, good in zip(used, right, strict=True)
+                if question.section == section
+            ),
+        )
+        for section in names
+    )
+    return Analogies(name, len(questions), len(used), sum(right), sections)
+
+
+def spearman(first: Sequence[float], second: Sequence[float]) -> float:
+    """Rank correlation; equal values get their average rank. NaN if one side is constant."""
+    if len(first) < 2:
+        return float("nan")
+    ranks = [_ranks(np.asarray(side, dtype=np.float64)) for side in (first, second)]
+    x, y = (side - side.mean() for side in ranks)
+    length = float(np.sqrt((x @ x) * (y @ y)))
+    return float(x @ y) / length if length else float("nan")
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """1-based; equal values get the mean of their ranks."""
+    _unique, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2)[inverse]
