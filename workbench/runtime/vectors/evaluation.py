@@ -10,6 +10,7 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -96,7 +97,7 @@ def read_set(path: Path) -> list[Pair] | list[Question]:
     return _without_classes(found)
 
 
-def _row(path: Path, number: int, row: dict) -> Pair | Question:
+def _row(path: Path, number: int, row: dict[str, str]) -> Pair | Question:
     try:
         if "target" in row:
             words = (row["word1"], row["word2"], row["word3"])
@@ -141,7 +142,7 @@ def _bad_line(path: Path, number: int) -> ImportFailed:
     )
 
 
-def _without_classes(found: list) -> list:
+def _without_classes(found: list[Any]) -> list[Any]:
     """MEN writes sun-n, run-v: an ending that every word of a file has is removed."""
     if not isinstance(found[0], Pair):
         return found
@@ -195,7 +196,7 @@ class Evaluator:
             right += self._answered(units, part)
         return _counted(name, questions, [question for question, _rows in usable], right)
 
-    def _answered(self, units: np.ndarray, part: Sequence) -> list[bool]:
+    def _answered(self, units: np.ndarray, part: Sequence[Any]) -> list[bool]:
         rows = np.array([found for _question, found in part])  # (Q, 4)
         a, b, c = (units[rows[:, column]] for column in range(3))
         scores = (b + c - a) @ units.T  # (Q, N)

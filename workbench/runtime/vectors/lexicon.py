@@ -71,9 +71,13 @@ class Lexicon:
         """float32 (H,): of a word as written, else made of its n-grams; None without either."""
         row = self.words.row(word)
         if row >= 0:
-            return self.table[row]
+            own: np.ndarray = self.table[row]
+            return own
         rows = self.ngrams.rows(word) if self.ngrams is not None else []
-        return self.grams[rows].mean(0) if rows and self.grams is not None else None
+        if not rows or self.grams is None:
+            return None
+        found: np.ndarray = self.grams[rows].mean(0)
+        return found
 
     def known(self, word: str) -> str | None:
         """The form under which a word has a vector: as written, in lower case, from n-grams."""
