@@ -36,6 +36,7 @@ LIGHT = {
     "training.spec": ("tasks.spec", "training.methods.spec"),
     "training.plan": ("tasks.spec", "training.methods.spec", "training.spec"),
     "training.results": ("training.plan",),
+    "training.vectors.spec": (),
     "inspection.spec": (),
     "inspection.*.info": ("inspection.spec", "inspection.*.info", "numpy"),
     "exporters.model.spec": ("tasks.spec",),
@@ -98,6 +99,7 @@ TABLE = {
     "training": Row(
         ("text", "runtime", "metrics", "models", "tasks"),
         ("torch", "transformers", "safetensors", "tokenizers", "accelerate", "peft", "optuna"),
+        ("gensim",),
     ),
     "inspection": Row(("text", "runtime", "models", "tasks"), ("torch", "captum", "sklearn")),
     "prompting": Row(("text", "runtime", "metrics"), ("jinja2", "httpx")),

@@ -74,3 +74,27 @@ def test_errors_say_what_to_do(call, model, tiny_model, monkeypatch):
     )
     assert "Name a file or a folder with --set" in call("vectors", "evaluate", model)[2]
     assert "There is no data set 'x'" in call("vectors", "evaluate", model, "--set", "x")[2]
+
+
+@pytest.mark.process
+def test_vectors_are_trained_in_a_worker_on_a_file_and_on_a_project(ask, call, tmp_path, file):
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat\nthe dog sat\n" * 30)
+    assert call("import", file, text, "--format", "text")[0] == 0
+    settings = ("--set", "dimension=4", "--set", "epochs=2", "--set", "min_count=1")
+
+    for source in (text, file):
+        out = tmp_path / f"{source.stem}.glove.txt"
+        found = ask(
+            "vectors-train", "vectors", "train", source, out, "--method", "glove", *settings
+        )
+
+        assert (found["words"], found["epochs"], len(found["losses"])) == (4, 2, 2)
+        assert len(out.read_text().splitlines()) == 4
+
+
+def test_a_wrong_setting_of_a_training_is_named(call, tmp_path):
+    (tmp_path / "text.txt").write_text("the cat sat\n")
+    told = call("vectors", "train", tmp_path / "text.txt", tmp_path / "v.bin", "--set", "width=4")
+
+    assert told[0] == 1 and "skipgram has no option 'width'" in told[2]

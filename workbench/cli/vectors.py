@@ -1,17 +1,21 @@
-"""`vectors neighbours|analogy|evaluate`: query and evaluate word vectors."""
+"""`vectors neighbours|analogy|evaluate|train`: query, evaluate and train word vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from workbench.base import paths
 from workbench.base.i18n import _
 from workbench.base.records import to_plain
 from workbench.base.watch import Watch
 from workbench.cli.output import Progress, as_json, emit, note, say, table
+from workbench.cli.session import failed, key_values, reading, session
+from workbench.training.vectors.spec import METHODS
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
@@ -138,6 +142,69 @@ def _row(one: dict) -> tuple:
         one.get("spearman"),
         one.get("accuracy"),
     )
+
+
+@vectors.command()
+@click.argument("source", type=click.Path(path_type=Path), metavar="FILE_OR_PROJECT")
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option(
+    "--method",
+    type=click.Choice([*METHODS]),
+    default="skipgram",
+    show_default=True,
+    help=_("How the vectors are trained."),
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    callback=key_values,
+    metavar="KEY=VALUE",
+    help=_("A setting: dimension, window, epochs, min_count, negatives, learning_rate …"),
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=1,
+    show_default=True,
+    help=_("Random seed."),
+)
+@as_json
+def train(
+    source: Path, out: Path, method: str, settings: dict[str, str], seed: int, as_json: bool
+) -> None:
+    """Train vectors on a text file (one text per line) or on the texts of a project.
+
+    The ending of OUT selects the format: .bin or .txt (word2vec), .vec; for fastText .bin keeps the
+    n-grams; GloVe writes .txt. Ctrl+C cancels.
+    """
+    from workbench.operations import vectors as operations
+
+    texts: Any = source
+    if source.suffix == paths.PROJECT_SUFFIX:
+        with reading(source) as project:
+            texts = list(operations.texts_of(project))
+    progress = Progress(_("Training"))
+
+    def heard(payload: dict[str, Any], job: Any) -> None:
+        if payload.get("kind") == "epoch":
+            told = _("Epoch {epoch}: loss {loss:.4f}")
+            progress.line(told.format(epoch=payload["epoch"], loss=payload["loss"]))
+        progress.heard(payload, job)
+
+    with session(None) as opened:
+        job = operations.train(
+            opened.queue, texts, out, method=method, settings=settings, seed=seed
+        )
+        opened.wait(job, heard)
+    progress.end()
+    if job.status != "done":
+        raise failed(job, _("The training"))
+    if as_json:
+        emit(dict(job.result))
+    else:
+        told = _("{output}: {words:,} words of width {dimension} from {tokens:,} tokens.")
+        say(told.format(**job.result))
 
 
 @contextmanager

@@ -1,17 +1,19 @@
-"""Word vectors of a model: nearest words, analogies, agreement with judgements of people."""
+"""Word vectors: nearest words, analogies, agreement with judgements of people, and training."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbench.base import paths
+from workbench.base import paths, scratch
 from workbench.base.errors import ModelError, SpecError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
+from workbench.jobs.events import Event, Finished
+from workbench.jobs.spec import JobSpec
 from workbench.models import spec
 from workbench.models.spec import ModelInfo
 from workbench.operations import models
@@ -23,6 +25,12 @@ from workbench.runtime.vectors.evaluation import (
     read_set,
 )
 from workbench.runtime.vectors.lexicon import Lexicon, Neighbour
+from workbench.storage import documents
+from workbench.training.vectors import spec as training
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.project.project import Project
 
 GIVES = "word_vectors"  # what a model has to give
 KIND = "word-similarity"  # of data sets
@@ -168,3 +176,60 @@ def _analogies(result: Analogies) -> dict[str, Any]:
 
 def _defined(score: float) -> float | None:
     return score if math.isfinite(score) else None
+
+
+# ---------------------------------------------------------------- training
+
+
+def texts_of(project: Project) -> Iterable[str]:
+    """Every text of a project, labelled or not."""
+    for record in documents.records(project.db, layers=()):
+        for _name, text in record.document.texts:
+            yield text
+
+
+def train(
+    queue: Queue,
+    source: Path | Iterable[str],
+    out: Path,
+    *,
+    method: str,
+    settings: Mapping[str, Any],
+    seed: int = 1,
+) -> Job:
+    """Train vectors on a text file (one text per line), or on texts, in a worker.
+
+    Its result: output, words, dimension, tokens, epochs, losses, seconds; "stop" keeps the vectors
+    so far. Raises SpecError for settings or a file name that do not fit.
+    """
+    options = training.settings(method, settings)
+    training.check_output(method, out)
+    if isinstance(source, Path) and not source.is_file():
+        raise SpecError(_("There is no file {path}.").format(path=source))
+    if not out.absolute().parent.is_dir():
+        raise SpecError(_("The folder {path} does not exist.").format(path=out.absolute().parent))
+    folder = scratch.make("vectors")
+    if not isinstance(source, Path):
+        source = _written(source, folder / "texts.txt")
+    params = {
+        "input": str(source.absolute()),
+        "output": str(out.absolute()),
+        "method": method,
+        "options": options,
+        "seed": seed,
+    }
+    title = _("Train word vectors {name}").format(name=out.name)
+    job = queue.add(JobSpec(training.TARGET, params, str(folder), title=title, stoppable=True))
+
+    def heard(event: Event) -> None:
+        if isinstance(event, Finished):
+            scratch.remove(folder)
+
+    job.changed.connect(heard)
+    return job
+
+
+def _written(texts: Iterable[str], path: Path) -> Path:
+    with open(path, "w", encoding="utf-8", errors="replace") as file:
+        file.writelines(" ".join(text.split()) + "\n" for text in texts)
+    return path

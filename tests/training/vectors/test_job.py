@@ -1,0 +1,127 @@
+"""Training of word vectors: files that gensim and Glossbench read, seeds, stop, errors."""
+
+import numpy as np
+import pytest
+
+from workbench.base.errors import SpecError
+from workbench.runtime.vectors import store
+from workbench.training.vectors import job, spec
+
+METHODS = (("skipgram", ".bin"), ("cbow", ".txt"), ("fasttext", ".bin"), ("glove", ".txt"))
+SMALL = {"dimension": 8, "min_count": 1, "epochs": 3, "window": 2}
+
+
+@pytest.fixture
+def text(tmp_path):
+    draw = np.random.default_rng(1)
+    subjects, verbs = ("Ada", "the king", "a queen"), ("met", "saw", "left")
+    lines = [
+        f"{draw.choice(subjects)} {draw.choice(verbs)} {draw.choice(subjects)}." for _ in range(400)
+    ]
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def params(text, out, method, seed=1, **more):
+    given = {**SMALL, **({"buckets": 50} if method == "fasttext" else {}), **more}
+    options = spec.settings(method, given)
+    return {
+        "input": str(text),
+        "output": str(out),
+        "method": method,
+        "options": options,
+        "seed": seed,
+    }
+
+
+def finish(work, events=None):
+    while True:
+        try:
+            event = next(work)
+        except StopIteration as end:
+            return end.value
+        if events is not None:
+            events.append(event)
+
+
+def trained(text, folder, method, suffix, **more):
+    folder.mkdir()
+    finish(job.run(params(text, folder / f"v{suffix}", method, **more), folder))
+    return store.open_file(folder / f"v{suffix}").table()
+
+
+@pytest.mark.parametrize(("method", "suffix"), METHODS)
+def test_every_method_writes_vectors_and_reports_a_loss_per_epoch(text, tmp_path, method, suffix):
+    events = []
+    out = tmp_path / f"vectors{suffix}"
+
+    result = finish(job.run(params(text, out, method), tmp_path), events)
+
+    assert store.open_file(out).rows.shape[1] == 8
+    assert store.open_file(out).words.row("queen") >= 0
+    assert [one["loss"] for one in events if one["kind"] == "epoch"] == result["losses"]
+    assert result["losses"][-1] < result["losses"][0]
+    shares = [one["part"] for one in events if one["kind"] == "progress"]
+    assert shares == sorted(shares) and 0 <= shares[0] <= shares[-1] <= 1
+    assert (result["words"], result["dimension"], result["epochs"]) == (9, 8, 3)
+
+
+@pytest.mark.parametrize(("method", "suffix"), METHODS)
+def test_equal_seeds_give_equal_vectors(text, tmp_path, method, suffix):
+    first = trained(text, tmp_path / "a", method, suffix)
+    again = trained(text, tmp_path / "b", method, suffix)
+    other = trained(text, tmp_path / "c", method, suffix, seed=2)
+
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_stop_keeps_the_vectors_so_far_and_closing_writes_nothing(text, tmp_path):
+    out = tmp_path / "v.bin"
+    work = job.run(params(text, out, "skipgram", epochs=50), tmp_path)
+    next(work)
+    work.close()
+    assert not out.exists()
+
+    work = job.run(params(text, out, "skipgram", epochs=50), tmp_path)
+    next(work)
+    work.send("stop")
+    result = finish(work)
+
+    assert result["epochs"] == 1 and out.is_file()
+
+
+def test_rare_words_are_left_out_and_case_can_be_kept(text, tmp_path):
+    text.write_text(text.read_text() + "\nUnique\n")
+    out = tmp_path / "v.txt"
+
+    finish(job.run(params(text, out, "cbow", min_count=5, lowercase=False), tmp_path))
+
+    words = store.open_file(out).words
+    assert words.row("Ada") >= 0 and words.row("ada") < 0 and words.row("Unique") < 0
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "contains no words"),
+        (b"one two three", "Only 0 words occur at least 5 times"),
+        (b"fine\n\xff\xfe bad\n", "line 2: the text is not valid UTF-8"),
+    ],
+)
+def test_texts_that_cannot_be_used_are_reported(tmp_path, content, told):
+    path = tmp_path / "text.txt"
+    path.write_bytes(content)
+
+    with pytest.raises(SpecError, match=told):
+        finish(job.run(params(path, tmp_path / "v.bin", "skipgram", min_count=5), tmp_path))
+
+
+def test_settings_are_checked(tmp_path):
+    with pytest.raises(SpecError, match="glove has no option 'negatives'"):
+        spec.settings("glove", {"negatives": 5})
+    with pytest.raises(SpecError, match="v.bin does not end in .txt"):
+        spec.check_output("glove", tmp_path / "v.bin")
+    with pytest.raises(SpecError, match="There is no method 'lsa'"):
+        spec.options("lsa")

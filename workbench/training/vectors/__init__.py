@@ -1,0 +1,1 @@
+"""Training of static word vectors on text."""

@@ -1,0 +1,83 @@
+"""A text file as lines of words, split once and then read again in every epoch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.text.segment import words
+
+LONGEST = 1000  # words of a line; longer ones are divided
+CHUNK = 200_000  # words trained on between two reports, a second or less
+
+
+class Corpus:
+    """Words separated by spaces, one text per line. `counts`: word → number of occurrences."""
+
+    def __init__(self, path: Path):
+        self.path, self.counts, self.total = path, Counter[str](), 0
+
+    def fill(self, source: Path, *, lowercase: bool) -> Iterator[float]:
+        """Split the lines of a text file; yields the share done. Raises SpecError."""
+        size, done = max(1, source.stat().st_size), 0
+        with open(source, "rb") as file, open(self.path, "w", encoding="utf-8") as out:
+            for number, raw in enumerate(file, 1):
+                done += len(raw)
+                found = _split(_decoded(source, number, raw), lowercase)
+                self.counts.update(found)
+                self.total += len(found)
+                for start in range(0, len(found), LONGEST):
+                    out.write(" ".join(found[start : start + LONGEST]) + "\n")
+                if number % 1000 == 0:
+                    yield done / size
+        if not self.total:
+            raise SpecError(_("{path} contains no words.").format(path=source))
+
+    def frequent(self, least: int) -> dict[str, int]:
+        """Words with at least `least` occurrences and their counts, most frequent first.
+
+        Raises SpecError if there are fewer than two.
+        """
+        found = {word: count for word, count in self.counts.most_common() if count >= least}
+        if len(found) < 2:
+            raise SpecError(
+                _("Only {n} words occur at least {least} times.").format(n=len(found), least=least),
+                hint=_("Use more text, or a smaller min_count."),
+            )
+        return found
+
+    def lines(self) -> Iterator[list[str]]:
+        with open(self.path, encoding="utf-8") as file:
+            for line in file:
+                yield line.split()
+
+    def chunks(self) -> Iterator[list[list[str]]]:
+        """Lines with about CHUNK words together."""
+        found: list[list[str]] = []
+        size = 0
+        for line in self.lines():
+            found.append(line)
+            size += len(line)
+            if size >= CHUNK:
+                yield found
+                found, size = [], 0
+        if found:
+            yield found
+
+
+def _split(text: str, lowercase: bool) -> list[str]:
+    text = text.lower() if lowercase else text
+    return [text[start:end] for start, end in words(text)]
+
+
+def _decoded(source: Path, number: int, raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise SpecError(
+            _("{path}, line {line}: the text is not valid UTF-8.").format(path=source, line=number),
+            hint=_("Convert the file to UTF-8."),
+        ) from error

@@ -1,0 +1,65 @@
+"""The job that trains word vectors on a text file."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import Any
+
+from workbench.training.vectors.corpus import Corpus
+from workbench.training.vectors.glove import Glove
+from workbench.training.vectors.sampled import Sampled
+
+SPLITTING = 0.1  # share of the progress that splitting the text into words takes
+
+
+def run(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
+    """Job target. params: input (a text file, one text per line), output (a file of vectors),
+    method, options (all of them), seed.
+
+    Yields {"kind": "progress", "part"} and, after each epoch, {"kind": "epoch", "epoch", "loss"}.
+    "stop" keeps the vectors so far. Returns output, words, dimension, tokens, epochs, losses,
+    seconds. Raises SpecError for a text that cannot be used.
+    """
+    logging.getLogger("gensim").setLevel(logging.ERROR)
+    began, options, output = time.monotonic(), params["options"], Path(params["output"])
+    corpus = Corpus(folder / "corpus.txt")
+    for share in corpus.fill(Path(params["input"]), lowercase=options["lowercase"]):
+        yield {"kind": "progress", "part": SPLITTING * share}
+    model = _model(corpus, params)
+    losses: list[float] = []
+    stopped = False
+    while len(losses) < options["epochs"] and not stopped:
+        for share in model.epoch():
+            part = SPLITTING + (1 - SPLITTING) * share
+            command = yield {"kind": "progress", "part": part}
+            stopped = stopped or command == "stop"
+        losses.append(model.loss())
+        command = yield {"kind": "epoch", "epoch": len(losses), "loss": losses[-1]}
+        stopped = stopped or command == "stop"
+    draft = output.with_name(f"{output.stem}.new{output.suffix}")
+    try:
+        model.save(draft)
+        os.replace(draft, output)
+    finally:
+        draft.unlink(missing_ok=True)
+    return {
+        "output": str(output),
+        "words": model.words,
+        "dimension": options["dimension"],
+        "tokens": corpus.total,
+        "epochs": len(losses),
+        "losses": losses,
+        "seconds": round(time.monotonic() - began, 3),
+    }
+
+
+def _model(corpus: Corpus, params: Mapping[str, Any]) -> Glove | Sampled:
+    if params["method"] == "glove":
+        return Glove(corpus, params["options"], params["seed"])
+    return Sampled(corpus, params["method"], params["options"], params["seed"])

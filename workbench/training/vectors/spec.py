@@ -1,0 +1,87 @@
+"""Training of word vectors: methods and settings. Imports nothing heavy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import N_, _
+from workbench.base.options import Option, complete
+
+TARGET = "workbench.training.vectors.job:run"
+# method → display title; then the endings of the files that it can write, the usual one first
+METHODS = {
+    "skipgram": N_("Skip-gram (word2vec)"),
+    "cbow": N_("Continuous bag of words (word2vec)"),
+    "fasttext": N_("Skip-gram with character n-grams (fastText)"),
+    "glove": N_("GloVe"),
+}
+SUFFIXES = {
+    "skipgram": (".bin", ".txt", ".vec"),
+    "cbow": (".bin", ".txt", ".vec"),
+    "fasttext": (".bin", ".vec"),
+    "glove": (".txt",),
+}
+_GENERAL = (
+    Option("dimension", "int", 100, N_("Width of the vectors."), low=2, high=2000),
+    Option("window", "int", 5, N_("Context words on each side."), low=1, high=100),
+    Option("epochs", "int", 5, N_("Number of passes over the text."), low=1, high=1000),
+    Option("min_count", "int", 5, N_("Rarer words are left out."), low=1, high=10**6),
+    Option("lowercase", "bool", True, N_("Convert the text to lower case.")),
+)
+_SAMPLED = (
+    Option("negatives", "int", 5, N_("Noise words per training pair."), low=1, high=100),
+    Option("learning_rate", "float", 0.025, N_("Learning rate at the start."), low=1e-6, high=1.0),
+    Option(
+        "sample",
+        "float",
+        1e-3,
+        N_("Words with a higher relative frequency are left out at random; 0 keeps all."),
+        low=0.0,
+        high=1.0,
+    ),
+)
+_NGRAMS = (
+    Option("low", "int", 3, N_("Shortest n-grams in characters."), low=1, high=20),
+    Option("high", "int", 6, N_("Longest n-grams in characters."), low=1, high=20),
+    Option("buckets", "int", 200_000, N_("Rows that n-grams share."), low=1, high=10**7),
+)
+_GLOVE = (
+    Option("learning_rate", "float", 0.05, N_("Learning rate of AdaGrad."), low=1e-6, high=1.0),
+    Option("x_max", "float", 100.0, N_("Count from which f(x) is 1."), low=1e-3, high=1e9),
+    Option("alpha", "float", 0.75, N_("Exponent of f(x) below x_max."), low=0.0, high=2.0),
+)
+
+
+def options(method: str) -> tuple[Option, ...]:
+    """The settings of a method. Raises SpecError for an unknown method."""
+    own = {
+        "skipgram": _SAMPLED,
+        "cbow": _SAMPLED,
+        "fasttext": (*_SAMPLED, *_NGRAMS),
+        "glove": _GLOVE,
+    }
+    if method not in own:
+        raise SpecError(
+            _("There is no method {method!r}.").format(method=method),
+            hint=_("Known: {names}.").format(names=", ".join(own)),
+        )
+    return (*_GENERAL, *own[method])
+
+
+def settings(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Every setting of the method with its value. Raises SpecError naming a wrong one."""
+    return complete(options(method), given, owner=method)
+
+
+def check_output(method: str, out: Path) -> None:
+    """Raises SpecError if the method cannot write a file with this ending."""
+    if out.suffix.lower() not in SUFFIXES[method]:
+        raise SpecError(
+            _("{out} does not end in {suffixes}.").format(
+                out=out.name, suffixes=_(" or ").join(SUFFIXES[method])
+            ),
+            hint=_("The ending selects the format of the file."),
+        )
