@@ -80,8 +80,8 @@ def check_output(method: str, out: Path) -> None:
     """Raises SpecError if the method cannot write a file with this ending."""
     if out.suffix.lower() not in SUFFIXES[method]:
         raise SpecError(
-            _("{out} does not end in {suffixes}.").format(
-                out=out.name, suffixes=_(" or ").join(SUFFIXES[method])
+            _("{out} has none of the endings of {method}: {suffixes}.").format(
+                out=out.name, method=method, suffixes=", ".join(SUFFIXES[method])
             ),
             hint=_("The ending selects the format of the file."),
         )

@@ -1,0 +1,78 @@
+"""The view of nearest words: selection, measure, typed word."""
+
+from types import SimpleNamespace
+
+import pytest
+from PySide6.QtCore import Qt
+
+from workbench.base.events import ALL, State
+from workbench.inspection.neighbours.info import Near, NearWord, NearWords
+from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.views.neighbours import NeighboursView
+
+RESULT = NearWords(
+    (
+        NearWord("Unseen", "", False, ()),
+        NearWord("Cat", "cat", True, (Near("dog", 0.8), Near("sat", -0.2))),
+        NearWord("dogs", "dogs", False, (Near("dog", 0.9),)),
+    ),
+    "cosine",
+    1234,
+)
+
+
+class Page(State):
+    def __init__(self):
+        super().__init__()
+        self.choice, self.document, self.asked = object(), object(), []
+        self.context = SimpleNamespace()
+
+    def ask_host(self, _id, options, _done):
+        self.asked.append(options)
+
+
+@pytest.fixture
+def view(qtbot):
+    state = Shown(Page(), "neighbours")
+    state.result = RESULT
+    view = NeighboursView(state)
+    qtbot.addWidget(view)
+    view.resize(900, 500)
+    view.show_state(ALL)
+    return view
+
+
+def shown(view):
+    return [one.word for one in view._near.rows()]
+
+
+def test_the_first_word_with_a_vector_is_selected(view):
+    assert shown(view) == ["dog", "sat"]
+    assert view._title.text() == "Nearest to “cat”"
+    assert view._note.text() == "1,234 words in the vocabulary"
+
+
+def test_selecting_a_word_shows_its_neighbours(view):
+    view._words.choose({"dogs"})
+    view._words.chosen.emit()
+    assert view._title.text() == "Nearest to “dogs” (made of its n-grams)"
+
+    view._words.choose({"Unseen"})
+    view._words.chosen.emit()
+    assert (shown(view), view._title.text()) == ([], "“Unseen” has no vector")
+
+
+def test_bars_are_relative_to_the_nearest_word(view):
+    assert [view.share(one) for one in RESULT.words[1].neighbours] == [1.0, 0.0]
+
+
+def test_another_measure_and_a_typed_word_ask_again(view, qtbot):
+    view._by.setCurrentIndex(2)
+    assert view.page.asked[-1] == {"by": "euclid"}
+
+    qtbot.keyClicks(view._typed, "king")
+    qtbot.keyClick(view._typed, Qt.Key.Key_Return)
+    assert view.page.asked[-1] == {"by": "euclid", "word": "king"}
+
+    view._typed.clear()
+    assert view.page.asked[-1] == {"by": "euclid", "word": ""}

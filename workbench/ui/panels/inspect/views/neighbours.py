@@ -1,0 +1,123 @@
+"""The words of a text, and the nearest words of the selected one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QLineEdit
+
+from workbench.base.i18n import _
+from workbench.ui import formats
+from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.widgets.field import choose, combo
+from workbench.ui.widgets.layout import card, fixed, row
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.inspection.neighbours.info import Near, NearWord, NearWords
+
+SHOWN = 3  # nearest words in the list of words
+
+
+class NeighboursView(InspectorView):
+    """Left: the words of the text. Right: the nearest words of the selected one, with bars."""
+
+    def __init__(self, state):
+        super().__init__(state)
+        option = next(one for one in state.info.options if one.name == "by")
+        titles = map(_, option.choice_titles)
+        self._by = combo([*zip(option.choices, titles, strict=True)], name=_("Measure"))
+        self._by.currentIndexChanged.connect(self._measured)
+        self._typed = QLineEdit()
+        self._typed.setPlaceholderText(_("Look up a word…"))
+        self._typed.setAccessibleName(_("Look up a word"))
+        self._typed.setClearButtonEnabled(True)
+        self._typed.returnPressed.connect(self._look_up)
+        self._typed.textChanged.connect(self._changed)
+        self._words = Table(_word_columns(), name=_("Words"), key=lambda one: one.text)
+        self._words.chosen.connect(self._show_chosen)
+        self._near = Table(_near_columns(self), name=_("Nearest words"), key=lambda one: one.word)
+        self._title = words("", weight=600)
+        self._note = words("", "small", "muted")
+        self.layout().addWidget(
+            row(fixed(self._typed, 220), fixed(self._by, 200), None, self._note, gap=8)
+        )
+        left = card((self._words, 1), margins=(4, 4, 4, 4))
+        right = card(self._title, (self._near, 1), gap=8)
+        self.layout().addWidget(row((left, 1), (right, 1), gap=12), 1)
+
+    def clear(self) -> None:
+        self._words.set_rows(())
+        self._near.set_rows(())
+        self._title.setText("")
+        self._note.setText("")
+
+    def show_result(self, result: NearWords) -> None:
+        choose(self._by, result.by)
+        kept = self._words.chosen_rows()
+        self._words.set_rows(result.words)
+        told = _("{n:,} words in the vocabulary")
+        self._note.setText(told.format(n=result.size))
+        names = [one.text for one in result.words]
+        if names:
+            before = kept[0].text if kept and kept[0].text in names else ""
+            known = next((one.text for one in result.words if one.form), names[0])
+            self._words.choose({before or known})
+        self._show_chosen()
+
+    def _show_chosen(self) -> None:
+        chosen = self._words.chosen_rows()
+        self._near.set_rows(chosen[0].neighbours if chosen else ())
+        self._title.setText(_heading(chosen[0]) if chosen else "")
+
+    def share(self, one: Near) -> float | None:
+        """Length of a bar, relative to the nearest word; none for negative scores."""
+        rows = self._near.rows()
+        best = rows[0].score if rows else 0.0
+        if self.state.result is not None and self.state.result.is_distance:
+            return best / one.score if one.score else 1.0
+        return max(0.0, one.score / best) if best > 0 else None
+
+    # ---------------------------------------------------------------- actions
+
+    def _measured(self) -> None:
+        self.state.set_options(by=self._by.currentData())
+
+    def _look_up(self) -> None:
+        self.state.set_options(word=self._typed.text().strip())
+
+    def _changed(self, text: str) -> None:
+        if not text:
+            self._look_up()
+
+
+def _heading(one: NearWord) -> str:
+    if not one.form:
+        return _("“{word}” has no vector").format(word=one.text)
+    if not one.in_vocabulary:
+        return _("Nearest to “{word}” (made of its n-grams)").format(word=one.text)
+    return _("Nearest to “{word}”").format(word=one.form)
+
+
+def _word_columns() -> list[Column]:
+    def nearest(one: NearWord) -> str:
+        return ", ".join(near.word for near in one.neighbours[:SHOWN]) or "–"
+
+    def origin(one: NearWord) -> str:
+        if not one.form:
+            return _("unknown")
+        return one.form if one.in_vocabulary else _("n-grams")
+
+    return [
+        Column(_("Word"), lambda one: one.text, 130),
+        Column(_("Found as"), origin, 110, hint=_("The form of the word that has a vector")),
+        Column(_("Nearest words"), nearest, None, prose=True),
+    ]
+
+
+def _near_columns(view: NeighboursView) -> list[Column]:
+    return [
+        Column(_("Word"), lambda one: one.word, 180),
+        Column(_("Score"), lambda one: formats.decimal(one.score, 3), None, share=view.share),
+    ]
