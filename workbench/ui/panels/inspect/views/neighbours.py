@@ -10,7 +10,7 @@ from workbench.base.i18n import _
 from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.widgets.field import choose, combo
-from workbench.ui.widgets.layout import card, fixed, row
+from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
@@ -40,11 +40,9 @@ class NeighboursView(InspectorView):
         self._near = Table(_near_columns(self), name=_("Nearest words"), key=lambda one: one.word)
         self._title = words("", weight=600)
         self._note = words("", "small", "muted")
-        self.layout().addWidget(
-            row(fixed(self._typed, 220), fixed(self._by, 200), None, self._note, gap=8)
-        )
+        self.layout().addWidget(row((self._typed, 1), (self._by, 1), gap=12))
         left = card((self._words, 1), margins=(4, 4, 4, 4))
-        right = card(self._title, (self._near, 1), gap=8)
+        right = card(self._title, (self._near, 1), self._note, gap=8)
         self.layout().addWidget(row((left, 1), (right, 1), gap=12), 1)
 
     def clear(self) -> None:
@@ -110,14 +108,14 @@ def _word_columns() -> list[Column]:
         return one.form if one.in_vocabulary else _("n-grams")
 
     return [
-        Column(_("Word"), lambda one: one.text, 130),
-        Column(_("Found as"), origin, 110, hint=_("The form of the word that has a vector")),
+        Column(_("Word"), lambda one: one.text, 120),
+        Column(_("Found as"), origin, 90, hint=_("The form of the word that has a vector")),
         Column(_("Nearest words"), nearest, None, prose=True),
     ]
 
 
 def _near_columns(view: NeighboursView) -> list[Column]:
     return [
-        Column(_("Word"), lambda one: one.word, 180),
+        Column(_("Word"), lambda one: one.word, 130),
         Column(_("Score"), lambda one: formats.decimal(one.score, 3), None, share=view.share),
     ]
