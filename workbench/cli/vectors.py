@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,7 +132,7 @@ def evaluate(model: str, sets: tuple[str, ...], as_json: bool) -> None:
     table(head, [_row(one) for one in rows])
 
 
-def _row(one: dict) -> tuple:
+def _row(one: dict[str, Any]) -> tuple[object, ...]:
     items = one.get("pairs", one.get("questions"))
     return (
         one["name"],
@@ -186,7 +186,7 @@ def train(
             texts = list(operations.texts_of(project))
     progress = Progress(_("Training"))
 
-    def heard(payload: dict[str, Any], job: Any) -> None:
+    def heard(payload: Mapping[str, Any], job: Any) -> None:
         if payload.get("kind") == "epoch":
             told = _("Epoch {epoch}: loss {loss:.4f}")
             progress.line(told.format(epoch=payload["epoch"], loss=payload["loss"]))

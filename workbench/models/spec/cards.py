@@ -64,7 +64,8 @@ def preparer(path: Path | str) -> Preparer:
 def vectors_file(info: ModelInfo) -> Path:
     """The file with the word vectors of a model. Raises ModelError if it gives none."""
     check_gives(info, "word_vectors")
-    return registry().info("family", info.family).weight_files(Path(info.path))[0]
+    files: tuple[Path, ...] = registry().info("family", info.family).weight_files(Path(info.path))
+    return files[0]
 
 
 def check_gives(info: ModelInfo, wanted: str) -> None:

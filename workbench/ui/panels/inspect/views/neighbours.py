@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QLineEdit
 from workbench.base.i18n import _
 from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.widgets.field import choose, combo
-from workbench.ui.widgets.layout import card, row
+from workbench.ui.widgets.layout import card, layout_of, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
@@ -23,9 +24,10 @@ SHOWN = 3  # nearest words in the list of words
 class NeighboursView(InspectorView):
     """Left: the words of the text. Right: the nearest words of the selected one, with bars."""
 
-    def __init__(self, state):
+    def __init__(self, state: Shown) -> None:
         super().__init__(state)
-        option = next(one for one in state.info.options if one.name == "by")
+        options = state.info.options if state.info is not None else ()
+        option = next(one for one in options if one.name == "by")
         titles = map(_, option.choice_titles)
         self._by = combo([*zip(option.choices, titles, strict=True)], name=_("Measure"))
         self._by.currentIndexChanged.connect(self._measured)
@@ -40,10 +42,10 @@ class NeighboursView(InspectorView):
         self._near = Table(_near_columns(self), name=_("Nearest words"), key=lambda one: one.word)
         self._title = words("", weight=600)
         self._note = words("", "small", "muted")
-        self.layout().addWidget(row((self._typed, 1), (self._by, 1), gap=12))
+        layout_of(self).addWidget(row((self._typed, 1), (self._by, 1), gap=12))
         left = card((self._words, 1), margins=(4, 4, 4, 4))
         right = card(self._title, (self._near, 1), self._note, gap=8)
-        self.layout().addWidget(row((left, 1), (right, 1), gap=12), 1)
+        layout_of(self).addWidget(row((left, 1), (right, 1), gap=12), 1)
 
     def clear(self) -> None:
         self._words.set_rows(())
