@@ -39,15 +39,29 @@ def native_of(values, grams, words=WORDS, *, low=3, high=4, version=12, quantize
     return head + shape + matrix.astype("<f4").tobytes() + struct.pack("<?", 0)
 
 
-def write_all(folder, values, grams):
-    """name → path of a file in each format."""
-    contents = {
+def contents(values, grams):
+    """name → bytes of a file in each format."""
+    return {
         "words.bin": binary_of(values),
         "words.txt": text_of(values).encode(),
         "glove.txt": text_of(values, header=False).encode(),
         "words.vec": text_of(values).encode(),
         "native.bin": native_of(values, grams),
     }
-    for name, content in contents.items():
+
+
+def write_all(folder, values, grams):
+    """name → path of a file in each format."""
+    found = contents(values, grams)
+    for name, content in found.items():
         (folder / name).write_bytes(content)
-    return {name: folder / name for name in contents}
+    return {name: folder / name for name in found}
+
+
+def make(folder, name="words.vec"):
+    """A folder with one of the files and a README."""
+    folder.mkdir()
+    (folder / "README.md").write_text("Vectors for tests.\n")
+    content = contents(random_rows(len(WORDS), 1), random_rows(20, 2))[name]
+    (folder / name).write_bytes(content)
+    return folder

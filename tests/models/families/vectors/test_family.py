@@ -63,6 +63,8 @@ def test_problems_of_a_file_are_shown_on_the_card(tmp_path, values):
 
     assert "is truncated" in models.card(tmp_path / "a.bin").problems[0]
     assert models.card(tmp_path / "b.vec").problems == ("b.vec is empty",)
+    with pytest.raises(ModelError, match="in the format of word2vec, GloVe or fastText"):
+        models.read_folder(tmp_path / "b.vec")
 
 
 def test_a_folder_with_two_files_says_so(written, tmp_path):

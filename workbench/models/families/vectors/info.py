@@ -24,6 +24,10 @@ class VectorsInfo(FamilyInfo):
     id = "vectors"
     title = N_("Static word vectors")
     architectures = frozenset(("vectors",))
+    holds = N_(
+        "A file of word vectors is in the format of word2vec, GloVe or fastText; a folder holds "
+        "one such file."
+    )
 
     def match(self, path: Path) -> Match:
         from workbench.runtime.vectors import files
