@@ -28,7 +28,7 @@ QUESTIONS = {
     "why": N_("Why?"),
     "know": N_("What does it know?"),
 }
-_LANGUAGE_MODEL = frozenset(("masked_lm", "next_lm"))
+_LANGUAGE_MODEL = frozenset(("masked_lm", "next_lm", "previous_lm"))
 EXPECTED_WORDS = "VocabularyScores"  # the prediction of a language model
 
 

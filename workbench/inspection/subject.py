@@ -21,6 +21,7 @@ from workbench.tasks.predictor import Logits, Predictor, infer
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
 
+_HEADS = {"next": "next_lm", "previous": "previous_lm"}  # of language models that read words
 LONGEST = 512  # maximum units per input of a pretrained model that defines no limit
 
 
@@ -71,9 +72,17 @@ class Subject:
         """The encoder used for predictions, in eval mode on the device."""
         if self.is_run:
             return self.predictor.encoder
-        if spec.EXPECTED_WORDS in self.gives:
+        if self.scores_subwords:
             return self.language_model.encoder
         return self._load("sdpa")
+
+    @property
+    def scores_subwords(self) -> bool:
+        """Whether it is a pretrained language model with a subword tokenizer.
+
+        Other language models read words or characters, see `Encoder.vocable`.
+        """
+        return spec.EXPECTED_WORDS in self.gives and bool(self.info.tokenizer)
 
     @property
     def eager_encoder(self) -> Encoder:
@@ -90,7 +99,9 @@ class Subject:
     def _load(self, attention: str) -> Encoder:
         if self.is_run:
             return Predictor.load(self.folder, self._device, attention=attention).encoder
-        options = LoadOptions(attention=attention, allow_pickle=self._allow_pickle)
+        heads = {} if self.info.tokenizer else _HEADS
+        head = next((head for head, given in heads.items() if given in self.info.gives), "")
+        options = LoadOptions(head=head, attention=attention, allow_pickle=self._allow_pickle)
         return family_of(self.info).load(self.info, options).to(devices.pick(self._device)).eval()
 
     @property
@@ -142,9 +153,11 @@ class Subject:
         """A first pass that allocates buffers, so that the first request is answered quickly."""
         if self.is_run:
             self.predicted(document)
-        elif spec.EXPECTED_WORDS in self.gives:
+        elif self.scores_subwords:
             piece = self.prepared(document).inputs[0]
             self.language_model.logits([piece.ids.tolist()], [[0]])
+        else:
+            _ = self.encoder  # loads it
 
 
 def document_of(texts: Mapping[str, Any], tokens: Mapping[str, Any] | None) -> Document:

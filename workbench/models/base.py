@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -130,6 +131,14 @@ class Encoder(nn.Module, ABC):
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
         """Vocabulary logits (B, K, V) of a language model head at `positions` (B, K) only."""
         raise NotImplementedError(f"{type(self).__name__} is not a language model")
+
+    def vocable(self, number: int) -> str:
+        """The entry of a language model's output vocabulary as text."""
+        raise NotImplementedError(f"{type(self).__name__} is not a language model")
+
+    def vocable_ids(self, encoded: EncodedInput) -> np.ndarray:
+        """The entry of the output vocabulary at each unit, int (T,), -1 for none."""
+        return encoded.ids
 
 
 @runtime_checkable

@@ -99,6 +99,7 @@ def unfit(found: ModelInfo, task: str) -> str:
 _LANGUAGE_USES = {
     "mask": ("masked_lm", N_("Masked words")),
     "next": ("next_lm", N_("Next words")),
+    "previous": ("previous_lm", N_("Previous words")),
 }
 
 

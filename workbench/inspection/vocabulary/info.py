@@ -8,17 +8,21 @@ from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.inspection.spec import InspectorInfo, TokenTable
 
+NEXT, PREVIOUS = "next", "previous"
+
 
 @dataclass(frozen=True)
 class ExpectedWords(TokenTable):
     """`best` of a token: masked models predict the token itself, causal models the next one.
 
-    `answered` tokens of the text have predictions, starting with `first`.
+    `answered` tokens of the text have predictions, starting with `first`. backward: the model
+    reads from the end of the text and predicts the token before each one.
     """
 
     masked: bool = False
     first: int = 0
     answered: int = 0
+    backward: bool = False
 
     @property
     def unanswered(self) -> int:
@@ -45,6 +49,13 @@ INFO = InspectorInfo(
             0,
             N_("The first token of the text to process with a masked model."),
             low=0,
+        ),
+        Option(
+            "direction",
+            "choice",
+            NEXT,
+            N_("Which word models that read in both directions predict, the next or previous."),
+            choices=(NEXT, PREVIOUS),
         ),
     ),
     shows=N_(

@@ -10,12 +10,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from workbench.inspection.base import shown, token_rows, words_of
 from workbench.inspection.subject import Subject
-from workbench.inspection.vocabulary.info import INFO, ExpectedWords
+from workbench.inspection.vocabulary.info import INFO, NEXT, PREVIOUS, ExpectedWords
+from workbench.models.base import Encoder
 from workbench.models.generate import MASKED, LanguageModel
-from workbench.runtime.inputs import EncodedInput, batches_by_length
+from workbench.runtime.inputs import EncodedInput, batches_by_length, stack
 from workbench.text.document import Document
 
 BUDGET = 12_000  # tokens processed per request by a masked model, one to two seconds
@@ -35,7 +38,10 @@ class VocabularyInspector:
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> ExpectedWords:
-        (document,), model = documents, subject.language_model
+        (document,) = documents
+        if not subject.scores_subwords:
+            return _of_units(subject, document, options)
+        model = subject.language_model
         start, top = options["start"], options["top"]
         texts = tuple(content for _, content in document.texts[:1])
         piece, cut = next(iter(model.tokenizer.whole([texts], model.max_length)))
@@ -81,3 +87,42 @@ def _causal(model: LanguageModel, piece: EncodedInput, asked: Sequence[int], top
         own = float(scores[number, int(piece.ids[after])]) if is_text else None
         found[position] = tuple(zip(words, values[number].tolist(), strict=True)), own
     return found
+
+
+def _of_units(subject: Subject, document: Document, options: Mapping[str, Any]) -> ExpectedWords:
+    """By a language model that reads words or characters, for the next or the previous unit."""
+    encoder = subject.encoder
+    encoder.head = _direction(subject, options["direction"])
+    backward = encoder.head == PREVIOUS
+    prepared = encoder.preparer.whole([document], subject.max_length)
+    (encoded,), words = prepared.inputs, words_of(document, 1)
+    rows = token_rows(encoded, document, words, encoder.preparer)
+    asked = np.flatnonzero(encoded.text >= 0)
+    if len(asked):
+        ids, text = encoder.vocable_ids(encoded), encoded.text
+        scores = _unit_scores(encoder, encoded, asked)
+        values, best = scores.topk(min(options["top"], scores.shape[-1]), dim=-1)
+        for number, position in enumerate(asked.tolist()):
+            names = map(encoder.vocable, best[number].tolist())
+            found = zip(names, values[number].tolist(), strict=True)
+            other = position - 1 if backward else position + 1
+            is_known = 0 <= other < len(text) and text[other] >= 0 and ids[other] >= 0
+            own = float(scores[number, int(ids[other])]) if is_known else None
+            rows[position] = replace(rows[position], best=tuple(found), own=own)
+    cut = bool(prepared.cut[0])
+    return ExpectedWords(tuple(rows), words, cut, False, 0, len(asked), backward)
+
+
+def _direction(subject: Subject, wanted: str) -> str:
+    """The direction asked for, or the only one that the model has."""
+    given = [one for one in (NEXT, PREVIOUS) if f"{one}_lm" in subject.info.gives]
+    return wanted if wanted in given else given[0]
+
+
+def _unit_scores(encoder: Encoder, encoded: EncodedInput, positions: np.ndarray) -> Tensor:
+    """Probabilities (K, V) of the output vocabulary at positions (K,)."""
+    arrays = stack([encoded], encoder.input_names, encoder.preparer.fill)
+    inputs = {name: torch.from_numpy(one).to(encoder.device) for name, one in arrays.items()}
+    with torch.inference_mode():
+        where = torch.from_numpy(positions)[None].to(encoder.device)
+        return encoder.logits_at(inputs, where)[0].float().softmax(-1).cpu()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
@@ -14,7 +15,7 @@ from workbench.models.families.elmo.info import DIRECTIONS
 from workbench.models.families.elmo.info.options import Sizes, cell_name
 from workbench.models.families.elmo.network import CharacterCnn, Memory, ProjectedLstm
 from workbench.models.spec import ModelInfo
-from workbench.runtime.inputs import MASK
+from workbench.runtime.inputs import MASK, EncodedInput
 from workbench.runtime.preparers.characters import CHARACTERS, WordCharacters
 
 LayerMemory = tuple[Memory, ...]  # of one direction, from the lowest layer up
@@ -26,6 +27,7 @@ class Softmax(nn.Module):
     def __init__(self, words: Sequence[str], width: int):
         super().__init__()
         self.words = tuple(words)
+        self.numbers = {word: number for number, word in enumerate(self.words)}
         self.W = nn.Parameter(torch.empty(len(self.words), width))
         self.b = nn.Parameter(torch.empty(len(self.words)))
         self.initialize()
@@ -115,7 +117,7 @@ class ElmoEncoder(Encoder):
         padded = torch.cat([words, torch.zeros_like(words[:, :1])], 1)  # (B, T + 1, P)
         positions = torch.arange(padded.shape[1], device=words.device)
         padded = torch.where((positions == lengths[:, None])[..., None], end, padded)
-        first = start.expand(len(words), 1, -1)
+        first = start.expand(words.shape[0], 1, -1)
         return torch.cat([first, padded], 1), lengths + 2
 
     def _run(
@@ -169,9 +171,7 @@ class ElmoEncoder(Encoder):
 
     def scores(self, states: Tensor, direction: str) -> Tensor:
         """Logits (…, V) of the next word in reading order, from states (…, P) of `read`."""
-        if self.softmax is None:
-            raise NotImplementedError("These files have no softmax")
-        logits: Tensor = self.softmax(states)
+        logits: Tensor = self._softmax()(states)
         return logits
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
@@ -181,6 +181,19 @@ class ElmoEncoder(Encoder):
         top = self._top(inputs)
         index = positions[..., None].expand(-1, -1, top.shape[-1])
         return self.scores(top.gather(1, index), self.head)
+
+    def vocable(self, number: int) -> str:
+        return self._softmax().words[number]
+
+    def vocable_ids(self, encoded: EncodedInput) -> np.ndarray:
+        """Words that are longer than the character CNN reads, and unknown ones, have none."""
+        known = self._softmax().numbers
+        return np.array([known.get(word, -1) for word in self.preparer.pieces(encoded)])
+
+    def _softmax(self) -> Softmax:
+        if self.softmax is None:
+            raise NotImplementedError("These files have no softmax")
+        return self.softmax
 
     def _top(self, inputs: Mapping[str, Tensor]) -> Tensor:
         """The direction of the loaded head, (B, T, P)."""

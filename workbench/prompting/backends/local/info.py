@@ -20,7 +20,7 @@ class LocalInfo(BackendInfo):
 
     def models(self, at_hand: AtHand) -> Sequence[PromptModel]:
         """Models with a language model head."""
-        return [_model(one) for one in at_hand.cards if one.usable and LANGUAGE & {*one.gives}]
+        return [_model(one) for one in at_hand.cards if one.usable and _scores_subwords(one)]
 
     def find(self, name: str, at_hand: AtHand) -> PromptModel:
         return _model(at_hand.find(name))
@@ -33,7 +33,7 @@ class LocalInfo(BackendInfo):
         from workbench.runtime.tokenizer import Tokenizer, mask_token
 
         info = read_folder(model.path, allow_pickle=model.pickled, name=model.name)
-        if not LANGUAGE & {*info.gives}:
+        if not _scores_subwords(info):
             raise SpecError(
                 _("{model} is not a language model, so it cannot score prompts.").format(
                     model=info.name
@@ -44,6 +44,11 @@ class LocalInfo(BackendInfo):
         limit = info.max_length or USUAL_LENGTH
         mask = mask_token(model.path, tokenizer.backend) or ""
         return Measure(lambda texts: tokenizer.lengths(texts, limit), limit, mask)
+
+
+def _scores_subwords(card: ModelInfo) -> bool:
+    """Whether it is a language model over subwords: others have no tokenizer for answers."""
+    return bool(card.tokenizer and LANGUAGE & {*card.gives})
 
 
 def _model(card: ModelInfo) -> PromptModel:

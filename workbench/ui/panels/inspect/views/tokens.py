@@ -159,12 +159,17 @@ class ExpectedWordsView(TokensView):
     lines = 5
     best = _("Best word")
 
+    @staticmethod
+    def _title(result: Any) -> str:
+        if result.masked:
+            return _("Predictions for each token when it is masked")
+        if result.backward:
+            return _("Predictions for the previous token, before each token")
+        return _("Predictions for the next token, after each token")
+
     def show_result(self, result: Any) -> None:
         super().show_result(result)
-        masked = _("Predictions for each token when it is masked")
-        self._heading.setText(
-            masked if result.masked else _("Predictions for the next token, after each token")
-        )
+        self._heading.setText(self._title(result))
         n = result.unanswered
         self._rest.setText(
             ngettext(
