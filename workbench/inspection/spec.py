@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from workbench.base.i18n import N_
@@ -175,4 +176,4 @@ class TokenTable:
     @property
     def count(self) -> int:
         """Tokens of the text, without special tokens."""
-        return sum(not one.special for one in self.tokens)
+        return len(self.tokens) - sum(map(attrgetter("special"), self.tokens))

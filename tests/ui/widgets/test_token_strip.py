@@ -53,3 +53,41 @@ def test_nothing_to_show_takes_no_room(strip):
     strip.set([])
 
     assert strip.minimumHeight() == 0
+
+
+def test_a_long_text_is_laid_out_in_slices(strip, qtbot):
+    """Words are taken from the iterator only as far as the layout has come."""
+    taken = []
+
+    def coming():
+        for number in range(6000):
+            taken.append(number)
+            yield word(number)
+
+    strip.set(coming())
+    assert 0 < len(taken) < 6000 and len(strip._placed) == len(taken)
+
+    qtbot.waitUntil(lambda: len(strip._placed) == 6000, timeout=20_000)
+    assert strip._placed[-1].area.bottom() <= strip.minimumHeight()
+
+
+def test_a_subword_chosen_before_it_is_laid_out_is_scrolled_to_later(look, qtbot):
+    seen = []
+    strip = TokenStrip("Subwords", see=seen.append)
+    qtbot.addWidget(strip)
+    strip.set(word(number) for number in range(6000))
+    strip.choose(5999)
+    assert seen == []
+
+    qtbot.waitUntil(lambda: len(strip._placed) == 6000, timeout=20_000)
+    assert seen == [strip._placed[-1].area]
+
+
+def test_a_click_chooses_the_subword_under_it(strip, qtbot):
+    strip.set([word(number) for number in range(30)])
+    strip.resize(400, strip.minimumHeight())
+    last = strip._placed[-1].area.center().toPoint()
+
+    with qtbot.waitSignal(strip.chosen) as heard:
+        qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=last)
+    assert heard.args == [29]

@@ -4,11 +4,13 @@ bars.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import cast
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -29,6 +31,9 @@ from workbench.ui import formats, plain, theme
 GAP, WORD_GAP, LINE_GAP = 6, 10, 16  # spacing in pixels: between subwords, words and rows
 NARROW, WIDE = 52, 132  # minimum and maximum width of a subword
 PAD = 7
+SLICE = 0.008  # seconds of layout per turn of the event loop
+MANY = 500  # words laid out again in a later turn
+CHUNK = 20  # words between two looks at the clock
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -53,7 +58,6 @@ class Cell:
     lines: tuple[Line, ...] = ()
     quiet: bool = False  # special: no part of the text
     marked: bool = False  # unknown to the model
-    tip: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,27 +87,50 @@ class _Sizes:
 class TokenStrip(QWidget):
     """Wraps at its width and grows downwards; put it into `layout.scrolled`.
 
-    `chosen(number)` on mouse clicks and arrow keys.
+    A long text is laid out in slices of `SLICE` seconds, so that the window stays responsive;
+    `grown` is emitted after each. `see(area)` scrolls to a subword; `tip(number)` gives the tooltip
+    of one. `chosen(number)` is emitted on mouse clicks and arrow keys.
     """
 
     chosen = Signal(int)
+    grown = Signal()
 
-    def __init__(self, name: str, *, lines: int = 2, see: Callable[[QRectF], None] | None = None):
+    def __init__(
+        self,
+        name: str,
+        *,
+        lines: int = 2,
+        see: Callable[[QRectF], None] | None = None,
+        tip: Callable[[int], str] | None = None,
+    ):
         super().__init__()
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        self._words: tuple[Word, ...] = ()
+        # growing downwards does not repaint the rows above
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
+        self._words: list[Word] = []  # those that were needed so far
+        self._coming: Iterator[Word] = iter(())
         self._lines, self._rtl = lines, False
         self._number: int | None = None
-        self._see = see
+        self._see, self._tip = see, tip
         self._placed: list[_Placed] = []
+        self._places: dict[int, int] = {}  # number of a cell → index in `_placed`
+        self._steps: Iterator[None] = iter(())  # of the layout
+        self._to_see = False  # scroll to the chosen subword once it is placed
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._place_slice)
         drop = theme.changed.connect(self._restyle)
         self.destroyed.connect(lambda *_: drop())
 
-    def set(self, words: Sequence[Word], *, lines: int = 2, rtl: bool = False) -> None:
-        """Set the words; `lines` predictions per subword, right-to-left if `rtl`."""
-        self._words, self._lines, self._rtl = tuple(words), lines, rtl
+    def set(self, words: Iterable[Word], *, lines: int = 2, rtl: bool = False) -> None:
+        """Set the words; `lines` predictions per subword, right-to-left if `rtl`.
+
+        An iterator is consumed as far as the layout has come.
+        """
+        self._words, self._coming = [], iter(words)
+        self._lines, self._rtl = lines, rtl
         self._number = None
         self._place()
 
@@ -143,12 +170,43 @@ class TokenStrip(QWidget):
         return _Sizes(theme.px(22), theme.px(22), theme.px(26), fonts)
 
     def _place(self) -> None:
+        """Lay out from the start: the first slice at once, the others in later turns."""
+        self._to_see = self._number is not None
+        self._steps = self._layout_words()
+        if len(self._words) > MANY:
+            self._timer.start(0)  # once for several changes of the size
+        else:
+            self._place_slice()
+        self.update()
+
+    def _place_slice(self) -> None:
+        end = time.perf_counter() + SLICE
+        for _chunk in self._steps:
+            if time.perf_counter() > end:
+                self._timer.start(0)
+                break
+        else:
+            self._timer.stop()
+        self.setMinimumHeight(int(self._height()))
+        self.updateGeometry()
+        if self._to_see:
+            self._show_chosen()
+        self.grown.emit()
+
+    def _all_words(self) -> Iterator[Word]:
+        yield from self._words
+        for word in self._coming:
+            self._words.append(word)
+            yield word
+
+    def _layout_words(self) -> Iterator[None]:
+        self._placed, self._places = [], {}
+        self.update()
         sizes, width = self._sizes(), max(self.width(), 120)
         metrics = {name: QFontMetricsF(font) for name, font in sizes.fonts.items()}
         tall = sizes.word + sizes.piece + 4 + self._lines * sizes.line
         x = y = 0.0
-        self._placed = []
-        for word in self._words:
+        for count, word in enumerate(self._all_words(), 1):
             widths = [self._cell_width(cell, metrics) for cell in word.cells]
             least = metrics["word"].horizontalAdvance(word.text) + 2
             total = sum(widths) + GAP * (len(widths) - 1)
@@ -162,12 +220,12 @@ class TokenStrip(QWidget):
                 area = QRectF(x, y, wide, tall)
                 if self._rtl:
                     area.moveRight(width - x)
+                self._places[cell.number] = len(self._placed)
                 self._placed.append(_Placed(area, cell, word.text if number == 0 else "", least))
                 x += wide + GAP
             x += WORD_GAP - GAP
-        self.setMinimumHeight(int(self._height()))
-        self.updateGeometry()
-        self.update()
+            if count % CHUNK == 0:
+                yield
 
     def _cell_width(self, cell: Cell, metrics: dict[str, QFontMetricsF]) -> float:
         share = metrics["line"].horizontalAdvance(" 100")
@@ -192,9 +250,21 @@ class TokenStrip(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         sizes, seen = self._sizes(), QRectF(event.rect())
-        for placed in self._placed:
+        for placed in self._between(seen.top(), seen.bottom()):
             if placed.area.intersects(seen):
                 self._paint(painter, placed, sizes)
+
+    def _between(self, top: float, bottom: float) -> Iterator[_Placed]:
+        """The subwords of the rows in this vertical range."""
+        first = bisect_left(self._placed, top, key=lambda one: one.area.bottom())
+        for index in range(first, len(self._placed)):
+            if self._placed[index].area.top() > bottom:
+                return
+            yield self._placed[index]
+
+    def _at(self, position: QPointF) -> _Placed | None:
+        rows = self._between(position.y(), position.y())
+        return next((one for one in rows if one.area.contains(position)), None)
 
     def _paint(self, painter: QPainter, placed: _Placed, sizes: _Sizes) -> None:
         area, cell = placed.area, placed.cell
@@ -266,7 +336,7 @@ class TokenStrip(QWidget):
     # ---------------------------------------------------------------- mouse and keys
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        found = next((one for one in self._placed if one.area.contains(event.position())), None)
+        found = self._at(event.position())
         if found is not None:
             self._take(found.cell.number)
 
@@ -277,11 +347,9 @@ class TokenStrip(QWidget):
             and self._placed
             and not event.modifiers() & Qt.KeyboardModifier.ControlModifier
         ):
-            numbers = [one.cell.number for one in self._placed]
-            step = steps[Qt.Key(event.key())]
-            known = self._number if self._number in numbers else None
-            at = numbers.index(known) + step if known is not None else 0
-            self._take(numbers[min(max(at, 0), len(numbers) - 1)])
+            place = self._places.get(self._number) if self._number is not None else None
+            at = place + steps[Qt.Key(event.key())] if place is not None else 0
+            self._take(self._placed[min(max(at, 0), len(self._placed) - 1)].cell.number)
             return
         super().keyPressEvent(event)
 
@@ -290,15 +358,15 @@ class TokenStrip(QWidget):
         self.chosen.emit(number)
 
     def _show_chosen(self) -> None:
-        found = next((one for one in self._placed if one.cell.number == self._number), None)
-        if found is not None and self._see is not None:
-            self._see(found.area)
+        place = self._places.get(self._number) if self._number is not None else None
+        self._to_see = self._number is not None and place is None
+        if place is not None and self._see is not None:
+            self._see(self._placed[place].area)
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip:
-            at = cast(QHelpEvent, event).pos()
-            found = next((one for one in self._placed if one.area.contains(at)), None)
-            plain.set_tip(self, found.cell.tip if found else "")
+            found = self._at(QPointF(cast(QHelpEvent, event).pos()))
+            plain.set_tip(self, self._tip(found.cell.number) if found and self._tip else "")
         return super().event(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:

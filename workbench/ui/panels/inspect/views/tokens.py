@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QRectF
@@ -37,10 +40,11 @@ class TokensView(InspectorView):
     def __init__(self, state: Shown) -> None:
         super().__init__(state)
         self._note = words("", "caption", "muted")
-        self._strip = TokenStrip(_("Subwords"), see=self._see)
+        self._strip = TokenStrip(_("Subwords"), see=self._see, tip=self._tip)
+        self._strip.grown.connect(self._fit)
         self._strip.chosen.connect(self.page.choose_token)
         self._scroll = scrolled(self._strip)
-        self._table = Table(_columns(self), name=_("Tokens"), key=lambda pair: pair[0])
+        self._table = Table(_columns(self), name=_("Tokens"), key=itemgetter(0))
         self._table.chosen.connect(self._table_chosen)
         for column in (LABEL, OTHERS):
             self._table.setColumnHidden(column, not self.lines)
@@ -99,22 +103,19 @@ class TokensView(InspectorView):
 
     # ---------------------------------------------------------------- predictions as cells
 
-    def _words(self, result: TokenTable) -> list[Word]:
+    def _words(self, result: TokenTable) -> Iterator[Word]:
         """Runs of tokens of one word, in order; tokens outside of words are separate."""
-        found: list[tuple[object, list[Cell]]] = []
-        for number, one in enumerate(result.tokens):
-            key = one.word if one.word is not None else f"alone {number}"
-            cell = Cell(
-                number, one.shown, self._lines(one), one.special, one.unknown, self._tip(one)
+
+        def key(pair: tuple[int, TokenRow]) -> tuple[bool, int]:
+            number, one = pair
+            return (True, one.word) if one.word is not None else (False, number)
+
+        for (in_word, index), pairs in groupby(enumerate(result.tokens), key):
+            cells = (
+                Cell(number, one.shown, self._lines(one), one.special, one.unknown)
+                for number, one in pairs
             )
-            if found and found[-1][0] == key:
-                found[-1][1].append(cell)
-            else:
-                found.append((key, [cell]))
-        return [
-            Word(result.words[key].text if isinstance(key, int) else "", tuple(cells))
-            for key, cells in found
-        ]
+            yield Word(result.words[index].text if in_word else "", tuple(cells))
 
     def _lines(self, one: TokenRow) -> tuple[Line, ...]:
         return tuple(Line(name, share, self.tint(name)) for name, share in one.best)
@@ -123,8 +124,10 @@ class TokensView(InspectorView):
         """The colour of a prediction's bar."""
         return "accent"
 
-    def _tip(self, one: TokenRow) -> str:
-        return "\n".join(f"{name}  {formats.points(share)} %" for name, share in one.best)
+    def _tip(self, number: int) -> str:
+        tokens = self.state.result.tokens if self.state.result is not None else ()
+        best = tokens[number].best if number < len(tokens) else ()
+        return "\n".join(f"{name}  {formats.points(share)} %" for name, share in best)
 
     # ---------------------------------------------------------------- selection
 
