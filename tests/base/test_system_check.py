@@ -22,3 +22,11 @@ def test_a_check_goes_through_an_event_unchanged():
 def test_a_folder_is_shown_without_the_name_of_the_user(user_dir, tmp_path):
     assert shown(user_dir / ".cache" / "glossbench") == str(Path("~/.cache/glossbench"))
     assert shown(tmp_path / "elsewhere") == str(tmp_path / "elsewhere")
+
+
+def test_sizes_are_written_by_the_reader_and_pass_through_an_event():
+    check = Check("computing.memory", "Memory", "{free} free", sizes={"free": 2_100_000_000})
+
+    assert Check.from_event(check.to_event()) == check
+    assert check.told() == "2.1 GB free"
+    assert check.told(lambda count: f"{count} B") == "2100000000 B free"

@@ -79,3 +79,10 @@ def test_scoring_gives_the_scores_that_the_task_lists(task):
 @pytest.mark.parametrize("task", ALL)
 def test_a_prediction_of_nothing_suggests_nothing(task):
     assert spec.info(task).answers(Prediction()) == []
+
+
+def test_scores_that_fit_several_tasks_have_the_order_of_the_task_of_their_run():
+    """A classifier that was scored with these two only; token tags have both as well."""
+    assert spec.score_names({"accuracy", "macro_f1"}, "classify") == ("macro_f1", "accuracy")
+    assert spec.score_names({"accuracy", "macro_f1"}, "token") == ("accuracy", "macro_f1")
+    assert spec.score_names({"span_f1", "token_accuracy"}, "not installed")[0] == "span_f1"

@@ -5,8 +5,8 @@ No check names a file of the user, or a folder other than those of Glossbench.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +24,25 @@ GROUPS = {  # first part of a check's id → title, in the order of the report
 
 @dataclass(frozen=True)
 class Check:
-    """`id` is "group.name" and never changes; `advice` says what to do unless the state is ok."""
+    """`id` is "group.name" and never changes; `advice` says what to do unless the state is ok.
+
+    `sizes`: bytes by name; `{name}` in `result` stands for them, as the window writes numbers in
+    the locale of the user. Read the result with `told`.
+    """
 
     id: str
     title: str
     result: str
     state: str = OK
     advice: str = ""
+    sizes: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+    def told(self, size: Callable[[int], str] | None = None) -> str:
+        """The result; `size` formats bytes, by default as English gigabytes."""
+        text = self.result
+        for name, count in self.sizes.items():
+            text = text.replace(f"{{{name}}}", (size or gigabytes)(count))
+        return text
 
     @property
     def group(self) -> str:
@@ -42,7 +54,9 @@ class Check:
 
     @classmethod
     def from_event(cls, payload: Mapping[str, Any]) -> Check:
-        return cls(**{name: str(payload[name]) for name in cls.__dataclass_fields__})
+        texts = ("id", "title", "result", "state", "advice")
+        sizes = {str(name): int(count) for name, count in payload["sizes"].items()}
+        return cls(**{name: str(payload[name]) for name in texts}, sizes=sizes)
 
 
 def worst(checks: tuple[Check, ...]) -> str:

@@ -176,4 +176,5 @@ class TokenTable:
     @property
     def count(self) -> int:
         """Tokens of the text, without special tokens."""
-        return len(self.tokens) - sum(map(attrgetter("special"), self.tokens))
+        special: int = sum(map(attrgetter("special"), self.tokens))
+        return len(self.tokens) - special

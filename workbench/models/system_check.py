@@ -12,7 +12,7 @@ from typing import Any
 from workbench.base import settings
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
-from workbench.base.system_check import OK, PROBLEM, WARNING, Check, gigabytes
+from workbench.base.system_check import OK, PROBLEM, WARNING, Check
 from workbench.base.terms import term
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "safetensors", "onnxruntime")
@@ -57,12 +57,9 @@ def _devices() -> Iterator[Check]:
 
     for found in devices.describe():
         memory = found["memory_mb"] * 2**20
-        told = (
-            _("{title}, {memory}").format(title=found["title"], memory=gigabytes(memory))
-            if memory
-            else found["title"]
-        )
-        yield Check(f"computing.device.{found['name']}", found["name"], told)
+        told = f"{found['title']}, {{memory}}" if memory else found["title"]
+        sizes = {"memory": memory} if memory else {}
+        yield Check(f"computing.device.{found['name']}", found["name"], told, sizes=sizes)
     yield _threads()
     if driver_without_cuda():
         yield Check(

@@ -17,7 +17,7 @@ from workbench import __version__
 from workbench.base import file_lock, paths, settings
 from workbench.base.i18n import N_, _
 from workbench.base.privacy import TELEMETRY_OFF
-from workbench.base.system_check import OK, PROBLEM, WARNING, Check, gigabytes, shown
+from workbench.base.system_check import OK, PROBLEM, WARNING, Check, shown
 from workbench.jobs import machine
 from workbench.storage import probe
 
@@ -112,7 +112,7 @@ def _other_packages(wanted: Mapping[str, str]) -> Check:
     id, title = "versions.packages", _("Other packages")
     wrong = [check for name in wanted if (check := package(name, wanted[name])).state != OK]
     if wrong:
-        told = ", ".join(f"{check.title}: {check.result}" for check in wrong)
+        told = ", ".join(f"{check.title}: {check.told()}" for check in wrong)
         return Check(id, title, told, max(wrong, key=_badness).state, _(FIX_PACKAGES))
     return Check(id, title, _("{n} packages in supported versions").format(n=len(wanted)))
 
@@ -158,12 +158,11 @@ def _sqlite() -> Check:
 
 def _computing() -> Iterator[Check]:
     total, free = machine.memory()
-    told = _("{free} free of {total}").format(free=gigabytes(free), total=gigabytes(total))
+    told, sizes = _("{free} free of {total}"), {"free": free, "total": total}
     little = free < LITTLE_MEMORY
     advice = _("Close other programs before training. No worker is kept ready while memory is low.")
-    yield Check(
-        "computing.memory", _("Memory"), told, WARNING if little else OK, advice if little else ""
-    )
+    state, advice = (WARNING, advice) if little else (OK, "")
+    yield Check("computing.memory", _("Memory"), told, state, advice, sizes)
 
 
 # ---------------------------------------------------------------- folders
@@ -203,13 +202,13 @@ def folder_check(id: str, title: str, folder: Path, *, named: bool = False) -> C
         return Check(
             id, title, prefix + told, PROBLEM, _("Grant your user write permission for the folder.")
         )
-    told = prefix + _("writable, {space} free").format(space=gigabytes(free))
+    told, sizes = prefix + _("writable, {space} free"), {"space": free}
     if free < NO_SPACE:
-        return Check(id, title, told, PROBLEM, _("Free up space on this disk."))
+        return Check(id, title, told, PROBLEM, _("Free up space on this disk."), sizes)
     if free < LITTLE_SPACE:
         advice = _("A trained model takes up to 2 GB. Free up space before training or exporting.")
-        return Check(id, title, told, WARNING, advice)
-    return Check(id, title, told)
+        return Check(id, title, told, WARNING, advice, sizes)
+    return Check(id, title, told, sizes=sizes)
 
 
 def _existing(folder: Path) -> Path:

@@ -143,7 +143,7 @@ def as_text(checks: Sequence[Check]) -> str:
         lines.append(title)
         for check in found:
             state = term(check.state).ljust(width)
-            lines.append(f"  {state}  {check.title}: {check.result}")
+            lines.append(f"  {state}  {check.title}: {check.told()}")
             if check.advice:
                 lines.append(f"  {' ' * width}  → {check.advice}")
         lines.append("")
@@ -151,6 +151,9 @@ def as_text(checks: Sequence[Check]) -> str:
 
 
 def as_json(checks: Sequence[Check]) -> dict[str, object]:
-    names = ("id", "group", "title", "result", "state", "advice")
-    rows = [{name: getattr(check, name) for name in names} for check in checks]
+    names = ("id", "group", "title", "state", "advice")
+    rows = [
+        {**{name: getattr(check, name) for name in names}, "result": check.told()}
+        for check in checks
+    ]
     return {"state": worst(tuple(checks)), "checks": rows}

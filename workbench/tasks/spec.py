@@ -283,12 +283,14 @@ def score_title(name: str) -> str:
     return _(title) if title else name
 
 
-def score_names(scores: Iterable[str]) -> tuple[str, ...]:
-    """These names of scores in the order of their task, main score first."""
+def score_names(scores: Iterable[str], task: str = "") -> tuple[str, ...]:
+    """These names of scores in the order of their task, main score first.
+
+    Without a task, or if it is not installed, the order is that of the task whose scores fit best.
+    """
     given = set(scores)
-    orders = [
-        (task.main, task.second, *(score.name for score in task.scores)) for task in all_tasks()
-    ]
+    chosen = [one for one in all_tasks() if one.id == task] or all_tasks()
+    orders = [(one.main, one.second, *(score.name for score in one.scores)) for one in chosen]
     order = min(orders, key=lambda names: (len(given - {*names}), len({*names} - given)))
     return tuple(dict.fromkeys(name for name in (*order, *sorted(given)) if name in given))
 

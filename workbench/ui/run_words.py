@@ -35,9 +35,9 @@ def main_score(run: Run) -> str:
     return points(run.scores.get("dev", {}).get(tasks.info(task).main)) if task else points(None)
 
 
-def first_score(scores: Mapping[str, float]) -> str:
+def first_score(scores: Mapping[str, float], task: str) -> str:
     """The most important of the scores on dev as text; "" if there are none."""
     if not scores:
         return ""
-    main = score_names(scores)[0]
+    main = score_names(scores, task)[0]
     return _("{name} {value} on dev").format(name=score_title(main), value=points(scores[main]))

@@ -1,6 +1,7 @@
 """A form built from options: groups, automatic values, and search."""
 
 import pytest
+from PySide6.QtCore import Qt
 
 from workbench.base.options import Option
 from workbench.ui.widgets.form import Form
@@ -48,3 +49,35 @@ def test_an_automatic_value_shows_its_rule_while_nothing_is_typed(form):
     assert form.control("epochs").placeholderText() == "automatic: from the data"
     assert form.control("rank").placeholderText() == ""
     assert form.values() == {}
+
+
+def test_the_mouse_wheel_changes_a_value_only_with_the_focus(look, qtbot, monkeypatch):
+    from PySide6.QtCore import QPoint, QPointF
+    from PySide6.QtGui import QWheelEvent
+    from PySide6.QtWidgets import QApplication
+
+    from workbench.ui.widgets.field import combo
+    from workbench.ui.widgets.spin import SpinBox
+
+    spin, box = SpinBox(0, 9), combo([(1, "one"), (2, "two")], value=2)
+    spin.setValue(5)
+    for widget in (spin, box):
+        qtbot.addWidget(widget)
+        widget.show()
+        turned = QWheelEvent(
+            QPointF(5, 5),
+            QPointF(widget.mapToGlobal(QPoint(5, 5))),
+            QPoint(),
+            QPoint(0, 120),
+            Qt.MouseButton.NoButton,
+            Qt.KeyboardModifier.NoModifier,
+            Qt.ScrollPhase.NoScrollPhase,
+            False,
+        )
+        widget.clearFocus()
+        QApplication.sendEvent(widget, turned)
+    assert (spin.value(), box.currentData()) == (5, 2)
+
+    monkeypatch.setattr(SpinBox, "hasFocus", lambda _box: True)
+    QApplication.sendEvent(spin, turned)
+    assert spin.value() == 6

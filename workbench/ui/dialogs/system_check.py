@@ -11,7 +11,7 @@ from workbench.base.i18n import _
 from workbench.base.system_check import GROUPS, OK, PROBLEM, WARNING, Check
 from workbench.base.terms import term
 from workbench.operations.system_check import SystemCheck, as_text, summary
-from workbench.ui import theme
+from workbench.ui import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
@@ -164,10 +164,11 @@ def check_line(check: Check) -> QWidget:
     icon = call(IconLabel(name, tone, 15), term(check.state))
     screen = QApplication.primaryScreen().availableGeometry().width()
     title = fixed(words(check.title, "small", wrap=True), min(theme.px(TITLE), screen // 5))
-    parts = [words(check.result, "small", wrap=True, select=True)]
+    told = check.told(formats.size)
+    parts = [words(told, "small", wrap=True, select=True)]
     if check.advice:
         parts.append(words(check.advice, "small", "muted", wrap=True, select=True))
     title_and_space = column(title, None, margins=(0, 1, 0, 0))
     result = column(*parts, None, gap=2, margins=(0, 1, 0, 0))
     made = row(column(icon, None), title_and_space, (result, 1), gap=10, margins=(2, 6, 2, 6))
-    return call(made, f"{term(check.state)}: {check.title}: {check.result}", check.advice)
+    return call(made, f"{term(check.state)}: {check.title}: {told}", check.advice)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPaintEvent, QResizeEvent, QStandardItemModel
+from PySide6.QtGui import QFontMetrics, QPaintEvent, QResizeEvent, QStandardItemModel, QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -102,8 +102,15 @@ class Field(QFrame):
 class _Combo(QComboBox):
     """Text that does not fit is elided in the middle and shown in the tooltip.
 
-    Names often differ at their end; Qt would clip them within a letter.
+    Names often differ at their end; Qt would clip them within a letter. The mouse wheel changes the
+    value only while the box has the focus, else it scrolls the page.
     """
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
 
     def showPopup(self) -> None:
         """Make the popup wider than the box if necessary, to show long names in full."""
@@ -141,6 +148,7 @@ def combo(
 ) -> QComboBox:
     """A combo box of (value, text); `value` is selected. The value of an item is its user data."""
     it = _Combo()
+    it.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     it.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     it.setMinimumContentsLength(8)
     it.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

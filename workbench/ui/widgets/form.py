@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from workbench.base.i18n import N_, _
 from workbench.base.terms import term
 from workbench.ui.widgets.field import Field, choose, combo
+from workbench.ui.widgets.spin import SpinBox
 from workbench.ui.widgets.words import call, words
 
 GROUPS = {"main": N_("Main"), "more": N_("More")}
@@ -129,8 +130,7 @@ class Form(QFrame):
             it = box = combo(list(zip(option.choices, _choice_titles(option), strict=True)))
             box.activated.connect(lambda _index: self.changed.emit(name))
         elif option.kind == "spin":
-            it = spin = QSpinBox()
-            spin.setRange(
+            it = spin = SpinBox(
                 int(getattr(option, "low", 0) or 0), int(getattr(option, "high", 0) or 2**31 - 1)
             )
             spin.valueChanged.connect(lambda _value: self.changed.emit(name))

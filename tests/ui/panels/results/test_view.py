@@ -103,7 +103,7 @@ def test_every_control_has_a_name_and_none_is_wider_than_the_page(panel, qtbot):
 def test_buttons_that_need_weights_rest_without_them_and_the_page_says_why(panel):
     assert not named(panel, "Export model").isEnabled()
     assert not named(panel, "Show test score").isEnabled()
-    assert "Weights not found" in panel.view._message.text()
+    assert "weights of this run are missing" in panel.view._message.text()
     assert named(panel, "Train again").isEnabled()
 
 

@@ -309,7 +309,7 @@ def test_the_page_opens_with_the_curves_of_the_last_training(context):
 
     assert again.live.losses == {"task": [2.0, 1.0]}
     assert (again.live.status, again.live.message, again.running) == ("failed", "It broke.", False)
-    assert again.live.log == ["step 2: dev Accuracy 60.0  Macro F1 50.0"]
+    assert again.live.log == ["step 2: dev Macro F1 50.0  Accuracy 60.0"]
     again.close()
 
 

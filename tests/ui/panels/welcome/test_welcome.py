@@ -79,7 +79,7 @@ def test_what_is_new_are_the_newest_entries_of_the_newest_version():
     newer = "## 2.0\n\nWords.\n\n- One.\n- Two: more\n  words. Rest.\n- Three\n"
     text = f"# Changes\n\n{newer}\n## 1.0\n\n- Old.\n"
 
-    assert read(text, 2) == ("2.0", ("Three", "Two"))
+    assert read(text, 2) == ("2.0", ("Three", "Two: more words"))
     assert read("", 2) == ("", ())
 
 
@@ -93,6 +93,7 @@ def test_the_page_shows_what_is_new_and_leads_to_all_changes(app, monkeypatch):
 
     state = app.window.panel("welcome").state
     assert len(state.news) == 6 and state.version
+    assert all(len(entry.split()) > 4 for entry in state.news), state.news
     assert "Changes" in shown[0] and state.version in shown[0]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QCheckBox, QFrame, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
@@ -22,6 +22,7 @@ from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.spin import SpinBox
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import call, words
 
@@ -220,9 +221,8 @@ class SplitsDialog(Dialog):
         return " · ".join(parts)
 
 
-def _spin(highest: int, value: int, name: str, split: str = "") -> QSpinBox:
-    box = QSpinBox()
-    box.setRange(0, highest)
+def _spin(highest: int, value: int, name: str, split: str = "") -> SpinBox:
+    box = SpinBox(0, highest)
     box.setValue(value)
     box.setMinimumWidth(80)
     call(box, name.format(split=term(split)) if split else name)

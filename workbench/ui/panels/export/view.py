@@ -185,7 +185,7 @@ class _Choices(QFrame):
 def _run_told(run: Run) -> str:
     if run is None:
         return ""
-    score = first_score(run.scores.get("dev", {}))
+    score = first_score(run.scores.get("dev", {}), run.spec.get("task", ""))
     return "  ·  ".join(
         one for one in (run.spec.get("model_name", ""), score, when_iso(run.at)) if one
     )

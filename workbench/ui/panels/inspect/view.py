@@ -127,7 +127,8 @@ class InspectView(View):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._left.setFixedWidth(min(theme.px(SIDE), self.width() // 4))
+        share = max(self.width() // 4, self._listed.needed_width())
+        self._left.setFixedWidth(min(theme.px(SIDE), share))
 
     def _asking(self) -> QWidget:
         self._input, self._second = QLineEdit(), QLineEdit()

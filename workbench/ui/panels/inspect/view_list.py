@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 VIEW = Qt.ItemDataRole.UserRole
 FRAME = 4  # width of the focus ring and the padding, in pixels
+SIDES = 14  # margin of the list and space in its button, in pixels
 
 
 class ViewList(QFrame):
@@ -53,6 +54,10 @@ class ViewList(QFrame):
         layout.addStretch(1)
         drop = theme.changed.connect(self._fill)
         self.destroyed.connect(lambda *_: drop())
+
+    def needed_width(self) -> int:
+        """The width at which the number of refused views is not cut."""
+        return self._fold.sizeHint().width() + 2 * SIDES
 
     def set(self, offers: Sequence[Offer], view: str) -> None:
         """Set the views or the current one; emits nothing."""

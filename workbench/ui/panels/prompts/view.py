@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
@@ -26,6 +26,7 @@ from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row, scrolled
 from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.spin import SpinBox
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ class PromptsView(View):
         self._right_pages = LaterStack(lambda: self._shown, self._no_documents)
         self._right_pages.setCurrentIndex(0)
         top = card(
-            row(words(_("Prompt as the model receives it"), weight=600), None, self._count),
+            flow(words(_("Prompt as the model receives it"), weight=600), None, self._count),
             (self._right_pages, 1),
             gap=8,
         )
@@ -378,8 +379,7 @@ def _remarks(preview: Preview) -> str:
     return " ".join(found)
 
 
-def _spin(low: int, high: int) -> QSpinBox:
-    it = QSpinBox()
-    it.setRange(low, high)
+def _spin(low: int, high: int) -> SpinBox:
+    it = SpinBox(low, high)
     it.setKeyboardTracking(False)
     return it

@@ -15,9 +15,11 @@ from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import score_names, score_title
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.layout import card, row
+from workbench.ui.widgets.layout import card, row, scrolled
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, words
+
+LEAST_TABLE = 120  # pixels at 100 %; below, the page scrolls
 
 
 class ComparisonView(QFrame):
@@ -54,8 +56,9 @@ class ComparisonView(QFrame):
         layout.setSpacing(12)
         layout.addWidget(row((self._title, 1), back))
         layout.addWidget(self._problem)
-        self._body = QFrame()
-        body = QVBoxLayout(self._body)
+        inside = QFrame()
+        self._body = scrolled(inside)
+        body = QVBoxLayout(inside)
         body.setContentsMargins(0, 0, 0, 0)
         body.setSpacing(12)
         body.addWidget(card(self._scores, self._words, gap=8))
@@ -85,6 +88,7 @@ class ComparisonView(QFrame):
             ),
         )
         table = Table(columns, name=name, key=lambda one: one.document_id, sortable=True)
+        table.setMinimumHeight(theme.px(LEAST_TABLE))
         table.opened.connect(
             lambda one: self._state.context.go("annotate", document=one.document_id)
         )
@@ -109,7 +113,7 @@ class ComparisonView(QFrame):
             return
         for number, run in ((1, first), (2, second)):
             self._scores.rows_model.set_title(number, run.name)
-        names = score_names(found.first.scores)
+        names = score_names(found.first.scores, first.spec.get("task", ""))
         self._scores.set_rows(
             [
                 (score_title(name), found.first.scores[name], found.second.scores[name])

@@ -241,7 +241,7 @@ class ResultsState(State):
             then, today = self.evaluation(split, "run"), self.evaluation(split, "today")
             before = then.scores if then else run.scores.get(split, {})
             now = today.scores if today else {}
-            names = tasks.score_names({**before, **now})
+            names = tasks.score_names({**before, **now}, run.spec.get("task", ""))
             rows += [
                 ScoreRow(tasks.score_title(one), split, before.get(one), now.get(one))
                 for one in names

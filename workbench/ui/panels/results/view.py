@@ -310,7 +310,7 @@ class ResultsView(WatchingView):
         if told and run.status not in ("done", "stopped"):
             return told, "bad"
         if run.kind == "train" and not self.state.weights_here:
-            return _("Weights not found: {folder} is missing.").format(
+            return _("The weights of this run are missing: there is no folder {folder}.").format(
                 folder=self.state.folder / "model"
             ), "warn"
         return self.state.problem, "warn"

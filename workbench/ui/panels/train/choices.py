@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtWidgets import (
     QFrame,
     QLineEdit,
-    QSpinBox,
     QVBoxLayout,
 )
 
@@ -20,6 +19,7 @@ from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.layout import bar, column, layout_of, row, scrolled
+from workbench.ui.widgets.spin import SpinBox
 from workbench.ui.widgets.words import call, words
 
 if TYPE_CHECKING:
@@ -93,8 +93,7 @@ class Choices(QFrame):
         self._search.setClearButtonEnabled(True)
         call(self._search, _("Search options"))
         self._search.textChanged.connect(lambda text: self._form and self._form.filter(text))
-        self._seed = QSpinBox()
-        self._seed.setRange(0, 2**31 - 1)
+        self._seed = SpinBox(0, 2**31 - 1)
         call(self._seed, _("Seed"))
         self._seed.valueChanged.connect(state.set_seed)
         self.start = Button(_("Start training"), "play", "primary", on=state.start)

@@ -52,6 +52,7 @@ class Live:
     run_id: int
     name: str
     title: str
+    task: str = ""
     status: str = "waiting"
     ending: str = ""  # stop or cancel, from the click until the worker has ended
     step: int = 0
@@ -137,7 +138,7 @@ def _evaluated(live: Live, told: Mapping[str, Any]) -> None:
         live.scores.setdefault(name, []).append(value)
     shown = "  ".join(
         f"{tasks.score_title(name)} {formats.points(told['scores'][name])}"
-        for name in shown_scores(told["scores"])
+        for name in tasks.score_names(told["scores"], live.task)[:2]
     )
     _add_line(live, _("step {step}: dev {scores}").format(step=told["step"], scores=shown))
 
@@ -160,15 +161,16 @@ def _add_line(live: Live, line: str) -> None:
     del live.log[:-LOG_LINES]
 
 
-def shown_scores(scores: Mapping[str, object]) -> tuple[str, ...]:
+def shown_scores(live: Live) -> tuple[str, ...]:
     """The two scores that are plotted: the main score of the task and its second."""
-    return tasks.score_names(scores)[:2]
+    return tasks.score_names(live.scores, live.task)[:2]
 
 
 def new_live(run: Run) -> Live:
     spec = run.spec
     model = spec.get("model_name") or spec.get("model", "")
-    return Live(run.id, run.name, " · ".join((run.layer or spec.get("layer", ""), model)))
+    title = " · ".join((run.layer or spec.get("layer", ""), model))
+    return Live(run.id, run.name, title, spec.get("task", ""))
 
 
 def read_live(run: Run, path: Path) -> Live | None:

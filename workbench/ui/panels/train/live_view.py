@@ -199,7 +199,7 @@ class LiveRun(QFrame):
             else:
                 losses[name], tones[name] = (steps, values), TONES[index % len(TONES)]
         _show(self._loss, losses, tones, widths)
-        shown = shown_scores(live.scores)
+        shown = shown_scores(live)
         _show(
             self._score,
             {score_title(name): (live.seen, live.scores[name]) for name in shown},

@@ -39,4 +39,4 @@ def read(text: str, most: int = MOST) -> tuple[str, tuple[str, ...]]:
 def _first_sentence(entry: str) -> str:
     """Without the marks of Markdown, as it is shown as plain text."""
     plain = re.sub(r"[`*]", "", entry)
-    return re.split(r"(?<=[.;:])\s", plain, maxsplit=1)[0].rstrip(".;:")
+    return re.split(r"(?<=[.;])\s", plain, maxsplit=1)[0].rstrip(".;")
