@@ -12,7 +12,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from tests import tiny_elmo, tiny_models  # noqa: E402
+from tests import tiny_elmo, tiny_models, vector_files  # noqa: E402
 from workbench.base.registry import registry  # noqa: E402
 from workbench.exporters.model import run as exporting  # noqa: E402
 from workbench.exporters.model.results import ExportResult  # noqa: E402
@@ -52,6 +52,8 @@ FAMILIES = (
     Row("transformer", "gpt2", lambda folder: tiny_models.make(folder, "gpt2"), "next"),
     Row("elmo", "elmo", tiny_elmo.make),
     Row("elmo", "elmo", lambda folder: tiny_elmo.make(folder, softmax=True), "next"),
+    Row("vectors", "vectors", vector_files.make),
+    Row("vectors", "vectors", lambda folder: vector_files.make(folder, "native.bin")),
 )
 TASKS = {"classify": "tone", "tag": "places"}
 
