@@ -37,6 +37,13 @@ LIGHT = {
     "training.plan": ("tasks.spec", "training.methods.spec", "training.spec"),
     "training.results": ("training.plan",),
     "training.vectors.spec": (),
+    "pretraining.spec": ("models.spec", "models.spec.*"),
+    "pretraining.texts": (),
+    "pretraining.results": (),
+    "pretraining.objectives.*.info": (
+        "pretraining.spec",
+        "pretraining.objectives.*.info",
+    ),
     "inspection.spec": (),
     "inspection.*.info": ("inspection.spec", "inspection.*.info", "numpy"),
     "exporters.model.spec": ("tasks.spec",),
@@ -100,6 +107,9 @@ TABLE = {
         ("text", "runtime", "metrics", "models", "tasks"),
         ("torch", "transformers", "safetensors", "tokenizers", "accelerate", "peft", "optuna"),
         ("gensim",),
+    ),
+    "pretraining": Row(
+        ("text", "runtime", "models", "tasks", "training"), ("torch", "transformers")
     ),
     "inspection": Row(("text", "runtime", "models", "tasks"), ("torch", "captum", "sklearn")),
     "prompting": Row(("text", "runtime", "metrics"), ("jinja2", "httpx")),

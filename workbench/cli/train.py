@@ -108,7 +108,7 @@ class TaskName(TaskType):
 )
 @click.option(
     "--options",
-    "list_options",
+    "list_them",
     is_flag=True,
     help=_("List every training option with its default, then exit."),
 )
@@ -122,7 +122,7 @@ def train(
     name: str,
     seed: int,
     with_test: bool,
-    list_options: bool,
+    list_them: bool,
     as_json: bool,
 ) -> None:
     """Fine-tune a pretrained model on the submitted documents of project FILE.
@@ -131,8 +131,8 @@ def train(
     checkpoint
     so far, twice cancels.
     """
-    if list_options:
-        return _list_options(task, as_json)
+    if list_them:
+        return list_options(all_options(task), {task} if task else set(_ids()), as_json)
     if file is None or task is None or model is None:
         what = "FILE" if file is None else "--task" if task is None else "--model"
         raise click.UsageError(_("Missing {what}.").format(what=what))
@@ -183,7 +183,8 @@ def _train(opened: Session, spec: TrainSpec, card: ModelInfo) -> Run:
         note(told)
     run = operations.start(opened.project, opened.queue, spec)
     job = cast("Job", operations.job_of(opened.queue, opened.project, run.id))  # just queued
-    _follow(opened, job, run)
+    stopping = _("Stopping. The best checkpoint so far is kept. Press Ctrl+C again to cancel.")
+    follow(opened, job, _("Training {name}").format(name=run.name), stopping)
     if job.status == "cancelled":
         raise Cancelled(_("Training was cancelled. No result was kept."))
     ended = operations.run(opened.project, run.id)
@@ -195,19 +196,18 @@ def _train(opened: Session, spec: TrainSpec, card: ModelInfo) -> Run:
     return ended
 
 
-def _follow(opened: Session, job: Job, run: Run) -> None:
+def follow(opened: Session, job: Job, title: str, stopping: str) -> None:
+    """Wait for a training with progress. Ctrl+C stops it, saying `stopping`; twice cancels."""
     from workbench.jobs.events import Output
 
-    progress = Progress(_("Training {name}").format(name=run.name))
+    progress = Progress(title)
     drop = job.changed.connect(
         lambda event: _tell(progress, event.payload) if isinstance(event, Output) else None
     )
 
     def interrupted(count: int) -> None:
         if count == 1:
-            progress.line(
-                _("Stopping. The best checkpoint so far is kept. Press Ctrl+C again to cancel.")
-            )
+            progress.line(stopping)
             job.stop()
         else:
             progress.line(_("Cancelling."))
@@ -315,8 +315,8 @@ def _show(report: dict[str, Any]) -> None:
     say(_("To repeat: {command}").format(command=report["command"]))
 
 
-def _list_options(task: str | None, as_json: bool) -> None:
-    found, asked = all_options(task), {task} if task else set(_ids())
+def list_options(found: Mapping[Option, Sequence[str]], asked: set[str], as_json: bool) -> None:
+    """Print settings with their defaults; found: those that have it, of all that are `asked`."""
     if as_json:
         emit([_option(option, names) for option, names in found.items()])
         return

@@ -29,10 +29,22 @@ _MASKS = ("[MASK]", "<mask>", "<|mask|>")
 
 
 class Tokenizer:
-    """`pad` is the id that fills batches; `unknown` that of unknown words, None without one."""
+    """`pad` is the id that fills batches; `unknown` that of unknown words, None without one.
 
-    def __init__(self, backend: Backend, *, pad: int = 0, fallback: int | None = None):
-        self.backend = backend
+    mask: the id of the mask token, None without one. special: ids that stand for no text.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        pad: int = 0,
+        fallback: int | None = None,
+        mask: int | None = None,
+    ):
+        self.backend, self.mask = backend, mask
+        added = backend.get_added_tokens_decoder()
+        self.special = frozenset(number for number, token in added.items() if token.special)
         self.pad = pad
         self.fallback = pad if fallback is None else fallback  # used for a text without any subword
         self.written: dict[str, bytes] = {}  # saved files by name, cached by the first save
@@ -59,7 +71,9 @@ class Tokenizer:
             ) from error
         names = read_json(place / "tokenizer_config.json")
         numbers = read_json(Path(folder) / "config.json")
-        return cls(backend, **_special(names, numbers, backend))
+        masked = mask_token(folder, backend)
+        mask = backend.token_to_id(masked) if masked is not None else None
+        return cls(backend, mask=mask, **_special(names, numbers, backend))
 
     @property
     def size(self) -> int:

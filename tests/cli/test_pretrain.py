@@ -1,0 +1,88 @@
+"""`glossbench pretrain`: text in, a model folder out."""
+
+import json
+
+import pytest
+
+from tests import tiny_models
+
+SENTENCES = ["the tram is late today", "a bus from harbour gate", "thank you for the ride"]
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("\n\n".join(SENTENCES * 100), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def bert(tmp_path):
+    return tiny_models.make(tmp_path / "bert", "bert")
+
+
+FAST = ("--set", "device=cpu", "--set", "batch_size=4", "--set", "length=16")
+
+
+@pytest.mark.process
+def test_a_text_file_becomes_a_model_that_is_a_model_again(call, text, bert, tmp_path):
+    code, out, _err = call(
+        "pretrain", text, tmp_path / "new", "--objective", "masked_lm", "--model", bert, *FAST,
+        "--set", "max_steps=3", "--json",
+    )  # fmt: skip
+
+    assert code == 0
+    result = json.loads(out)
+    assert result["steps"] == 3 and result["curve"][-1]["perplexity"] > 1
+    code, out, _err = call("models", "info", tmp_path / "new", "--json")
+    assert json.loads(out)["problems"] == []
+
+
+@pytest.mark.process
+def test_the_documents_of_a_project_are_text_too(call, file, text, bert, tmp_path):
+    call("import", file, text)
+
+    code, out, _err = call(
+        "pretrain", file, tmp_path / "new", "--objective", "masked_lm", "--model", bert, *FAST,
+        "--set", "epochs=1", "--held-out", text, "--json",
+    )  # fmt: skip
+
+    assert code == 0 and json.loads(out)["words"] > 1000
+
+
+def test_options_lists_the_objectives_and_their_settings(call):
+    code, out, _err = call("pretrain", "--options")
+
+    assert code == 0
+    assert "masked_lm" in out and "causal_lm" in out and "mask_rate (only masked_lm)" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--objective", "masked_lm"), "TEXTS and OUTDIR"),
+        (("a.txt", "out", "--model", "starter-bert"), "--objective"),
+        (("a.txt", "out", "--objective", "masked_lm"), "--model"),
+    ],
+)
+def test_what_is_missing_is_named(call, arguments, expected):
+    code, _out, err = call("pretrain", *arguments)
+
+    assert code == 2 and expected in err
+
+
+def test_an_unknown_objective_is_named_with_the_known_ones(call, text, tmp_path):
+    code, _out, err = call(
+        "pretrain", text, tmp_path / "new", "--objective", "mlm", "--model", "starter-bert"
+    )
+
+    assert code == 1 and "'mlm'" in err and "masked_lm" in err
+
+
+def test_a_missing_text_is_named(call, bert, tmp_path):
+    code, _out, err = call(
+        "pretrain", tmp_path / "no.txt", tmp_path / "new", "--objective", "masked_lm",
+        "--model", bert,
+    )  # fmt: skip
+
+    assert code == 1 and "no.txt" in err

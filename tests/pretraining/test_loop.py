@@ -1,0 +1,117 @@
+"""Pretraining runs: they learn, save a usable model, stop, and are repeatable."""
+
+import json
+
+import pytest
+import torch
+
+from workbench.base.errors import SpecError, WorkbenchError
+from workbench.models.base import LoadOptions
+from workbench.models.loading import load
+from workbench.pretraining.loop import REPORT, pretrain
+from workbench.pretraining.spec import PretrainSpec
+from workbench.training.events import Evaluated, Step
+
+FAST = {"batch_size": 8, "length": 16, "device": "cpu", "precision": "fp32", "evaluations": 2}
+
+
+def run(spec, out, *, stop_after=None):
+    """(events, result) of a pretraining."""
+    work, events, command = pretrain(spec, out), [], None
+    try:
+        while True:
+            events.append(work.send(command))
+            steps = sum(isinstance(event, Step) for event in events)
+            command = "stop" if stop_after is not None and steps >= stop_after else None
+    except StopIteration as end:
+        return events, end.value
+
+
+def spec(objective, model, text_file, **options):
+    return PretrainSpec(objective, str(model), (str(text_file),), options={**FAST, **options})
+
+
+@pytest.mark.parametrize(("objective", "kind"), [("masked_lm", "bert"), ("causal_lm", "gpt2")])
+def test_the_held_out_loss_falls_and_the_saved_model_has_it(
+    tiny, text_file, tmp_path, objective, kind
+):
+    wanted = spec(objective, tiny[kind], text_file, learning_rate=3e-3, init="random")
+
+    events, result = run(wanted, tmp_path / "out")
+
+    first, last = result.curve[0], result.curve[-1]
+    assert last["perplexity"] < 0.5 * first["perplexity"]
+    assert result.steps == last["step"] > 10
+    assert [event.split for event in events if isinstance(event, Evaluated)][0] == "held-out"
+    again = spec(objective, tmp_path / "out", text_file, max_steps=1, learning_rate=1e-8)
+    _events, reloaded = run(again, tmp_path / "again")
+    assert reloaded.curve[0]["perplexity"] == pytest.approx(last["perplexity"], rel=1e-4)
+    assert json.loads((tmp_path / "out" / REPORT).read_text())["steps"] == result.steps
+
+
+def test_perplexity_per_word_counts_words_not_subwords(tiny, text_file, tmp_path):
+    _events, result = run(spec("causal_lm", tiny["gpt2"], text_file, max_steps=1), tmp_path / "out")
+
+    scores = result.curve[0]
+    assert scores["perplexity_per_word"] > scores["perplexity"]
+
+
+def test_a_masked_language_model_has_no_perplexity_per_word(tiny, text_file, tmp_path):
+    _events, result = run(spec("masked_lm", tiny["bert"], text_file, max_steps=1), tmp_path / "out")
+
+    assert "perplexity_per_word" not in result.curve[0]
+
+
+def test_equal_seeds_give_equal_weights(tiny, text_file, tmp_path):
+    for name in "ab":
+        run(spec("masked_lm", tiny["bert"], text_file, max_steps=3), tmp_path / name)
+
+    first, second = (load(tmp_path / name, LoadOptions(head="mask")).state_dict() for name in "ab")
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_stop_saves_the_model_as_it_is(tiny, text_file, tmp_path):
+    _events, result = run(
+        spec("causal_lm", tiny["gpt2"], text_file, epochs=1000), tmp_path / "out", stop_after=1
+    )
+
+    assert result.stopped and result.steps < 1000
+    assert load(tmp_path / "out", LoadOptions(head="next")).info.usable
+
+
+def test_whole_words_can_be_masked(tiny, text_file, tmp_path):
+    _events, result = run(
+        spec("masked_lm", tiny["bert"], text_file, mask_unit="word", max_steps=2), tmp_path / "out"
+    )
+
+    assert result.steps == 2
+
+
+def test_a_model_that_does_not_fit_the_objective_is_refused(tiny, text_file, tmp_path):
+    with pytest.raises(SpecError, match="does not give") as caught:
+        run(spec("masked_lm", tiny["gpt2"], text_file), tmp_path / "out")
+
+    assert "causal_lm" in caught.value.hint
+
+
+def test_an_unknown_setting_is_named(tiny, text_file):
+    with pytest.raises(SpecError, match="mask_unit"):
+        spec("causal_lm", tiny["gpt2"], text_file, mask_unit="word")
+
+
+def test_a_folder_that_is_not_ours_is_not_overwritten(tiny, text_file, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+
+    with pytest.raises(WorkbenchError, match="in the way"):
+        run(spec("causal_lm", tiny["gpt2"], text_file), tmp_path / "out")
+
+    assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
+
+
+def test_a_text_without_a_batch_is_named(tiny, tmp_path):
+    path = tmp_path / "empty.txt"
+    path.write_text("\n\n")
+
+    with pytest.raises(SpecError, match="too short"):
+        run(spec("causal_lm", tiny["gpt2"], path), tmp_path / "out")

@@ -1,0 +1,121 @@
+"""`pretrain`: train a language model on plain text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench.base.errors import Cancelled
+from workbench.base.i18n import _
+from workbench.cli.output import as_json, emit, say, table
+from workbench.cli.session import PROJECT, failed, key_values, seconds_in_words, session
+from workbench.cli.train import follow, list_options
+from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objectives
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=PROJECT, metavar="TEXTS… OUTDIR")
+@click.option("--objective", "goal", help=_("Pretraining objective; --options lists them."))
+@click.option("--model", help=_("Model to train: a name from `models list`, or a folder."))
+@click.option(
+    "--held-out",
+    "held_out",
+    type=PROJECT,
+    multiple=True,
+    help=_("Text to evaluate on. [default: one document in 100 of TEXTS]"),
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    callback=key_values,
+    metavar="KEY=VALUE",
+    help=_("Change a setting; --options lists them."),
+)
+@click.option("--seed", type=int, default=1, show_default=True, help=_("Random seed."))
+@click.option(
+    "--options", "list_them", is_flag=True, help=_("List objectives and settings, then exit.")
+)
+@as_json
+def pretrain(
+    paths: tuple[Path, ...],
+    goal: str | None,
+    model: str | None,
+    held_out: tuple[Path, ...],
+    settings: dict[str, str],
+    seed: int,
+    list_them: bool,
+    as_json: bool,
+) -> None:
+    """Train a language model on plain text and save it as the new folder OUTDIR.
+
+    TEXTS are text files (also .gz, .bz2, .xz), folders with such files, or projects. One line is a
+    paragraph, a blank line ends a document. The model is saved at every evaluation. Ctrl+C once
+    stops and saves the model as it is, twice cancels.
+    """
+    if list_them:
+        return _list(goal, as_json)
+    if len(paths) < 2:
+        raise click.UsageError(_("TEXTS and OUTDIR are required."))
+    for value, what in ((goal, "--objective"), (model, "--model")):
+        if value is None:
+            raise click.UsageError(_("Missing {what}.").format(what=what))
+    from workbench.operations import models
+    from workbench.operations.pretrain import Pretraining
+
+    card = models.find(str(model))
+    info = objective(str(goal))
+    info.check(card)
+    spec = PretrainSpec(
+        info.id,
+        card.path,
+        tuple(map(str, paths[:-1])),
+        tuple(map(str, held_out)),
+        seed,
+        settings,
+        card.pickled,
+    )
+    work = Pretraining(spec, paths[-1])
+    try:
+        with session(None) as opened:
+            job = work.start(opened.queue)
+            stopping = _("Stopping. The model is saved as it is. Press Ctrl+C again to cancel.")
+            follow(opened, job, job.spec.title, stopping)
+            if job.status == "cancelled":
+                raise Cancelled(_("Pretraining was cancelled."))
+            if job.status not in ("done", "stopped"):
+                raise failed(job, _("Pretraining"))
+            result = work.result(job).to_json()
+    finally:
+        work.close()
+    emit(result) if as_json else _show(result)
+
+
+def _show(result: dict[str, Any]) -> None:
+    say(
+        _("{model}: {steps} steps, {words:,} words in {time} on {device}; saved as {path}.").format(
+            **result, time=seconds_in_words(result["seconds"])
+        )
+    )
+    names = [name for name in result["curve"][-1] if name != "losses"] if result["curve"] else []
+    rows = [[_number(entry.get(name)) for name in names] for entry in result["curve"]]
+    table([name.replace("_", " ") for name in names], rows)
+
+
+def _number(value: Any) -> str:
+    return f"{value:,.2f}" if isinstance(value, float) else str(value)
+
+
+def _list(goal: str | None, as_json: bool) -> None:
+    chosen = [objective(goal)] if goal else list(objectives())
+    found = {option: [info.id for info in chosen] for option in GENERAL}
+    for info in chosen:
+        for option in info.options:
+            found.setdefault(option, []).append(info.id)
+    if not as_json:
+        for info in chosen:
+            say(f"{info.id}: {_(info.definition)}")
+        say()
+    list_options(found, {info.id for info in chosen}, as_json)

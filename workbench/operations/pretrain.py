@@ -1,0 +1,108 @@
+"""Pretraining on plain text or on the documents of a project, as a job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base import scratch
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.jobs.spec import JobSpec
+from workbench.operations import precision, train
+from workbench.pretraining.results import PretrainResult
+from workbench.pretraining.spec import PretrainSpec
+from workbench.pretraining.texts import files_of
+from workbench.storage import documents
+from workbench.storage.header import is_project
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.project.project import Project
+
+TARGET = "workbench.pretraining.loop:run"
+
+
+class Pretraining:
+    """One pretraining: its job, and the text that was copied from projects for it.
+
+    Raises WorkbenchError if a text is missing or the project has no documents.
+    """
+
+    def __init__(self, spec: PretrainSpec, out: Path):
+        self.copies: list[Path] = []
+        try:
+            texts = [self._text_of(Path(path)) for path in spec.texts]
+            held_out = [self._text_of(Path(path)) for path in spec.held_out]
+        except BaseException:
+            self.close()
+            raise
+        self.spec = replace(spec, texts=tuple(map(str, texts)), held_out=tuple(map(str, held_out)))
+        self.out = out.absolute()
+
+    def start(self, queue: Queue) -> Job:
+        device = train.wanted_device(self.spec.settings()["device"])
+        here = replace(self.spec, options={**self.spec.options, "device": device})
+        params = {
+            "spec": here.to_json(),
+            "out": str(self.out),
+            "precision_trials": precision.known(),
+        }
+        job = JobSpec(
+            TARGET,
+            params,
+            str(scratch_folder := scratch.make("pretraining")),
+            device=train.queue_device(device),
+            title=_("Pretrain {name}").format(name=self.out.name),
+            name=self.out.name,
+            stoppable=True,
+        )
+        self.copies.append(scratch_folder)
+        return queue.add(job)
+
+    def result(self, job: Job) -> PretrainResult:
+        """The result of a job that is done."""
+        return PretrainResult.from_json(job.result)
+
+    def close(self) -> None:
+        """Delete the copied text."""
+        for folder in self.copies:
+            scratch.remove(folder)
+
+    def _text_of(self, path: Path) -> Path:
+        """The file or folder itself, or a file with the texts of the project."""
+        if not (path.is_file() and is_project(path)):
+            files_of([path])
+            return path.absolute()
+        from workbench.project.project import Project
+
+        folder = scratch.make("texts")
+        self.copies.append(folder)
+        project = Project.open(path, read_only=True)
+        try:
+            return _written(project, folder / "texts.txt")
+        finally:
+            project.close()
+
+
+def _written(project: Project, path: Path) -> Path:
+    """All texts of a project, one paragraph per line, with a blank line after each document."""
+    count = 0
+    with open(path, "w", encoding="utf-8", errors="replace", newline="\n") as file:
+        for record in documents.records(project.db):
+            for _field, text in record.document.texts:
+                file.writelines(f"{line}\n" for line in _paragraphs(text))
+            file.write("\n")
+            count += 1
+    if not count:
+        raise WorkbenchError(
+            _("The project {name} has no documents.").format(name=project.path.name),
+            hint=_("Import text first."),
+        )
+    return path
+
+
+def _paragraphs(text: str) -> Sequence[str]:
+    return [line for line in (part.strip() for part in text.splitlines()) if line]

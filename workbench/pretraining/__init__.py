@@ -1,0 +1,1 @@
+"""Pretraining of language models on plain text: objectives, streamed texts, the loop."""

@@ -1,0 +1,147 @@
+"""Texts as blocks of units of equal length, across paragraphs and documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.pretraining.texts import Document, Texts
+from workbench.runtime.inputs import MASK, EncodedInput, Preparer
+from workbench.text import document as documents
+from workbench.text.segment import words as words_of
+
+AHEAD = 64  # batches of blocks that are shuffled together
+LONGEST = 1_000_000  # units per paragraph
+SEPARATOR = -1  # word number of units between documents
+
+
+@dataclass(frozen=True)
+class Units:
+    """ids int32 (T,) without special units; groups int32 (T,): the number of each unit's word."""
+
+    ids: np.ndarray
+    groups: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Special units around a text: their ids before and after it, and the one between documents."""
+
+    before: np.ndarray
+    after: np.ndarray
+    between: np.ndarray
+
+    @classmethod
+    def of(cls, preparer: Preparer) -> Frame:
+        encoded = _encoded(preparer, ["a"])[0]
+        inside = np.flatnonzero(encoded.text == 0)
+        before, after = encoded.ids[: inside[0]], encoded.ids[inside[-1] + 1 :]
+        pad = np.array([preparer.fill.get("input_ids", 0)], dtype=np.int32)
+        return cls(before, after, after[-1:] if len(after) else pad)
+
+    @property
+    def length(self) -> int:
+        return len(self.before) + len(self.after)
+
+
+def _encoded(preparer: Preparer, texts: Sequence[str]) -> list[EncodedInput]:
+    wanted = [documents.Document(str(n), (("text", text),)) for n, text in enumerate(texts)]
+    return preparer.whole(wanted, LONGEST).inputs
+
+
+def units_of(preparer: Preparer, paragraphs: Sequence[str]) -> list[Units]:
+    """The units of each paragraph with the numbers of their words (white space separates words)."""
+    found = []
+    for text, encoded in zip(paragraphs, _encoded(preparer, paragraphs), strict=True):
+        inside = encoded.text == 0
+        starts = np.array([start for start, _end in words_of(text)], dtype=np.int64)
+        offsets = encoded.offsets[inside][:, 0]
+        groups = np.searchsorted(starts, offsets, side="right") - 1
+        found.append(Units(encoded.ids[inside], groups.astype(np.int32)))
+    return found
+
+
+def blocks(
+    texts: Iterable[Document], preparer: Preparer, frame: Frame, length: int
+) -> Iterator[Units]:
+    """Blocks of `length` units with the special ones around them; the last one may be shorter.
+
+    Units between documents have the group SEPARATOR, as have those of the frame. Other group
+    numbers are unique within the block.
+    """
+    room = length - frame.length
+    ids, groups, size, last = [], [], 0, 0
+    for document in texts:
+        for units in units_of(preparer, document):
+            ids.append(units.ids)
+            groups.append(units.groups + last)
+            last += int(units.groups.max(initial=-1)) + 1
+            size += len(units)
+        ids.append(frame.between)
+        groups.append(np.full(1, SEPARATOR, dtype=np.int32))
+        size += 1
+        if size >= room:
+            all_ids, all_groups = np.concatenate(ids), np.concatenate(groups)
+            for start in range(0, size - size % room, room):
+                yield _framed(all_ids, all_groups, slice(start, start + room), frame)
+            rest = slice(size - size % room, size)
+            ids, groups, size, last = [all_ids[rest]], [all_groups[rest]], size % room, last
+    if size > 1:
+        yield _framed(np.concatenate(ids), np.concatenate(groups), slice(0, size), frame)
+
+
+def _framed(ids: np.ndarray, groups: np.ndarray, part: slice, frame: Frame) -> Units:
+    outside = [np.full(len(some), SEPARATOR, np.int32) for some in (frame.before, frame.after)]
+    return Units(
+        np.concatenate([frame.before, ids[part], frame.after]).astype(np.int32),
+        np.concatenate([outside[0], groups[part], outside[1]]),
+    )
+
+
+def word_count(groups: np.ndarray) -> int:
+    """Words that begin in a block."""
+    return int(np.count_nonzero(np.diff(groups, prepend=SEPARATOR)[groups != SEPARATOR]))
+
+
+def batched(
+    texts: Texts, found: Iterable[Units], batch_size: int, rng: np.random.Generator
+) -> Iterator[tuple[list[Units], float]]:
+    """Batches of blocks, and the fraction of the text that is done after each.
+
+    Blocks are in random order within AHEAD batches, which bounds memory.
+    """
+    waiting: list[Units] = []
+    done = 0.0
+    for block in found:
+        waiting.append(block)
+        if len(waiting) == AHEAD * batch_size:
+            yield from _shuffled(waiting, batch_size, rng, (done, texts.progress))
+            waiting, done = [], texts.progress
+    yield from _shuffled(waiting, batch_size, rng, (done, 1.0))
+
+
+def _shuffled(
+    waiting: Sequence[Units], size: int, rng: np.random.Generator, span: tuple[float, float]
+) -> Iterator[tuple[list[Units], float]]:
+    order = rng.permutation(len(waiting))
+    for start in range(0, len(order), size):
+        part = order[start : start + size]
+        share = (start + len(part)) / len(order)
+        yield [waiting[number] for number in part], span[0] + share * (span[1] - span[0])
+
+
+def arrays(
+    rows: Sequence[np.ndarray], input_names: Sequence[str], fill: int
+) -> dict[str, np.ndarray]:
+    """The arrays of a subword encoder, int64 (B, T), rows padded to the longest."""
+    width = max(map(len, rows))
+    ids, mask = np.full((len(rows), width), fill, np.int64), np.zeros((len(rows), width), np.int64)
+    for number, row in enumerate(rows):
+        ids[number, : len(row)], mask[number, : len(row)] = row, 1
+    known = {"input_ids": ids, MASK: mask}
+    return {name: known.get(name, np.zeros_like(ids)) for name in input_names}

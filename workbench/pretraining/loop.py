@@ -1,0 +1,323 @@
+"""pretrain(): a generator of events. `send("stop")` saves the model as it is and ends."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Generator, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from workbench.base import owned_folder
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.base.registry import registry
+from workbench.models import device as devices
+from workbench.models import precision
+from workbench.models import spec as models
+from workbench.models.base import Encoder, LoadOptions
+from workbench.models.loading import family_of
+from workbench.pretraining.objectives.base import Objective, TextBatch
+from workbench.pretraining.results import PretrainResult
+from workbench.pretraining.spec import PretrainSpec
+from workbench.pretraining.texts import Texts
+from workbench.tasks.base import Loss
+from workbench.tasks.predictor import LossSum
+from workbench.training import batches, optim
+from workbench.training.events import Evaluated, Event, Log, PrecisionTrial, Saved, Step, Tick
+from workbench.training.prepare import settle, versions
+
+Feed = Generator[Event, str | None, None]
+REPORT = "pretraining.json"  # beside the weights: settings, texts, curve
+MOST_HELD_OUT = 200  # batches of held-out text per evaluation
+REPORT_EVERY = 0.5  # seconds between the events of single steps
+
+
+def run(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, object], str | None, dict[str, Any]]:
+    """Job target. params: spec (PretrainSpec as JSON), out (path of the new model),
+    precision_trials. Yields events as JSON objects."""
+    spec = PretrainSpec.from_json(params["spec"])
+    work = pretrain(spec, Path(params["out"]), precision_trials=params.get("precision_trials"))
+    command = None
+    try:
+        while True:
+            command = yield work.send(command).to_json()
+    except StopIteration as end:
+        result: PretrainResult = end.value
+        return result.to_json()
+    finally:
+        work.close()
+
+
+def pretrain(
+    spec: PretrainSpec, out: Path, *, precision_trials: Mapping[str, float] | None = None
+) -> Generator[Event, str | None, PretrainResult]:
+    """Train `spec.model` on plain text and write it, in the format of its family, to `out`.
+
+    The model is saved at every evaluation. `send("stop")` saves it and ends. Raises SpecError or
+    ModelError before the first step if model and objective do not fit.
+    """
+    return _Pretraining(spec, out, precision_trials).go()
+
+
+class _Pretraining:
+    """State of one run."""
+
+    def __init__(self, spec: PretrainSpec, out: Path, trials: Mapping[str, float] | None):
+        self.spec, self.out, self.trials = spec, out, trials
+        self.options = spec.settings()
+        self.stopping = False
+        self.read = 0.0  # fraction of the text that is done in this epoch
+        self.epoch, self.step, self.units, self.words = 0, 0, 0, 0
+        self.curve: list[dict[str, Any]] = []
+
+    def go(self) -> Generator[Event, str | None, PretrainResult]:
+        owned_folder.check(self.out)
+        self.texts = Texts(
+            [Path(path) for path in self.spec.texts], held_out=None if self.spec.held_out else False
+        )
+        self.device = devices.pick(self.options["device"])
+        precision.check(self.options["precision"], self.device)
+        yield from self.emit(Log(_("Loading {model}").format(model=self.spec.model)))
+        threads = settle(self.spec.seed, self.device)
+        self.encoder = self.load()
+        self.objective = self.new_objective(self.spec.seed)
+        try:
+            yield from self.choose_precision(threads)
+            self.began = time.monotonic()
+            yield from self.evaluate()
+            yield from self.learn()
+            if not self.curve or self.curve[-1]["step"] != self.step:
+                yield from self.evaluate()
+            yield from self.save()
+            return self.result()
+        finally:
+            device = self.device
+            del self.encoder, self.objective
+            devices.release(device)
+
+    def emit(self, event: Event) -> Feed:
+        command = yield event
+        self.stopping = self.stopping or command == "stop"
+
+    def load(self) -> Encoder:
+        info = models.read_folder(self.spec.model, allow_pickle=self.spec.allow_pickle)
+        self.spec.info.check(info)
+        options = LoadOptions(
+            head=self.spec.info.head,
+            seed=self.spec.seed,
+            random=self.options["init"] == "random",
+            allow_pickle=self.spec.allow_pickle,
+        )
+        encoder = family_of(info).load(info, options)
+        if self.device.type == "cpu":
+            batches.use_cheap_dropout(encoder, self.spec.seed)
+        return encoder.to(self.device)
+
+    def new_objective(self, seed: int) -> Objective:
+        created: Objective = registry().get("objective", self.spec.objective)(
+            self.encoder, self.options, np.random.default_rng(seed)
+        )
+        return created
+
+    def choose_precision(self, threads: int) -> Feed:
+        shape = (self.encoder.width, self.encoder.feed_forward)
+        chosen = precision.choose(self.options["precision"], self.device, shape, self.trials)
+        self.bf16 = chosen.bf16
+        line = _("On {device}, {threads} threads, {precision}, torch {version}").format(
+            device=devices.name(self.device),
+            threads=threads,
+            precision="bf16" if self.bf16 else "fp32",
+            version=torch.__version__,
+        )
+        yield from self.emit(Log(line, devices.name(self.device)))
+        if chosen.new and chosen.speedup is not None:
+            yield from self.emit(PrecisionTrial(chosen.key, chosen.speedup))
+
+    # ------------------------------------------------------------ training
+
+    def learn(self) -> Feed:
+        optimizer = optim.optimizer(self.parameters(), self.device)
+        self.trained = [p for group in optimizer.param_groups for p in group["params"]]
+        reported, next_evaluation = 0.0, 1 / self.options["evaluations"]
+        for batch in self.stream():
+            begun = time.monotonic()
+            losses = self.update(optimizer, batch)
+            self.step, self.read = self.step + 1, batch.progress
+            if time.monotonic() - reported >= REPORT_EVERY:
+                reported = time.monotonic()
+                yield from self.emit(self.stepped(losses, batch, reported - begun))
+            if self.progress() >= next_evaluation:
+                next_evaluation += 1 / self.options["evaluations"]
+                yield from self.evaluate()
+                if self.progress() < 1:
+                    yield from self.save()
+            if self.stopping or self.progress() >= 1:
+                return
+
+    def stream(self) -> Iterator[TextBatch]:
+        for epoch in range(self.options["epochs"]):
+            self.epoch, self.read = epoch, 0.0
+            yield from self.objective.batches(self.texts)
+        if not self.step:
+            raise SpecError(
+                _("The text is too short for a batch ({paths}).").format(
+                    paths=", ".join(self.spec.texts)
+                ),
+                hint=_("Use more text, a smaller length or a smaller batch_size."),
+            )
+
+    def progress(self) -> float:
+        """Fraction of the training that is done: of the text, the time or the steps, 0 to 1."""
+        done = [(self.epoch + self.read) / self.options["epochs"]]
+        if self.options["minutes"]:
+            done.append((time.monotonic() - self.began) / (60 * self.options["minutes"]))
+        if self.options["max_steps"]:
+            done.append(self.step / self.options["max_steps"])
+        return min(1.0, max(done))
+
+    def parameters(self) -> list[dict[str, Any]]:
+        """Weight decay for matrices only."""
+        peak = self.peak()
+        found = [p for p in self.encoder.parameters() if p.requires_grad]
+        kinds = (
+            ([p for p in found if p.ndim > 1], self.options["weight_decay"]),
+            ([p for p in found if p.ndim <= 1], 0.0),
+        )
+        return [
+            {"params": members, "lr": peak, "peak": peak, "weight_decay": decay}
+            for members, decay in kinds
+            if members
+        ]
+
+    def peak(self) -> float:
+        pretrained, random = self.spec.info.learning_rate
+        usual = random if self.options["init"] == "random" else pretrained
+        return float(self.options["learning_rate"] or usual)
+
+    def update(self, optimizer: torch.optim.Optimizer, batch: TextBatch) -> dict[str, float]:
+        self.encoder.train()
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
+            losses = self.losses(batch)
+        total = torch.stack(
+            [loss.total / loss.count.clamp(min=1) for loss in losses.values()]
+        ).sum()
+        if not math.isfinite(value := float(total.detach())):
+            raise SpecError(
+                _("The loss became {total} at step {step}: the training has diverged.").format(
+                    total=value, step=self.step
+                ),
+                hint=_("Use a smaller learning_rate, or precision fp32."),
+            )
+        total.backward()
+        if clip := self.options["grad_clip"]:
+            torch.nn.utils.clip_grad_norm_(self.trained, clip)
+        schedule = optim.SCHEDULES[self.options["schedule"]]
+        for group in optimizer.param_groups:
+            position = int(self.progress() * 100_000)
+            group["lr"] = schedule(
+                position, 100_000, peak=group["peak"], cut=self.options["warmup"]
+            )
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        self.units += sum(int(loss.count) for loss in losses.values())
+        self.words += batch.words
+        means = {name: loss.total / loss.count.clamp(min=1) for name, loss in losses.items()}
+        return {name: float(mean.detach()) for name, mean in means.items()}
+
+    def losses(self, batch: TextBatch) -> dict[str, Loss]:
+        objective, device = self.objective, self.device
+        return objective.losses(
+            objective.tensors(batch.inputs, device), objective.tensors(batch.targets, device)
+        )
+
+    def stepped(self, losses: Mapping[str, float], batch: TextBatch, seconds: float) -> Step:
+        done = max(self.progress(), 1e-9)
+        spent = time.monotonic() - self.began
+        return Step(
+            self.step,
+            max(self.step, round(self.step / done)),
+            self.epoch + 1,
+            dict(losses),
+            self.peak(),
+            len(next(iter(batch.inputs.values()))) / max(seconds, 1e-9),
+            devices.memory_mb(self.device),
+            spent / done * (1 - done),
+        )
+
+    # ------------------------------------------------------------ evaluation and saving
+
+    def held_out(self) -> Texts:
+        if self.spec.held_out:
+            return Texts([Path(path) for path in self.spec.held_out])
+        return Texts([Path(path) for path in self.spec.texts], held_out=True)
+
+    def evaluate(self) -> Feed:
+        """Mean loss on held-out text; with a fixed seed, so that all evaluations are comparable."""
+        kept, self.objective = self.objective, self.new_objective(0)
+        self.encoder.eval()
+        sums, words = LossSum(), 0
+        try:
+            with torch.inference_mode():
+                for batch in islice(self.objective.batches(self.held_out()), MOST_HELD_OUT):
+                    sums.add(self.losses(batch))
+                    words += batch.words
+                    yield from self.emit(Tick(self.step))
+        finally:
+            self.objective = kept
+        means = sums.means()
+        if not means:
+            return
+        scores = self.scores(sums, words)
+        self.curve.append({"step": self.step, "losses": dict(means), **scores})
+        yield from self.emit(Evaluated(self.step, "held-out", scores, sum(means.values())))
+
+    def scores(self, sums: LossSum, words: int) -> dict[str, float]:
+        """Perplexities: exp of the mean negative log-likelihood, the mean over all parts."""
+        means = sums.means()
+        found = {"perplexity": _exp(sum(means.values()) / len(means))}
+        if self.spec.info.perplexity and words:
+            total = sum(sums.totals.values()) / len(means)
+            found["perplexity_per_word"] = _exp(total / words)
+        return found
+
+    def save(self) -> Feed:
+        family = family_of(self.encoder.info)
+
+        def fill(draft: Path) -> None:
+            family.save(self.encoder, draft)
+            report = json.dumps(self.result().to_json(), indent=1, ensure_ascii=False)
+            (draft / REPORT).write_text(report, encoding="utf-8")
+
+        owned_folder.replace(self.out, fill)
+        yield from self.emit(Saved(self.step))
+
+    def result(self) -> PretrainResult:
+        return PretrainResult(
+            path=str(self.out),
+            objective=self.spec.objective,
+            model=Path(self.spec.model).name,
+            steps=self.step,
+            units=self.units,
+            words=self.words,
+            seconds=round(time.monotonic() - self.began, 3),
+            cpu_seconds=round(time.process_time(), 3),
+            device=devices.name(self.device),
+            bf16=self.bf16,
+            stopped=self.stopping,
+            fingerprint=self.texts.fingerprint(),
+            options=self.options,
+            curve=tuple(self.curve),
+            versions=versions(),
+        )
+
+
+def _exp(value: float) -> float:
+    return math.exp(min(value, 700.0))  # a larger value is no finite float

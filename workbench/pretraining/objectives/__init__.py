@@ -1,0 +1,1 @@
+"""Pretraining objectives: what a model learns from text without labels."""

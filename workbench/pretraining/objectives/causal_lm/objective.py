@@ -1,0 +1,44 @@
+"""Causal language modelling over blocks of units (Radford et al. 2018, equation 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from torch import Tensor
+from torch.nn import functional
+
+from workbench.pretraining import blocks
+from workbench.pretraining.objectives.base import Objective, TextBatch
+from workbench.pretraining.objectives.causal_lm.info import INFO
+from workbench.pretraining.texts import Texts
+from workbench.tasks.base import IGNORED, Loss
+
+
+class CausalLm(Objective):
+    info = INFO
+
+    def batches(self, texts: Texts) -> Iterator[TextBatch]:
+        preparer = self.encoder.preparer
+        frame = blocks.Frame.of(preparer)
+        length = min(self.options["length"], self.encoder.max_length)
+        found = blocks.blocks(texts, preparer, frame, length)
+        fill = preparer.fill.get("input_ids", 0)
+        for batch, done in blocks.batched(texts, found, self.options["batch_size"], self.rng):
+            rows = [units.ids for units in batch]
+            inputs = blocks.arrays(rows, self.encoder.input_names, fill)
+            labels = np.full((len(rows), max(map(len, rows))), IGNORED, np.int64)
+            for number, row in enumerate(rows):
+                labels[number, : len(row) - 1] = row[1:]
+            words = sum(blocks.word_count(units.groups) for units in batch)
+            yield TextBatch(inputs, {"labels": labels}, words, done)
+
+    def losses(
+        self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
+    ) -> dict[str, Loss]:
+        labels = targets["labels"]
+        logits = self.encoder.logits(inputs).float()  # (B, T, V)
+        total = functional.cross_entropy(
+            logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED, reduction="sum"
+        )
+        return {"lm": Loss(total, (labels != IGNORED).sum())}

@@ -1,0 +1,92 @@
+"""Masked language modelling (Devlin et al. 2018, section 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+from torch.nn import functional
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.models.base import Encoder
+from workbench.pretraining import blocks
+from workbench.pretraining.masking import Rates, choose, replaced
+from workbench.pretraining.objectives.base import Objective, TextBatch
+from workbench.pretraining.objectives.masked_lm.info import INFO
+from workbench.pretraining.texts import Texts
+from workbench.runtime.preparers.subwords import Subwords
+from workbench.runtime.tokenizer import Tokenizer
+from workbench.tasks.base import IGNORED, Loss
+
+
+def _tokenizer(encoder: Encoder) -> tuple[Tokenizer, int]:
+    """The tokenizer and the id of its mask token. Raises SpecError if there is none."""
+    preparer = encoder.preparer
+    if not isinstance(preparer, Subwords) or preparer.tokenizer.mask is None:
+        raise SpecError(
+            _("The tokenizer of {model} has no mask token.").format(model=encoder.info.name),
+            hint=_("Choose a model that was pretrained as a masked language model."),
+        )
+    return preparer.tokenizer, preparer.tokenizer.mask
+
+
+class MaskedLm(Objective):
+    info = INFO
+
+    def __init__(self, encoder: Encoder, options: Mapping[str, Any], rng: np.random.Generator):
+        super().__init__(encoder, options, rng)
+        self.rates = Rates(options["mask_rate"], options["mask_share"], options["random_share"])
+        if self.rates.masked + self.rates.random > 1:
+            raise SpecError(
+                _("mask_share {mask} and random_share {random} add up to more than 1.").format(
+                    mask=self.rates.masked, random=self.rates.random
+                ),
+                hint=_("What remains is kept unchanged."),
+            )
+        tokenizer, self.mask = _tokenizer(encoder)
+        self.frame = blocks.Frame.of(encoder.preparer)
+        self.ordinary = np.setdiff1d(np.arange(tokenizer.size), sorted(tokenizer.special))
+
+    def batches(self, texts: Texts) -> Iterator[TextBatch]:
+        length = min(self.options["length"], self.encoder.max_length)
+        found = blocks.blocks(texts, self.encoder.preparer, self.frame, length)
+        for batch, done in blocks.batched(texts, found, self.options["batch_size"], self.rng):
+            yield self.masked(batch, done)
+
+    def masked(self, batch: Sequence[blocks.Units], done: float) -> TextBatch:
+        """positions, labels (B, K): the units to predict, padded with 0 and IGNORED."""
+        rows, places, words = [], [], 0
+        for units in batch:
+            whole = self.options["mask_unit"] == "word"
+            groups = units.groups if whole else np.arange(len(units))
+            inside = units.groups != blocks.SEPARATOR
+            chosen = choose(inside, groups, self.rates.chosen, self.rng)
+            ids, _what = replaced(
+                units.ids, chosen, self.rates, mask=self.mask, ordinary=self.ordinary, rng=self.rng
+            )
+            rows.append(ids)
+            places.append(np.flatnonzero(chosen))
+            words += blocks.word_count(units.groups)
+        most = max(1, *map(len, places))
+        positions = np.zeros((len(rows), most), np.int64)
+        labels = np.full((len(rows), most), IGNORED, np.int64)
+        for number, (units, where) in enumerate(zip(batch, places, strict=True)):
+            positions[number, : len(where)] = where
+            labels[number, : len(where)] = units.ids[where]
+        fill = self.encoder.preparer.fill.get("input_ids", 0)
+        inputs = blocks.arrays(rows, self.encoder.input_names, fill)
+        return TextBatch(inputs, {"positions": positions, "labels": labels}, words, done)
+
+    def losses(
+        self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
+    ) -> dict[str, Loss]:
+        """Only the logits of the predicted units are computed."""
+        logits = self.encoder.logits_at(inputs, targets["positions"]).float()  # (B, K, V)
+        labels = targets["labels"]
+        total = functional.cross_entropy(
+            logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED, reduction="sum"
+        )
+        return {"mlm": Loss(total, (labels != IGNORED).sum())}

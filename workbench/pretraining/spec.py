@@ -1,0 +1,179 @@
+"""Settings of a pretraining, and the light part of its objectives. Does not import torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import N_, _
+from workbench.base.options import Option, complete
+from workbench.base.registry import registry
+from workbench.models.spec import GIVES, ModelInfo
+
+GENERAL: tuple[Option, ...] = (
+    Option(
+        "epochs", "int", 1, N_("Number of passes over the text."),
+        group="main", low=1, high=1000, title=N_("Epochs"),
+    ),
+    Option(
+        "minutes", "float", 0.0,
+        N_("End after this many minutes of training; 0 for no limit. The learning-rate schedule "
+           "follows the time."),
+        group="main", low=0.0, high=100_000.0, title=N_("Minutes"),
+    ),
+    Option(
+        "max_steps", "int", 0, N_("End after this many optimizer steps; 0 for no limit."),
+        low=0, high=100_000_000, title=N_("Steps"),
+    ),
+    Option(
+        "batch_size", "int", 32, N_("Sequences per batch."),
+        group="main", low=1, high=4096, title=N_("Batch size"),
+    ),
+    Option(
+        "learning_rate", "float", None, N_("Peak learning rate of the schedule."),
+        group="main", low=1e-8, high=10.0, title=N_("Learning rate"),
+        automatic=N_("from the objective"),
+    ),
+    Option(
+        "init", "choice", "pretrained",
+        N_("Initial weights: those of the model, or newly initialized ones."),
+        choices=("pretrained", "random"), choice_titles=(N_("Pretrained"), N_("Random")),
+        title=N_("Initial weights"),
+    ),
+    Option(
+        "schedule", "choice", "linear",
+        N_("Learning-rate schedule after warm-up: linear decay to zero, constant, or slanted "
+           "triangular (Howard and Ruder 2018)."),
+        choices=("linear", "constant", "slanted"), title=N_("Schedule"),
+    ),
+    Option(
+        "warmup", "float", 0.05, N_("Fraction of the training during which the rate rises."),
+        low=0.0, high=0.9, title=N_("Warm-up"),
+    ),
+    Option(
+        "weight_decay", "float", 0.01, N_("Weight decay (biases and norms excluded)."),
+        low=0.0, high=1.0, title=N_("Weight decay"),
+    ),
+    Option(
+        "grad_clip", "float", 1.0,
+        N_("Gradient clipping: maximum norm of the gradients; 0 disables it."),
+        low=0.0, high=1000.0, title=N_("Gradient clipping"),
+    ),
+    Option(
+        "evaluations", "int", 10,
+        N_("Evaluations on held-out text, at equal distances; each saves the model."),
+        low=1, high=1000, title=N_("Evaluations"),
+    ),
+    Option(
+        "device", "text", "auto", N_("Device to train on: auto, cpu, cuda, cuda:1, mps."),
+        choices=("auto", "cpu", "cuda", "mps"), title=N_("Device"),
+    ),
+    Option(
+        "precision", "choice", "auto", N_("auto: bf16 if it is clearly faster, else fp32."),
+        choices=("auto", "fp32", "bf16"), title=N_("Precision"),
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ObjectiveInfo:
+    """The light part of an objective.
+
+    needs: an output of the encoder (key of GIVES) for which it has weights, see `ModelInfo.gives`.
+    head: the name of the library's head that computes it, see `LoadOptions.head`.
+    learning_rate: peak for a model that was pretrained already, and for random weights.
+    perplexity: whether every unit is predicted from its context, so that a perplexity per word is
+    defined.
+    """
+
+    id: str
+    title: str
+    definition: str
+    needs: str
+    head: str
+    learning_rate: tuple[float, float]
+    perplexity: bool
+    options: tuple[Option, ...] = ()
+
+    def check(self, model: ModelInfo) -> None:
+        """Raises SpecError if the model has no weights for the objective."""
+        if self.needs not in model.gives:
+            raise SpecError(
+                _("{model} cannot be trained with {objective}: it does not give {needs}.").format(
+                    model=model.name, objective=self.id, needs=_(GIVES[self.needs])
+                ),
+                hint=_("Objectives for this model: {known}.").format(
+                    known=", ".join(info.id for info in objectives() if info.needs in model.gives)
+                    or "–"
+                ),
+            )
+
+
+def objectives() -> tuple[ObjectiveInfo, ...]:
+    return registry().infos("objective")
+
+
+def objective(name: str) -> ObjectiveInfo:
+    """Raises SpecError for an unknown objective."""
+    known = registry().ids("objective")
+    if name not in known:
+        raise SpecError(
+            _("There is no objective {name!r}.").format(name=name),
+            hint=_("Objectives: {known}.").format(known=", ".join(known)),
+        )
+    info: ObjectiveInfo = registry().info("objective", name)
+    return info
+
+
+@dataclass(frozen=True)
+class PretrainSpec:
+    """The complete description of a pretraining.
+
+    model: a folder. texts, held_out: files and folders; without held_out, one document in 100 of
+    the texts is held out. options: settings that differ from the defaults.
+    """
+
+    objective: str
+    model: str
+    texts: tuple[str, ...]
+    held_out: tuple[str, ...] = ()
+    seed: int = 1
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    allow_pickle: bool = False
+
+    def __post_init__(self) -> None:
+        self.settings()
+
+    @property
+    def info(self) -> ObjectiveInfo:
+        return objective(self.objective)
+
+    def settings(self) -> dict[str, Any]:
+        """Every setting. Raises SpecError for an unknown one or an invalid value."""
+        known = (*GENERAL, *self.info.options)
+        return complete(known, self.options, owner=_("objective {id}").format(id=self.objective))
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "objective": self.objective,
+            "model": self.model,
+            "texts": list(self.texts),
+            "held_out": list(self.held_out),
+            "seed": self.seed,
+            "options": dict(self.options),
+            "allow_pickle": self.allow_pickle,
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> PretrainSpec:
+        return cls(
+            raw["objective"],
+            raw["model"],
+            tuple(raw["texts"]),
+            tuple(raw["held_out"]),
+            raw["seed"],
+            raw["options"],
+            raw["allow_pickle"],
+        )
