@@ -6,10 +6,25 @@ operator is written into the graph directly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
+
+
+class StreamUnits(NamedTuple):
+    """Units of one document in the reading order of a direction, for pretraining.
+
+    inputs: arrays (N, …) that the encoder's `read` takes. targets int (N,): the id of each unit
+    among its `scores`. words: words of the text.
+    """
+
+    inputs: Mapping[str, np.ndarray]
+    targets: np.ndarray
+    words: int
+
 
 Memory = tuple[Tensor, Tensor]  # hidden state and cell of one layer, each (1, B, H)
 

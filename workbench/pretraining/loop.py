@@ -42,7 +42,8 @@ def run(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, object], str | None, dict[str, Any]]:
     """Job target. params: spec (PretrainSpec as JSON), out (path of the new model),
-    precision_trials. Yields events as JSON objects."""
+    precision_trials. Yields events as JSON objects.
+    """
     spec = PretrainSpec.from_json(params["spec"])
     work = pretrain(spec, Path(params["out"]), precision_trials=params.get("precision_trials"))
     command = None
@@ -110,13 +111,15 @@ class _Pretraining:
     def load(self) -> Encoder:
         info = models.read_folder(self.spec.model, allow_pickle=self.spec.allow_pickle)
         self.spec.info.check(info)
+        family = family_of(info)
+        heads = family.heads(info)
         options = LoadOptions(
-            head=self.spec.info.head,
+            head=next((head for head in self.spec.info.heads if head in heads), ""),
             seed=self.spec.seed,
             random=self.options["init"] == "random",
             allow_pickle=self.spec.allow_pickle,
         )
-        encoder = family_of(info).load(info, options)
+        encoder = family.load(info, options)
         if self.device.type == "cpu":
             batches.use_cheap_dropout(encoder, self.spec.seed)
         return encoder.to(self.device)
@@ -181,7 +184,7 @@ class _Pretraining:
             done.append((time.monotonic() - self.began) / (60 * self.options["minutes"]))
         if self.options["max_steps"]:
             done.append(self.step / self.options["max_steps"])
-        return min(1.0, max(done))
+        return float(min(1.0, max(done)))
 
     def parameters(self) -> list[dict[str, Any]]:
         """Weight decay for matrices only."""
@@ -199,7 +202,7 @@ class _Pretraining:
 
     def peak(self) -> float:
         pretrained, random = self.spec.info.learning_rate
-        usual = random if self.options["init"] == "random" else pretrained
+        usual: float = random if self.options["init"] == "random" else pretrained
         return float(self.options["learning_rate"] or usual)
 
     def update(self, optimizer: torch.optim.Optimizer, batch: TextBatch) -> dict[str, float]:
@@ -219,7 +222,7 @@ class _Pretraining:
         total.backward()
         if clip := self.options["grad_clip"]:
             torch.nn.utils.clip_grad_norm_(self.trained, clip)
-        schedule = optim.SCHEDULES[self.options["schedule"]]
+        schedule = optim.schedule(self.options["schedule"], ratio=self.options["ratio"])
         for group in optimizer.param_groups:
             position = int(self.progress() * 100_000)
             group["lr"] = schedule(

@@ -53,6 +53,11 @@ GENERAL: tuple[Option, ...] = (
         low=0.0, high=0.9, title=N_("Warm-up"),
     ),
     Option(
+        "ratio", "float", 32.0,
+        N_("Slanted schedule: the highest rate divided by the lowest."),
+        low=1.0, high=1e6, title=N_("Ratio"),
+    ),
+    Option(
         "weight_decay", "float", 0.01, N_("Weight decay (biases and norms excluded)."),
         low=0.0, high=1.0, title=N_("Weight decay"),
     ),
@@ -81,8 +86,9 @@ GENERAL: tuple[Option, ...] = (
 class ObjectiveInfo:
     """The light part of an objective.
 
-    needs: an output of the encoder (key of GIVES) for which it has weights, see `ModelInfo.gives`.
-    head: the name of the library's head that computes it, see `LoadOptions.head`.
+    needs: outputs (keys of GIVES) for which the model must have weights; one set of several
+    alternatives. heads: names of the family's heads that compute them, see `LoadOptions.head`;
+    the first that the model has is loaded.
     learning_rate: peak for a model that was pretrained already, and for random weights.
     perplexity: whether every unit is predicted from its context, so that a perplexity per word is
     defined.
@@ -91,22 +97,26 @@ class ObjectiveInfo:
     id: str
     title: str
     definition: str
-    needs: str
-    head: str
+    needs: tuple[frozenset[str], ...]
+    heads: tuple[str, ...]
     learning_rate: tuple[float, float]
     perplexity: bool
     options: tuple[Option, ...] = ()
 
+    def fits(self, model: ModelInfo) -> bool:
+        return any(needed <= set(model.gives) for needed in self.needs)
+
     def check(self, model: ModelInfo) -> None:
         """Raises SpecError if the model has no weights for the objective."""
-        if self.needs not in model.gives:
+        if not self.fits(model):
             raise SpecError(
                 _("{model} cannot be trained with {objective}: it does not give {needs}.").format(
-                    model=model.name, objective=self.id, needs=_(GIVES[self.needs])
+                    model=model.name,
+                    objective=self.id,
+                    needs=", ".join(_(GIVES[name]) for name in sorted(self.needs[0])),
                 ),
                 hint=_("Objectives for this model: {known}.").format(
-                    known=", ".join(info.id for info in objectives() if info.needs in model.gives)
-                    or "–"
+                    known=", ".join(info.id for info in objectives() if info.fits(model)) or "–"
                 ),
             )
 

@@ -43,6 +43,10 @@ class Texts:
         self.files = files_of(self.paths)
         self.size = sum(path.stat().st_size for path in self.files)
 
+    def again(self) -> Texts:
+        """The same documents, read independently."""
+        return Texts(self.paths, self.held_out)
+
     @property
     def progress(self) -> float:
         """Fraction of the text that was read, 0 to 1."""

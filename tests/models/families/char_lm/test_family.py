@@ -39,7 +39,7 @@ def test_the_card_of_a_file_is_whole_before_it_is_confirmed():
         24,
     )
     assert card.vocabulary == 58 and card.parameters == 58 * 10 + 4 * 24 * 36 + 58 * 25
-    assert card.gives == ("states",) and card.only_untrusted
+    assert card.gives == ("states", "next_character") and card.only_untrusted
     with pytest.raises(ModelError, match="pickle"):
         spec.read_folder(DATA / "forward.pt")
 
@@ -47,7 +47,11 @@ def test_the_card_of_a_file_is_whole_before_it_is_confirmed():
 def test_a_folder_with_both_directions_is_one_model(tmp_path):
     card = spec.card(flair_models.pair(tmp_path), allow_pickle=True)
 
-    assert card.usable and card.width == 48 and card.gives == ("states",)
+    assert (
+        card.usable
+        and card.width == 48
+        and card.gives == ("states", "next_character", "previous_character")
+    )
 
 
 def test_two_models_of_one_direction_are_refused(tmp_path):

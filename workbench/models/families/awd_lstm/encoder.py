@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -13,7 +14,7 @@ from workbench.models.base import Encoder, Parts, States
 from workbench.models.families.awd_lstm.info.files import BACKWARD
 from workbench.models.families.awd_lstm.info.weights import Network
 from workbench.models.families.awd_lstm.network import Dropouts, Embeddings, Layer, locked
-from workbench.models.recurrent import Memory, backwards, reordered
+from workbench.models.recurrent import Memory, StreamUnits, backwards, reordered
 from workbench.models.spec import ModelInfo
 from workbench.runtime.inputs import MASK
 from workbench.runtime.preparers.fastai_words import FastaiWords
@@ -154,6 +155,19 @@ class AwdLstm(Encoder):
         return tuple(layers), tuple(memories)
 
     # ---------------------------------------------------------------- words
+
+    def stream(self, paragraphs: Sequence[str], direction: str) -> StreamUnits:
+        """The units of a document with the mark of its beginning, in reading order."""
+        ids, words = [], 0
+        for number, text in enumerate(paragraphs):
+            found = self.preparer.split(text)
+            units = self.preparer.units(text, found, 0)
+            units = units if number else self.preparer.framed(units)
+            ids.append(self.preparer.arrays(units)["input_ids"])
+            words += len(found)
+        joined = np.concatenate(ids)
+        joined = joined[::-1] if direction == BACKWARD else joined
+        return StreamUnits({"input_ids": joined.astype(np.int64)}, joined, words)
 
     def scores(self, states: Tensor, direction: str) -> Tensor:
         """Vocabulary logits (…, V) of the next word in reading order; states (B, T, width)."""

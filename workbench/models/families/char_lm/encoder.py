@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from workbench.models.base import Encoder, Parts, States
 from workbench.models.families.char_lm.network import CharacterModel, Memory
+from workbench.models.recurrent import StreamUnits
 from workbench.models.spec import ModelInfo
 from workbench.runtime.inputs import MASK
 from workbench.runtime.preparers.character_texts import (
@@ -21,6 +23,7 @@ from workbench.runtime.preparers.character_texts import (
     characters,
     positions,
 )
+from workbench.text.segment import words as words_of
 
 
 class CharacterEncoder(Encoder):
@@ -83,6 +86,13 @@ class CharacterEncoder(Encoder):
             for layer in after
         )
         return states[-1], kept
+
+    def stream(self, paragraphs: Sequence[str], direction: str) -> StreamUnits:
+        """The characters of the paragraphs, each followed by a line break, in reading order."""
+        text = "".join(f"{paragraph}\n" for paragraph in paragraphs)
+        read = text if direction == NEXT else text[::-1]
+        ids = np.array(self.preparer.tables[direction].encode(read), np.int64)
+        return StreamUnits({"input_ids": ids}, ids, sum(len(words_of(one)) for one in paragraphs))
 
     def scores(self, states: Tensor, direction: str) -> Tensor:
         """Logits (…, V) of the next character in the reading order of the direction."""

@@ -14,11 +14,16 @@ from workbench.models.base import Encoder, Parts, States
 from workbench.models.families.elmo.info import DIRECTIONS
 from workbench.models.families.elmo.info.options import Sizes, cell_name
 from workbench.models.families.elmo.network import CharacterCnn, Memory, ProjectedLstm
+from workbench.models.recurrent import StreamUnits
 from workbench.models.spec import ModelInfo
 from workbench.runtime.inputs import MASK, EncodedInput
 from workbench.runtime.preparers.characters import CHARACTERS, WordCharacters
+from workbench.text.segment import words as words_of
 
 LayerMemory = tuple[Memory, ...]  # of one direction, from the lowest layer up
+
+
+START, END, UNKNOWN = "<S>", "</S>", "<UNK>"  # in the vocabulary of the output layer
 
 
 class Softmax(nn.Module):
@@ -31,6 +36,10 @@ class Softmax(nn.Module):
         self.W = nn.Parameter(torch.empty(len(self.words), width))
         self.b = nn.Parameter(torch.empty(len(self.words)))
         self.initialize()
+
+    def number(self, word: str) -> int:
+        """The output of a word, that of UNKNOWN for words that it does not have."""
+        return self.numbers.get(word, self.numbers.get(UNKNOWN, 0))
 
     def forward(self, states: Tensor) -> Tensor:
         """states (…, P) → logits (…, V)."""
@@ -48,6 +57,7 @@ class ElmoEncoder(Encoder):
     models that it consists of. softmax: their output layer, None if the files have none.
     """
 
+    preparer: WordCharacters
     input_names = (CHARACTERS, MASK)
     directions = DIRECTIONS
 
@@ -168,6 +178,20 @@ class ElmoEncoder(Encoder):
         words = self.words(inputs[CHARACTERS], mask)
         layers, memory = self._run(direction, words, mask.sum(-1), memory)
         return layers[-1], memory
+
+    def stream(self, paragraphs: Sequence[str], direction: str) -> StreamUnits:
+        """The words of each paragraph between <S> and </S>, in reading order."""
+        softmax, marks = self._softmax(), self.preparer.boundaries()
+        rows, targets = [], []
+        for text in paragraphs:
+            units = self.preparer.units(text, words_of(text), 0)
+            rows += [marks[:1], self.preparer.arrays(units)[CHARACTERS], marks[1:]]
+            targets += [softmax.number(word) for word in (START, *units.words, END)]
+        step = 1 if direction == "next" else -1
+        characters = np.concatenate(rows)[::step].astype(np.int64)
+        inputs = {CHARACTERS: characters, MASK: np.ones(len(characters), np.int64)}
+        words = len(targets) - 2 * len(paragraphs)
+        return StreamUnits(inputs, np.array(targets, np.int64)[::step], words)
 
     def scores(self, states: Tensor, direction: str) -> Tensor:
         """Logits (…, V) of the next word in reading order, from states (…, P) of `read`."""

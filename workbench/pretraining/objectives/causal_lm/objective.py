@@ -1,21 +1,53 @@
-"""Causal language modelling over blocks of units (Radford et al. 2018, equation 1)."""
+"""Causal language modelling (Radford et al. 2018, equation 1)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from torch import Tensor
 from torch.nn import functional
 
+from workbench.models.base import Encoder
 from workbench.pretraining import blocks
 from workbench.pretraining.objectives.base import Objective, TextBatch
 from workbench.pretraining.objectives.causal_lm.info import INFO
+from workbench.pretraining.objectives.recurrent import RecurrentLm, is_recurrent
 from workbench.pretraining.texts import Texts
 from workbench.tasks.base import IGNORED, Loss
 
 
 class CausalLm(Objective):
+    """Over streams for recurrent models, over separate blocks for all others."""
+
+    info = INFO
+
+    def __init__(self, encoder: Encoder, options: Mapping[str, Any], rng: np.random.Generator):
+        super().__init__(encoder, options, rng)
+        kind = StreamLm if is_recurrent(encoder) else BlockLm
+        self.over: Objective = kind(encoder, options, rng)
+
+    def batches(self, texts: Texts) -> Iterator[TextBatch]:
+        return self.over.batches(texts)
+
+    def losses(
+        self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
+    ) -> dict[str, Loss]:
+        return self.over.losses(inputs, targets)
+
+
+class StreamLm(RecurrentLm):
+    """One direction: that of the loaded head."""
+
+    info = INFO
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        return (self.encoder.head or super().directions[0],)
+
+
+class BlockLm(Objective):
     info = INFO
 
     def batches(self, texts: Texts) -> Iterator[TextBatch]:

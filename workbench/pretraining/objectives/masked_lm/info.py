@@ -10,8 +10,8 @@ INFO = ObjectiveInfo(
     definition=N_(
         "Predict units that were masked, replaced or kept, from both sides (Devlin et al. 2018)."
     ),
-    needs="masked_lm",
-    head="mask",
+    needs=(frozenset({"masked_lm"}),),
+    heads=("mask",),
     learning_rate=(5e-5, 5e-4),
     perplexity=False,
     options=(

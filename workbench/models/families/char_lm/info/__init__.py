@@ -43,6 +43,7 @@ class CharacterLmInfo(FamilyInfo):
             problems.append(
                 _("the weights are pickled: opening a pickle can execute arbitrary code")
             )
+        predicted = [f"{model.direction}_character" for model in models if tagger is None]
         return ModelInfo(
             "",
             str(path),
@@ -52,7 +53,7 @@ class CharacterLmInfo(FamilyInfo):
             width=sum(model.states for model in models),
             vocabulary=max((model.size for model in models), default=0),
             max_length=LONGEST,
-            gives=("states",),
+            gives=("states", *predicted),
             dtype=models[0].dtype if models else "",
             pickled=True,
             problems=tuple(problems),

@@ -1,0 +1,138 @@
+"""Language modelling with recurrent networks: streams, directions, carried memory."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests import tiny_elmo
+from workbench.base.errors import SpecError
+from workbench.models.recurrent import StreamUnits
+from workbench.pretraining import streams
+from workbench.pretraining.loop import pretrain
+from workbench.pretraining.spec import PretrainSpec
+from workbench.pretraining.texts import Texts
+
+DATA = Path(__file__).parents[1] / "data"
+MODELS = {
+    "elmo": ("elmo", "bidirectional_lm"),
+    "awd_lstm forward": (DATA / "awd_lstm" / "v2", "causal_lm"),
+    "awd_lstm backward": (DATA / "awd_lstm" / "v2_bwd", "causal_lm"),
+    "char_lm": ("pair", "bidirectional_lm"),
+    "char_lm alone": (DATA / "char_lm" / "forward.pt", "causal_lm"),
+}
+
+
+@pytest.fixture(scope="module")
+def elmo(tmp_path_factory):
+    return tiny_elmo.make(tmp_path_factory.mktemp("elmo") / "elmo", softmax=True)
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """A folder with a forward and a backward character language model."""
+    folder = tmp_path_factory.mktemp("pair")
+    for name in ("forward.pt", "backward.pt"):
+        shutil.copy(DATA / "char_lm" / name, folder)
+    return folder
+
+
+def run(objective, model, text_file, out, **options):
+    fast = {
+        "batch_size": 8, "length": 12, "device": "cpu", "precision": "fp32", "evaluations": 2,
+        "learning_rate": 0.01, "init": "random",
+    }  # fmt: skip
+    spec = PretrainSpec(
+        objective, str(model), (str(text_file),), options={**fast, **options}, allow_pickle=True
+    )
+    work = pretrain(spec, out)
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_held_out_loss_falls_and_the_saved_model_has_it(elmo, pair, text_file, tmp_path, name):
+    model, objective = MODELS[name]
+    model = {"elmo": elmo, "pair": pair}.get(model, model)
+
+    result = run(objective, model, text_file, tmp_path / "out", epochs=2)
+
+    first, last = result.curve[0], result.curve[-1]
+    assert last["perplexity"] < 0.6 * first["perplexity"]
+    assert set(last["losses"]) == (
+        {"forward", "backward"} if objective == "bidirectional_lm" else
+        {"backward"} if name.endswith("backward") else {"forward"}
+    )  # fmt: skip
+    again = run(
+        objective, tmp_path / "out", text_file, tmp_path / "again",
+        init="pretrained", max_steps=1, learning_rate=1e-8,
+    )  # fmt: skip
+    assert again.curve[0]["perplexity"] == pytest.approx(last["perplexity"], rel=1e-4)
+
+
+def test_a_model_of_one_direction_is_not_bidirectional(text_file, tmp_path):
+    with pytest.raises(SpecError, match="previous words"):
+        run("bidirectional_lm", DATA / "awd_lstm" / "v2", text_file, tmp_path / "out")
+
+
+@pytest.fixture
+def numbers(tmp_path):
+    """Documents whose units are the numbers of their words, 0, 1, 2 … throughout the text."""
+    path = tmp_path / "numbers.txt"
+    documents = [range(start, start + 50) for start in range(0, 2000, 50)]
+    path.write_text("\n\n".join(" ".join(map(str, some)) for some in documents))
+    return path
+
+
+def units(document):
+    ids = np.array([int(word) for text in document for word in text.split()])
+    return StreamUnits({"input_ids": ids}, ids, len(ids))
+
+
+def test_each_row_continues_the_row_of_the_batch_before(numbers):
+    found = list(
+        streams.batches(Texts([numbers]), units, rows=4, length=10, rng=np.random.default_rng(0))
+    )
+
+    assert len(found) > 20
+    for batch in found:  # the target is the unit after the input
+        inside = batch.inputs["input_ids"] % 50 != 49
+        assert (batch.targets == batch.inputs["input_ids"] + 1)[inside].all()
+    for before, after in zip(found, found[1:], strict=False):
+        assert (before.targets[:, -1] == after.inputs["input_ids"][:, 0]).all()
+
+
+def test_nearly_all_of_a_text_is_used_once(numbers):
+    found = streams.batches(
+        Texts([numbers]), units, rows=4, length=10, rng=np.random.default_rng(0)
+    )
+
+    read = np.concatenate([batch.inputs["input_ids"].ravel() for batch in found])
+
+    assert len(np.unique(read)) == len(read) > 0.9 * 2000
+
+
+def test_the_length_of_batches_varies_around_the_wanted_one(numbers):
+    found = streams.batches(
+        Texts([numbers]), units, rows=2, length=20, rng=np.random.default_rng(0)
+    )
+
+    lengths = [batch.targets.shape[1] for batch in found]
+
+    assert len(set(lengths)) > 3 and np.median(lengths) == pytest.approx(20, abs=2)
+
+
+def test_a_short_text_makes_one_batch(tmp_path):
+    path = tmp_path / "short.txt"
+    path.write_text("1 2 3 4 5")
+
+    (batch,) = streams.batches(
+        Texts([path]), units, rows=4, length=10, rng=np.random.default_rng(0)
+    )
+
+    assert batch.inputs["input_ids"].tolist() == [[1, 2, 3, 4]]
+    assert batch.targets.tolist() == [[2, 3, 4, 5]]

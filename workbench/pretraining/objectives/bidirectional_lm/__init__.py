@@ -1,0 +1,1 @@
+"""Bidirectional language modelling."""

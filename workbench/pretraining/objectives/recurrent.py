@@ -1,0 +1,96 @@
+"""Language modelling with recurrent networks, whose memory is carried from batch to batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from workbench.models.base import Encoder
+from workbench.models.recurrent import StreamUnits
+from workbench.pretraining import streams
+from workbench.pretraining.objectives.base import Objective, TextBatch
+from workbench.pretraining.texts import Document, Texts
+from workbench.tasks.base import Loss
+
+NAMES = {"next": "forward", "previous": "backward"}  # names of the losses
+
+
+def is_recurrent(encoder: Encoder) -> bool:
+    return isinstance(encoder, streams.RecurrentModel)
+
+
+class RecurrentLm(Objective):
+    """Predict the next unit in the reading order of each direction of the encoder.
+
+    The loss is the mean over the units; both directions read the same documents.
+    Source: Peters et al. 2018, section 3.1; Akbik et al. 2018, section 2.1.
+    """
+
+    encoder: Any  # an Encoder that is a streams.RecurrentModel
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        found: tuple[str, ...] = self.encoder.directions
+        return found
+
+    def batches(self, texts: Texts) -> Iterator[TextBatch]:
+        self.memory: dict[str, Any] = {}
+        directions = self.directions
+        seed = int(self.rng.integers(2**32))
+        read = [
+            streams.batches(
+                # Each direction reads the files itself; both keep step, so the disk is read once.
+                texts if number == 0 else texts.again(),
+                self._units(direction),
+                rows=self.options["batch_size"],
+                length=self.options["length"],
+                rng=np.random.default_rng(seed),
+            )
+            for number, direction in enumerate(directions)
+        ]
+        for found in zip(*read, strict=False):
+            inputs: dict[str, np.ndarray] = {}
+            targets: dict[str, np.ndarray] = {}
+            for direction, batch in zip(directions, found, strict=True):
+                inputs |= {f"{direction}/{name}": array for name, array in batch.inputs.items()}
+                targets[direction] = batch.targets
+            yield TextBatch(inputs, targets, found[0].words, found[0].progress)
+
+    def _units(self, direction: str) -> Any:
+        def units(document: Document) -> StreamUnits:
+            found: StreamUnits = self.encoder.stream(document, direction)
+            return found
+
+        return units
+
+    def losses(
+        self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
+    ) -> dict[str, Loss]:
+        found = {}
+        for direction, wanted in targets.items():
+            own = {
+                name.removeprefix(f"{direction}/"): array
+                for name, array in inputs.items()
+                if name.startswith(f"{direction}/")
+            }
+            states, memory = self.encoder.read(own, direction, self.memory.get(direction))
+            self.memory[direction] = _detached(memory)
+            logits = self.encoder.scores(states, direction).float()  # (B, T, V)
+            total = functional.cross_entropy(
+                logits.flatten(0, 1), wanted.flatten(), reduction="sum"
+            )
+            count = torch.tensor(float(wanted.numel()), device=total.device)
+            found[NAMES[direction]] = Loss(total, count)
+        return found
+
+
+def _detached(memory: Any) -> Any:
+    """Tensors in nested tuples without their graph: gradients end at the batch."""
+    if isinstance(memory, Tensor):
+        return memory.detach()
+    return tuple(_detached(part) for part in memory)

@@ -1,0 +1,118 @@
+"""Text as parallel streams for recurrent language models: truncated backpropagation through time.
+
+Each row of a batch continues the same row of the batch before, so that the memory of the model is
+carried along. Source: Mikolov et al. 2010; Merity et al. 2018, section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from torch import Tensor
+
+from workbench.models.recurrent import StreamUnits
+from workbench.pretraining.texts import Document, Texts
+
+
+@runtime_checkable
+class RecurrentModel(Protocol):
+    """A language model that continues from the memory of what it read before.
+
+    directions: "next", "previous" or both.
+    """
+
+    directions: tuple[str, ...]
+
+    def stream(self, paragraphs: Sequence[str], direction: str) -> StreamUnits:
+        """The units of a document, with those that mark its beginning or end."""
+        ...
+
+    def read(
+        self, inputs: Mapping[str, Tensor], direction: str, memory: Any = None
+    ) -> tuple[Tensor, Any]:
+        """States (B, T, H) of inputs (B, T, …) in reading order, and the memory after them."""
+        ...
+
+    def scores(self, states: Tensor, direction: str) -> Tensor:
+        """Logits (…, V) of the next unit in reading order."""
+        ...
+
+
+class StreamBatch(NamedTuple):
+    """inputs (B, T, …); targets (B, T): the unit after each input. words: words read for it.
+
+    progress: fraction of the text that was read.
+    """
+
+    inputs: dict[str, np.ndarray]
+    targets: np.ndarray
+    words: int
+    progress: float
+
+
+@dataclass
+class _Row:
+    """What a stream holds that was not yet used."""
+
+    parts: list[StreamUnits] = field(default_factory=list)
+    length: int = 0
+
+    def add(self, units: StreamUnits) -> None:
+        self.parts.append(units)
+        self.length += len(units.targets)
+
+    def take(self, count: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """The next `count` units as inputs, with the units after them as targets."""
+        names = self.parts[0].inputs
+        joined = {
+            name: np.concatenate([part.inputs[name] for part in self.parts]) for name in names
+        }
+        targets = np.concatenate([part.targets for part in self.parts])
+        rest = {name: array[count:] for name, array in joined.items()}
+        self.parts = [StreamUnits(rest, targets[count:], 0)]
+        self.length -= count
+        return {name: array[:count] for name, array in joined.items()}, targets[1 : count + 1]
+
+
+def batches(
+    texts: Texts,
+    units: Callable[[Document], StreamUnits],
+    *,
+    rows: int,
+    length: int,
+    rng: np.random.Generator,
+) -> Iterator[StreamBatch]:
+    """Batches of `rows` streams, each `length` units (varied by 5 %, as in Merity et al.) long.
+
+    Documents go to the shortest stream. What does not fill all streams at the end is left out,
+    but a text that is too short for one batch is divided among fewer or shorter streams.
+    """
+    streams = [_Row() for _number in range(rows)]
+    words, done = 0, False
+    for document in texts:
+        found = units(document)
+        words += found.words
+        min(streams, key=lambda row: row.length).add(found)
+        while (wanted := _varied(length, rng)) < min(row.length for row in streams):
+            yield _batch(streams, wanted, words, texts.progress)
+            words, done = 0, True
+    left = [row for row in streams if row.length > 1]
+    if not done and left:
+        yield _batch(left, min(length, min(row.length for row in left) - 1), words, 1.0)
+
+
+def _varied(length: int, rng: np.random.Generator) -> int:
+    """About `length` units; half as many in one of 20 batches."""
+    base = length if rng.random() < 0.95 else length / 2
+    return max(2, round(rng.normal(base, 0.05 * length)))
+
+
+def _batch(rows: Sequence[_Row], length: int, words: int, progress: float) -> StreamBatch:
+    taken = [row.take(length) for row in rows]
+    names = taken[0][0]
+    inputs = {name: np.stack([inputs[name] for inputs, _targets in taken]) for name in names}
+    targets = np.stack([targets for _inputs, targets in taken])
+    return StreamBatch(inputs, targets.astype(np.int64), words, progress)
