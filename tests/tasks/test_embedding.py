@@ -1,5 +1,7 @@
 """Embeddings of documents against the hidden states of transformers, and of long texts."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -104,6 +106,18 @@ def test_the_last_layer_alone_and_the_mean_of_all(embed):
     layers = [every[f"0/layer_{number}"] for number in range(5)]
     np.testing.assert_allclose(mixed["0/mix"], np.mean(layers, 0), atol=1e-4)
     assert result["layers"] == ["mix"]
+
+
+def test_layers_of_different_widths_are_written_and_have_no_mean(embed):
+    folder = Path(__file__).parents[1] / "data" / "awd_lstm" / "v2"
+
+    every, result = embed(folder, documents(["a good film", "not"]), allow_pickle=True)
+    with pytest.raises(ModelError, match="different widths \\(12, 20, 20, 12\\)"):
+        embed(folder, documents(["a good film"]), layers="mix", allow_pickle=True)
+
+    widths = [every[f"0/layer_{number}"].shape[1] for number in range(4)]
+    assert widths == [12, 20, 20, 12] and result["width"] == 12
+    assert all((np.abs(every[f"1/layer_{number}"]).sum(-1) > 0).all() for number in range(4))
 
 
 def test_a_text_of_several_windows_has_every_word_and_token_once(embed, tiny_run):

@@ -91,6 +91,11 @@ class Encoder(nn.Module, ABC):
         return self.info.width
 
     @property
+    def widths(self) -> tuple[int, ...]:
+        """Width of each of `States.layers`; the last is `width`."""
+        return (self.width,) * (self.info.layers + 1)
+
+    @property
     def feed_forward(self) -> int:
         """Width of the feed-forward layers, or of the layers that dominate the computation."""
         return 4 * self.width

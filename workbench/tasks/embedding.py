@@ -47,13 +47,20 @@ class Embedder:
     """Computes the states of documents with one encoder.
 
     unit: see `rows_of`. layers: "all", "last", or "mix", the mean of all layers. folder: for the
-    rows of very long documents.
+    rows of very long documents. Raises ModelError for the mean of layers of different widths.
     """
 
     def __init__(self, encoder: Encoder, max_length: int, unit: str, layers: str, folder: Path):
         self.encoder, self.max_length = encoder, max_length
         self.unit, self.layers, self.folder = unit, layers, folder
         self.tokens = CPU_TOKENS if encoder.device.type == "cpu" else GPU_TOKENS
+        if layers == MIX and len(set(encoder.widths)) > 1:
+            raise ModelError(
+                _(
+                    "The layers of {model} have different widths ({widths}): they have no mean."
+                ).format(model=encoder.info.name, widths=", ".join(map(str, encoder.widths))),
+                hint=_("Embed with --layers last or --layers all."),
+            )
 
     def stream(self, documents: Sequence[Document]) -> Iterator[Embedded]:
         """In order. Each text is read on its own."""
@@ -106,7 +113,7 @@ class Embedder:
 
     @property
     def _bytes_per_row(self) -> int:
-        return 4 * self.encoder.width * (self.encoder.info.layers + 1)
+        return 4 * sum(self.encoder.widths)
 
     def _group(self, prepared: Prepared, group: range, rows: Sequence[Rows]) -> Iterator[Embedded]:
         found = {number: self._empty(rows[number], str(number)) for number in group}
@@ -134,18 +141,22 @@ class Embedder:
     @property
     def names(self) -> list[str]:
         """The arrays of states of each document."""
-        count = self.encoder.info.layers + 1
-        named = {ALL: range(count), LAST: [count - 1]}
-        return [f"layer_{number}" for number in named.get(self.layers, ())] or [MIX]
+        return list(self._widths)
+
+    @property
+    def _widths(self) -> dict[str, int]:
+        """The width of each array of states by its name."""
+        every = {f"layer_{number}": width for number, width in enumerate(self.encoder.widths)}
+        last = f"layer_{len(every) - 1}"
+        return {ALL: every, LAST: {last: every[last]}}.get(self.layers, {MIX: every[last]})
 
     def _empty(self, rows: Rows, name: str) -> dict[str, np.ndarray]:
-        shape = (len(rows), self.encoder.width)
-        names = self.names
-        if len(rows) * 4 * self.encoder.width * len(names) <= IN_MEMORY:
-            return {layer: np.zeros(shape, np.float32) for layer in names}
+        shapes = {layer: (len(rows), width) for layer, width in self._widths.items()}
+        if len(rows) * 4 * sum(self._widths.values()) <= IN_MEMORY:
+            return {layer: np.zeros(shape, np.float32) for layer, shape in shapes.items()}
         return {
             layer: np.memmap(self.folder / f"{name}-{layer}.rows", np.float32, "w+", shape=shape)
-            for layer in names
+            for layer, shape in shapes.items()
         }
 
     def _chosen(self, layers: Sequence[Tensor]) -> list[Tensor]:

@@ -55,12 +55,16 @@ class AwdLstm(Encoder):
         self.sizes, self.dropouts, self.head = sizes, dropouts, head
         self.directions = (direction,)
         self.embeddings = Embeddings(sizes.vocabulary, sizes.width, dropouts)
-        widths = [sizes.width, *[sizes.hidden] * (sizes.layers - 1), sizes.width]
-        pairs = zip(widths[:-1], widths[1:], strict=True)
+        pairs = zip(self.widths[:-1], self.widths[1:], strict=True)
         layers = [Layer(inputs, width, dropouts) for inputs, width in pairs]
         self.layers = cast(Sequence[Layer], nn.ModuleList(layers))
         self.decoder_weight = None if tied else nn.Parameter(self.embeddings.weight.data.clone())
         self.decoder_bias = nn.Parameter(torch.zeros(sizes.vocabulary))
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        sizes = self.sizes
+        return (sizes.width, *[sizes.hidden] * (sizes.layers - 1), sizes.width)
 
     @property
     def feed_forward(self) -> int:
