@@ -102,7 +102,7 @@ def graph(predictor: Predictor, path: Path) -> None:
         # torch 2.13 replaces their kernels while it exports, but keeps the cached ones of an
         # earlier export, which fix the length. Drop when test_lstm_exported_twice passes without.
         operator._dispatch_cache.clear()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), torch.no_grad():  # a graph of gradients would be traced too
         warnings.simplefilter("ignore")  # deprecations inside torch and onnxscript
         try:
             torch.onnx.export(
