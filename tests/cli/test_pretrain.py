@@ -24,21 +24,20 @@ def bert(tmp_path):
 FAST = ("--set", "device=cpu", "--set", "batch_size=4", "--set", "length=16")
 
 
-@pytest.mark.process
-def test_a_text_file_becomes_a_model_that_is_a_model_again(call, text, bert, tmp_path):
-    code, out, _err = call(
+@pytest.mark.usefixtures("jobs_in_process")
+def test_a_text_file_becomes_a_model_that_is_a_model_again(ask, call, text, bert, tmp_path):
+    result = ask(
+        "pretrain",
         "pretrain", text, tmp_path / "new", "--objective", "masked_lm", "--model", bert, *FAST,
-        "--set", "max_steps=3", "--json",
+        "--set", "max_steps=3",
     )  # fmt: skip
 
-    assert code == 0
-    result = json.loads(out)
     assert result["steps"] == 3 and result["curve"][-1]["perplexity"] > 1
     code, out, _err = call("models", "info", tmp_path / "new", "--json")
     assert json.loads(out)["problems"] == []
 
 
-@pytest.mark.process
+@pytest.mark.usefixtures("jobs_in_process")
 def test_the_documents_of_a_project_are_text_too(call, file, text, bert, tmp_path):
     call("import", file, text)
 
