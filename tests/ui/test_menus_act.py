@@ -5,9 +5,11 @@ An effect is another page, a dialog, a step in the project, a setting, a dock, t
 clipboard, a message, a job, or a change in the state of a page. `Trace` records all of these.
 """
 
+import time
 from dataclasses import asdict
 
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog
 
@@ -62,6 +64,17 @@ class Trace:
         for _round in range(3):
             while not threads.idle():
                 self.app.qt.processEvents()
+            self.app.qt.processEvents()
+            self._wait_for_pauses()
+
+    def _wait_for_pauses(self):
+        """Views take over typed text after a pause, which changes their state."""
+        end = time.monotonic() + 3
+        timers = self.app.window.findChildren(QTimer)
+        while time.monotonic() < end and any(
+            timer.isActive() and timer.isSingleShot() and timer.interval() <= 1000
+            for timer in timers
+        ):
             self.app.qt.processEvents()
 
     def shows(self):
