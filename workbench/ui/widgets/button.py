@@ -66,6 +66,11 @@ class Button(QPushButton):
         self.setText((" " if self._icon and text else "") + text)
         self.setAccessibleName(plain.spoken(text))
 
+    def shorten(self, short: bool, text: str) -> None:
+        """Show the icon alone, with the text as a tooltip, or icon and text."""
+        self.setText("" if short else f" {text}")
+        plain.set_tip(self, text if short else "")
+
     def set_icon(self, icon: str) -> None:
         self._icon = icon
         self._tint()

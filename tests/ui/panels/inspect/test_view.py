@@ -22,6 +22,7 @@ from workbench.ui.panels.inspect.view_list import VIEW
 from workbench.ui.panels.inspect.views.classes import LabelsView
 from workbench.ui.panels.inspect.views.plain import PlainView
 from workbench.ui.panels.inspect.views.transitions import TransitionsView
+from workbench.ui.widgets.button import Button
 
 TEXT = "Ada met Bob in Paris."
 CLASSIFIER = Choice("run 2", "first", "/run/2", "classify", 2, "spans")
@@ -234,3 +235,15 @@ def test_labels_show_threshold_prediction_and_gold(qtbot):
     page.gold = operations.Gold(None, (), True, 0, ("late", "full"))
     view.show_result(LabelProbabilities(labels))
     assert view._verdict.text() == "Differs from gold"
+
+
+def test_a_narrow_page_shows_the_button_beside_the_text_by_its_icon(panel, host):
+    button = named(panel, Button, "Pick document…")
+
+    panel.view.resize(1000, 600)
+    wide = button.text()
+    panel.view.resize(500, 600)
+
+    assert "Pick document" in wide and button.text() == ""
+    assert "Pick document" in button.toolTip()
+    assert button.accessibleName() == "Pick document…"

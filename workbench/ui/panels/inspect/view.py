@@ -32,6 +32,7 @@ from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import IconLabel, words
 
 SIDE = 236  # pixels at 100 %
+NARROW = 620  # below this width, buttons beside the text show their icons alone
 PAUSE = 600  # milliseconds after the last key press until a typed text is sent to the model
 
 
@@ -129,6 +130,7 @@ class InspectView(View):
         super().resizeEvent(event)
         share = max(self.width() // 4, self._listed.needed_width())
         self._left.setFixedWidth(min(theme.px(SIDE), share))
+        self._pick.shorten(self.width() < theme.px(NARROW), _("Pick document…"))
 
     def _asking(self) -> QWidget:
         self._input, self._second = QLineEdit(), QLineEdit()
