@@ -77,7 +77,7 @@ def test_the_training_loss_of_tags_is_the_mean_over_all_words_whatever_the_batch
 
     train_records = [one for one in uneven.records if one.document.split == "train"]
     expected = reference(tmp_path / "run", train_records)
-    assert result["loss"] == pytest.approx(expected, rel=1e-4)
+    assert result.loss == pytest.approx(expected, rel=1e-4)
     if batch_size * accumulation == 8:
         (step,) = kinds(events, Step)
         assert step.losses["task"] == pytest.approx(expected, rel=1e-4)

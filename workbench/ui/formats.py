@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from numbers import Real
 from string import Formatter
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from workbench.base import i18n
 from workbench.base.i18n import N_, _, ngettext
@@ -83,8 +84,8 @@ class _Sentences(Formatter):
     """A Formatter that formats numbers with a format specification for the locale."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        if format_spec and isinstance(value, int | float):
-            return _formats.number(value, format_spec)
+        if format_spec and isinstance(value, Real):  # numbers of numpy are Real as well
+            return _formats.number(cast(float, value), format_spec)
         return format(value, format_spec)
 
 

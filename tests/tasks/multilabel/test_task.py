@@ -107,4 +107,4 @@ def test_the_exported_folders_decide_alike(run, tmp_path):
         while True:
             next(work)
     except StopIteration as end:
-        assert end.value["labels"] == 12 and end.value["equal_labels"] == 1.0
+        assert end.value.labels == 12 and end.value.equal_labels == 1.0

@@ -81,3 +81,18 @@ def test_the_mouse_wheel_changes_a_value_only_with_the_focus(look, qtbot, monkey
     monkeypatch.setattr(SpinBox, "hasFocus", lambda _box: True)
     QApplication.sendEvent(spin, turned)
     assert spin.value() == 6
+
+
+def test_a_choice_that_can_be_left_open_starts_with_the_automatic_one(qtbot):
+    pooling = Option("pooling", "choice", None, "Pool.", choices=("mean", "max"), automatic="rule")
+    schedule = Option("schedule", "choice", "linear", "Rate.", choices=("linear", "constant"))
+    form = Form((pooling, schedule))
+    qtbot.addWidget(form)
+
+    box = form.control("pooling")
+    assert [box.itemText(row) for row in range(box.count())][0] == "Automatic"
+    assert form.text("pooling") == "" and form.values() == {}
+    assert form.control("schedule").count() == 2
+
+    box.setCurrentIndex(1)
+    assert form.values() == {"pooling": "mean"}

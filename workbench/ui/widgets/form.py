@@ -24,6 +24,8 @@ from workbench.ui.widgets.words import call, words
 
 GROUPS = {"main": N_("Main"), "more": N_("More")}
 
+AUTOMATIC = ""  # value of a choice that is left to the rule of its option
+
 
 class Form(QFrame):
     """One field per record, in groups ordered by first occurrence.
@@ -127,7 +129,7 @@ class Form(QFrame):
             it = check = QCheckBox(_title(option))
             check.toggled.connect(lambda _on: self.changed.emit(name))
         elif getattr(option, "choices", ()):
-            it = box = combo(list(zip(option.choices, _choice_titles(option), strict=True)))
+            it = box = combo(_entries(option))
             box.activated.connect(lambda _index: self.changed.emit(name))
         elif option.kind == "spin":
             it = spin = SpinBox(
@@ -166,7 +168,7 @@ class Form(QFrame):
                         for one in self._options[name].choices
                         if _as_text(one) == _as_text(value)
                     ),
-                    value,
+                    AUTOMATIC if value is None else value,
                 ),
             )
         elif isinstance(control, QSpinBox):
@@ -174,6 +176,13 @@ class Form(QFrame):
         else:
             cast(QLineEdit, control).setText(_as_text(value))
         control.blockSignals(blocked)
+
+
+def _entries(option: Any) -> list[tuple[Any, str]]:
+    """(value, title) of the choices; the first is AUTOMATIC if the value can be left open."""
+    found = list(zip(option.choices, _choice_titles(option), strict=True))
+    is_open = getattr(option, "automatic", "") and option.default is None
+    return [(AUTOMATIC, _("Automatic")), *found] if is_open else found
 
 
 def _choice_titles(option: Any) -> list[str]:

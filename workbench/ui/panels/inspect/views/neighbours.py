@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QLineEdit
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.shown import Shown
@@ -57,8 +57,10 @@ class NeighboursView(InspectorView):
         choose(self._by, result.by)
         kept = self._words.chosen_rows()
         self._words.set_rows(result.words)
-        told = _("{n:,} words in the vocabulary")
-        self._note.setText(told.format(n=result.size))
+        note = ngettext(
+            "{n:,} word in the vocabulary", "{n:,} words in the vocabulary", result.size
+        )
+        self._note.setText(note.format(n=result.size))
         names = [one.text for one in result.words]
         if names:
             before = kept[0].text if kept and kept[0].text in names else ""
