@@ -1,6 +1,7 @@
 """Pretraining runs: they learn, save a usable model, stop, and are repeatable."""
 
 import json
+import time
 
 import pytest
 import torch
@@ -8,8 +9,10 @@ import torch
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.models.base import LoadOptions
 from workbench.models.loading import load
+from workbench.pretraining import loop
 from workbench.pretraining.loop import REPORT, pretrain
 from workbench.pretraining.spec import PretrainSpec
+from workbench.pretraining.texts import Texts
 from workbench.training.events import Evaluated, Step
 
 FAST = {"batch_size": 8, "length": 16, "device": "cpu", "precision": "fp32", "evaluations": 2}
@@ -115,3 +118,18 @@ def test_a_text_without_a_batch_is_named(tiny, tmp_path):
 
     with pytest.raises(SpecError, match="too short"):
         run(spec("causal_lm", tiny["gpt2"], path), tmp_path / "out")
+
+
+def test_a_time_limit_excludes_evaluations(tiny, text_file, tmp_path, monkeypatch):
+    class Slow(Texts):
+        def __iter__(self):
+            time.sleep(1.0)
+            return super().__iter__()
+
+    monkeypatch.setattr(loop._Pretraining, "held_out", lambda _run: Slow([text_file]))
+
+    _events, result = run(
+        spec("causal_lm", tiny["gpt2"], text_file, minutes=0.01, epochs=1000), tmp_path / "out"
+    )
+
+    assert result.steps > 3 and result.seconds > 2

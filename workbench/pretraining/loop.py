@@ -6,7 +6,6 @@ import json
 import math
 import time
 from collections.abc import Generator, Iterator, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ from workbench.training.prepare import settle, versions
 
 Feed = Generator[Event, str | None, None]
 REPORT = "pretraining.json"  # beside the weights: settings, texts, curve
-MOST_HELD_OUT = 200  # batches of held-out text per evaluation
+MOST_HELD_OUT = 50_000  # units of held-out text per evaluation
 REPORT_EVERY = 0.5  # seconds between the events of single steps
 
 
@@ -75,6 +74,7 @@ class _Pretraining:
         self.spec, self.out, self.trials = spec, out, trials
         self.options = spec.settings()
         self.stopping = False
+        self.evaluating = 0.0  # seconds that evaluations took
         self.read = 0.0  # fraction of the text that is done in this epoch
         self.epoch, self.step, self.units, self.words = 0, 0, 0, 0
         self.curve: list[dict[str, Any]] = []
@@ -181,7 +181,8 @@ class _Pretraining:
         """Fraction of the training that is done: of the text, the time or the steps, 0 to 1."""
         done = [(self.epoch + self.read) / self.options["epochs"]]
         if self.options["minutes"]:
-            done.append((time.monotonic() - self.began) / (60 * self.options["minutes"]))
+            spent = time.monotonic() - self.began - self.evaluating
+            done.append(spent / (60 * self.options["minutes"]))
         if self.options["max_steps"]:
             done.append(self.step / self.options["max_steps"])
         return float(min(1.0, max(done)))
@@ -266,15 +267,19 @@ class _Pretraining:
         """Mean loss on held-out text; with a fixed seed, so that all evaluations are comparable."""
         kept, self.objective = self.objective, self.new_objective(0)
         self.encoder.eval()
-        sums, words = LossSum(), 0
+        begun, sums, words, units = time.monotonic(), LossSum(), 0, 0
         try:
             with torch.inference_mode():
-                for batch in islice(self.objective.batches(self.held_out()), MOST_HELD_OUT):
+                for batch in self.objective.batches(self.held_out()):
                     sums.add(self.losses(batch))
                     words += batch.words
+                    units += math.prod(next(iter(batch.inputs.values())).shape[:2])
                     yield from self.emit(Tick(self.step))
+                    if units >= MOST_HELD_OUT:
+                        break
         finally:
             self.objective = kept
+            self.evaluating += time.monotonic() - begun
         means = sums.means()
         if not means:
             return

@@ -19,8 +19,8 @@ GENERAL: tuple[Option, ...] = (
     ),
     Option(
         "minutes", "float", 0.0,
-        N_("End after this many minutes of training; 0 for no limit. The learning-rate schedule "
-           "follows the time."),
+        N_("End after this many minutes of training, evaluations excluded; 0 for no limit. The "
+           "learning-rate schedule follows the time."),
         group="main", low=0.0, high=100_000.0, title=N_("Minutes"),
     ),
     Option(
