@@ -589,3 +589,36 @@ def test_what_is_read_after_closing_says_so(folder):
 
     with pytest.raises(ProjectError, match="closed while it was being read"):
         list(cursor)
+
+
+def test_a_reader_that_connects_while_the_project_is_closed_is_closed_as_well(
+    tmp_path, monkeypatch
+):
+    Project.create(tmp_path / "p.glossbench").close()
+    db = Database.open(tmp_path / "p.glossbench")
+    connecting, closed, failures = threading.Event(), threading.Event(), []
+    connect = Database._connect_reader
+
+    def slowly(self):
+        conn = connect(self)
+        connecting.set()
+        assert closed.wait(30)
+        return conn
+
+    def read():
+        try:
+            db.reader()
+        except ProjectError as error:
+            failures.append(str(error))
+
+    monkeypatch.setattr(Database, "_connect_reader", slowly)
+    thread = threading.Thread(target=read)
+    thread.start()
+    assert connecting.wait(30)
+    db.close()
+    closed.set()
+    thread.join(30)
+
+    assert "is closed" in failures[0]
+    assert not db._readers
+    assert not (tmp_path / "p.glossbench-wal").exists()

@@ -46,6 +46,7 @@ class Database:
         self._depth = 0
         self._writer: sqlite3.Connection | None = None
         self._readers: dict[int, Reader] = {}
+        self._readers_mutex = threading.Lock()
         self._closed = False
 
     # ------------------------------------------------------------ open and close
@@ -182,10 +183,12 @@ class Database:
             return
         if self._depth:
             raise ProjectError(_("{path} cannot be closed during an edit.").format(path=self.path))
-        self._closed = True
-        for conn in tuple(self._readers.values()):
+        with self._readers_mutex:  # a thread that is connecting closes its reader itself
+            self._closed = True
+            readers = tuple(self._readers.values())
+            self._readers.clear()
+        for conn in readers:
             conn.close_soon()
-        self._readers.clear()
         if self._writer is not None:
             self._writer.close()  # the last connection of a file writes the log back and removes it
             self._writer = None
@@ -229,9 +232,17 @@ class Database:
         conn = self._readers.get(me)
         if conn is None:
             if self._closed:
-                raise ProjectError(_("{path} is closed.").format(path=self.path))
-            conn = self._readers[me] = self._connect_reader()
+                raise self._is_closed()
+            conn = self._connect_reader()
+            with self._readers_mutex:
+                if self._closed:
+                    conn.close()
+                    raise self._is_closed()
+                self._readers[me] = conn
         return conn
+
+    def _is_closed(self) -> ProjectError:
+        return ProjectError(_("{path} is closed.").format(path=self.path))
 
     def _connect_reader(self) -> Reader:
         """A connection for queries only.
