@@ -16,7 +16,8 @@ from workbench.jobs.events import Finished, Output, Started
 from workbench.operations import corpus, prompt
 from workbench.operations.wire import wire
 from workbench.project.project import Project
-from workbench.ui.panels.prompts.state import OWN, PromptsState
+from workbench.ui.panels.prompts.state import PromptsState
+from workbench.ui.panels.prompts.templates import OWN
 
 pytestmark = pytest.mark.process  # the worker that renders templates
 

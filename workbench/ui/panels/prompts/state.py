@@ -5,7 +5,6 @@ dev.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from workbench.operations.prompt_models import Choice
 from workbench.ui.opened import opened
 from workbench.ui.panels.prompts.live import Live
 from workbench.ui.panels.prompts.scorer import Scorer
+from workbench.ui.panels.prompts.templates import OWN, Known, known_templates, unused_name
 
 if TYPE_CHECKING:
     from workbench.jobs.events import Event
@@ -34,16 +34,6 @@ if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
 
 STARTERS = ("starter-bert", "starter-gpt")
-OWN = "own"  # the template as edited, which is none of the list
-
-
-@dataclass(frozen=True)
-class Known:
-    """A template to choose: `id` of a built-in, or "saved NAME"."""
-
-    id: str
-    title: str
-    source: str
 
 
 class PromptsState(State):
@@ -97,10 +87,7 @@ class PromptsState(State):
         choices = prompt_models.choices(self.context.settings)
         layer = _still(self.layer, [name for name, _count in layers])
         model = _still(self.model or STARTERS[0], [one.key for one in choices])
-        saved = tuple(
-            Known(f"saved {one.name}", one.name, one.body) for one in prompt.saved(self.project)
-        )
-        known = (*(Known(one.id, _(one.title), one.source) for one in prompt.templates()), *saved)
+        known = known_templates(self.project)
         before = self._backend
         self.update(layers=layers, models=choices, layer=layer, model=model, known=known)
         if self._backend != before:
@@ -145,7 +132,7 @@ class PromptsState(State):
             self._fill()
 
     def choose_layer(self, layer: str) -> None:
-        known = {one.source for one in self.known if not one.id.startswith("saved ")}
+        known = {one.source for one in self.known if one.builtin}
         untouched = self.template in known
         self.update(layer=layer, document=None, label="")
         if untouched:
@@ -353,10 +340,7 @@ class PromptsState(State):
     def _keep_template(self) -> None:
         if self.chosen != OWN:
             return
-        names = {one.title for one in self.known}
-        number = 1
-        while (name := _("My prompt {n}").format(n=number)) in names:
-            number += 1
+        name = unused_name(self.known)
         self.context.attempt(lambda: prompt.save(self.project, name, self.template))
 
     def stop(self) -> None:

@@ -15,7 +15,8 @@ from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.prompts.boxes import PreviewBox, TemplateBox
 from workbench.ui.panels.prompts.outcome import Outcome, set_outdated
-from workbench.ui.panels.prompts.state import OWN, PromptsState
+from workbench.ui.panels.prompts.state import PromptsState
+from workbench.ui.panels.prompts.templates import OWN
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,9 @@ from workbench.tasks.spec import TaskInfo
 
 if TYPE_CHECKING:
     from workbench.operations.results import Results
+    from workbench.operations.scoring import Evaluation
     from workbench.project.project import Project
+    from workbench.storage.runs import Run
 
 
 @dataclass(frozen=True)
@@ -57,3 +60,22 @@ def details(project: Project, run_id: int) -> Details:
     majority = max(found.today.per_label, key=lambda row: row.support)
     share = majority.support / found.today.n
     return Details(found, *interval, share, majority.label, test_set)
+
+
+def score_rows(
+    run: Run, shown: Mapping[str, tuple[Evaluation | None, Evaluation | None]]
+) -> tuple[ScoreRow, ...]:
+    """Every score of the splits in `shown`: evaluations against gold of the run and current gold.
+
+    Where the run stored no evaluation, its stored scores are used.
+    """
+    rows = []
+    for split, (then, today) in shown.items():
+        before = then.scores if then else run.scores.get(split, {})
+        now = today.scores if today else {}
+        names = tasks.score_names({**before, **now}, run.spec.get("task", ""))
+        rows += [
+            ScoreRow(tasks.score_title(name), split, before.get(name), now.get(name))
+            for name in names
+        ]
+    return tuple(rows)

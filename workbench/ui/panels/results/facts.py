@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
@@ -78,3 +79,20 @@ def _describe_prompt(spec: Mapping[str, Any], result: PromptResult) -> Iterator[
     yield _("Calibration"), term(spec.get("calibration", "none"))
     for label, share in (result.prior or {}).items():
         yield _("Prior of {label}").format(label=label), f"{formats.points(share)} %"
+
+
+def files_below(folder: Path) -> tuple[tuple[str, int], ...]:
+    """(path in the folder, bytes) of each file in it and its subfolders."""
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    return tuple((file.relative_to(folder).as_posix(), file.stat().st_size) for file in files)
+
+
+def comparable(run: Run, runs: Sequence[Run]) -> tuple[Run, ...]:
+    """Those of `runs` for the same task and layer, without `run` itself."""
+    return tuple(
+        other
+        for other in runs
+        if other.id != run.id
+        and other.layer_id == run.layer_id
+        and other.spec.get("task") == run.spec.get("task")
+    )

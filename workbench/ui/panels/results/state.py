@@ -12,10 +12,9 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import results, run_folders, suggest, train, wire
-from workbench.tasks import spec as tasks
 from workbench.ui.opened import opened
-from workbench.ui.panels.results.details import Details, ScoreRow, details
-from workbench.ui.panels.results.facts import describe
+from workbench.ui.panels.results.details import Details, ScoreRow, details, score_rows
+from workbench.ui.panels.results.facts import comparable, describe, files_below
 
 if TYPE_CHECKING:
     from workbench.operations.background import Done
@@ -236,17 +235,11 @@ class ResultsState(State):
         """Scores of the selected run: on dev, and on test once its test score is shown."""
         if self.details is None:
             return ()
-        run, rows = self.details.results.run, []
-        for split in self.splits_shown:
-            then, today = self.evaluation(split, "run"), self.evaluation(split, "today")
-            before = then.scores if then else run.scores.get(split, {})
-            now = today.scores if today else {}
-            names = tasks.score_names({**before, **now}, run.spec.get("task", ""))
-            rows += [
-                ScoreRow(tasks.score_title(one), split, before.get(one), now.get(one))
-                for one in names
-            ]
-        return tuple(rows)
+        shown = {
+            split: (self.evaluation(split, "run"), self.evaluation(split, "today"))
+            for split in self.splits_shown
+        }
+        return score_rows(self.details.results.run, shown)
 
     @property
     def splits_shown(self) -> tuple[str, ...]:
@@ -280,11 +273,7 @@ class ResultsState(State):
 
     def files(self) -> tuple[tuple[str, int], ...]:
         """(path in the run's folder, bytes) of each file."""
-        if self.run is None:
-            return ()
-        folder = self.folder
-        found = sorted(one for one in folder.rglob("*") if one.is_file()) if folder.is_dir() else []
-        return tuple((one.relative_to(folder).as_posix(), one.stat().st_size) for one in found)
+        return files_below(self.folder) if self.run is not None else ()
 
     @property
     def folder(self) -> Path:
@@ -298,16 +287,8 @@ class ResultsState(State):
     def others(self) -> tuple[Run, ...]:
         """The runs that the selected one can be compared with."""
         run = self.run
-        if run is None:
-            return ()
-        fits = [
-            one
-            for one in self.runs
-            if one.id != run.id
-            and one.layer_id == run.layer_id
-            and one.spec.get("task") == run.spec.get("task")
-        ]
-        return tuple(one for one in fits if one.status in FINISHED)
+        fits = comparable(run, self.runs) if run is not None else ()
+        return tuple(other for other in fits if other.status in FINISHED)
 
     # ---------------------------------------------------------------- actions
 

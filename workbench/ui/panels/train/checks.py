@@ -8,11 +8,13 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.models.spec import ModelInfo
 from workbench.operations import outcomes, results, train
+from workbench.training.plan import plan as automatic
 
 if TYPE_CHECKING:
     from workbench.operations.train import Plan
     from workbench.project.project import Project
     from workbench.training.plan import Plan as Settings
+    from workbench.training.spec import TrainSpec
 
 
 def text_check(
@@ -35,6 +37,23 @@ def text_check(
     except WorkbenchError as error:  # no readable tokenizer: the run itself reports the error
         return None, (str(error),)
     return found, train.text_warnings(plan.task, found, card.name)
+
+
+def defaults_told(project: Project, spec: TrainSpec, plan: Plan, card: ModelInfo) -> str:
+    """The automatic settings of `spec` for the documents of `plan`, the estimated time, and what
+    the method trains.
+    """
+    settings = automatic(
+        spec,
+        documents=max(1, plan.used["train"]),
+        width=card.width or 384,
+        learning_rate=card.learning_rate,
+        model_length=card.max_length or 512,
+    )
+    steps = settings.epochs * settings.steps_per_epoch
+    time = time_told(project, spec.task, spec.model_name, steps, settings.batch_size)
+    first = " ".join(filter(None, (settings_told(settings), time)))
+    return "\n".join(filter(None, (first, spec.forecast(card).sentence())))
 
 
 def time_told(project: Project, task: str, model: str, steps: int, batch: int) -> str:

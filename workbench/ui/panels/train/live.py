@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished, Log, Output, Started, recorded
 from workbench.jobs.steps import curves
+from workbench.operations import results
 from workbench.tasks import spec as tasks
 from workbench.training.results import TrainResult
 from workbench.ui import formats
 
 if TYPE_CHECKING:
+    from workbench.project.project import Project
     from workbench.storage.runs import Run
 
 LOG_LINES = 400
@@ -171,6 +173,12 @@ def new_live(run: Run) -> Live:
     model = spec.get("model_name") or spec.get("model", "")
     title = " · ".join((run.layer or spec.get("layer", ""), model))
     return Live(run.id, run.name, title, spec.get("task", ""))
+
+
+def latest_ended(project: Project) -> Run | None:
+    """The newest training that is neither queued nor running."""
+    trainings = (run for run in results.all_runs(project) if run.kind == "train")
+    return next((run for run in trainings if run.status not in ("waiting", "running")), None)
 
 
 def read_live(run: Run, path: Path) -> Live | None:

@@ -14,13 +14,12 @@ from workbench.base.options import Option
 from workbench.base.watch import Watch
 from workbench.jobs.events import Finished, Started
 from workbench.models.spec import ModelInfo
-from workbench.operations import models, results, train
+from workbench.operations import models, train
 from workbench.tasks import spec as tasks
-from workbench.training.plan import plan as automatic
 from workbench.training.spec import TrainSpec, conflict
 from workbench.ui.opened import opened
 from workbench.ui.panels.train import checks
-from workbench.ui.panels.train.live import Live, follow, new_live, read_live
+from workbench.ui.panels.train.live import Live, follow, latest_ended, new_live, read_live
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
@@ -202,22 +201,10 @@ class TrainState(State):
 
     def defaults_told(self) -> str:
         """The automatic settings for this data, and what the method trains."""
-        if self.plan is None or self.plan.problem or self.errors or not self.card:
+        card = self.card
+        if self.plan is None or self.plan.problem or self.errors or card is None:
             return ""
-        spec = self.spec()
-        made = automatic(
-            spec,
-            documents=max(1, self.plan.used["train"]),
-            width=self.card.width or 384,
-            learning_rate=self.card.learning_rate,
-            model_length=self.card.max_length or 512,
-        )
-        told = checks.settings_told(made)
-        time = checks.time_told(
-            self.project, self.task, self.model, made.epochs * made.steps_per_epoch, made.batch_size
-        )
-        first = " ".join(filter(None, (told, time)))
-        return "\n".join(filter(None, (first, spec.forecast(self.card).sentence())))
+        return checks.defaults_told(self.project, self.spec(), self.plan, card)
 
     def _work_out(self) -> None:
         """Compute the usable data and unknown words off the main thread; only the latest request
@@ -382,14 +369,7 @@ class TrainState(State):
 
     def _show_last(self) -> None:
         """Show the curves of the latest finished training, from the log that its worker wrote."""
-        last = next(
-            (
-                one
-                for one in results.all_runs(self.project)
-                if one.kind == "train" and one.status not in ("waiting", "running")
-            ),
-            None,
-        )
+        last = latest_ended(self.project)
         if last is None:
             return
         path = Path(self._folder(last.id)) / "events.jsonl"

@@ -14,7 +14,8 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.attention_heads import HeadsMap
-from workbench.ui.panels.inspect.views.attention_matrix import HeadLines, HeadMatrix, cell_words
+from workbench.ui.panels.inspect.views.attention_lines import HeadLines
+from workbench.ui.panels.inspect.views.attention_matrix import HeadMatrix, cell_words
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.heat import Legend
 from workbench.ui.widgets.layout import card, column, layout_of, row, scrolled

@@ -1,180 +1,35 @@
-"""One head: its weights as a matrix, and as lines from queries to keys."""
+"""The weights of one attention head as a matrix."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import (
-    QFocusEvent,
-    QFont,
-    QFontMetricsF,
     QHelpEvent,
     QImage,
     QKeyEvent,
     QMouseEvent,
     QPainter,
-    QPainterPath,
     QPaintEvent,
     QPen,
     QPixmap,
-    QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QSizePolicy
 
 from workbench.base.i18n import _
 from workbench.ui import plain, theme
+from workbench.ui.panels.inspect.views.attention_rows import LEAST, PAD, TokenRows
 from workbench.ui.widgets import heat
 
 if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention
 
-LEAST, MOST = 12, 30  # pixels at 100 %: side of a cell
-MOST_LABEL = 92  # maximum width of a token, pixels at 100 %
-PAD = 6
-FAINT = 0.04  # smaller weights are not drawn as lines
+MOST = 30  # maximum side of a cell, pixels at 100 %
 SLANT = 60  # angle of the column names
 
 
-def token_font(chosen: bool = False) -> QFont:
-    """Font of the tokens beside a matrix."""
-    font = theme.font("mono", 700 if chosen else 400)
-    font.setPixelSize(theme.size("caption"))
-    return font
-
-
-class _Tokens(QAbstractScrollArea):
-    """Base class of matrix and lines: tokens in rows of equal height, one of them selected.
-
-    `taken(row)` is emitted when the user selects a query token, `hovered(row, column)` when the
-    mouse is over a cell or row; -1 for none.
-    """
-
-    taken = Signal(int)
-    hovered = Signal(int, int)
-
-    def __init__(self, name: str):
-        super().__init__()
-        self.setAccessibleName(name)
-        self.setFrameShape(self.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.viewport().setMouseTracking(True)
-        self.result: Attention | None = None
-        self.row, self.column = -1, -1
-        self.cell, self.above, self.label = float(LEAST), 60.0, 60.0
-        drop = theme.changed.connect(self.restyle)
-        self.destroyed.connect(lambda *_: drop())
-
-    def set(self, result: Attention | None) -> None:
-        """Show a head, or nothing."""
-        before = self.result
-        if before is None or result is None or before.tokens != result.tokens:
-            self.row = self.column = -1
-        self.result = result
-        self.restyle()
-
-    @property
-    def head(self) -> Attention:
-        """The head that is shown. Raises RuntimeError if there is none."""
-        if self.result is None:
-            raise RuntimeError("no head is shown")
-        return self.result
-
-    def choose(self, row: int) -> None:
-        """Select a query token; emits nothing."""
-        if row != self.row:
-            self.row = row
-            if row >= 0:
-                self.see(row)
-            self.viewport().update()
-
-    def restyle(self) -> None:
-        """Compute sizes from the tokens, the text size and the available space."""
-        self.measure()
-        self.viewport().update()
-
-    def measure(self) -> None:
-        raise NotImplementedError
-
-    @property
-    def count(self) -> int:
-        return len(self.result.tokens) if self.result is not None else 0
-
-    @property
-    def top(self) -> float:
-        return self.above - self.verticalScrollBar().value()
-
-    def widest(self) -> float:
-        metrics = QFontMetricsF(token_font(True))
-        names = (one.shown for one in self.head.tokens)
-        longest = max((metrics.horizontalAdvance(name) for name in names), default=0.0)
-        return min(longest + PAD, theme.px(MOST_LABEL))
-
-    def scroll_down(self) -> None:
-        """Set up the vertical scroll bar."""
-        bar, room = self.verticalScrollBar(), self.viewport().height()
-        bar.setRange(0, max(0, int(self.above + self.count * self.cell + PAD - room)))
-        bar.setPageStep(max(1, int(room - self.above)))
-        bar.setSingleStep(int(self.cell))
-
-    def see(self, row: int) -> None:
-        """Scroll a row into view."""
-        bar = self.verticalScrollBar()
-        low = int((row + 1) * self.cell + self.above - self.viewport().height() + PAD)
-        bar.setValue(min(max(bar.value(), low), int(row * self.cell)))
-
-    def seen(self) -> range:
-        """Range of visible rows."""
-        first = int(self.verticalScrollBar().value() // self.cell)
-        last = int((self.verticalScrollBar().value() + self.viewport().height()) // self.cell) + 1
-        return range(max(0, first), min(self.count, last))
-
-    def row_at(self, y: float) -> int:
-        row = int((y - self.top) // self.cell)
-        return row if 0 <= row < self.count and y >= self.above else -1
-
-    def write(
-        self, painter: QPainter, area: QRectF, number: int, chosen: bool, side: Qt.AlignmentFlag
-    ) -> None:
-        """Draw a token in its row."""
-        token, font = self.head.tokens[number], token_font(chosen)
-        painter.setFont(font)
-        painter.setPen(theme.qcolour("text" if chosen else "faint" if token.special else "muted"))
-        shown = QFontMetricsF(font).elidedText(
-            token.shown, Qt.TextElideMode.ElideRight, area.width()
-        )
-        painter.drawText(area, side | Qt.AlignmentFlag.AlignVCenter, shown)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.measure()
-
-    def scrollContentsBy(self, _across: int, _down: int) -> None:
-        self.viewport().update()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self.hovered.emit(-1, -1)
-        super().leaveEvent(event)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        if self.row < 0 and self.count:
-            self.take(0)
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.viewport().update()
-
-    def take(self, row: int) -> None:
-        """Select a query token on behalf of the user."""
-        self.choose(row)
-        self.taken.emit(row)
-
-
-class HeadMatrix(_Tokens):
+class HeadMatrix(TokenRows):
     """Rows: queries.
 
     Columns: keys. Arrow keys move the current cell, which `hovered` reports too.
@@ -355,103 +210,3 @@ def cell_words(result: Attention, row: int, column: int) -> str:
         return _("{query} → {key}: masked").format(query=query, key=key)
     weight = float(result.weights[row, column])
     return _("{query} → {key}: {weight:.3f}").format(query=query, key=key, weight=weight)
-
-
-class HeadLines(_Tokens):
-    """Queries left, keys right, a line for each weight; those of the selected query are
-    highlighted.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(_("Attention lines"))
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._over = -1
-
-    def measure(self) -> None:
-        if not self.count:
-            return
-        self.label = min(self.widest(), self.viewport().width() * 0.3)
-        self.above = float(theme.px(22))
-        room = (self.viewport().height() - self.above - PAD) / self.count
-        self.cell = float(int(min(max(room, theme.px(LEAST) + 3), theme.px(24))))
-        self.scroll_down()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        if self.result is None or not self.count:
-            return
-        painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        room = self.viewport().rect()
-        self._paint_heads(painter, room)
-        painter.setClipRect(room.adjusted(0, int(self.above), 0, 0))
-        self._paint_lines(painter, room.width())
-        chosen = self._over if self._over >= 0 else self.row
-        keys = self._strong(chosen)
-        for row in self.seen():
-            top = self.top + row * self.cell
-            left = QRectF(0, top, self.label, self.cell)
-            right = QRectF(room.width() - self.label, top, self.label, self.cell)
-            self.write(painter, left, row, row == chosen, Qt.AlignmentFlag.AlignRight)
-            self.write(painter, right, row, row in keys, Qt.AlignmentFlag.AlignLeft)
-
-    def _paint_heads(self, painter: QPainter, room: QRect) -> None:
-        painter.setFont(theme.font("caption"))
-        painter.setPen(theme.qcolour("muted"))
-        high, middle = int(self.above) - 4, Qt.AlignmentFlag.AlignVCenter
-        wide = max(int(self.label), theme.px(44))
-        left, right = QRect(0, 0, wide, high), QRect(room.width() - wide, 0, wide, high)
-        painter.drawText(left, middle | Qt.AlignmentFlag.AlignRight, _("Query"))
-        painter.drawText(right, middle | Qt.AlignmentFlag.AlignLeft, _("Key"))
-
-    def _strong(self, row: int) -> set[int]:
-        """The keys that receive most of the weight of a query."""
-        if row < 0:
-            return set()
-        weights = self.head.weights[row]
-        return set(np.flatnonzero(weights > max(0.25, float(weights.max()) * 0.75)).tolist())
-
-    def _paint_lines(self, painter: QPainter, width: int) -> None:
-        chosen = self._over if self._over >= 0 else self.row
-        for row in self.seen():
-            if row != chosen:
-                self._paint_row(painter, row, width, "strong_line", 0.25 if chosen >= 0 else 0.7)
-        if chosen >= 0:
-            self._paint_row(painter, chosen, width, "accent", 1.0)
-
-    def _paint_row(
-        self, painter: QPainter, row: int, width: int, colour: str, depth: float
-    ) -> None:
-        weights, start, end = self.head.weights[row], self.label + PAD, width - self.label - PAD
-        middle, half = (start + end) / 2, self.cell / 2
-        for column in np.flatnonzero(weights >= FAINT).tolist():
-            weight = float(weights[column])
-            ink = theme.qcolour(colour, min(1.0, 1.3 * depth * weight**0.6))
-            painter.setPen(QPen(ink, 0.8 + 3.2 * weight))
-            y, to = self.top + row * self.cell + half, self.top + column * self.cell + half
-            path = QPainterPath(QPointF(start, y))
-            path.cubicTo(QPointF(middle, y), QPointF(middle, to), QPointF(end, to))
-            painter.drawPath(path)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        row = self.row_at(event.position().y())
-        if row != self._over:
-            self._over = row
-            self.hovered.emit(row, -1)
-            self.viewport().update()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._over = -1
-        self.viewport().update()
-        super().leaveEvent(event)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        if (row := self.row_at(event.position().y())) >= 0:
-            self.take(row)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        steps = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
-        step = steps.get(Qt.Key(event.key()))
-        if step is not None and self.count and not event.modifiers():
-            self.take(min(max(self.row + step, 0), self.count - 1))
-            return
-        super().keyPressEvent(event)
