@@ -117,3 +117,15 @@ def test_files_are_deleted_only_with_yes(ask, call, mine, user_dir):
 
     assert ask("models-remove", "models", "remove", "some/tiny", "--yes")["deleted_bytes"] > 1000
     assert not repository.exists()
+
+
+def test_the_catalogue_is_searched_and_sorted(ask, call):
+    found = ask("models-catalogue", "models", "catalogue", "--search", "devlin", "--sort", "year")
+    sizes = [one["parameters"] for one in found]
+
+    assert {one["hub"] for one in found} >= {"google-bert/bert-base-uncased"}
+    assert 109_482_240 in sizes and all(one["paper"] == "Devlin et al. 2019" for one in found)
+    code, out, _err = call("models", "catalogue", "--sort", "parameters")
+    assert code == 0 and out.index("BERT tiny") < out.index("GPT-3") < out.index("Flair news")
+    assert call("models", "catalogue", "--search", "no such model")[1] == "No model matches.\n"
+    assert call("models", "catalogue", "--sort", "nix")[0] == 2

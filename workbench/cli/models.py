@@ -1,4 +1,4 @@
-"""`models list|info|add|remove`."""
+"""`models list|info|catalogue|add|remove`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from workbench.cli.output import as_json, emit, plain, say, size, table
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
+    from workbench.models.spec.catalogue import Published
 
 
 @click.group()
@@ -97,6 +98,43 @@ def _show(found: ModelInfo) -> None:
 
 def _words(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+@models.command("catalogue")
+@click.option("--search", default="", help=_("Words of name, paper, objective, corpus or hub id."))
+@click.option(
+    "--sort",
+    type=click.Choice(("name", "paper", "year", "parameters", "objective", "direction", "licence")),
+    help=_("Column to sort by. [default: by family]"),
+)
+@as_json
+def catalogue(search: str, sort: str | None, as_json: bool) -> None:
+    """List published systems with paper, year, size, objective, corpus, licence and hub id.
+
+    Works offline. Systems that are installed are marked.
+    """
+    from workbench.operations.catalogue import published
+
+    found = published(search, sort or "")
+    if as_json:
+        emit([one.to_json() for one in found])
+        return
+    if not found:
+        say(_("No model matches."))
+        return
+    head = (_("Name"), _("Paper"), _("Year"), _("Parameters"), _("Objective"), _("Direction"))
+    table((*head, _("Licence"), _("Hub id"), _("Installed")), map(_published_row, found))
+
+
+def _published_row(one: Published) -> tuple[str | int | None, ...]:
+    from workbench.models.spec.catalogue import DIRECTIONS
+
+    parameters = _("{n:,.1f} M").format(n=one.parameters / 1e6) if one.parameters else None
+    installed = _("yes") if one.installed else None
+    return (
+        *(one.name, one.paper, one.year, parameters, one.objectives),
+        *(_(DIRECTIONS[one.direction]), one.licence or None, one.hub or None, installed),
+    )
 
 
 @models.command("add")
