@@ -29,7 +29,7 @@ from workbench.tasks.base import Loss
 from workbench.tasks.predictor import LossSum
 from workbench.training import batches, optim
 from workbench.training.events import Evaluated, Event, Log, PrecisionTrial, Saved, Step, Tick
-from workbench.training.prepare import settle, versions
+from workbench.training.prepare import settle, versions, where
 
 Feed = Generator[Event, str | None, None]
 REPORT = "pretraining.json"  # beside the weights: settings, texts, curve
@@ -134,13 +134,7 @@ class _Pretraining:
         shape = (self.encoder.width, self.encoder.feed_forward)
         chosen = precision.choose(self.options["precision"], self.device, shape, self.trials)
         self.bf16 = chosen.bf16
-        line = _("On {device}, {threads} threads, {precision}, torch {version}").format(
-            device=devices.name(self.device),
-            threads=threads,
-            precision="bf16" if self.bf16 else "fp32",
-            version=torch.__version__,
-        )
-        yield from self.emit(Log(line, devices.name(self.device)))
+        yield from self.emit(where(self.device, threads, bf16=self.bf16))
         if chosen.new and chosen.speedup is not None:
             yield from self.emit(PrecisionTrial(chosen.key, chosen.speedup))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,6 +14,9 @@ from torch import Tensor, nn
 from workbench.models.base import Encoder
 from workbench.runtime.inputs import Prepared, pad, stack
 from workbench.tasks.spec import TaskInfo
+
+if TYPE_CHECKING:
+    from workbench.tasks.heads.layers import Layers
 
 IGNORED = -100  # target of positions without a loss, the `ignore_index` of torch's cross_entropy
 CHUNK = 512  # documents prepared or predicted per step; bounds memory and the time between ticks
@@ -46,17 +49,24 @@ class Batch(NamedTuple):
 
 
 class Model(nn.Module):
-    """The trained network: an encoder with the library's head, or with one of our own."""
+    """The trained network: an encoder with the library's head, or with one of our own.
 
-    def __init__(self, encoder: Encoder, head: nn.Module | None = None):
+    layers: combines the layers of the encoder for a head of our own; None: it reads the last one.
+    """
+
+    def __init__(
+        self, encoder: Encoder, head: nn.Module | None = None, layers: Layers | None = None
+    ):
         super().__init__()
-        self.encoder, self.head = encoder, head
+        self.encoder, self.head, self.layers = encoder, head, layers
 
     def forward(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Logits by name, float32."""
         if self.head is None:
             return {"logits": self.encoder.logits(inputs).float()}
-        return {name: found.float() for name, found in self.head(self.encoder(inputs)).items()}
+        states = self.encoder(inputs)
+        states = states if self.layers is None else self.layers(states)
+        return {name: found.float() for name, found in self.head(states).items()}
 
     def head_parameters(self) -> list[nn.Parameter]:
         """Parameters of the head, which do not belong to the encoder."""
@@ -70,9 +80,16 @@ class Model(nn.Module):
 
         Our own heads may have a class attribute `rate_factors`, name of a parameter → factor.
         """
-        named = dict(self.head.named_parameters()) if self.head is not None else {}
-        factors = getattr(self.head, "rate_factors", {})
-        return {id(named[name]): factor for name, factor in factors.items()}
+        found = {}
+        for module in (self.head, self.layers):
+            named = dict(module.named_parameters()) if module is not None else {}
+            factors: Mapping[str, float] = getattr(module, "rate_factors", {})
+            found.update({id(named[name]): factor for name, factor in factors.items()})
+        return found
+
+    def penalties(self) -> dict[str, Loss]:
+        """Parts of the loss that do not depend on targets."""
+        return {} if self.layers is None else self.layers.penalties()
 
 
 class Task(ABC):
@@ -131,7 +148,9 @@ class Task(ABC):
 
     def forward(self, model: Model, batch: Batch) -> Outputs:
         logits = model(batch.inputs)
-        return Outputs(self.losses(model, logits, batch.targets) if batch.targets else {}, logits)
+        if not batch.targets:
+            return Outputs({}, logits)
+        return Outputs({**self.losses(model, logits, batch.targets), **model.penalties()}, logits)
 
     def decoder(self, model: Model, options: Mapping[str, Any]) -> dict[str, Any]:
         """Decoding parameters for `TaskInfo.decode` (transition scores …), as JSON values."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
@@ -17,8 +18,11 @@ from workbench.models import spec as models
 from workbench.models.base import Encoder, LoadOptions
 from workbench.models.loading import family_of
 from workbench.tasks.base import Model, Task
+from workbench.tasks.heads.info import LAST
+from workbench.tasks.heads.layers import combined
 
 HEAD = "head.safetensors"
+LAYERS = "layer_weights."  # prefix of the names of layer weights in this file
 
 
 def task_of(task: str) -> Task:
@@ -45,7 +49,12 @@ class Setting:
 
 
 def native_head(info: models.ModelInfo, setting: Setting) -> str:
-    """The library's head for the task and its settings, "" if there is none."""
+    """The library's head for the task and its settings, "" if there is none.
+
+    It reads the last layer.
+    """
+    if setting.options.get("layers", LAST) != LAST:
+        return ""
     native = setting.task.native if setting.task.uses_native(setting.options) else ""
     return native if native in family_of(info).heads(info) else ""
 
@@ -61,15 +70,27 @@ def build(info: models.ModelInfo, setting: Setting, options: LoadOptions) -> Mod
         return Model(family.load(info, setting.native(options, native)))
     encoder = family.load(info, options)
     torch.manual_seed(setting.seed)  # the head is initialized here
-    return Model(encoder, setting.task.head(encoder, setting.labels, setting.options))
+    return _with_head(encoder, setting)
+
+
+def _with_head(encoder: Encoder, setting: Setting) -> Model:
+    """The encoder with a new head of ours."""
+    head = setting.task.head(encoder, setting.labels, setting.options)
+    return Model(encoder, head, combined(encoder, setting.options))
 
 
 def save(model: Model, folder: Path) -> None:
     """Saves encoder and head; the caller writes the description of the run."""
     family_of(model.encoder.info).save(model.encoder, folder)
     if model.head is not None:
-        weights = {name: value.contiguous() for name, value in model.head.state_dict().items()}
-        save_file(weights, folder / HEAD)
+        weights = {**model.head.state_dict(), **_layer_weights(model)}
+        save_file({name: value.contiguous() for name, value in weights.items()}, folder / HEAD)
+
+
+def _layer_weights(model: Model) -> dict[str, Tensor]:
+    if model.layers is None:
+        return {}
+    return {f"{LAYERS}{name}": value for name, value in model.layers.state_dict().items()}
 
 
 def load(folder: Path | str, setting: Setting, options: LoadOptions | None = None) -> Model:
@@ -80,9 +101,9 @@ def load(folder: Path | str, setting: Setting, options: LoadOptions | None = Non
         options = setting.native(options, native)
         return Model(family_of(info).load(info, options))
     encoder: Encoder = family_of(info).load(info, options)
-    head = setting.task.head(encoder, setting.labels, setting.options)
+    model = _with_head(encoder, setting)
     try:
-        head.load_state_dict(load_file(path))
+        load_head(model, path)
     except Exception as error:  # safetensors and torch raise errors of several kinds
         raise ModelError(
             _("{path} cannot be loaded: {error}.").format(
@@ -90,4 +111,15 @@ def load(folder: Path | str, setting: Setting, options: LoadOptions | None = Non
             ),
             hint=_("Train again, or restore the folder from a backup."),
         ) from error
-    return Model(encoder, head)
+    return model
+
+
+def load_head(model: Model, path: Path) -> None:
+    """Load the weights of our own head, and of the layers, into the model."""
+    found = load_file(path)
+    own = {name: value for name, value in found.items() if not name.startswith(LAYERS)}
+    if model.head is not None:
+        model.head.load_state_dict(own)
+    if model.layers is not None:
+        more = {name: found[name] for name in found if name not in own}
+        model.layers.load_state_dict({k.removeprefix(LAYERS): v for k, v in more.items()})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.models import folder as folders
 from workbench.tasks.base import Model
+from workbench.tasks.predictor import write_answers
+from workbench.text.dataset import Record
 from workbench.text.fields import Prediction
 
 MODEL, PREDICTIONS = "model", "predictions.jsonl"
@@ -29,6 +32,20 @@ def save(write: Callable[[Path], None], folder: Path, description: Mapping[str, 
 
     owned_folder.replace(target, fill)
     return target
+
+
+def write_predictions(
+    folder: Path,
+    records: Mapping[str, Sequence[Record]],
+    predictions: Mapping[str, Sequence[Prediction]],
+) -> None:
+    """Write `folder/predictions.jsonl`; both mappings are by split."""
+    draft = folder / f"{PREDICTIONS}.new"
+    with open(draft, "w", encoding="utf-8", newline="\n") as file:
+        for split, found in predictions.items():
+            documents = [record.document for record in records[split]]
+            write_answers(file, documents[: len(found)], found, split=split)
+    os.replace(draft, folder / PREDICTIONS)
 
 
 def check_room(folder: Path, model: Model) -> None:
@@ -70,10 +87,14 @@ def better(score: float, best: float | None) -> bool:
 
 @dataclass
 class Best:
-    """The best checkpoint so far. `fitted`: decoding parameters, see TaskInfo.fit."""
+    """The best checkpoint so far.
+
+    fitted: decoding parameters, see TaskInfo.fit. layers: see TrainResult.layer_weights.
+    """
 
     value: float | None = None
     step: int = 0
     scores: Mapping[str, float] = field(default_factory=dict)
     predictions: list[Prediction] = field(default_factory=list)
     fitted: dict[str, Any] = field(default_factory=dict)
+    layers: dict[str, Any] = field(default_factory=dict)

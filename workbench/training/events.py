@@ -88,4 +88,19 @@ class PrecisionTrial:
         return {"kind": "precision_trial", **asdict(self)}
 
 
-Event = Step | Evaluated | Saved | Tick | Log | PrecisionTrial
+@dataclass(frozen=True)
+class LayerWeights:
+    """Weights of the layers that the head reads, embeddings first, after `step` updates; sum 1.
+
+    gamma: the factor of a scalar mix, None for other combinations.
+    """
+
+    step: int
+    weights: tuple[float, ...]
+    gamma: float | None = None
+
+    def to_json(self) -> dict[str, object]:
+        return {"kind": "layer_weights", **asdict(self)}
+
+
+Event = Step | Evaluated | Saved | Tick | Log | PrecisionTrial | LayerWeights

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
@@ -24,31 +23,32 @@ from workbench.models.base import LoadOptions
 from workbench.runtime.inputs import Prepared
 from workbench.tasks import model as networks
 from workbench.tasks.base import CHUNK, Features, Loss, Model, collate
-from workbench.tasks.predictor import LossSum, write_answers
+from workbench.tasks.predictor import LossSum
 from workbench.tasks.spec import evaluation
 from workbench.text.alignment import token_style
 from workbench.text.dataset import Dataset, read
 from workbench.text.fields import Prediction
-from workbench.training import batches, checkpoints, optim
+from workbench.training import batches, checkpoints, optim, prepare
 from workbench.training.checkpoints import Best
-from workbench.training.events import Evaluated, Event, Log, PrecisionTrial, Saved, Step, Tick
+from workbench.training.events import (
+    Evaluated,
+    Event,
+    LayerWeights,
+    Log,
+    PrecisionTrial,
+    Saved,
+    Step,
+    Tick,
+)
 from workbench.training.inference import DevPredictions, Inference
 from workbench.training.methods.base import Method
 from workbench.training.plan import plan
-from workbench.training.prepare import (
-    bundles,
-    check,
-    labels_of,
-    planned,
-    records_of,
-    settle,
-    versions,
-)
 from workbench.training.results import TrainResult
 from workbench.training.spec import TrainSpec
 
 Feed = Generator[Event, str | None, None]
 TICK = 0.5  # seconds without an event before a Tick is sent
+LAYER_REPORTS = 100  # events with the weights of layers per run
 
 
 def train(
@@ -109,8 +109,8 @@ class _Training:
         trials: Mapping[str, float] | None,
     ):
         self.spec, self.folder, self.trials = spec, folder, trials
-        self.labels = labels_of(spec, data)
-        self.records = records_of(spec, data, splits)
+        self.labels = prepare.labels_of(spec, data)
+        self.records = prepare.records_of(spec, data, splits)
         self.task = networks.task_of(spec.task)
         self.info = spec.info
         self.golds = {
@@ -130,12 +130,12 @@ class _Training:
     # ------------------------------------------------------------ phases of a run
 
     def go(self) -> Generator[Event, str | None, TrainResult]:
-        check(self.spec, self.records, self.labels)
+        prepare.check(self.spec, self.records, self.labels)
         name = self.spec.model_name or self.spec.model
         yield from self.emit(Log(_("Loading {model}").format(model=name)))
         self.device = devices.pick(self.spec.option("device"))
         precision.check(self.spec.option("precision"), self.device)
-        threads = settle(self.spec.seed, self.device)
+        threads = prepare.settle(self.spec.seed, self.device)
         self.model = self.load()
         method = registry().get("method", self.spec.method)
         self.method: Method = method(self.model, self.spec.all_options)
@@ -146,7 +146,7 @@ class _Training:
         self.precision = self.choose_precision()
         checkpoints.check_room(self.folder, self.model)
         try:
-            yield from self.emit(self.where(threads))
+            yield from self.emit(prepare.where(self.device, threads, bf16=self.bf16))
             yield from self.report_precision()
             self.train_set = Features.join((yield from self.encode("train")))
             self.dev_set = (yield from self.encode("dev")) if self.records["dev"] else []
@@ -159,7 +159,7 @@ class _Training:
                 model_length=self.model.encoder.max_length,
                 learning_rate=self.model.encoder.info.learning_rate,
             )
-            yield from self.emit(Log(planned(self.plan)))
+            yield from self.emit(Log(prepare.planned(self.plan)))
             yield from self.learn()
             return (yield from self.finish())
         finally:
@@ -172,15 +172,6 @@ class _Training:
         encoder = self.model.encoder
         shape = (encoder.width, encoder.feed_forward)
         return precision.choose(self.spec.option("precision"), self.device, shape, self.trials)
-
-    def where(self, threads: int) -> Log:
-        line = _("On {device}, {threads} threads, {precision}, torch {version}").format(
-            device=devices.name(self.device),
-            threads=threads,
-            precision="bf16" if self.bf16 else "fp32",
-            version=torch.__version__,
-        )
-        return Log(line, devices.name(self.device))
 
     def emit(self, event: Event) -> Feed:
         """Yield one event and process the caller's command."""
@@ -244,9 +235,10 @@ class _Training:
             self.method.start_epoch(epoch)
             self.epoch_loss = LossSum()
             drawn = batches.drawn(self.train_set.lengths, self.plan.batch_size, rng, often)
-            for bundle in bundles(drawn, self.spec.option("accumulation")):
+            for bundle in prepare.bundles(drawn, self.spec.option("accumulation")):
                 self.method.train_mode(epoch)
                 yield from self.update(optimizer, bundle)
+                yield from self.report_layers()
                 if self.step % self.plan.evaluate_every == 0 or self.step == self.plan.steps:
                     yield from self.evaluate()
                 if self.stopping or self.out_of_patience():
@@ -302,6 +294,13 @@ class _Training:
             spent / self.step * (self.plan.steps - self.step),
         )
 
+    def report_layers(self) -> Feed:
+        every = max(1, self.plan.steps // LAYER_REPORTS)
+        if self.model.layers is None or (self.step % every and self.step != self.plan.steps):
+            return
+        if found := self.model.layers.weights():
+            yield from self.emit(LayerWeights(self.step, **found))
+
     @property
     def bf16(self) -> bool:
         """For training only: dev is evaluated in float32, like later predictions."""
@@ -341,6 +340,8 @@ class _Training:
 
     def keep(self) -> Feed:
         checkpoints.save(self.method.save, self.folder, self.description())
+        if self.model.layers is not None:
+            self.best.layers = self.model.layers.weights()
         self.saved_step = self.step
         yield from self.emit(Saved(self.step))
 
@@ -362,7 +363,7 @@ class _Training:
             "decoder": self.best.fitted,
             "cut": int(prepared.cut.sum()),
             "tokens": token_style(prepared.documents) if prepared.words else None,
-            "versions": versions(),
+            "versions": prepare.versions(),
         }
 
     # ------------------------------------------------------------ end of a run
@@ -384,7 +385,7 @@ class _Training:
             found["test"] = yield from self.test()
             scores["test"] = self.info.score(self.golds["test"], found["test"])
             yield from self.emit(Evaluated(self.best.step, "test", scores["test"], None))
-        self.write(found)
+        checkpoints.write_predictions(self.folder, self.records, found)
         evaluations = {
             split: evaluation(
                 self.info,
@@ -404,14 +405,6 @@ class _Training:
         test_set = yield from self.encode("test")
         logits = yield from self.inference.logits(test_set, LossSum())
         return self.inference.decode(test_set, logits, self.best.fitted)
-
-    def write(self, predictions: Mapping[str, Sequence[Prediction]]) -> None:
-        draft = self.folder / f"{checkpoints.PREDICTIONS}.new"
-        with open(draft, "w", encoding="utf-8", newline="\n") as file:
-            for split, found in predictions.items():
-                documents = [record.document for record in self.records[split]]
-                write_answers(file, documents[: len(found)], found, split=split)
-        os.replace(draft, self.folder / checkpoints.PREDICTIONS)
 
     def result(
         self, scores: Mapping[str, Any], stopped: bool, found: Mapping[str, Sequence[Prediction]]
@@ -442,7 +435,8 @@ class _Training:
             bf16=self.bf16,
             plan=self.plan,
             options=self.spec.all_options,
-            versions=versions(),
+            versions=prepare.versions(),
+            layer_weights=self.best.layers,
             base_sha256=folders.sha256(Path(self.spec.model)),
             weights_sha256=folders.sha256(self.folder / checkpoints.MODEL),
         )

@@ -14,6 +14,7 @@ from workbench.base.i18n import _
 from workbench.models import device as devices
 from workbench.tasks import spec as tasks
 from workbench.text.dataset import Dataset, Record
+from workbench.training.events import Log
 from workbench.training.plan import Plan
 from workbench.training.spec import TrainSpec, limited
 
@@ -99,6 +100,17 @@ def planned(chosen: Plan) -> str:
         "{learning_rate:g}, at most {max_length} subwords, evaluation every {evaluate_every} "
         "steps, best checkpoint by {best_by}"
     ).format(**vars(chosen))
+
+
+def where(device: torch.device, threads: int, *, bf16: bool) -> Log:
+    """The message that names the device."""
+    line = _("On {device}, {threads} threads, {precision}, torch {version}").format(
+        device=devices.name(device),
+        threads=threads,
+        precision="bf16" if bf16 else "fp32",
+        version=torch.__version__,
+    )
+    return Log(line, devices.name(device))
 
 
 def versions() -> dict[str, str]:

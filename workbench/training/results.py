@@ -18,7 +18,9 @@ class TrainResult:
     truncated texts, None if not known; windows: inputs beyond one per document. flat_left_out:
     spans inside others that a flat tagger cannot learn; shifted: spans moved to token boundaries.
     loss: mean of the last epoch. best_step: step of the kept checkpoint. evaluations: split → score
-    table as in `tasks.spec.evaluation`. plan: None in results recovered from the events of a run.
+    table as in `tasks.spec.evaluation`. layer_weights: learned weights of the layers at the best
+    step, see `events.LayerWeights`; {} if there are none. plan: None in results recovered from the
+    events of a run.
     """
 
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -42,6 +44,7 @@ class TrainResult:
     base_sha256: str = ""
     weights_sha256: str = ""
     evaluations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    layer_weights: Mapping[str, Any] = field(default_factory=dict)
     recovered: bool = False  # from the events of a worker that left no result
 
     def to_json(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.models.base import Encoder, States
+from workbench.tasks.heads.layers import head_width
 from workbench.tasks.heads.linear import SequenceHead, mean
 
 HIDDEN = 50  # width between the two linear layers
@@ -96,7 +97,7 @@ class BatchNorm(nn.BatchNorm1d):
 def sequence_head(encoder: Encoder, outputs: int, options: Mapping[str, Any]) -> nn.Module:
     """The head for `outputs` classes; the setting `pooling` None is the encoder's default."""
     kind = options.get("pooling") or encoder.pooling
-    pooling = Pooling(kind, encoder.directions)
+    pooling, width = Pooling(kind, encoder.directions), head_width(encoder, options)
     if kind == "concat":
-        return ConcatHead(pooling, encoder.width, outputs)
-    return SequenceHead(encoder.width, outputs, pooling=pooling)
+        return ConcatHead(pooling, width, outputs)
+    return SequenceHead(width, outputs, pooling=pooling)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
+from workbench.tasks.heads.info import LAYER_OPTIONS
 from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
@@ -94,6 +95,7 @@ class TagInfo(TaskInfo):
             choices=("first", "all"),
             title=N_("Label subwords"),
         ),
+        *LAYER_OPTIONS,
     )
     least_labels = 1
     few_steps = 150

@@ -19,6 +19,7 @@ from workbench.runtime.decoding import Alignment
 from workbench.runtime.inputs import Prepared
 from workbench.tasks.base import IGNORED, Loss, Model, Task
 from workbench.tasks.heads.crf import CrfHead
+from workbench.tasks.heads.layers import head_width
 from workbench.tasks.heads.linear import TokenHead
 from workbench.tasks.spec import TaskInfo
 from workbench.tasks.tag.info import INFO, SpanGold
@@ -37,10 +38,10 @@ class Tagging(Task):
     def head(
         self, encoder: Encoder, labels: Sequence[str], options: Mapping[str, Any]
     ) -> nn.Module:
-        tags = self.info.output_names(labels)
+        tags, width = self.info.output_names(labels), head_width(encoder, options)
         if not _is_crf(options):
-            return TokenHead(encoder.width, len(tags))
-        return CrfHead(encoder.width, len(tags), constraints=decoding.bio_constraints(tags))
+            return TokenHead(width, len(tags))
+        return CrfHead(width, len(tags), constraints=decoding.bio_constraints(tags))
 
     def targets(
         self,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
+from workbench.tasks.heads.info import LAYER_OPTIONS
 from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
@@ -62,6 +63,7 @@ class TokenInfo(TaskInfo):
     outputs = ("TokenScores", "SpanScores", "WordTags")
     logits = {"logits": "token"}
     windows = True
+    options = LAYER_OPTIONS
     few_steps = 150
     learning_rate = 3e-4
     pipeline = "token-classification"

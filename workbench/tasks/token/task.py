@@ -16,6 +16,7 @@ from torch.nn import functional as F
 from workbench.models.base import Encoder
 from workbench.runtime.inputs import Prepared
 from workbench.tasks.base import IGNORED, Loss, Model, Task
+from workbench.tasks.heads.layers import head_width
 from workbench.tasks.heads.linear import TokenHead
 from workbench.tasks.spec import TaskInfo
 from workbench.tasks.token.info import INFO, TagsGold
@@ -29,7 +30,7 @@ class TokenTags(Task):
     def head(
         self, encoder: Encoder, labels: Sequence[str], options: Mapping[str, Any]
     ) -> nn.Module:
-        return TokenHead(encoder.width, len(labels))
+        return TokenHead(head_width(encoder, options), len(labels))
 
     def targets(
         self,

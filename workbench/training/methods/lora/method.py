@@ -154,7 +154,7 @@ class Lora(Method):
             for name, parameter in self.trained_parameters().items():
                 parameter.copy_(saved[LIBRARY + name])
         if self.model.head is not None:
-            self.model.head.load_state_dict(load_file(folder / networks.HEAD))
+            networks.load_head(self.model, folder / networks.HEAD)
 
 
 def _put(encoder: nn.Module, name: str, module: nn.Module) -> None:

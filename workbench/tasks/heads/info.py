@@ -1,0 +1,49 @@
+"""Settings of how the layers of an encoder are combined before a head. Does not import torch."""
+
+from __future__ import annotations
+
+from workbench.base.i18n import N_
+from workbench.base.options import Option
+
+LAST, MEAN, CONCAT, MIX, ATTENTION = CHOICES = ("last", "mean", "concat", "mix", "attention")
+
+LAYERS = Option(
+    "layers",
+    "choice",
+    LAST,
+    N_(
+        "States that the head reads: the last layer, the mean or the concatenation of all layers "
+        "(embeddings included), a scalar mix with learned weights (Peters et al. 2018), or "
+        "attention over the layers of each token. All but the last layer need a head of "
+        "Glossbench, which transformers alone cannot load."
+    ),
+    choices=CHOICES,
+    title=N_("Layers"),
+    choice_titles=(
+        N_("Last layer"),
+        N_("Mean of all layers"),
+        N_("All layers, concatenated"),
+        N_("Scalar mix"),
+        N_("Attention over layers"),
+    ),
+)
+LAYER_NORM = Option(
+    "layer_norm",
+    "bool",
+    False,
+    N_("Normalize the states of each layer before layers are combined (Ba et al. 2016)."),
+    title=N_("Normalize layers"),
+)
+LAYER_L2 = Option(
+    "layer_l2",
+    "float",
+    0.001,
+    N_(
+        "Scalar mix: strength λ of the L2 penalty on the weights before their softmax. 1 keeps "
+        "them close to the mean of all layers; 0.001 lets them vary (Peters et al. 2018)."
+    ),
+    low=0.0,
+    high=1000.0,
+    title=N_("L2 penalty of layer weights"),
+)
+LAYER_OPTIONS = (LAYERS, LAYER_NORM, LAYER_L2)

@@ -1,0 +1,175 @@
+"""The layers of an encoder combined to one, which the head reads in place of the last layer.
+
+Sources: Peters et al. 2018, Deep contextualized word representations, equation 1 (scalar mix);
+AllenNLP 2.10, `ScalarMix`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.models.base import Encoder, States
+from workbench.tasks.base import Loss
+from workbench.tasks.heads.info import ATTENTION, CONCAT, LAST, LAYER_L2, MEAN, MIX
+
+# Weights start at 0 (a uniform mix), while the other weights are pretrained; as for the CRF.
+FASTER = 100.0
+
+
+class Layers(nn.Module, ABC):
+    """States → States whose last layer is the combined one, (B, T, `width`).
+
+    widths: of each layer. Layers narrower than the widest are padded with zeros where they are
+    added. halves: the width of a layer is that of two directions, [forward; backward], and so is
+    that of the combined one.
+    """
+
+    rate_factors: Mapping[str, float] = {}
+
+    def __init__(self, widths: Sequence[int], *, halves: bool = False, normalized: bool = False):
+        super().__init__()
+        self.widths, self.halves, self.normalized = tuple(widths), halves, normalized
+
+    @property
+    def width(self) -> int:
+        return max(self.widths)
+
+    def forward(self, states: States) -> States:
+        layers = [self._padded(self._scaled(layer)) for layer in states.layers]
+        combined = self.combine(torch.stack(layers), states.mask)  # (L, B, T, H)
+        return states._replace(layers=(*states.layers, combined))
+
+    @abstractmethod
+    def combine(self, layers: Tensor, mask: Tensor) -> Tensor:
+        """layers (L, B, T, H), mask bool (B, T). Returns (B, T, H)."""
+
+    def weights(self) -> dict[str, Any]:
+        """Learned weights: "weights", one per layer, sum 1; {} if there are none."""
+        return {}
+
+    def penalties(self) -> dict[str, Loss]:
+        """Named parts of the training loss that do not depend on targets."""
+        return {}
+
+    def _scaled(self, layer: Tensor) -> Tensor:
+        return F.layer_norm(layer, layer.shape[-1:]) if self.normalized else layer
+
+    def _padded(self, layer: Tensor) -> Tensor:
+        missing = self.width - layer.shape[-1]
+        if not missing:
+            return layer
+        if not self.halves:
+            return F.pad(layer, (0, missing))
+        return torch.cat([F.pad(half, (0, missing // 2)) for half in layer.chunk(2, -1)], -1)
+
+
+class Mean(Layers):
+    def combine(self, layers: Tensor, mask: Tensor) -> Tensor:
+        return layers.mean(0)
+
+
+class Concat(Layers):
+    """For two directions [every forward half; every backward half]."""
+
+    @property
+    def width(self) -> int:
+        return sum(self.widths)
+
+    def forward(self, states: States) -> States:
+        layers = [self._scaled(layer) for layer in states.layers]
+        if self.halves:
+            pairs = [layer.chunk(2, -1) for layer in layers]
+            layers = [pair[direction] for direction in (0, 1) for pair in pairs]
+        return states._replace(layers=(*states.layers, torch.cat(layers, -1)))
+
+    def combine(self, layers: Tensor, mask: Tensor) -> Tensor:
+        raise NotImplementedError("layers are concatenated without padding")
+
+
+class ScalarMix(Layers):
+    """γ · Σ s_k h_k with s = softmax(scalars); the penalty is l2 · Σ scalars²."""
+
+    rate_factors = {"scalars": FASTER}
+
+    def __init__(self, widths: Sequence[int], *, l2: float = 0.0, **named: bool):
+        super().__init__(widths, **named)
+        self.l2 = l2
+        self.scalars = nn.Parameter(torch.zeros(len(self.widths)))
+        self.gamma = nn.Parameter(torch.ones(1))
+
+    def combine(self, layers: Tensor, mask: Tensor) -> Tensor:
+        shares = torch.softmax(self.scalars, 0).view(-1, 1, 1, 1)
+        return self.gamma * (shares * layers).sum(0)
+
+    def weights(self) -> dict[str, Any]:
+        shares = torch.softmax(self.scalars.detach(), 0)
+        return {"weights": tuple(shares.tolist()), "gamma": float(self.gamma.detach())}
+
+    def penalties(self) -> dict[str, Loss]:
+        if not self.l2:
+            return {}
+        total = self.l2 * self.scalars.square().sum()
+        return {LAYER_L2.name: Loss(total, torch.ones((), device=total.device))}
+
+
+class LayerAttention(Layers):
+    """Each token's own mix: the softmax over layers of q · h_k / √H, with one learned query q.
+
+    It starts as the uniform mean. `weights` is the mean over the tokens since its last call.
+    """
+
+    rate_factors = {"query": FASTER}
+
+    def __init__(self, widths: Sequence[int], **named: bool):
+        super().__init__(widths, **named)
+        self.query = nn.Parameter(torch.zeros(self.width))
+        self._sum, self._count = torch.zeros(len(self.widths)), 0
+
+    def combine(self, layers: Tensor, mask: Tensor) -> Tensor:
+        scores = (layers @ self.query.to(layers.dtype)) * self.width**-0.5  # (L, B, T)
+        shares = torch.softmax(scores.float(), 0)
+        if not torch.compiler.is_exporting():
+            self._sum = self._sum + shares.detach()[:, mask].sum(1).cpu()
+            self._count += int(mask.sum())
+        return (shares.unsqueeze(-1).to(layers.dtype) * layers).sum(0)
+
+    def weights(self) -> dict[str, Any]:
+        mean = (
+            self._sum / self._count
+            if self._count
+            else torch.full_like(self._sum, 1.0).div(len(self.widths))
+        )
+        self._sum, self._count = torch.zeros_like(self._sum), 0
+        return {"weights": tuple(mean.tolist())}
+
+
+def combined(encoder: Encoder, options: Mapping[str, Any]) -> Layers | None:
+    """The module for the setting `layers`; None if the head reads the last layer."""
+    kind = str(options.get("layers") or LAST)
+    if kind == LAST:
+        return None
+    kinds: dict[str, type[Layers]] = {
+        MEAN: Mean,
+        CONCAT: Concat,
+        MIX: ScalarMix,
+        ATTENTION: LayerAttention,
+    }
+    more = {"l2": float(options.get("layer_l2") or 0.0)} if kind == MIX else {}
+    return kinds[kind](
+        encoder.widths,
+        halves=len(encoder.directions) == 2,
+        normalized=bool(options.get("layer_norm")),
+        **more,
+    )
+
+
+def head_width(encoder: Encoder, options: Mapping[str, Any]) -> int:
+    """Width of the states that a head reads with the setting `layers`."""
+    found = combined(encoder, options)
+    return encoder.width if found is None else found.width
