@@ -47,6 +47,12 @@ LIGHT = {
     "inspection.spec": (),
     "inspection.*.info": ("inspection.spec", "inspection.*.info", "numpy"),
     "exporters.model.spec": ("tasks.spec",),
+    "exporters.model.*.info": (
+        "tasks.spec",
+        "models.spec",
+        "exporters.model.spec",
+        "exporters.model.*.info",
+    ),
     "exporters.model.results": (),
     "prompting.results": (),
     "prompting.backends.spec": ("models.spec", "models.spec.*"),
@@ -509,7 +515,6 @@ def test_sql_stands_in_storage_alone():
 DELETES_FOLDERS = {
     "base/owned_folder.py": "only folders with our marker",
     "base/scratch.py": "only folders that it named itself, whose lock nobody holds",
-    "exporters/model/run.py": "a part of the draft that it has just made",
 }
 
 
@@ -813,6 +818,7 @@ OWNERS = {
     "kinds of layers": lambda _id: ("text/labels.py",),
     "inspectors": lambda id: (f"inspection/{id}/*",),
     "methods": lambda id: (f"training/methods/{id}/*",),
+    "formats of exports": lambda id: (f"exporters/model/{id}/*",),
 }
 EVERYDAY = {"spans"}  # an inspector, but also a part of records and a column of files
 # (file, literal) → why it may stand there
@@ -838,6 +844,7 @@ def contribution_ids() -> dict[str, str]:
         **dict.fromkeys(builtins().ids("family"), "families"),
         **dict.fromkeys(builtins().ids("backend"), "backends"),
         **dict.fromkeys(builtins().ids("task"), "tasks"),
+        **dict.fromkeys(builtins().ids("model_exporter"), "formats of exports"),
     }
 
 

@@ -40,7 +40,7 @@ SINGLE = {
     "exporters/data/conllu.py": dict.fromkeys(
         ("# newdoc id = ", "# sent_id = ", "# text = "), "lines of the format"
     ),
-    "exporters/model/onnx.py": dict.fromkeys(
+    "exporters/model/onnx/exporter.py": dict.fromkeys(
         ("A few words to trace with, and more.", "Two words"), "inputs of the trace"
     ),
     "importers/conllu.py": {"newdoc id": "a line of the format"},

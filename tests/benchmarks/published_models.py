@@ -52,12 +52,12 @@ def _compare(folder: Path, family: str, task: str, place: Path) -> bool:
         print(f"{family:12} {task:9} {type(error).__name__}: {str(error)[:150]}")
         return False
     figures = []
-    for check in (found["check"], found["check_hf"]):
+    for check in (found["check"], found["checks"]["hf"]):
         figures += [f"{check['equal_labels']:.1%}", f"{check['largest_difference']:.1e}"]
     print(LINE.format(family, task, *figures, f"{time.process_time() - began:.1f}"), flush=True)
     return all(
         check["equal_labels"] == 1 and check["largest_difference"] < 1e-4
-        for check in (found["check"], found["check_hf"])
+        for check in (found["check"], found["checks"]["hf"])
     )
 
 

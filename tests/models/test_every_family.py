@@ -231,7 +231,7 @@ def test_it_is_trained_predicts_and_is_exported_with_a_proof(row, runs, data, tm
     spec = ExportSpec(str(runs(task)), str(texts), str(out), formats)
     report = ExportResult.from_json(finish(exporting.export(spec.to_json(), tmp_path)))
 
-    for check in (report.check, report.check_hf):
+    for check in (report.check, report.checks["hf"]):
         assert check.texts == TEXTS
         assert check.equal_labels == 1.0 and check.largest_difference < LIMIT
     assert models.card(out / "hf").architecture == row.architecture

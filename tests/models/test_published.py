@@ -76,7 +76,7 @@ def test_it_is_trained_and_the_export_answers_alike(
     result = published.export(data, model, tmp_path / "out", formats)
 
     assert sorted(one.name for one in folder.iterdir()) == before
-    assert result["check"]["equal_labels"] == result["check_hf"]["equal_labels"] == 1.0
+    assert result["check"]["equal_labels"] == result["checks"]["hf"]["equal_labels"] == 1.0
     assert result["check"]["largest_difference"] < 1e-4
     documents = [one.document for one in data.records]
     ours, theirs = (

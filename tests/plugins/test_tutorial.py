@@ -91,8 +91,13 @@ def test_the_tutorial_imports_trains_predicts_inspects_and_exports(tutorial, ask
     )
     assert 0 <= prompted["scores"]["accuracy"] <= 1
 
-    exported = ask("export", project, tmp_path / "out", "--run", name, "--formats", "hf,onnx")
+    formats = "hf,onnx,my-plugin.arrays"
+    exported = ask("export", project, tmp_path / "out", "--run", name, "--formats", formats)
     assert exported["check"]["equal_labels"] == 1.0
+    assert ",".join(exported["folders"]) == formats
+    alone = ask("export", project, tmp_path / "x", "--run", name, "--formats", "my-plugin.arrays")
+    assert alone["check"]["equal_labels"] == 1.0 and alone["check"]["largest_difference"] < 1e-5
+    assert [path.name for path in (tmp_path / "x/my-plugin.arrays").iterdir()] == ["weights.npz"]
 
 
 def test_the_window_offers_the_task_and_the_family(tutorial, tmp_path):
@@ -109,7 +114,7 @@ def test_the_window_offers_the_task_and_the_family(tutorial, tmp_path):
 
 
 def test_nothing_outside_its_folder_names_the_plugin(tutorial):
-    """A task, a family, an inspector, a backend and an importer are added by a folder alone."""
+    """Contributions of all these kinds are added by a folder alone."""
     kinds = {one.kind for one in tutorial.contributions}
     names = [tutorial.id, *(one.id for one in tutorial.contributions)]
 
@@ -122,5 +127,5 @@ def test_nothing_outside_its_folder_names_the_plugin(tutorial):
         if word in path.read_text(encoding="utf-8")
     ]
 
-    assert kinds == {"task", "family", "inspector", "backend", "importer"}
+    assert kinds == {"task", "family", "inspector", "backend", "importer", "model_exporter"}
     assert len(places) > 400 and naming == []

@@ -12,7 +12,7 @@ from workbench.cli.data_import import SPLITS
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import project_argument, reading
 
-FORMATS = [one.id for one in registry().all("exporter") if one.options.get("what") == "data"]
+FORMATS = list(registry().ids("exporter"))
 
 
 @click.command()

@@ -7,8 +7,11 @@ from pathlib import Path
 import click
 
 from workbench.base.i18n import _
+from workbench.base.registry import registry
 from workbench.cli.output import Progress, as_json, emit, say, size
 from workbench.cli.session import failed, project_argument, session
+
+_KNOWN = registry().all("model_exporter")
 
 
 @click.command()
@@ -17,16 +20,16 @@ from workbench.cli.session import failed, project_argument, session
 @click.option("--run", required=True, help=_("Name of the run."))
 @click.option(
     "--formats",
-    default="hf,onnx",
+    default=",".join(entry.id for entry in _KNOWN if entry.options.get("default")),
     show_default=True,
-    help=_(
-        "Formats to write, separated by commas: hf (transformers folder), onnx (32-bit), "
-        "adapter (of a LoRA run, for peft)."
+    help=_("Formats to write, separated by commas: {formats}.").format(
+        formats=", ".join(f"{entry.id} ({_(entry.title)})" for entry in _KNOWN)
     ),
 )
 @as_json
 def export(file: Path, outdir: Path, run: str, formats: str, as_json: bool) -> None:
-    """Export the model of a run to OUTDIR/hf and OUTDIR/onnx and verify both on dev and test texts.
+    """Export the model of a run, each format to a folder in OUTDIR, and verify it on dev and test
+    texts.
 
     Can be used while a window has the project open.
     """

@@ -43,9 +43,7 @@ def formats() -> tuple[Contribution, ...]:
 
     `options` has `suffix` and `several` (supports gold and predictions together).
     """
-    return tuple(
-        one for one in registry.registry().all("exporter") if one.options.get("what") == "data"
-    )
+    return registry.registry().all("exporter")
 
 
 def _exporter(format: str) -> DataExporter:

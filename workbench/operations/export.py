@@ -4,6 +4,7 @@ on the user's texts.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.exporters.model import spec as exporters
 from workbench.exporters.model.results import ExportResult
-from workbench.exporters.model.spec import FORMATS, ExportSpec, Format, loading_code
+from workbench.exporters.model.spec import ExportSpec, default_formats, loading_code
 from workbench.jobs.events import Event, Finished, Started
 from workbench.jobs.spec import JobSpec
 from workbench.operations import results, train
@@ -29,7 +30,22 @@ if TYPE_CHECKING:
     from workbench.storage.runs import Run
     from workbench.text.document import Document
 
-__all__ = ["FORMATS", "Format", "loading_code"]
+__all__ = ["default_formats", "loading_code"]
+
+
+@dataclass(frozen=True)
+class FormatOffer:
+    """A format on offer for one run, with display texts.
+
+    bytes: estimated size. unfit: why the run does not support it, "" if it does.
+    """
+
+    id: str
+    title: str
+    purpose: str
+    short: str
+    bytes: int
+    unfit: str = ""
 
 
 def formats_of(names: str | Sequence[str]) -> tuple[str, ...]:
@@ -74,10 +90,19 @@ def check_documents(project: Project, run: Run) -> tuple[Document, ...]:
     )
 
 
-def sizes(project: Project, run: Run) -> dict[str, int]:
-    """Estimated size in bytes of each format that the run supports."""
+def offers(project: Project, run: Run) -> tuple[FormatOffer, ...]:
+    """All formats, with the reason where the run does not support one.
+
+    Raises WorkbenchError if the weights are missing.
+    """
     folder = train.model_folder(project, run)
-    return exporters.forecast(folder, [one.id for one in exporters.offered(folder)])
+    found = []
+    for info in exporters.infos():
+        title, purpose = info.described(folder)
+        short, unfit = _(info.short) or title, info.unfit(folder)
+        size = 0 if unfit else info.size(folder)
+        found.append(FormatOffer(info.id, title, purpose, short, size, unfit))
+    return tuple(found)
 
 
 def start(
@@ -85,14 +110,15 @@ def start(
     queue: Queue,
     run: Run,
     out: Path | str,
-    formats: Sequence[str] = ("hf", "onnx"),
+    formats: Sequence[str] = (),
 ) -> Job:
-    """Export in a worker. Its result is an ExportResult as JSON.
+    """Export in a worker, by default in the default formats. Its result is an ExportResult as JSON.
 
-    Raises WorkbenchError if the weights are missing; an unusable folder ends the job with a
-    message.
+    Raises WorkbenchError if the weights are missing or the run does not support a format; an
+    unusable folder ends the job with a message.
     """
     model = train.model_folder(project, run)
+    exporters.check_fit(model, exporters.parse_formats(formats or default_formats()))
     folder = scratch.make("export")
     texts = folder / "texts.jsonl"
     dataset.write(

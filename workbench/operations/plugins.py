@@ -34,10 +34,12 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "method": ("info",),
     "inspector": ("run",),
     "backend": ("info", "score", "close", "kind", "device", "versions"),
-    "exporter": (),
+    "objective": ("info",),
+    "exporter": ("lost", "write"),
+    "model_exporter": ("info", "write", "check", "finish"),
     "panel": (),
 }
-WITH_INFO = ("task", "family", "method", "backend")
+WITH_INFO = ("task", "family", "method", "objective", "backend", "model_exporter")
 IN_WINDOW = ("panel",)  # their objects are Qt widgets, which only the window imports
 
 
@@ -113,11 +115,17 @@ def adds(plugin: Plugin) -> tuple[str, ...]:
         "method": lambda n: ngettext(
             "{n} training method: {names}", "{n} training methods: {names}", n
         ),
+        "objective": lambda n: ngettext(
+            "{n} pretraining objective: {names}", "{n} pretraining objectives: {names}", n
+        ),
         "inspector": lambda n: ngettext("{n} inspector: {names}", "{n} inspectors: {names}", n),
         "backend": lambda n: ngettext(
             "{n} prompt backend: {names}", "{n} prompt backends: {names}", n
         ),
         "exporter": lambda n: ngettext("{n} exporter: {names}", "{n} exporters: {names}", n),
+        "model_exporter": lambda n: ngettext(
+            "{n} export format of models: {names}", "{n} export formats of models: {names}", n
+        ),
         "panel": lambda n: ngettext("{n} page: {names}", "{n} pages: {names}", n),
     }
     found = []

@@ -7,6 +7,7 @@ pytest.importorskip("huggingface_hub")
 from huggingface_hub import ModelCard  # noqa: E402
 
 from workbench.exporters.model import card  # noqa: E402
+from workbench.exporters.model.hf.info import INFO  # noqa: E402
 
 FACTS = {
     "run": "first",
@@ -21,9 +22,9 @@ FACTS = {
 DESCRIPTION = {"task": "classify", "labels": ["a", "b"], "max_length": 32}
 
 
-def loaded(facts, folder, description=DESCRIPTION):
+def loaded(facts, folder, description=DESCRIPTION, library="transformers"):
     path = folder / "README.md"
-    path.write_text(card.readme(facts, description), encoding="utf-8")
+    path.write_text(card.readme(facts, description, info=INFO, library=library), encoding="utf-8")
     return ModelCard.load(path)
 
 
@@ -64,7 +65,7 @@ def test_names_that_yaml_would_read_otherwise_stay_as_they_are(name, tmp_path):
 
 
 def test_a_run_without_scores_has_no_results(tmp_path):
-    found = loaded({"run": "first"}, tmp_path, {**DESCRIPTION, "own_head": True})
+    found = loaded({"run": "first"}, tmp_path, {**DESCRIPTION, "own_head": True}, "glossbench")
 
     assert found.data.to_dict() == {
         "library_name": "glossbench",

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tests import flair_models
-from workbench.exporters.model import onnx
+from workbench.base.errors import ExportFailed
+from workbench.exporters.model.onnx import exporter as onnx
 from workbench.models import folder as folders
 from workbench.models import spec
 from workbench.models.base import LoadOptions
@@ -38,3 +39,17 @@ def test_lstm_exported_twice(classifier, tmp_path):
         found = [one.fields[0].scores for one in OnnxPredictor.load(folder).predict(documents)]
 
         np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_a_model_that_cannot_be_converted_is_exported_in_the_format_of_its_family(
+    classifier, tmp_path, monkeypatch
+):
+    def fail(*_args, **_options):
+        raise RuntimeError("no such operator")
+
+    monkeypatch.setattr(onnx.torch.onnx, "export", fail)
+
+    with pytest.raises(ExportFailed, match="no such operator") as raised:
+        onnx.write(classifier, tmp_path / "model", tmp_path / "out")
+
+    assert raised.value.hint == "Export only “Flair folder”."

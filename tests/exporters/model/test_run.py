@@ -10,11 +10,13 @@ import pytest
 
 pytest.importorskip("torch")
 
+from huggingface_hub import ModelCard  # noqa: E402
+
 from tests.tiny_runs import write_texts  # noqa: E402
 from workbench.base.errors import ExportFailed  # noqa: E402
-from workbench.exporters.model import hf_folder, run, verify  # noqa: E402
+from workbench.exporters.model import base, run, verify  # noqa: E402
 from workbench.exporters.model.results import ExportResult  # noqa: E402
-from workbench.exporters.model.spec import draft_of, loading_code, offered  # noqa: E402
+from workbench.exporters.model.spec import draft_of, infos, loading_code  # noqa: E402
 from workbench.runtime.onnx_predictor import OnnxPredictor  # noqa: E402
 from workbench.tasks.predictor import Predictor, read_documents  # noqa: E402
 
@@ -48,6 +50,10 @@ def export(folder, out, texts="", formats=("hf", "onnx")):
         return end.value, events
 
 
+def offered(folder):
+    return [info.id for info in infos() if not info.unfit(folder)]
+
+
 def same(ours, theirs, **tolerance):
     assert len(ours) == len(theirs)
     for one, other in zip(ours, theirs, strict=True):
@@ -76,7 +82,7 @@ def test_an_exported_crf_finds_the_same_spans_without_torch(crf_run, exported_cr
     ours = predictor.predict(documents)
     same(ours, exported.predict(documents), abs=1e-5)
     same(ours, Predictor.load(out / "hf", "cpu").predict(documents), abs=1e-5)
-    assert result["check"]["equal_labels"] == result["check_hf"]["equal_labels"] == 1.0
+    assert result["check"]["equal_labels"] == result["checks"]["hf"]["equal_labels"] == 1.0
     assert result["own_head"] and any(one.spans for one in ours)
     assert exported.description["decoder"] == predictor.decoder
 
@@ -114,13 +120,16 @@ def test_an_adapter_alone_answers_as_the_run_and_names_its_base_model(
 
     result, events = export(lora_run(task), out, texts_file, formats=("adapter",))
 
-    check = result["check_adapter"]
+    check = result["checks"]["adapter"]
     assert check["texts"] == 20 and check["equal_labels"] == 1.0
     assert 0 < check["largest_difference"] < 1e-4
     assert {one["format"] for one in events if one["kind"] == "checked"} == {"adapter"}
     assert sorted(one.name for one in out.iterdir()) == ["adapter"]
     raw = json.loads((out / "adapter" / "adapter_config.json").read_text())
     assert raw["base_model_name_or_path"] == "base/name"
+    card = ModelCard.load(out / "adapter" / "README.md")
+    assert (card.data.library_name, card.data.base_model) == ("peft", "starter-bert")
+    assert "A LoRA adapter that predicts" in card.text and "PeftModel" in card.text
     weights = out / "adapter" / "adapter_model.safetensors"
     assert weights.stat().st_size < 20_000 and "PeftModel" in loading_code("adapter", out, task)
 
@@ -130,8 +139,8 @@ def test_a_run_without_an_adapter_or_with_a_head_of_ours_has_none_to_export(
 ):
     with_head = lora_run("tag", decoder="crf")
 
-    assert [one.id for one in offered(lora_run())] == ["hf", "onnx", "adapter"]
-    assert [one.id for one in offered(with_head)] == ["hf", "onnx"]
+    assert offered(lora_run()) == ["hf", "onnx", "adapter"]
+    assert offered(with_head) == ["hf", "onnx"]
     for folder in (tiny_run("classify"), with_head):
         with pytest.raises(ExportFailed, match="no LoRA adapter"):
             export(folder, tmp_path / "out", texts_file, formats=("adapter",))
@@ -152,7 +161,7 @@ def test_an_export_answers_as_the_run_and_says_so(task, tiny_run, texts_file, tm
     assert result["check"]["texts"] == 20 and result["check"]["equal_labels"] == 1.0
     assert (
         result["check"]["largest_difference"] < 1e-4
-        and result["check_hf"]["largest_difference"] < 1e-4
+        and result["checks"]["hf"]["largest_difference"] < 1e-4
     )
     assert [one.name for one in (out / "onnx").iterdir() if one.suffix == ".onnx"] == ["model.onnx"]
     assert {Path(one["path"]).name for one in result["files"]} >= {
@@ -353,7 +362,7 @@ def test_a_disk_that_fills_up_leaves_nothing_behind(tiny_run, tmp_path, monkeypa
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(hf_folder, "limit_length", fail)
+    monkeypatch.setattr(base, "limit_length", fail)
     with pytest.raises(ExportFailed, match="is full. No files were kept"):
         export(tiny_run("classify"), tmp_path / "here" / "out", "", ("hf",))
 

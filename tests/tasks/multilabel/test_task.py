@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from workbench.exporters.model import hf_folder, onnx, verify
+from workbench.exporters.model import verify
+from workbench.exporters.model.base import save_model
+from workbench.exporters.model.onnx import exporter as onnx
 from workbench.runtime.onnx_predictor import OnnxPredictor
 from workbench.tasks.multilabel.info import LabelsGold
 from workbench.tasks.multilabel.task import Multilabel
@@ -93,7 +95,7 @@ def test_the_exported_folders_decide_alike(run, tmp_path):
     predictor = Predictor.load(folder, "cpu")
     documents = [record.document for record in data().records[:6]]
 
-    hf_folder.write(predictor, folder, tmp_path / "hf")
+    save_model(predictor, folder, tmp_path / "hf")
     onnx.write(predictor, tmp_path / "hf", tmp_path / "onnx")
 
     config = json.loads((tmp_path / "hf" / "config.json").read_text())

@@ -2,7 +2,8 @@
 
 import pytest
 
-from workbench.exporters.model import hf_folder, onnx
+from workbench.exporters.model.base import save_model
+from workbench.exporters.model.onnx import exporter as onnx
 from workbench.runtime.onnx_predictor import OnnxPredictor
 from workbench.tasks.base import IGNORED
 from workbench.tasks.predictor import Predictor
@@ -69,7 +70,7 @@ def test_its_data_is_learned_by_heart_and_the_exported_graph_answers_alike(run, 
     predictor = Predictor.load(folder, "cpu")
     documents = [Document(str(n), (("text", text),)) for n, text in enumerate(TEXTS)]
 
-    hf_folder.write(predictor, folder, tmp_path / "hf")
+    save_model(predictor, folder, tmp_path / "hf")
     onnx.write(predictor, tmp_path / "hf", tmp_path / "onnx")
 
     assert result.scores["dev"] == {"accuracy": 1.0, "macro_f1": 1.0}

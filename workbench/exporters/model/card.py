@@ -7,49 +7,72 @@ elsewhere, people and model hubs alike, read English cards.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
 from workbench.exporters.model.results import Verification
-from workbench.exporters.model.spec import loading_code
+from workbench.exporters.model.spec import ExporterInfo, infos
 from workbench.tasks import spec as tasks
+
+if TYPE_CHECKING:
+    from workbench.exporters.model.base import Export
+
+ADAPTERS = "peft"  # the library of adapters
+
+
+def write(export: Export, folder: Path, info: ExporterInfo, *, library: str) -> None:
+    """README.md of an exported folder; `library` loads it, as model hubs name it."""
+    text = readme(
+        export.facts, export.predictor.description, export.checks, info=info, library=library
+    )
+    (folder / "README.md").write_text(text, encoding="utf-8")
 
 
 def readme(
-    facts: Mapping[str, Any], description: Mapping[str, Any], check: Verification | None = None
+    facts: Mapping[str, Any],
+    description: Mapping[str, Any],
+    checks: Mapping[str, Verification] | None = None,
+    *,
+    info: ExporterInfo,
+    library: str = "transformers",
 ) -> str:
-    """`facts` as in ExportSpec, `description` the run's glossbench.json, `check` the ONNX check, if
-    there was one.
+    """`facts` as in ExportSpec, `description` the run's glossbench.json, `checks` by format; the
+    main one is described.
     """
+    task = tasks.info(description["task"])
+    adapter, checks = library == ADAPTERS, checks or {}
+    code = info.loading_code(
+        "path/of/this/folder", task, own_head=bool(description.get("own_head"))
+    )
     parts = [
         f"# {facts.get('run') or 'Fine-tuned model'}\n",
-        (
-            f"Predicts {tasks.info(description['task']).predicts}{_layer(facts)}. Made with "
-            f"Glossbench{_base(facts)}.\n"
-        ),
+        f"{'A LoRA adapter that predicts' if adapter else 'Predicts'} {task.predicts}"
+        f"{_layer(facts)}. Made with Glossbench{_base(facts)}.\n",
         _labels(description),
         _scores(facts),
         _data(facts, description),
-        _check(check),
-        _use(description),
+        *(_check(one, checks[one.id]) for one in infos() if one.main_check and one.id in checks),
+        f"## Use\n\n```python\n{code}```\n",
         _settings(facts),
     ]
     text = "\n".join(part for part in parts if part)
-    header = _header(facts, tasks.info(description["task"]), bool(description.get("own_head")))
+    header = _header(facts, task, library)
     return str(ModelCard(f"---\n{header.to_yaml()}\n---\n\n{text}"))
 
 
-def _header(facts: Mapping[str, Any], task: tasks.TaskInfo, own_head: bool) -> ModelCardData:
+def _header(facts: Mapping[str, Any], task: tasks.TaskInfo, library: str) -> ModelCardData:
     """What model hubs read of a card, with the scores as its model index."""
     results = _results(facts, task)
     hub = {score.hub for score in task.scores if score.hub}
     metrics = dict.fromkeys(one.metric_type for one in results if one.metric_type in hub)
     return ModelCardData(
-        library_name="glossbench" if own_head else "transformers",
+        library_name=library,
         pipeline_tag=task.pipeline,
         license=str(facts.get("base_licence") or "other"),
         base_model=str(facts["base_model"]) if facts.get("base_model") else None,
+        base_model_relation="adapter" if library == ADAPTERS else None,
         tags=["glossbench"],
         metrics=list(metrics) or None,
         model_name=str(facts.get("run") or "model") if results else None,
@@ -137,12 +160,10 @@ def _data(facts: Mapping[str, Any], description: Mapping[str, Any]) -> str:
     return "## Training data\n\n" + "\n".join(lines) + "\n" if lines else ""
 
 
-def _check(check: Verification | None) -> str:
-    if check is None:
-        return ""
+def _check(info: ExporterInfo, check: Verification) -> str:
     lines = [
         (
-            f"ONNX against the original on {check.texts:,} texts of dev and test, in mixed "
+            f"{info.title} against the original on {check.texts:,} texts of dev and test, in mixed "
             f"batches and singly: {_compared(check)}."
         )
     ]
@@ -152,7 +173,7 @@ def _check(check: Verification | None) -> str:
             f"{speed.onnx_ms:.1f} ms with onnxruntime (medians, CPU, measured at "
             f"export)."
         )
-    return "## Check of the ONNX file\n\n" + "\n".join(lines) + "\n"
+    return "## Check of the exported model\n\n" + "\n".join(lines) + "\n"
 
 
 def _compared(check: Verification) -> str:
@@ -161,19 +182,6 @@ def _compared(check: Verification) -> str:
     return (
         f"{check.equal} of {check.labels} labels equal, largest difference "
         f"{check.largest_difference:.1e}"
-    )
-
-
-def _use(description: Mapping[str, Any]) -> str:
-    return (
-        "## Use\n\n```python\n"
-        + loading_code(
-            "hf",
-            "path/of/this/folder",
-            description["task"],
-            own_head=bool(description.get("own_head")),
-        )
-        + "```\n"
     )
 
 

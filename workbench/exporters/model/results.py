@@ -61,15 +61,14 @@ class ExportedFile:
 class ExportResult:
     """The outcome of one export.
 
-    folders: format → its folder. check: the most thorough comparison that was made; check_hf and
-    check_adapter: those of single formats. own_head: see `spec.loading_code`.
+    folders: format → its folder. checks: format → its comparison with the original; check: the
+    most thorough of them. own_head: see `ExporterInfo.loading_code`.
     """
 
     folders: Mapping[str, str] = field(default_factory=dict)
     files: tuple[ExportedFile, ...] = ()
     check: Verification | None = None
-    check_hf: Verification | None = None
-    check_adapter: Verification | None = None
+    checks: Mapping[str, Verification] = field(default_factory=dict)
     own_head: bool = False
     seconds: float = 0.0
 
@@ -78,12 +77,8 @@ class ExportResult:
         return sum(file.bytes for file in self.files)
 
     def to_json(self) -> dict[str, Any]:
-        checks = {
-            name: check and check.to_json()
-            for name in ("check", "check_hf", "check_adapter")
-            for check in (getattr(self, name),)
-        }
-        return {**to_plain(self), **checks}
+        checks = {format: check.to_json() for format, check in self.checks.items()}
+        return {**to_plain(self), "check": self.check and self.check.to_json(), "checks": checks}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> ExportResult:

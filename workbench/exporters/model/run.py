@@ -7,19 +7,30 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import owned_folder
 from workbench.base.errors import ExportFailed, is_disk_full
 from workbench.base.i18n import _
-from workbench.exporters.model.results import ExportedFile, ExportResult, Verification
-from workbench.exporters.model.spec import ADAPTER, MOST_TEXTS, ExportSpec, draft_of, forecast
+from workbench.base.registry import registry
+from workbench.exporters.model.results import ExportedFile, ExportResult
+from workbench.exporters.model.spec import (
+    KIND,
+    MOST_TEXTS,
+    ExportSpec,
+    check_fit,
+    draft_of,
+    exporter_info,
+)
 from workbench.text.document import Document
 
-Checks = dict[str, Verification]  # by format
+if TYPE_CHECKING:
+    from workbench.exporters.model.base import Export, ModelExporter
+
+FEW = 50  # texts of the checks besides the main one
 
 
 def export(
@@ -27,96 +38,69 @@ def export(
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target; params as ExportSpec.
 
-    Yields {"kind": "stage", stage, title} at each step (load, hf, onnx, check_hf, check) and the
-    output of the checks. A "stop" sent during a check ends it early. Returns folders {hf, onnx},
-    files [{path, bytes}], check {texts, labels, equal_labels (fraction), largest_difference,
-    seconds, speed}, check_hf, check_adapter, seconds. Raises ExportFailed; no files are left then.
+    Yields {"kind": "stage", stage, title} at each step (load, then the id of each format, then
+    check_<id>) and the output of the checks. Returns an ExportResult as JSON. Raises ExportFailed;
+    no files are left then.
     """
     spec, began = ExportSpec.from_json(params), time.monotonic()
     out = Path(spec.out).expanduser().absolute()
+    check_fit(spec.model, spec.formats)
     check_target(out)
-    check_space(out, sum(forecast(spec.model, spec.formats).values()))
+    check_space(out, sum(exporter_info(id).size(Path(spec.model)) for id in spec.formats))
     draft = draft_of(out, os.getpid())
     with _disk_errors(out):
         owned_folder.create(draft)
     try:
         with _disk_errors(out):
-            own_head, checks = yield from _fill(spec, draft)
-            _put(draft, out)
+            main, done = yield from _fill(spec, draft)
+            _put(draft, spec.formats, out)
     finally:
         owned_folder.remove(draft)
     return ExportResult(
         folders={name: str(out / name) for name in spec.formats},
         files=_files(out),
-        check=checks.get("onnx") or checks.get("hf") or checks.get(ADAPTER.id),
-        check_hf=checks.get("hf"),
-        check_adapter=checks.get(ADAPTER.id),
-        own_head=own_head,
+        check=done.checks.get(main) or next(iter(done.checks.values()), None),
+        checks=done.checks,
+        own_head=done.own_head,
         seconds=time.monotonic() - began,
     ).to_json()
 
 
 def _fill(
     spec: ExportSpec, draft: Path
-) -> Generator[dict[str, Any], str | None, tuple[bool, Checks]]:
-    """Write all formats; returns whether the head is one of ours, and the checks by format."""
-    from workbench.exporters.model import (
-        adapter,
-        card,
-        hf_folder,
-        onnx,
-        verify,
-    )  # torch, after the folders were validated
+) -> Generator[dict[str, Any], str | None, tuple[str, Export]]:
+    """Write and check all formats; returns the format with the main check, and the job."""
+    from workbench.exporters.model.base import Export  # torch, after the folders were validated
     from workbench.models import device
     from workbench.tasks.predictor import Predictor
 
     device.use_threads()
     yield {"kind": "stage", "stage": "load", "title": _("Loading the model")}
-    predictor = Predictor.load(spec.model, "cpu")
+    exporters: list[ModelExporter] = [registry().get(KIND, id)() for id in spec.formats]
+    job = Export(Predictor.load(spec.model, "cpu"), Path(spec.model), draft, spec.facts)
+    for exporter in exporters:
+        info = exporter.info
+        title = _(exporter.writing).format(title=_(info.title))
+        yield {"kind": "stage", "stage": info.id, "title": title}
+        exporter.write(job, draft / info.id)
     documents = texts_of(spec.texts)
-    checks: Checks = {}
-    yield {"kind": "stage", "stage": "hf", "title": _("Writing the Hugging Face folder")}
-    hf = (
-        draft / "hf"
-    )  # always written: it contains the tokenizer in the form used by the ONNX folder
-    hf_folder.write(predictor, Path(spec.model), hf)
-    if "onnx" in spec.formats:
-        yield {
-            "kind": "stage",
-            "stage": "onnx",
-            "title": _("Converting the model to ONNX (about a minute)"),
-        }
-        onnx.write(predictor, hf, draft / "onnx")
-        title = _("Comparing predictions on {n} texts").format(n=len(documents))
-        yield {"kind": "stage", "stage": "check", "title": title, "total": len(documents)}
-        checks["onnx"] = yield from verify.check(predictor, draft / "onnx", documents)
-    if "hf" in spec.formats:
-        some = documents if "onnx" not in spec.formats else documents[:50]
-        yield {
-            "kind": "stage",
-            "stage": "check_hf",
-            "title": _("Reloading the Hugging Face folder"),
-            "total": len(some),
-        }
-        checks["hf"] = yield from verify.check_folder(predictor, hf, some)
-        text = card.readme(spec.facts, predictor.description, checks.get("onnx"))
-        (hf / "README.md").write_text(text, encoding="utf-8")
-    if ADAPTER.id in spec.formats:
-        folder = draft / ADAPTER.id
-        adapter.write(predictor, Path(spec.model), folder)
-        yield {
-            "kind": "stage",
-            "stage": "check_adapter",
-            "title": _("Loading the adapter into its base model"),
-            "total": len(documents[:50]),
-        }
-        ask = verify.adapter_folder(predictor, Path(spec.model), folder, tokenizer=hf)
-        checks[ADAPTER.id] = yield from verify.check_folder(
-            predictor, folder, documents[:50], ask=ask, format=ADAPTER.id
-        )
-    if "hf" not in spec.formats:
-        shutil.rmtree(hf)
-    return predictor.model.head is not None, checks
+    main = next((one for one in exporters if one.info.main_check), exporters[0])
+    for exporter in sorted(exporters, key=lambda one: one is not main):
+        yield from _check(exporter, job, documents if exporter is main else documents[:FEW])
+    for exporter in exporters:
+        exporter.finish(job, draft / exporter.info.id)
+    return main.info.id, job
+
+
+def _check(
+    exporter: ModelExporter, job: Export, documents: Sequence[Document]
+) -> Generator[dict[str, Any], None, None]:
+    if not exporter.checking:
+        return
+    id, n = exporter.info.id, len(documents)
+    title = _(exporter.checking).format(title=_(exporter.info.title), n=n)
+    yield {"kind": "stage", "stage": f"check_{id}", "title": title, "total": n}
+    job.checks[id] = yield from exporter.check(job, job.draft / id, documents)
 
 
 def texts_of(path: str) -> tuple[Document, ...]:
@@ -198,13 +182,12 @@ def _disk_errors(out: Path) -> Iterator[None]:
         raise
 
 
-def _put(draft: Path, out: Path) -> None:
+def _put(draft: Path, formats: Sequence[str], out: Path) -> None:
     """Move the finished folders to `out`, which does not exist or is empty and stays as it is."""
     check_target(out)  # minutes may have passed since the first check
     out.mkdir(exist_ok=True)
-    for folder in sorted(draft.iterdir()):
-        if folder.name != owned_folder.MARKER:
-            folder.rename(out / folder.name)
+    for id in formats:
+        (draft / id).rename(out / id)
 
 
 def _files(out: Path) -> tuple[ExportedFile, ...]:

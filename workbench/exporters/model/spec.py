@@ -1,81 +1,86 @@
-"""Model export formats and the parameters of an export. Does not import torch."""
+"""Formats of model exports and the parameters of an export. Does not import torch.
+
+A format has a light part, an `ExporterInfo`, named `info` in the index, and a heavy part
+(`workbench.exporters.model.base.ModelExporter`) that runs in the worker.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import SpecError
-from workbench.base.i18n import N_, _
+from workbench.base.errors import ExportFailed, SpecError
+from workbench.base.i18n import _
+from workbench.base.registry import registry
 from workbench.tasks import spec as tasks
+from workbench.tasks.spec import TaskInfo
 
+KIND = "model_exporter"
 TARGET = "workbench.exporters.model.run:export"
-OPSET = 18
 MOST_TEXTS = 500  # maximum number of texts used for verification
+SMALL_FILES = 2_000_000  # bytes of a format besides the weights, estimated
 
 
-@dataclass(frozen=True)
-class Format:
-    """A format that a run can be exported as.
+class ExporterInfo(ABC):
+    """The light part of a format that the model of a run can be exported as.
 
-    has, lacks: a file or folder that the model folder of the run must have, or must not have.
+    id: in the registry. title, purpose: display texts; short: a title for narrow columns.
+    main_check: whether its check is the main one of an export, which uses all texts.
     """
 
     id: str
     title: str
     purpose: str
-    has: str = ""
-    lacks: str = ""
+    short: str = ""
+    main_check: bool = False
 
-    def fits(self, model: Path | str) -> bool:
-        """Whether a run with this model folder can be exported so."""
-        found = not self.has or (Path(model) / self.has).exists()
-        return found and not (self.lacks and (Path(model) / self.lacks).exists())
+    def unfit(self, model: Path) -> str:
+        """Why a run with this model folder cannot be exported so, "" if it can."""
+        return ""
+
+    def described(self, model: Path) -> tuple[str, str]:
+        """Title and purpose as display text, for a run with this model folder."""
+        return _(self.title), _(self.purpose)
+
+    def size(self, model: Path) -> int:
+        """Estimated bytes of the export of a run with this model folder."""
+        files = model.iterdir() if model.is_dir() else ()
+        return sum(file.stat().st_size for file in files if file.is_file()) + SMALL_FILES
+
+    @abstractmethod
+    def loading_code(self, folder: str, task: TaskInfo, *, own_head: bool) -> str:
+        """Python code that loads the exported folder, with telemetry of libraries turned off.
+
+        own_head: the model has a head of ours, which transformers cannot load.
+        """
 
 
-ADAPTER = Format(
-    "adapter",
-    N_("LoRA adapter"),
-    N_(
-        "For Python with peft: the trained matrices alone, to be loaded into the model that the "
-        "run started from."
-    ),
-    has="adapter",
-    lacks="head.safetensors",  # a head of ours, which peft would not load
-)
+def infos() -> tuple[ExporterInfo, ...]:
+    """The formats of the registry, in order. Plugins that cannot be loaded are left out."""
+    return registry().infos(KIND)
 
-FORMATS: tuple[Format, ...] = (
-    Format(
-        "hf",
-        N_("Hugging Face folder"),
-        N_(
-            "For Python with transformers, for further training, or for upload: "
-            "safetensors, tokenizer, model card."
-        ),
-    ),
-    Format(
-        "onnx",
-        N_("ONNX, 32 bit"),
-        N_(
-            "For programs without Python or torch: one file for onnxruntime, with "
-            "tokenizer and labels."
-        ),
-    ),
-    ADAPTER,
-)
+
+def exporter_info(id: str) -> ExporterInfo:
+    """Raises SpecError for an unknown id."""
+    missing = _("There is no export format {unknown!r}.").format(unknown=id)
+    found: ExporterInfo = registry().info(KIND, id, missing=missing)
+    return found
+
+
+def default_formats() -> tuple[str, ...]:
+    """The formats of an export that names none: those with `default = true` in the index."""
+    return tuple(entry.id for entry in registry().all(KIND) if entry.options.get("default"))
 
 
 def parse_formats(given: str | Sequence[str]) -> tuple[str, ...]:
     """ "hf,onnx" → ("hf", "onnx"). Raises SpecError naming unknown formats."""
-    names = [
-        one.strip()
-        for one in (given.split(",") if isinstance(given, str) else given)
-        if one.strip()
-    ]
-    known = tuple(one.id for one in FORMATS)
-    if unknown := [one for one in names if one not in known]:
+    parts = given.split(",") if isinstance(given, str) else given
+    names = [part.strip() for part in parts if part.strip()]
+    known = registry().ids(KIND)
+    if unknown := [name for name in names if name not in known]:
         raise SpecError(
             _("There is no export format {unknown!r}.").format(unknown=unknown[0]),
             hint=_("Known: {names}.").format(names=", ".join(known)),
@@ -85,7 +90,17 @@ def parse_formats(given: str | Sequence[str]) -> tuple[str, ...]:
             _("No export format was chosen."),
             hint=_("Choose from: {names}.").format(names=", ".join(known)),
         )
-    return tuple(one for one in known if one in names)
+    return tuple(id for id in known if id in names)
+
+
+def check_fit(model: Path | str, formats: Sequence[str]) -> None:
+    """Raises ExportFailed if a run with this model folder does not support one of the formats."""
+    for id in formats:
+        if reason := exporter_info(id).unfit(Path(model)):
+            fitting = ", ".join(info.id for info in infos() if not info.unfit(Path(model)))
+            raise ExportFailed(
+                reason, hint=_("This run can be exported as: {names}.").format(names=fitting)
+            )
 
 
 @dataclass(frozen=True)
@@ -101,11 +116,12 @@ class ExportSpec:
     model: str
     texts: str
     out: str
-    formats: tuple[str, ...] = ("hf", "onnx")
+    formats: tuple[str, ...] = ()  # the default formats
     facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "formats", parse_formats(self.formats))
+        chosen = parse_formats(self.formats or default_formats())
+        object.__setattr__(self, "formats", chosen)
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -122,24 +138,9 @@ class ExportSpec:
             raw["model"],
             raw.get("texts") or "",
             raw["out"],
-            tuple(raw.get("formats") or ("hf", "onnx")),
+            tuple(raw.get("formats") or ()),
             raw.get("facts") or {},
         )
-
-
-def offered(model: Path | str) -> tuple[Format, ...]:
-    """The formats that a run with this model folder can be exported as."""
-    return tuple(one for one in FORMATS if one.fits(model))
-
-
-def forecast(model: Path | str, formats: Sequence[str]) -> dict[str, int]:
-    """Estimated size in bytes of each format, from the size of the weights."""
-    found = {}
-    for format in FORMATS:
-        if format.id in parse_formats(formats):
-            files = Path(model, format.has).glob("*.safetensors")
-            found[format.id] = sum(one.stat().st_size for one in files) + 2_000_000
-    return found
 
 
 def draft_of(out: Path, pid: int) -> Path:
@@ -150,74 +151,5 @@ def draft_of(out: Path, pid: int) -> Path:
 
 
 def loading_code(format: str, folder: Path | str, task: str, *, own_head: bool = False) -> str:
-    """Python code that loads the exported folder, with the telemetry of the libraries turned off.
-
-    own_head: the folder has a head of ours, which transformers cannot load.
-    """
-    info = tasks.info(task)
-    if format == "onnx":
-        return _ONNX_CODE.format(
-            folder=str(folder),
-            second=', "…"' if info.texts == 2 else "",
-            outputs=list(info.logits),
-        )
-    if format == ADAPTER.id:
-        return _ADAPTER_CODE.format(folder=str(folder), library=_LIBRARY[info.pipeline])
-    if own_head or not info.pipeline:
-        text = '"…"' if info.texts == 1 else '("…", "…")'
-        return _OWN_CODE.format(folder=str(folder), text=text)
-    options = ', aggregation_strategy="simple"' if info.windows else ""
-    text = '{"text": "…", "text_pair": "…"}' if info.texts == 2 else '"…"'
-    return _HF_CODE.format(folder=str(folder), pipeline=info.pipeline, options=options, text=text)
-
-
-_HF_CODE = """import os
-
-os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # before the import
-from transformers import pipeline
-
-ask = pipeline("{pipeline}", model={folder!r}{options})
-print(ask({text}))
-"""
-_ONNX_CODE = """import os
-
-os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # before the import
-import numpy, onnxruntime
-from tokenizers import Tokenizer
-
-folder = {folder!r}
-tokenizer = Tokenizer.from_file(folder + "/tokenizer.json")
-session = onnxruntime.InferenceSession(folder + "/model.onnx")
-encoding = tokenizer.encode("…"{second})
-values = {{
-    "input_ids": encoding.ids,
-    "attention_mask": encoding.attention_mask,
-    "token_type_ids": encoding.type_ids,
-}}
-inputs = {{x.name: numpy.array([values[x.name]], dtype=numpy.int64) for x in session.get_inputs()}}
-print(*session.run({outputs}, inputs))  # columns in the order of labels.json
-"""
-
-
-_OWN_CODE = """import workbench
-
-model = workbench.load_model({folder!r})
-print(model.predict_texts([{text}])[0].to_json())
-"""
-
-
-_LIBRARY = {
-    "text-classification": "AutoModelForSequenceClassification",
-    "token-classification": "AutoModelForTokenClassification",
-}
-_ADAPTER_CODE = """import os
-
-os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # before the import
-from peft import PeftModel
-from transformers import AutoConfig, {library}
-
-folder = {folder!r}
-config = AutoConfig.from_pretrained(folder)
-base = {library}.from_pretrained("path/of/the/base/model", config=config)
-model = PeftModel.from_pretrained(base, folder)
-"""
+    """Python code that loads the exported folder, see `ExporterInfo.loading_code`."""
+    return exporter_info(format).loading_code(str(folder), tasks.info(task), own_head=own_head)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from workbench.exporters.model import adapter
 from workbench.exporters.model.results import Speed, Verification
 from workbench.runtime.inputs import EncodedInput, Prepared
 from workbench.runtime.onnx_predictor import Logits, OnnxPredictor
@@ -164,7 +163,11 @@ def check_folder(
     prepared = predictor.prepare(documents)
     if ask is None:
         own_head = predictor.model.head is not None
-        ask = _own_folder(folder) if own_head else _library_folder(predictor, folder)
+        ask = (
+            first_window(Predictor.load(folder, "cpu"))
+            if own_head
+            else _library_folder(predictor, folder)
+        )
     largest, equal, total = 0.0, 0, 0
     for number, document in enumerate(documents):
         theirs = ask(document)
@@ -190,7 +193,8 @@ def check_folder(
     )
 
 
-def _library_class(predictor: Predictor) -> Any:
+def library_class(predictor: Predictor) -> Any:
+    """The class of transformers with the head of the task."""
     import transformers
 
     classes = {
@@ -202,20 +206,12 @@ def _library_class(predictor: Predictor) -> Any:
 
 def _library_folder(predictor: Predictor, folder: Path) -> Ask:
     """Logits as transformers alone computes them from the folder."""
-    model = _library_class(predictor).from_pretrained(folder, local_files_only=True)
-    return _asked(predictor, model.eval(), folder)
+    model = library_class(predictor).from_pretrained(folder, local_files_only=True)
+    return asking(predictor, model.eval(), folder)
 
 
-def adapter_folder(predictor: Predictor, source: Path, folder: Path, *, tokenizer: Path) -> Ask:
-    """Logits as peft and transformers compute them from the base model and the exported adapter.
-
-    source: the model folder of the run; tokenizer: the folder with its tokenizer.
-    """
-    model = adapter.load(source, folder, _library_class(predictor))
-    return _asked(predictor, model, tokenizer)
-
-
-def _asked(predictor: Predictor, model: Any, folder: Path) -> Ask:
+def asking(predictor: Predictor, model: Any, folder: Path) -> Ask:
+    """Logits of a model of transformers, with the tokenizer in `folder`."""
     import transformers
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
@@ -229,9 +225,8 @@ def _asked(predictor: Predictor, model: Any, folder: Path) -> Ask:
     return ask
 
 
-def _own_folder(folder: Path) -> Ask:
-    """Logits of the first window as our own loader computes them from the folder."""
-    loaded = Predictor.load(folder, "cpu")
+def first_window(loaded: Predictor) -> Ask:
+    """Logits of the first window as another predictor of ours computes them."""
 
     def ask(document: Document) -> Mapping[str, np.ndarray]:
         features = Features(loaded.prepare([document]), {})

@@ -108,6 +108,7 @@ class FamilyInfo(ABC):
 
     id: in the registry. title: display name. architectures: supported values of `model_type` in
     config.json. holds: a sentence on the files of a model, the hint for an unusable one.
+    saved_as: title of the format in which its models are saved, for exports.
     """
 
     id: str
@@ -117,6 +118,8 @@ class FamilyInfo(ABC):
         "A model folder holds config.json, model.safetensors and tokenizer.json, as "
         "save_pretrained writes them."
     )
+
+    saved_as: str = N_("Model folder")
 
     @abstractmethod
     def match(self, path: Path) -> Match:

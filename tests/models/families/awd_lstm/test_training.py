@@ -5,7 +5,9 @@ import random
 import pytest
 
 from tests.models.families.awd_lstm.conftest import DATA
-from workbench.exporters.model import hf_folder, onnx, verify
+from workbench.exporters.model import verify
+from workbench.exporters.model.base import save_model
+from workbench.exporters.model.onnx import exporter as onnx
 from workbench.models import spec
 from workbench.tasks.predictor import Predictor
 from workbench.text.dataset import Dataset, Record
@@ -116,7 +118,7 @@ def test_exported_folders_answer_like_the_run(task, data, model, tmp_path):
     predictor = run(tmp_path, task, data(), model, epochs=1)
     documents = [record.document for record in data().records[:6]]
 
-    hf_folder.write(predictor, tmp_path / "model", tmp_path / "hf")
+    save_model(predictor, tmp_path / "model", tmp_path / "hf")
     onnx.write(predictor, tmp_path / "hf", tmp_path / "onnx")
 
     for work in (

@@ -211,7 +211,7 @@ def test_a_tuned_run_is_exported_with_equal_predictions(written, tmp_path, name)
     exported = ExportSpec(str(folder), str(texts), str(tmp_path / "out"))
     done = finish(exporting.export(exported.to_json(), tmp_path))
     assert done["check"]["equal_labels"] == 1.0 and done["check"]["largest_difference"] < 1e-5
-    assert done["check_hf"]["largest_difference"] < 1e-5
+    assert done["checks"]["hf"]["largest_difference"] < 1e-5
     new = [Document("n", (("text", "wholly unheard words"),))]
     before = Predictor.load(folder, "cpu").predict(new)
     after = OnnxPredictor.load(tmp_path / "out" / "onnx").predict(new)

@@ -24,7 +24,7 @@ def test_it_begins_with_the_latest_finished_run_that_has_a_model(state, tmp_path
         "hf",
         "onnx",
     )
-    assert state.sizes["hf"] >= 1000 and state.ready
+    assert state.offers[0].id == "hf" and state.offers[0].bytes >= 1000 and state.ready
 
 
 def test_another_run_brings_its_own_folder_unless_one_was_typed(state):

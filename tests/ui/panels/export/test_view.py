@@ -6,6 +6,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QTableView, QWidget
 
 from tests.ui.panels.export.conftest import StillQueue
+from workbench.base.registry import registry
 from workbench.jobs.events import Started
 
 
@@ -50,12 +51,23 @@ def test_without_a_format_the_button_waits(panel, qtbot):
     assert not named(panel, "Export model", QPushButton).isEnabled()
 
 
-def test_a_format_that_the_run_cannot_be_exported_as_is_not_shown(panel):
+def test_a_format_that_the_run_does_not_support_is_disabled_and_says_why(panel):
     cards = panel.view._choices._formats
 
-    assert cards["hf"].isVisible() and not cards["adapter"].isVisible()
-    panel.state.update(sizes={"hf": 1, "onnx": 1, "adapter": 1})
-    assert cards["adapter"].isVisible() and not cards["adapter"].box.isChecked()
+    assert cards["hf"].box.isEnabled() and cards["hf"].box.isChecked()
+    assert not cards["adapter"].box.isEnabled() and not cards["adapter"].box.isChecked()
+    assert "has no LoRA adapter" in cards["adapter"].box.toolTip()
+
+
+def test_formats_come_and_go_with_their_plugins(panel):
+    before = registry().everything()
+    try:
+        registry().replace(tuple(entry for entry in before if entry.id != "onnx"))
+        assert list(panel.view._choices._formats) == ["hf", "adapter"]
+    finally:
+        registry().replace(before)
+
+    assert list(panel.view._choices._formats) == ["hf", "onnx", "adapter"]
 
 
 def test_the_check_is_shown_as_it_goes_and_its_result_in_words(panel, qtbot, checked, finished):

@@ -23,6 +23,7 @@ UNKNOWN_VECTOR = "unknown.npy"  # beside a saved file that has no row for unknow
 class VectorsInfo(FamilyInfo):
     id = "vectors"
     title = N_("Static word vectors")
+    saved_as = N_("Word vectors")
     architectures = frozenset(("vectors",))
     holds = N_(
         "A file of word vectors is in the format of word2vec, GloVe or fastText; a folder holds "

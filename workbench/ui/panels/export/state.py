@@ -11,6 +11,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.base.registry import registry
 from workbench.exporters.model.results import ExportResult, Verification
 from workbench.jobs.events import Finished, Output, Started
 from workbench.operations import export
@@ -41,9 +42,8 @@ class ExportState(State):
         self.runs: tuple[Run, ...] = ()
         self.run_id: int | None = None
         self.folder = ""
-        self.known_formats = export.FORMATS
-        self.formats: tuple[str, ...] = tuple(one.id for one in export.FORMATS if not one.has)
-        self.sizes: Mapping[str, int] = {}
+        self.offers: tuple[export.FormatOffer, ...] = ()  # all formats, for the selected run
+        self.formats = export.default_formats()  # those selected
         self.job: Job | None = None
         self.stage = ""  # title of the running operation
         self.share: float | None = None  # progress of the check, in [0, 1]
@@ -53,6 +53,7 @@ class ExportState(State):
         self._own_folder = False  # entered or chosen by the user, so it is not replaced
         self._drop: Callable[[], None] = lambda: None
         self.listen(self.project.changed, self._project_changed)
+        self.listen(registry().changed, self._show_offers)
         self.look()
 
     # ---------------------------------------------------------------- choices
@@ -64,7 +65,7 @@ class ExportState(State):
         if runs and self.run_id not in {one.id for one in runs}:
             self.choose(runs[0].id)
         elif not runs:
-            self.update(run_id=None, sizes={})
+            self.update(run_id=None, offers=())
 
     def _project_changed(self, changes: Changes) -> None:
         if changes.touches("run"):
@@ -86,16 +87,27 @@ class ExportState(State):
         if run_id == self.run_id or run_id not in {one.id for one in self.runs}:
             return
         self.run_id = run_id
-        sizes = self.context.attempt(export.sizes, self.project, self.run) or {}
-        self.update(sizes=sizes)
-        if sizes:
-            self.update(formats=tuple(one for one in self.formats if one in sizes))
+        self._show_offers()
         if not self.busy:
             self.update(rows=(), result=None, problem="", stage="")
         if not self._own_folder:
             self.update(folder=str(self._free_folder()))
         self.changed.emit(frozenset({"run_id"}))
         self.context.commands_changed()
+
+    def _show_offers(self) -> None:
+        """Formats may have been added or removed with a plugin, or another run was selected."""
+        if self.run is None:
+            return
+        offers = self.context.attempt(export.offers, self.project, self.run) or ()
+        self.update(offers=offers)
+        if offers:
+            fitting = {offer.id for offer in offers if not offer.unfit}
+            self.update(formats=tuple(id for id in self.formats if id in fitting))
+
+    def short(self, format: str) -> str:
+        """The title of a format for a narrow column."""
+        return next((offer.short for offer in self.offers if offer.id == format), format)
 
     def _free_folder(self) -> Path:
         """A folder that does not exist yet, next to other documents."""
@@ -112,7 +124,7 @@ class ExportState(State):
 
     def set_format(self, format: str, on: bool) -> None:
         wanted = {*self.formats, format} if on else set(self.formats) - {format}
-        self.update(formats=tuple(one.id for one in export.FORMATS if one.id in wanted))
+        self.update(formats=tuple(offer.id for offer in self.offers if offer.id in wanted))
         self.context.commands_changed()
 
     @property

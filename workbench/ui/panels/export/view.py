@@ -30,18 +30,17 @@ from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.header import PageHeader
-from workbench.ui.widgets.layout import bar, card, column, row, scrolled
+from workbench.ui.widgets.layout import bar, card, column, layout_of, row, scrolled
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, call, words
 
 if TYPE_CHECKING:
-    from workbench.exporters.model.spec import Format
+    from workbench.operations.export import FormatOffer
     from workbench.storage.runs import Run
 
 REDRAW = 150  # milliseconds between two updates of the table while the check runs
-SHORT = {"hf": _("HF"), "onnx": _("ONNX")}
 
 
 class ExportView(View):
@@ -97,7 +96,8 @@ class _Choices(QFrame):
         self.run = combo(name=_("Run"))
         self.run.activated.connect(lambda _i: state.choose(self.run.currentData()))
         self._run_field = Field(_("Which run?"), self.run, name=_("Run"))
-        self._formats = {one.id: _FormatCard(state, one) for one in state.known_formats}
+        self._formats: dict[str, _FormatCard] = {}
+        self._cards = column(gap=12)
         self.folder = QLineEdit()
         self.folder.setClearButtonEnabled(True)
         self.folder.textEdited.connect(state.set_folder)
@@ -114,7 +114,7 @@ class _Choices(QFrame):
         inside = column(
             self._run_field,
             words(_("Formats"), "small", "muted", weight=500),
-            *self._formats.values(),
+            self._cards,
             self._folder_field,
             row(None, browse),
             self._problem,
@@ -161,11 +161,24 @@ class _Choices(QFrame):
             self._run_field.set_hint(_run_told(state.run) if state.run is not None else "")
         if concerns(fields, "folder") and self.folder.text().strip() != state.folder:
             self.folder.setText(state.folder)
-        for one in self._formats.values():
-            one.render(fields)
+        if concerns(fields, "offers", "formats"):
+            self._show_formats()
         if concerns(fields, "problem"):
             self._problem.set(state.problem, "bad", state.details)
         self._show_buttons()
+
+    def _show_formats(self) -> None:
+        """One card for each format on offer; plugins may add and remove some."""
+        offers = self.state.offers
+        if list(self._formats) != [offer.id for offer in offers]:
+            for gone in self._formats.values():
+                layout_of(self._cards).removeWidget(gone)
+                gone.deleteLater()
+            self._formats = {offer.id: _FormatCard(self.state, offer.id) for offer in offers}
+            for added in self._formats.values():
+                layout_of(self._cards).addWidget(added)
+        for offer in offers:
+            self._formats[offer.id].show_offer(offer, chosen=offer.id in self.state.formats)
 
     def _show_buttons(self) -> None:
         """Update the buttons and move the focus to an enabled one; else Qt would pass it to the
@@ -192,35 +205,28 @@ def _run_told(run: Run) -> str:
 
 
 class _FormatCard(QFrame):
-    """A format with its size and purpose."""
+    """A format with its size and purpose; disabled with the reason if the run does not fit."""
 
-    def __init__(self, state: ExportState, format: Format) -> None:
+    def __init__(self, state: ExportState, format: str) -> None:
         super().__init__()
-        self.state, self.format = state, format
-        self.box = QCheckBox(_(format.title))
-        call(self.box, _(format.title), _(format.purpose))
-        self.box.toggled.connect(lambda on: state.set_format(format.id, on))
+        self.box = QCheckBox()
+        self.box.clicked.connect(lambda on: state.set_format(format, on))
         self._size = words("", "small", "muted")
+        self._purpose = words("", "caption", "muted", wrap=True)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(
-            card(
-                row(self.box, None, self._size),
-                words(_(format.purpose), "caption", "muted", wrap=True),
-                gap=4,
-                margins=(12, 10, 12, 10),
-            )
+            card(row(self.box, None, self._size), self._purpose, gap=4, margins=(12, 10, 12, 10))
         )
 
-    def render(self, fields: frozenset[str]) -> None:
-        if concerns(fields, "formats") and self.box.isChecked() != (
-            self.format.id in self.state.formats
-        ):
-            self.box.setChecked(self.format.id in self.state.formats)
-        if concerns(fields, "sizes"):
-            bytes_ = self.state.sizes.get(self.format.id)
-            self.setVisible(bytes_ is not None or not self.format.has)
-            self._size.setText(_("about {size}").format(size=size(bytes_)) if bytes_ else "")
+    def show_offer(self, offer: FormatOffer, *, chosen: bool) -> None:
+        self.box.setText(offer.title)
+        self.box.setChecked(chosen)
+        self.box.setEnabled(not offer.unfit)
+        call(self.box, offer.title, offer.unfit or offer.purpose)
+        plain.set_tip(self.box, offer.unfit)
+        self._purpose.setText(offer.unfit or offer.purpose)
+        self._size.setText("" if offer.unfit else _("about {size}").format(size=size(offer.bytes)))
 
 
 class _Outcome(QFrame):
@@ -237,7 +243,7 @@ class _Outcome(QFrame):
         self._result.hide()
         self._more = words("", "small", "muted", wrap=True, select=True)
         self._table = Table(
-            _columns(), name=_("Checked texts"), key=lambda one: one.number, sortable=True
+            _columns(state), name=_("Checked texts"), key=lambda one: one.number, sortable=True
         )
         self._progress = card(row((self._stage, 1), self._count), self._meter, gap=10)
         self._card = card(
@@ -323,10 +329,10 @@ class _Outcome(QFrame):
             self.state.context.note(_("Loading code copied to the clipboard."))
 
 
-def _columns() -> tuple[Column, ...]:
+def _columns(state: ExportState) -> tuple[Column, ...]:
     return (
         Column(_("Text"), lambda one: one.text, tip=lambda one: one.text, icon=_mark, prose=True),
-        Column(_("Format"), lambda one: SHORT.get(one.format, one.format), 76),
+        Column(_("Format"), lambda one: state.short(one.format), 76),
         Column(_("Labels"), lambda one: _("equal") if one.equal else _("differ"), 80),
         Column(
             _("Difference"),

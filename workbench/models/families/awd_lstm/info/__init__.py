@@ -25,6 +25,7 @@ LEARNING_RATE = 0.004  # learns 32 documents with random weights; not tuned on l
 class AwdLstmInfo(FamilyInfo):
     id = "awd_lstm"
     title = N_("AWD-LSTM (ULMFiT)")
+    saved_as = N_("AWD-LSTM folder (fastai)")
     holds = N_(
         "An AWD-LSTM folder holds one file of weights (.pth or .h5) and one vocabulary "
         "(itos.pkl or itos.json), as fastai writes them."

@@ -21,6 +21,7 @@ LONGEST = 10_000  # words per input; the state itself has no limit
 class CharacterLmInfo(FamilyInfo):
     id = "char_lm"
     title = N_("Character language model (Flair)")
+    saved_as = N_("Flair folder")
 
     def match(self, path: Path) -> Match:
         if path.is_dir():

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 class TransformerInfo(FamilyInfo):
     id = "transformer"
     title = N_("Transformer")
+    saved_as = N_("Hugging Face folder")
     architectures = architectures.ARCHITECTURES
 
     def match(self, path: Path) -> Match:

@@ -15,8 +15,11 @@ import torch
 from torch import Tensor, nn
 
 from workbench.base.errors import ExportFailed
-from workbench.base.i18n import _
-from workbench.exporters.model.spec import OPSET
+from workbench.base.i18n import N_, _
+from workbench.base.registry import registry
+from workbench.exporters.model import verify
+from workbench.exporters.model.base import Checking, Export, ModelExporter
+from workbench.exporters.model.onnx.info import INFO
 from workbench.models.base import Encoder
 from workbench.runtime.inputs import stack
 from workbench.runtime.onnx_predictor import LABELS
@@ -25,10 +28,23 @@ from workbench.tasks.predictor import Predictor
 from workbench.text.document import Document
 
 FILE = "model.onnx"
+OPSET = 18
 TOKENIZER = "tokenizer.json"
 # bytes; larger weights are stored in a separate file, as the format requires
 ONE_FILE = 1_900_000_000
 MOST_ITEMS = 1 << 24  # size of an axis that is not that of the units
+
+
+class OnnxExporter(ModelExporter):
+    info = INFO
+    writing = N_("Converting the model to ONNX (about a minute)")
+    checking = N_("Comparing predictions on {n} texts")
+
+    def write(self, export: Export, folder: Path) -> None:
+        write(export.predictor, export.saved(), folder)
+
+    def check(self, export: Export, folder: Path, documents: Sequence[Document]) -> Checking:
+        return verify.check(export.predictor, folder, documents)
 
 
 class Logits(nn.Module):
@@ -121,11 +137,12 @@ def graph(predictor: Predictor, path: Path) -> None:
             raise
         except Exception as error:  # torch.export and onnxscript raise many kinds
             lines = str(error).strip().splitlines() or [type(error).__name__]
+            family = registry().info("family", encoder.info.family)
             raise ExportFailed(
                 _("A model of the family {family} could not be converted to ONNX: {reason}").format(
                     family=encoder.info.architecture, reason=lines[0][:200]
                 ),
-                hint=_("Export the Hugging Face folder alone."),
+                hint=_("Export only “{format}”.").format(format=_(family.saved_as)),
             ) from error
 
 

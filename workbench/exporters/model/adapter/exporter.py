@@ -4,32 +4,47 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 
 from workbench.base.errors import ExportFailed
-from workbench.base.i18n import _
-from workbench.exporters.model.spec import ADAPTER
+from workbench.base.i18n import N_, _
+from workbench.exporters.model import card, verify
+from workbench.exporters.model.adapter.info import FOLDER, INFO
+from workbench.exporters.model.base import Checking, Export, ModelExporter
 from workbench.models.spec import DESCRIPTION
 from workbench.tasks.predictor import Predictor
+from workbench.text.document import Document
 
 CONFIG, BASE = "adapter_config.json", "base_model_name_or_path"
+
+
+class AdapterExporter(ModelExporter):
+    info = INFO
+    checking = N_("Loading the adapter into its base model")
+
+    def write(self, export: Export, folder: Path) -> None:
+        write(export.predictor, export.source, folder)
+
+    def check(self, export: Export, folder: Path, documents: Sequence[Document]) -> Checking:
+        """Against the logits as peft and transformers compute them."""
+        model = load(export.source, folder, verify.library_class(export.predictor))
+        ask = verify.asking(export.predictor, model, export.saved())
+        return verify.check_folder(export.predictor, folder, documents, ask=ask, format=INFO.id)
+
+    def finish(self, export: Export, folder: Path) -> None:
+        card.write(export, folder, INFO, library="peft")
 
 
 def write(predictor: Predictor, source: Path, folder: Path) -> None:
     """What `peft.PeftModel.from_pretrained` reads; config.json and our own description have labels.
 
-    The base model is named instead of its folder on this computer. Raises ExportFailed where the
-    run has no adapter that works without a head of ours.
+    The base model is named instead of its folder on this computer.
     """
-    if not ADAPTER.fits(source):
-        raise ExportFailed(
-            _("This run has no LoRA adapter that other programs can load."),
-            hint=_("Train with method=lora and a head of the library, or export other formats."),
-        )
-    shutil.copytree(source / str(ADAPTER.has), folder)
+    shutil.copytree(source / FOLDER, folder)
     for name in (DESCRIPTION, "config.json"):
         shutil.copyfile(source / name, folder / name)
     raw = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
@@ -46,7 +61,7 @@ def load(source: Path, folder: Path, library_class: Any) -> nn.Module:
     import transformers
     from peft import PeftModel
 
-    raw = json.loads((source / str(ADAPTER.has) / CONFIG).read_text(encoding="utf-8"))
+    raw = json.loads((source / FOLDER / CONFIG).read_text(encoding="utf-8"))
     if not Path(raw[BASE]).is_dir():
         raise ExportFailed(
             _("The adapter cannot be checked: its base model is no longer in {folder}.").format(

@@ -1,0 +1,1 @@
+"""The LoRA adapter of a run alone, in the format of peft."""

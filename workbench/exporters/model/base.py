@@ -1,0 +1,101 @@
+"""Base class of the formats that the model of a run can be exported as, and one export job."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workbench.base.i18n import N_
+from workbench.exporters.model.results import Verification
+from workbench.exporters.model.spec import ExporterInfo
+from workbench.models.spec import DESCRIPTION
+from workbench.tasks import model as networks
+from workbench.tasks.predictor import Predictor
+from workbench.text.document import Document
+
+Checking = Generator[dict[str, Any], None, Verification]
+
+
+@dataclass
+class Export:
+    """One export job.
+
+    predictor: the loaded model, on the CPU. source: the model folder of the run. draft: a temporary
+    folder of the job. facts: as in ExportSpec. checks: the comparisons made so far, by format.
+    """
+
+    predictor: Predictor
+    source: Path
+    draft: Path
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    checks: dict[str, Verification] = field(default_factory=dict)
+    _saved: Path | None = None
+
+    @property
+    def own_head(self) -> bool:
+        """Whether the model has a head of ours, which transformers cannot load."""
+        return self.predictor.model.head is not None
+
+    def saved(self) -> Path:
+        """A folder with the model in the format of its family; saved on the first call."""
+        return self._saved or self.save(self.draft / ".saved")
+
+    def save(self, folder: Path) -> Path:
+        """Save the model in the format of its family, with our own description for prediction with
+        Glossbench; returns `folder`.
+        """
+        save_model(self.predictor, self.source, folder)
+        self._saved = folder
+        return folder
+
+
+def save_model(predictor: Predictor, source: Path, folder: Path) -> None:
+    """Weights, configuration and tokenizer as the family saves them, and our own description.
+
+    source: the model folder of the run. For transformers, what `from_pretrained` and `pipeline`
+    load: config.json with id2label, model.safetensors, tokenizer files.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    networks.save(predictor.model, folder)
+    shutil.copyfile(source / DESCRIPTION, folder / DESCRIPTION)
+    if (folder / "tokenizer.json").is_file():
+        limit_length(folder, predictor.max_length)
+
+
+def limit_length(folder: Path, max_length: int) -> None:
+    """Truncate at the training length, so that `truncation=True` gives the same predictions."""
+    path = folder / "tokenizer_config.json"
+    raw = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    raw["model_max_length"] = max_length
+    path.write_text(json.dumps(raw, indent=2, ensure_ascii=False), encoding="utf-8")
+
+
+class ModelExporter(ABC):
+    """The heavy part of a format; `info` is its light part.
+
+    writing, checking: display texts of the two stages, which may name {title} (of the format) and
+    {n} (texts to compare); without a check, `checking` is "".
+    """
+
+    info: ExporterInfo
+    writing: str = N_("Writing: {title}")
+    checking: str = ""
+
+    @abstractmethod
+    def write(self, export: Export, folder: Path) -> None:
+        """Write the format to `folder`, which does not exist yet.
+
+        Raises ExportFailed if the model cannot be converted.
+        """
+
+    def check(self, export: Export, folder: Path, documents: Sequence[Document]) -> Checking:
+        """Compare the written folder with the original on the documents, see `verify`."""
+        raise NotImplementedError(f"{type(self).__name__} has no check")
+
+    def finish(self, export: Export, folder: Path) -> None:  # noqa: B027 (most need none)
+        """Called after the checks of all formats, for example to write a model card."""

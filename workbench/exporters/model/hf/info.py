@@ -1,0 +1,55 @@
+"""The folder in the format of the model's family: for transformers, a Hugging Face folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workbench.base.i18n import N_, _
+from workbench.base.registry import registry
+from workbench.exporters.model.spec import ExporterInfo
+from workbench.models import spec as models
+from workbench.tasks.spec import TaskInfo
+
+
+class FolderInfo(ExporterInfo):
+    id = "hf"
+    title = N_("Hugging Face folder")
+    short = N_("HF")
+    purpose = N_(
+        "For Python with transformers, for further training, or for upload: "
+        "safetensors, tokenizer, model card."
+    )
+    own_format = N_(
+        "For further training and prediction with Glossbench, and for programs that read this "
+        "format: weights, labels, model card."
+    )
+
+    def described(self, model: Path) -> tuple[str, str]:
+        family = models.card(model).family
+        title = registry().info("family", family).saved_as if family else self.title
+        return _(title), _(self.purpose) if title == self.title else _(self.own_format)
+
+    def loading_code(self, folder: str, task: TaskInfo, *, own_head: bool) -> str:
+        if own_head or not task.pipeline:
+            text = '"…"' if task.texts == 1 else '("…", "…")'
+            return _OWN_CODE.format(folder=folder, text=text)
+        options = ', aggregation_strategy="simple"' if task.windows else ""
+        text = '{"text": "…", "text_pair": "…"}' if task.texts == 2 else '"…"'
+        return _CODE.format(folder=folder, pipeline=task.pipeline, options=options, text=text)
+
+
+_CODE = """import os
+
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # before the import
+from transformers import pipeline
+
+ask = pipeline("{pipeline}", model={folder!r}{options})
+print(ask({text}))
+"""
+_OWN_CODE = """import workbench
+
+model = workbench.load_model({folder!r})
+print(model.predict_texts([{text}])[0].to_json())
+"""
+
+INFO = FolderInfo()

@@ -1,0 +1,1 @@
+"""ONNX, with tokenizer and labels, for use without torch."""
