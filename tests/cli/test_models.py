@@ -25,6 +25,15 @@ def test_the_starters_are_listed_and_described(ask, call):
     )
 
 
+def test_the_blocks_of_a_model_are_counted(ask, call):
+    found = ask("models-info", "models", "info", "starter-bert")["map"]
+    out = call("models", "info", "starter-bert")[1]
+
+    assert found["parameters_without_heads"] == 22_713_216  # MiniLM-L6-v2, published as 22.7 M
+    assert [one["title"] for one in found["blocks"]][:3] == ["Embeddings", "Layers", "Pooler"]
+    assert "Layers 1–6" in out and "Feed-forward: 1,181,568" in out and "22,713,216" in out
+
+
 def test_a_folder_is_added_and_a_broken_one_named(ask, call, tmp_path):
     shutil.copytree(paths.resource("models/starter-gpt"), tmp_path / "mine")
     assert ask("models-add", "models", "add", tmp_path / "mine")["name"] == "mine"

@@ -4,8 +4,8 @@
 table: `_(column.title)` translates it where it is shown. A text is a whole sentence with named
 placeholders, `_("{name} is missing.").format(name=name)`: f-strings are not passed, and sentences
 are not concatenated. Values that are stored or read by programs (states, splits, kinds, JSON keys)
-are not translated; a view that shows one looks it up in a table. Titles in `builtins.toml`, of
-the catalogue of models and of the prompt templates, and the docstrings of commands, count as marked.
+are not translated; a view that shows one looks it up in a table. Titles in `builtins.toml`, in the
+catalogue of models and of the prompt templates, and docstrings of commands, count as marked.
 
 A language is a gettext catalogue, `resources/translations/<language>/LC_MESSAGES/glossbench.mo`;
 English needs none. Tables of commands, columns and command-line options call `_()` when their

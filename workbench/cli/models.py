@@ -72,15 +72,20 @@ def _problem(info: ModelInfo) -> str:
 @click.argument("name", metavar="NAME")
 @as_json
 def info(name: str, as_json: bool) -> None:
-    """Show the card of one model, by name or folder. The model is not loaded.
+    """Show the card and the blocks of one model, by name or folder. The model is not loaded.
 
     A model with problems is shown too; the exit code is then 1.
     """
     from workbench.models import spec
+    from workbench.models.spec.blocks import model_map
     from workbench.operations import models as operations
 
     found = operations.info(name)
-    emit(operations.to_json(found)) if as_json else _show(found)
+    if as_json:
+        emit({**operations.to_json(found), "map": model_map(found).to_json()})
+    else:
+        _show(found)
+        _show_blocks(found)
     if found.problems and not found.only_untrusted:
         raise spec.unusable(found)
 
@@ -94,6 +99,31 @@ def _show(found: ModelInfo) -> None:
             say(f"{key + ':':<14} {plain(words)}")
     for name, count in found.files:
         say(f"{'':<14} {size(count):>8}  {plain(name)}")
+
+
+def _show_blocks(found: ModelInfo) -> None:
+    """A table of blocks; nothing for files that do not tell."""
+    from workbench.models.spec.blocks import STATES, model_map
+
+    blocks = model_map(found)
+    if not blocks.blocks:
+        return
+    say()
+    table(
+        (_("Block"), _("Parameters"), _("Per layer"), _("Note")),
+        [
+            *(
+                (
+                    one.words(),
+                    f"{one.parameters:,}",
+                    one.per_layer(),
+                    _(STATES[one.state]) if one.state else "",
+                )
+                for one in blocks.blocks
+            ),
+            (_("Total without heads"), f"{blocks.total:,}", "", ""),
+        ],
+    )
 
 
 def _words(value: object) -> str:

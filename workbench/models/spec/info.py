@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from pathlib import Path
@@ -141,6 +142,10 @@ class FamilyInfo(ABC):
         Must not import torch, as exported folders are used without it. Raises ModelError if files
         are missing or damaged.
         """
+
+    def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
+        """Name → shape of the weights, from the headers of the files; empty if unknown."""
+        return {}
 
     def weight_files(self, path: Path) -> tuple[Path, ...]:
         """The files with the parameters, in the order in which they are hashed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,16 @@ class VectorsInfo(FamilyInfo):
             problems=tuple(problems),
             learning_rate=LEARNING_RATE,
         )
+
+    def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
+        from workbench.runtime.vectors import files
+
+        found = self.file(path)
+        header, _problems = files.header(found)
+        if header is None or not (words := _words(found, header)):
+            return {}
+        ngrams = {"ngrams": (header.buckets, header.width)} if header.buckets else {}
+        return {"vectors": (words, header.width), **ngrams}
 
     def preparer(self, path: Path) -> VectorWords:
         from workbench.runtime.preparers.vectors import VectorWords

@@ -6,13 +6,14 @@ one vocabulary (.pkl or .json), or such a file of weights beside its vocabulary.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
 from workbench.models.families.awd_lstm.info import files
-from workbench.models.families.awd_lstm.info.weights import Network
+from workbench.models.families.awd_lstm.info.weights import Network, read_shapes
 from workbench.models.spec import DESCRIPTION, FamilyInfo, Match, ModelInfo
 
 if TYPE_CHECKING:
@@ -80,6 +81,9 @@ class AwdLstmInfo(FamilyInfo):
             untrusted=untrusted and bool(found.weights),
             learning_rate=LEARNING_RATE,
         )
+
+    def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
+        return read_shapes(self.weight_files(path)[0], [])
 
     def preparer(self, path: Path) -> Preparer:
         from workbench.runtime.preparers.fastai_words import FastaiWords

@@ -42,10 +42,7 @@ class Network:
     @classmethod
     def of(cls, path: Path, problems: list[str]) -> Network:
         before = len(problems)
-        content = pickles.content(path, problems)
-        if isinstance(content, dict) and isinstance(content.get("model"), dict):
-            content = content["model"]  # beside the state of an optimizer
-        tensors = {tensor.name: tensor for tensor in pickles.named(content)}
+        tensors = _tensors(path, problems)
         shapes = {name: tensor.shape for name, tensor in tensors.items()}
         if len(problems) == before and (reason := _unsupported(shapes, path.name)):
             problems.append(reason)
@@ -56,6 +53,25 @@ class Network:
             problems.append(reason)
             return cls()
         return sizes
+
+
+def _tensors(path: Path, problems: list[str]) -> dict[str, pickles.Tensor]:
+    content = pickles.content(path, problems)
+    if isinstance(content, dict) and isinstance(content.get("model"), dict):
+        content = content["model"]  # beside the state of an optimizer
+    return {tensor.name: tensor for tensor in pickles.named(content)}
+
+
+def read_shapes(path: Path, problems: list[str]) -> dict[str, tuple[int, ...]]:
+    """Name → shape; the second copy of a weight that dropout masks is left out."""
+    found = {name: tensor.shape for name, tensor in _tensors(path, problems).items()}
+    return {name: shape for name, shape in found.items() if not _is_copy(name, found)}
+
+
+def _is_copy(name: str, names: Collection[str]) -> bool:
+    copied = name.replace("module.weight_hh_l0", "weight_hh_l0_raw")
+    dropped = "encoder_dp." in name or "encoder_with_dropout." in name
+    return dropped or (copied != name and copied in names)
 
 
 def prefix_of(names: Collection[str]) -> str | None:

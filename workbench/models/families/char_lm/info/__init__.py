@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,15 @@ class CharacterLmInfo(FamilyInfo):
             labels=tagger.labels if tagger is not None else (),
             notes=(tagger.note(),) if tagger is not None else (),
         )
+
+    def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
+        models = reading.read(path, []).models
+        several = len(models) > 1
+        return {
+            f"{model.direction}.{name}" if several else name: shape
+            for model in models
+            for name, shape in model.shapes.items()
+        }
 
     def weight_files(self, path: Path) -> tuple[Path, ...]:
         return tuple(reading.candidates(path))

@@ -66,6 +66,13 @@ class ElmoInfo(FamilyInfo):
             notes=() if words else (_(NO_SOFTMAX),),
         )
 
+    def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
+        return {
+            name: shape
+            for file in self.weight_files(path)
+            for name, shape in files.read_shapes(file, []).items()
+        }
+
     def preparer(self, path: Path) -> WordCharacters:
         from workbench.runtime.preparers.characters import WordCharacters
 

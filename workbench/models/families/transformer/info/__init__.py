@@ -69,6 +69,9 @@ class TransformerInfo(FamilyInfo):
             tokenizer=tokenizer,
         )
 
+    def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
+        return weights.read(path, []).shapes
+
     def preparer(self, path: Path) -> Preparer:
         from workbench.runtime.preparers.subwords import Subwords
 
