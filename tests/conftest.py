@@ -9,6 +9,8 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import shutil
 import socket
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -165,6 +167,29 @@ def jobs_in_process(monkeypatch):
     from tests.inline import InlineQueue
 
     monkeypatch.setattr("workbench.jobs.queue.Queue", InlineQueue)
+
+
+@pytest.fixture(scope="session")
+def fork_server():
+    """The address of a process that forks workers with torch already imported (Linux), else ""."""
+    if not sys.platform.startswith("linux"):
+        yield ""
+        return
+    from tests.forks import Server
+
+    with tempfile.TemporaryDirectory(prefix="forks") as folder:  # short, as the address of a socket
+        server = Server(Path(folder))
+        yield server.address
+        server.close()
+
+
+@pytest.fixture
+def forked_workers(fork_server, monkeypatch):
+    """Workers that this process starts are forked: processes of their own, without the start-up."""
+    if fork_server:
+        from tests.forks import use
+
+        monkeypatch.setattr("workbench.jobs.process.subprocess", use(fork_server))
 
 
 @pytest.fixture

@@ -4,12 +4,13 @@ import json
 import os
 import signal
 import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import jsonschema
 import pytest
 
+from tests import forks
 from tests.cli.conftest import schema
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(240)]
@@ -21,11 +22,15 @@ def sample(ask, tmp_path):
     return ask("sample", "sample", tmp_path / "s")["path"]
 
 
-def begin(sample, model, *more):
+@pytest.fixture
+def begin(fork_server):
+    """begin(project, model, …) starts `train` in a process of its own."""
+    return partial(start, fork_server)
+
+
+def start(fork_server, sample, model, *more):
     command = [
-        sys.executable,
-        "-m",
-        "workbench",
+        *forks.command(fork_server),
         "train",
         sample,
         "--task",
@@ -131,7 +136,7 @@ def test_tags_are_answered_with_words_and_spans(ask, call, sample, tiny_model, j
     assert dev["scores"] == told["scores"]["dev"]
 
 
-def test_the_first_ctrl_c_stops_and_keeps_the_best(ask, sample, tiny_model):
+def test_the_first_ctrl_c_stops_and_keeps_the_best(ask, begin, sample, tiny_model):
     child = begin(
         sample,
         tiny_model,
@@ -155,7 +160,7 @@ def test_the_first_ctrl_c_stops_and_keeps_the_best(ask, sample, tiny_model):
     assert ask("project-info", "project", "info", sample)["runs"][0]["status"] == "stopped"
 
 
-def test_the_second_ctrl_c_cancels_and_nothing_is_left(ask, sample, tiny_model):
+def test_the_second_ctrl_c_cancels_and_nothing_is_left(ask, begin, sample, tiny_model):
     child = begin(
         sample,
         tiny_model,
@@ -179,7 +184,9 @@ def test_the_second_ctrl_c_cancels_and_nothing_is_left(ask, sample, tiny_model):
         assert ask("project-info", "project", "info", sample)["runs"] == []
 
 
-def test_a_killed_command_leaves_a_run_that_is_interrupted(ask, sample, tiny_model):
+def test_a_killed_command_leaves_a_run_that_is_interrupted(
+    ask, begin, forked_workers, sample, tiny_model
+):
     child = begin(sample, tiny_model, "--set", "epochs=1000", "--name", "dead")
     until(child, "Training dead")
 

@@ -40,7 +40,7 @@ def no_mouse(qapp):
     assert watch.pressed == 0
 
 
-def test_from_raw_text_to_an_exported_model_by_keys_alone(hand, no_mouse, tmp_path):
+def test_from_raw_text_to_an_exported_model_by_keys_alone(forked_workers, hand, no_mouse, tmp_path):
     opens_the_sample(hand)
     finds_a_document_and_opens_it(hand)
     labels_relabels_deletes_and_submits(hand)

@@ -5,11 +5,12 @@ Sample, import, train, score, predict, suggest, prompt, export.
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
+
+from tests import forks
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(600)]
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,7 +18,7 @@ TEXT = "The 42 tram was twenty minutes late again."
 
 
 @pytest.fixture(scope="module")
-def call(tmp_path_factory):
+def call(tmp_path_factory, fork_server):
     """call("project", "info", …) → standard output; fails with standard error as the message."""
     home = tmp_path_factory.mktemp("home")
     import os
@@ -29,7 +30,7 @@ def call(tmp_path_factory):
     }
 
     def run(*arguments, code=0):
-        command = [sys.executable, "-m", "workbench", *map(str, arguments)]
+        command = [*forks.command(fork_server), *map(str, arguments)]
         done = subprocess.run(
             command, capture_output=True, text=True, env=env, cwd=ROOT, stdin=subprocess.DEVNULL
         )

@@ -1,0 +1,212 @@
+"""Worker processes that are forked from a process in which torch is already imported.
+
+Starting a worker takes about five seconds of processor time, nearly all of it for importing torch
+and transformers, and journeys start dozens of workers. Here one process imports these libraries
+once and forks on request. A forked worker has its own pipes, process group, environment and working
+folder, and runs `python -m workbench` from its first line: no module of the program is imported
+before the fork. The journey by mouse and the tests of jobs/ start workers as the program does.
+
+    python -m tests.forks SOCKET               the process that forks
+    python -m tests.forks -c SOCKET ARGUMENTS  `python -m workbench ARGUMENTS` with forked workers
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+ROOT = Path(__file__).resolve().parents[1]
+STREAMS = 3  # stdin, stdout, stderr
+# What workers import of other authors; classes of transformers are imported when named.
+MODULES = "numpy onnxruntime psutil regex safetensors.torch torch torch._dynamo tokenizers".split()
+CLASSES = "AutoConfig AutoTokenizer BertForMaskedLM GPT2LMHeadModel".split()
+
+
+class Process:
+    """What `workbench.jobs.process` uses of `subprocess.Popen`."""
+
+    def __init__(self, address, command, *, stdin, stdout, stderr, env, process_group):
+        assert command[:3] == [sys.executable, "-m", "workbench"], command
+        assert (stdin, stdout, process_group) == (subprocess.PIPE, subprocess.PIPE, 0)
+        their_input, our_input = os.pipe()
+        our_output, their_output = os.pipe()
+        self.stdin, self.stdout = os.fdopen(our_input, "wb"), os.fdopen(our_output, "rb")
+        self._code: int | None = None
+        self._lock = threading.Lock()
+        self._line = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._line.connect(address)
+        request = {"arguments": command[3:], "env": dict(env), "cwd": os.getcwd()}
+        descriptors = [their_input, their_output, stderr.fileno()]
+        socket.send_fds(self._line, [b"fork"], descriptors)
+        for descriptor in descriptors[:2]:
+            os.close(descriptor)
+        body = io.BytesIO(json.dumps(request).encode())
+        while chunk := body.read(60_000):
+            self._line.send(chunk)
+        self._line.send(b"run")
+        self.pid = int(self._line.recv(100))
+
+    def wait(self) -> int:
+        with self._lock:
+            if self._code is None:
+                answer = self._line.recv(100)
+                self._code = int(answer) if answer else -signal.SIGKILL
+                self._line.close()
+        return self._code
+
+
+def use(address: str) -> SimpleNamespace:
+    """What takes the place of the module `subprocess` in `workbench.jobs.process`."""
+
+    def start(command, **named):
+        return Process(address, command, **named)
+
+    return SimpleNamespace(Popen=start, PIPE=subprocess.PIPE)
+
+
+def command(address: str) -> list[str]:
+    """`python -m workbench`, with forked workers if there is an address."""
+    if not address:
+        return [sys.executable, "-m", "workbench"]
+    return [sys.executable, "-m", "tests.forks", "-c", address]
+
+
+class Server:
+    """The process that forks."""
+
+    def __init__(self, folder: Path):
+        self.address = str(folder / "socket")
+        log = folder / "log.txt"
+        env = {**os.environ, "PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
+        with open(log, "wb") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.forks", self.address],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={**env, "ORT_DISABLE_TELEMETRY": "1"},
+                cwd=ROOT,
+            )
+        assert self._process.stdout.readline() == b"ready\n", log.read_text()
+
+    def close(self) -> None:
+        self._process.stdin.close()  # it ends when nobody holds its input
+        self._process.wait(30)
+        self._process.stdout.close()
+
+
+# ---------------------------------------------------------------- in the process that forks
+
+
+def _serve(address: str) -> dict:
+    """Fork at each request. Returns the request in the forked process; exits in this one."""
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    listening.bind(address)
+    listening.listen(64)
+    heard, wake = os.pipe()
+    for end in (heard, wake):
+        os.set_blocking(end, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    os.write(1, b"ready\n")
+    lines: dict[int, socket.socket] = {}  # process id → its client
+    while True:
+        ready, _, _ = select.select([0, listening, heard], [], [])
+        if 0 in ready:
+            for pid in lines:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            os._exit(0)
+        if heard in ready:
+            os.read(heard, 4096)
+            _report_ends(lines)
+        if listening not in ready:
+            continue
+        line, _ = listening.accept()
+        request, descriptors = _receive(line)
+        pid = os.fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            os.setpgid(0, 0)
+            for number, descriptor in enumerate(descriptors):
+                os.dup2(descriptor, number)
+            for descriptor in (heard, wake, *descriptors):
+                os.close(descriptor)
+            for connection in (listening, line, *lines.values()):
+                connection.close()
+            return request
+        for descriptor in descriptors:
+            os.close(descriptor)
+        lines[pid] = line
+        line.send(str(pid).encode())
+
+
+def _receive(line: socket.socket) -> tuple[dict, list[int]]:
+    _word, descriptors, _flags, _ = socket.recv_fds(line, 100, STREAMS)
+    body = b""
+    while (chunk := line.recv(65_536)) != b"run":
+        body += chunk
+    return json.loads(body), descriptors
+
+
+def _report_ends(lines: dict[int, socket.socket]) -> None:
+    while lines:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            return
+        line = lines.pop(pid)
+        with contextlib.suppress(OSError):  # the client may have ended
+            line.send(str(os.waitstatus_to_exitcode(status)).encode())
+        line.close()
+
+
+def _become(request: dict) -> None:
+    """Continue as `python -m workbench …` would have begun."""
+    import runpy
+
+    os.environ.clear()
+    os.environ.update(request["env"])
+    os.chdir(request["cwd"])
+    sys.stdin, sys.stdout, sys.stderr = (
+        os.fdopen(number, mode, 1, encoding="utf-8", closefd=False)
+        for number, mode in enumerate("rww")
+    )
+    sys.argv = ["workbench", *request["arguments"]]
+    given = request["env"].get("PYTHONPATH", "").split(os.pathsep)
+    sys.path[:1] = [request["cwd"], *(folder for folder in given if folder not in sys.path)]
+    runpy.run_module("workbench", run_name="__main__", alter_sys=True)
+
+
+def main(arguments: list[str]) -> None:
+    if arguments[0] == "-c":
+        from workbench import __main__
+        from workbench.jobs import process
+
+        process.subprocess = use(arguments[1])
+        sys.exit(__main__.main(arguments[2:]))
+    import gc
+    import importlib
+
+    import transformers
+
+    for module in MODULES:
+        importlib.import_module(module)
+    for name in CLASSES:
+        getattr(transformers, name)
+    gc.freeze()  # the collector would copy every page of the parent
+    _become(_serve(arguments[0]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
