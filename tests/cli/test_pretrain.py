@@ -56,6 +56,25 @@ def test_options_lists_the_objectives_and_their_settings(call):
     assert "masked_lm" in out and "causal_lm" in out and "mask_rate (only masked_lm)" in out
 
 
+def test_options_lists_the_sizes_of_a_new_model(call):
+    code, out, _err = call("pretrain", "--options", "--model", "new:elmo")
+
+    assert code == 0 and "filters\n" in out and "cell\n" in out and "heads" not in out
+
+
+@pytest.mark.usefixtures("jobs_in_process")
+def test_a_new_model_gets_the_vocabulary_of_the_text(ask, text, tmp_path):
+    result = ask(
+        "pretrain",
+        "pretrain", text, tmp_path / "new", "--objective", "causal_lm", "--model", "new:awd_lstm",
+        *FAST, "--set", "width=8", "--set", "hidden=12", "--set", "layers=1",
+        "--set", "max_steps=2",
+    )  # fmt: skip
+
+    assert result["model"] == "new:awd_lstm" and result["options"]["hidden"] == 12
+    assert "harbour" in (tmp_path / "new" / "itos.json").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

@@ -136,3 +136,12 @@ def test_a_short_text_makes_one_batch(tmp_path):
 
     assert batch.inputs["input_ids"].tolist() == [[1, 2, 3, 4]]
     assert batch.targets.tolist() == [[2, 3, 4, 5]]
+
+
+def test_words_are_counted_when_they_are_read_not_when_their_document_is(numbers):
+    found = streams.batches(
+        Texts([numbers]), units, rows=4, length=10, rng=np.random.default_rng(0)
+    )
+
+    for batch in found:  # here every unit is a word
+        assert batch.words == pytest.approx(batch.targets.size)

@@ -9,6 +9,7 @@ import click
 
 from workbench.base.errors import Cancelled
 from workbench.base.i18n import _
+from workbench.base.options import Option
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import PROJECT, failed, key_values, seconds_in_words, session
 from workbench.cli.train import follow, list_options
@@ -18,7 +19,9 @@ from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objecti
 @click.command()
 @click.argument("paths", nargs=-1, type=PROJECT, metavar="TEXTS… OUTDIR")
 @click.option("--objective", "goal", help=_("Pretraining objective; --options lists them."))
-@click.option("--model", help=_("Model to train: a name from `models list`, or a folder."))
+@click.option(
+    "--model", help=_("Model to train: a name from `models list`, a folder, or new:ARCHITECTURE.")
+)
 @click.option(
     "--held-out",
     "held_out",
@@ -52,20 +55,23 @@ def pretrain(
     """Train a language model on plain text and save it as the new folder OUTDIR.
 
     TEXTS are text files (also .gz, .bz2, .xz), folders with such files, or projects. One line is a
-    paragraph, a blank line ends a document. The model is saved at every evaluation. Ctrl+C once
+    paragraph, a blank line ends a document. new:ARCHITECTURE creates a model of the sizes in its
+    settings, with the vocabulary of TEXTS. The model is saved at every evaluation. Ctrl+C once
     stops and saves the model as it is, twice cancels.
     """
     if list_them:
-        return _list(goal, as_json)
+        return _list(goal, model, as_json)
     if len(paths) < 2:
         raise click.UsageError(_("TEXTS and OUTDIR are required."))
     for value, what in ((goal, "--objective"), (model, "--model")):
         if value is None:
             raise click.UsageError(_("Missing {what}.").format(what=what))
+    from workbench.models.spec import new_model
     from workbench.operations import models
     from workbench.operations.pretrain import Pretraining
 
-    card = models.find(str(model))
+    created = new_model(str(model))
+    card = created.card() if created is not None else models.find(str(model))
     info = objective(str(goal))
     info.check(card)
     spec = PretrainSpec(
@@ -108,14 +114,29 @@ def _number(value: Any) -> str:
     return f"{value:,.2f}" if isinstance(value, float) else str(value)
 
 
-def _list(goal: str | None, as_json: bool) -> None:
+def _list(goal: str | None, model: str | None, as_json: bool) -> None:
+    """All settings; with a goal, those of that objective, with a model, those of that one."""
+    from workbench.models.spec import new_model, new_models
+
     chosen = [objective(goal)] if goal else list(objectives())
+    named = new_model(model) if model else None
+    created = [named] if named else [] if model else list(new_models())
     found = {option: [info.id for info in chosen] for option in GENERAL}
     for info in chosen:
         for option in info.options:
             found.setdefault(option, []).append(info.id)
-    if not as_json:
-        for info in chosen:
-            say(f"{info.id}: {_(info.definition)}")
-        say()
+    of_models: dict[Option, list[str]] = {}
+    for new in created:
+        for option in new.creation.options:
+            of_models.setdefault(option, []).append(new.name)
+    if as_json:
+        list_options({**found, **of_models}, set(), as_json)
+        return
+    for info in chosen:
+        say(f"{info.id}: {_(info.definition)}")
+    say()
     list_options(found, {info.id for info in chosen}, as_json)
+    if of_models:
+        say()
+        say(_("Settings of new models:"))
+        list_options(of_models, {new.name for new in created}, as_json)

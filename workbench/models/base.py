@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -173,4 +173,37 @@ class Family(Protocol):
 
     def heads(self, info: ModelInfo) -> frozenset[str]:
         """The library's own heads that `LoadOptions.head` can name for this model."""
+        ...
+
+
+class Documents(Protocol):
+    """Plain text that can be read several times; a document is a sequence of paragraphs."""
+
+    @property
+    def progress(self) -> float:
+        """Fraction of the text that was read, 0 to 1."""
+        ...
+
+    def __iter__(self) -> Iterator[Sequence[str]]: ...
+
+
+@runtime_checkable
+class CreatesModels(Protocol):
+    """A family that can create the architectures in `info.creates`."""
+
+    def create(
+        self,
+        architecture: str,
+        options: Mapping[str, Any],
+        texts: Documents,
+        folder: Path,
+        *,
+        seed: int,
+    ) -> Iterator[float]:
+        """Write an untrained model, in the published format, into an empty folder.
+
+        options: all of its `Creation.options`. The vocabulary is that of `texts`, which are read
+        once. Yields the fraction of the work that is done. Raises SpecError for sizes that do not
+        fit each other, or a text that is too short.
+        """
         ...

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from workbench.base import owned_folder
+from workbench.base import owned_folder, scratch
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
 from workbench.models import device as devices
 from workbench.models import precision
 from workbench.models import spec as models
-from workbench.models.base import Encoder, LoadOptions
+from workbench.models.base import CreatesModels, Encoder, LoadOptions
 from workbench.models.loading import family_of
 from workbench.pretraining.objectives.base import Objective, TextBatch
 from workbench.pretraining.results import PretrainResult
@@ -76,18 +76,44 @@ class _Pretraining:
         self.stopping = False
         self.evaluating = 0.0  # seconds that evaluations took
         self.read = 0.0  # fraction of the text that is done in this epoch
-        self.epoch, self.step, self.units, self.words = 0, 0, 0, 0
+        self.epoch, self.step, self.units = 0, 0, 0
+        self.words = 0.0
         self.curve: list[dict[str, Any]] = []
 
     def go(self) -> Generator[Event, str | None, PretrainResult]:
         owned_folder.check(self.out)
-        self.texts = Texts(
-            [Path(path) for path in self.spec.texts], held_out=None if self.spec.held_out else False
-        )
+        self.texts = self.training_texts()
         self.device = devices.pick(self.options["device"])
         precision.check(self.options["precision"], self.device)
         yield from self.emit(Log(_("Loading {model}").format(model=self.spec.model)))
         threads = settle(self.spec.seed, self.device)
+        self.folder = Path(self.spec.model)
+        try:
+            yield from self.create()
+            return (yield from self.train(threads))
+        finally:
+            if self.spec.created is not None:
+                scratch.remove(self.folder)
+
+    def create(self) -> Feed:
+        """Write a new model into a folder of its own, which is needed until it was saved."""
+        new = self.spec.created
+        if new is None:
+            return
+        self.spec.info.check(new.card())
+        self.folder = scratch.make("model")
+        family = registry().get("family", new.family)()
+        if not isinstance(family, CreatesModels):
+            raise TypeError(f"{new.family} creates no models")
+        yield from self.emit(Log(_("Building the vocabulary")))
+        options = new.settings(self.options)
+        texts = self.training_texts()
+        for _done in family.create(
+            new.architecture, options, texts, self.folder, seed=self.spec.seed
+        ):
+            yield from self.emit(Tick(0))
+
+    def train(self, threads: int) -> Generator[Event, str | None, PretrainResult]:
         self.encoder = self.load()
         self.objective = self.new_objective(self.spec.seed)
         try:
@@ -109,7 +135,8 @@ class _Pretraining:
         self.stopping = self.stopping or command == "stop"
 
     def load(self) -> Encoder:
-        info = models.read_folder(self.spec.model, allow_pickle=self.spec.allow_pickle)
+        is_own = self.spec.created is not None
+        info = models.read_folder(self.folder, allow_pickle=self.spec.allow_pickle or is_own)
         self.spec.info.check(info)
         family = family_of(info)
         heads = family.heads(info)
@@ -118,6 +145,7 @@ class _Pretraining:
             seed=self.spec.seed,
             random=self.options["init"] == "random",
             allow_pickle=self.spec.allow_pickle,
+            dropout=self.options["dropout"],
         )
         encoder = family.load(info, options)
         if self.device.type == "cpu":
@@ -197,7 +225,8 @@ class _Pretraining:
 
     def peak(self) -> float:
         pretrained, random = self.spec.info.learning_rate
-        usual: float = random if self.options["init"] == "random" else pretrained
+        is_random = self.options["init"] == "random" or self.spec.created is not None
+        usual: float = random if is_random else pretrained
         return float(self.options["learning_rate"] or usual)
 
     def update(self, optimizer: torch.optim.Optimizer, batch: TextBatch) -> dict[str, float]:
@@ -252,6 +281,10 @@ class _Pretraining:
 
     # ------------------------------------------------------------ evaluation and saving
 
+    def training_texts(self) -> Texts:
+        paths = [Path(path) for path in self.spec.texts]
+        return Texts(paths, held_out=None if self.spec.held_out else False)
+
     def held_out(self) -> Texts:
         if self.spec.held_out:
             return Texts([Path(path) for path in self.spec.held_out])
@@ -261,7 +294,7 @@ class _Pretraining:
         """Mean loss on held-out text; with a fixed seed, so that all evaluations are comparable."""
         kept, self.objective = self.objective, self.new_objective(0)
         self.encoder.eval()
-        begun, sums, words, units = time.monotonic(), LossSum(), 0, 0
+        begun, sums, words, units = time.monotonic(), LossSum(), 0.0, 0
         try:
             with torch.inference_mode():
                 for batch in self.objective.batches(self.held_out()):
@@ -281,7 +314,7 @@ class _Pretraining:
         self.curve.append({"step": self.step, "losses": dict(means), **scores})
         yield from self.emit(Evaluated(self.step, "held-out", scores, sum(means.values())))
 
-    def scores(self, sums: LossSum, words: int) -> dict[str, float]:
+    def scores(self, sums: LossSum, words: float) -> dict[str, float]:
         """Perplexities: exp of the mean negative log-likelihood, the mean over all parts."""
         means = sums.means()
         found = {"perplexity": _exp(sum(means.values()) / len(means))}
@@ -308,7 +341,7 @@ class _Pretraining:
             model=Path(self.spec.model).name,
             steps=self.step,
             units=self.units,
-            words=self.words,
+            words=round(self.words),
             seconds=round(time.monotonic() - self.began, 3),
             cpu_seconds=round(time.process_time(), 3),
             device=devices.name(self.device),

@@ -10,7 +10,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option, complete
 from workbench.base.registry import registry
-from workbench.models.spec import GIVES, ModelInfo
+from workbench.models.spec import GIVES, ModelInfo, NewModel, new_model
 
 GENERAL: tuple[Option, ...] = (
     Option(
@@ -41,6 +41,10 @@ GENERAL: tuple[Option, ...] = (
         N_("Initial weights: those of the model, or newly initialized ones."),
         choices=("pretrained", "random"), choice_titles=(N_("Pretrained"), N_("Random")),
         title=N_("Initial weights"),
+    ),
+    Option(
+        "dropout", "float", None, N_("Dropout in the hidden layers."),
+        low=0.0, high=0.9, title=N_("Dropout"), automatic=N_("as the model was configured"),
     ),
     Option(
         "schedule", "choice", "linear",
@@ -141,8 +145,10 @@ def objective(name: str) -> ObjectiveInfo:
 class PretrainSpec:
     """The complete description of a pretraining.
 
-    model: a folder. texts, held_out: files and folders; without held_out, one document in 100 of
-    the texts is held out. options: settings that differ from the defaults.
+    model: a folder, or the name of a new model ("new:" and an architecture), whose vocabulary is
+    built from the texts and whose options are among `options`. texts, held_out: files and folders;
+    without held_out, one document in 100 of the texts is held out. options: settings that differ
+    from the defaults.
     """
 
     objective: str
@@ -160,9 +166,16 @@ class PretrainSpec:
     def info(self) -> ObjectiveInfo:
         return objective(self.objective)
 
+    @property
+    def created(self) -> NewModel | None:
+        """What is created first; None if `model` is a folder."""
+        return new_model(self.model)
+
     def settings(self) -> dict[str, Any]:
         """Every setting. Raises SpecError for an unknown one or an invalid value."""
         known = (*GENERAL, *self.info.options)
+        if self.created is not None:
+            known = (*known, *self.created.creation.options)
         return complete(known, self.options, owner=_("objective {id}").format(id=self.objective))
 
     def to_json(self) -> dict[str, Any]:

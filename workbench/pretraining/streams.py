@@ -42,30 +42,35 @@ class RecurrentModel(Protocol):
 
 
 class StreamBatch(NamedTuple):
-    """inputs (B, T, …); targets (B, T): the unit after each input. words: words read for it.
+    """inputs (B, T, …); targets (B, T): the unit after each input. words: about as many in them.
 
     progress: fraction of the text that was read.
     """
 
     inputs: dict[str, np.ndarray]
     targets: np.ndarray
-    words: int
+    words: float
     progress: float
 
 
 @dataclass
 class _Row:
-    """What a stream holds that was not yet used."""
+    """What a stream holds that was not yet used. words: of all its units."""
 
     parts: list[StreamUnits] = field(default_factory=list)
     length: int = 0
+    words: float = 0.0
 
     def add(self, units: StreamUnits) -> None:
         self.parts.append(units)
         self.length += len(units.targets)
+        self.words += units.words
 
-    def take(self, count: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """The next `count` units as inputs, with the units after them as targets."""
+    def take(self, count: int) -> tuple[dict[str, np.ndarray], np.ndarray, float]:
+        """The next `count` units as inputs, the units after them as targets, and their words.
+
+        Words are evenly distributed over the units that the stream holds.
+        """
         names = self.parts[0].inputs
         joined = {
             name: np.concatenate([part.inputs[name] for part in self.parts]) for name in names
@@ -73,8 +78,11 @@ class _Row:
         targets = np.concatenate([part.targets for part in self.parts])
         rest = {name: array[count:] for name, array in joined.items()}
         self.parts = [StreamUnits(rest, targets[count:], 0)]
+        words = self.words * count / self.length
+        self.words -= words
         self.length -= count
-        return {name: array[:count] for name, array in joined.items()}, targets[1 : count + 1]
+        inputs = {name: array[:count] for name, array in joined.items()}
+        return inputs, targets[1 : count + 1], words
 
 
 def batches(
@@ -91,17 +99,15 @@ def batches(
     but a text that is too short for one batch is divided among fewer or shorter streams.
     """
     streams = [_Row() for _number in range(rows)]
-    words, done = 0, False
+    done = False
     for document in texts:
-        found = units(document)
-        words += found.words
-        min(streams, key=lambda row: row.length).add(found)
+        min(streams, key=lambda row: row.length).add(units(document))
         while (wanted := _varied(length, rng)) < min(row.length for row in streams):
-            yield _batch(streams, wanted, words, texts.progress)
-            words, done = 0, True
+            yield _batch(streams, wanted, texts.progress)
+            done = True
     left = [row for row in streams if row.length > 1]
     if not done and left:
-        yield _batch(left, min(length, min(row.length for row in left) - 1), words, 1.0)
+        yield _batch(left, min(length, min(row.length for row in left) - 1), 1.0)
 
 
 def _varied(length: int, rng: np.random.Generator) -> int:
@@ -110,9 +116,10 @@ def _varied(length: int, rng: np.random.Generator) -> int:
     return max(2, round(rng.normal(base, 0.05 * length)))
 
 
-def _batch(rows: Sequence[_Row], length: int, words: int, progress: float) -> StreamBatch:
+def _batch(rows: Sequence[_Row], length: int, progress: float) -> StreamBatch:
     taken = [row.take(length) for row in rows]
     names = taken[0][0]
-    inputs = {name: np.stack([inputs[name] for inputs, _targets in taken]) for name in names}
-    targets = np.stack([targets for _inputs, targets in taken])
+    inputs = {name: np.stack([inputs[name] for inputs, *_rest in taken]) for name in names}
+    targets = np.stack([targets for _inputs, targets, _words in taken])
+    words = sum(words for *_rest, words in taken)
     return StreamBatch(inputs, targets.astype(np.int64), words, progress)

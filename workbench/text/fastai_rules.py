@@ -55,6 +55,12 @@ OLD = Rules(
     least=4, least_upper=3,
 )  # fmt: skip
 
+# The first entries of a vocabulary, as fastai 1 and 2 write it.
+MARKS = (
+    NEW.unknown, NEW.padding, *NEW.begin, "xxeos", NEW.field, NEW.repeated, NEW.repeated_word,
+    NEW.upper, NEW.capital,
+)  # fmt: skip
+
 
 def rules_of(vocabulary: Sequence[str]) -> Rules:
     """OLD (fastai 0.7) if the vocabulary has its special entries, else NEW (1 and 2)."""

@@ -73,3 +73,11 @@ def test_the_loss_falls(glove):
         losses.append(glove.loss())
 
     assert losses == sorted(losses, reverse=True) and losses[-1] < losses[0]
+
+
+def test_a_file_has_five_digits_per_number_as_the_published_ones(glove, tmp_path):
+    glove.save(tmp_path / "glove.txt")
+
+    numbers = (tmp_path / "glove.txt").read_text().split("\n")[0].split(" ")[1:]
+    digits = [number.partition("e")[0].lstrip("-0.").replace(".", "") for number in numbers]
+    assert max(map(len, digits)) == 5

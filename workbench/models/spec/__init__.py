@@ -10,6 +10,7 @@ from workbench.models.spec.cards import (
     unusable,
     vectors_file,
 )
+from workbench.models.spec.creation import NewModel, new_model, new_models
 from workbench.models.spec.info import GIVES, FamilyInfo, Match, ModelInfo
 from workbench.models.spec.places import (
     DESCRIPTION,
@@ -29,12 +30,15 @@ __all__ = [
     "FamilyInfo",
     "Match",
     "ModelInfo",
+    "NewModel",
     "cached",
     "card",
     "check_gives",
     "front_matter",
     "gives_words",
     "known_architectures",
+    "new_model",
+    "new_models",
     "preparer",
     "read_folder",
     "repository_of",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from workbench.base.i18n import N_
 
 if TYPE_CHECKING:
+    from workbench.models.spec.creation import Creation
     from workbench.runtime.inputs import Preparer
 
 # Outputs of an encoder for a task (`TaskInfo.needs`) or an inspector, as display text.
@@ -110,6 +111,7 @@ class FamilyInfo(ABC):
     id: in the registry. title: display name. architectures: supported values of `model_type` in
     config.json. holds: a sentence on the files of a model, the hint for an unusable one.
     saved_as: title of the format in which its models are saved, for exports.
+    creates: architecture → what can be created of it; the family then is a `CreatesModels`.
     """
 
     id: str
@@ -119,8 +121,8 @@ class FamilyInfo(ABC):
         "A model folder holds config.json, model.safetensors and tokenizer.json, as "
         "save_pretrained writes them."
     )
-
     saved_as: str = N_("Model folder")
+    creates: Mapping[str, Creation] = {}
 
     @abstractmethod
     def match(self, path: Path) -> Match:

@@ -24,7 +24,7 @@ class TextBatch(NamedTuple):
 
     inputs: dict[str, np.ndarray]
     targets: dict[str, np.ndarray]
-    words: int
+    words: float
     progress: float
 
 

@@ -133,4 +133,5 @@ class Glove:
         found = (self.table[:size, :-1] + self.table[size:, :-1]).numpy()
         with open(path, "w", encoding="utf-8", newline="\n") as file:
             for word, vector in zip(self.vocabulary, found, strict=True):
-                file.write(f"{word} {' '.join(map(str, vector))}\n")
+                # Five digits, as in the published files.
+                file.write(f"{word} {' '.join(f'{value:.5g}' for value in vector)}\n")

@@ -142,3 +142,13 @@ def test_limits_of_cell_and_output_are_those_of_the_options(tmp_path):
     lowest = encoder(arrays(encoder, *TEXTS)).layers[1]
 
     assert float(lowest.detach().abs().max()) == pytest.approx(0.01)
+
+
+def test_states_in_bf16_are_near_those_in_fp32(encoder):
+    batch = arrays(encoder, "the tram was late .")
+    exact = encoder(batch).layers[-1]
+
+    with torch.autocast("cpu", torch.bfloat16):
+        found = encoder(batch).layers[-1]
+
+    assert torch.allclose(found.float(), exact, atol=0.1)

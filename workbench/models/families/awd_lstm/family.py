@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,9 +12,9 @@ from torch import Tensor
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.models.base import LoadOptions
+from workbench.models.base import Documents, LoadOptions
 from workbench.models.families.awd_lstm.encoder import AwdLstm
-from workbench.models.families.awd_lstm.info import INFO, files
+from workbench.models.families.awd_lstm.info import INFO, LONGEST, files
 from workbench.models.families.awd_lstm.info.weights import (
     DECODER,
     DECODER_BIAS,
@@ -24,7 +24,9 @@ from workbench.models.families.awd_lstm.info.weights import (
 )
 from workbench.models.families.awd_lstm.network import CLASSIFIER, LANGUAGE_MODEL, Dropouts
 from workbench.models.spec import ModelInfo
+from workbench.models.vocabulary import Vocabulary
 from workbench.runtime.preparers.fastai_words import FastaiWords
+from workbench.text import fastai_rules
 
 SAVED = {files.FORWARD: "lm_fwd.pth", files.BACKWARD: "lm_bwd.pth"}
 VOCABULARY = "vocab.pkl"  # the vocabulary in the form that fastai reads
@@ -75,6 +77,39 @@ class AwdLstmFamily:
         with open(folder / VOCABULARY, "wb") as file:
             pickle.dump(encoder.preparer.vocabulary, file, protocol=2)
         encoder.preparer.save(folder)
+
+    def create(
+        self,
+        architecture: str,
+        options: Mapping[str, Any],
+        texts: Documents,
+        folder: Path,
+        *,
+        seed: int,
+    ) -> Iterator[float]:
+        """See CreatesModels.create."""
+        counted, marks = Vocabulary(), fastai_rules.MARKS
+        splitter = FastaiWords(marks)
+        for document in texts:
+            for text in document:
+                counted.add(splitter.units(text, splitter.split(text), 0).words)
+            yield texts.progress
+        words = counted.frequent(
+            options["vocabulary"] - len(marks), min_count=options["min_count"], without=marks
+        )
+        preparer = FastaiWords((*marks, *words))
+        sizes = Network(
+            layers=options["layers"],
+            width=options["width"],
+            hidden=options["hidden"],
+            vocabulary=preparer.size,
+            has_decoder=True,
+        )
+        direction = files.FORWARD if options["direction"] == "forward" else files.BACKWARD
+        info = ModelInfo("", str(folder), max_length=LONGEST)
+        torch.manual_seed(seed)
+        encoder = AwdLstm(info, preparer, sizes, direction=direction, dropouts=LANGUAGE_MODEL)
+        self.save(encoder, folder)
 
 
 def _dropouts(options: LoadOptions) -> Dropouts:

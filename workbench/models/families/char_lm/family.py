@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,19 +13,34 @@ from torch import Tensor
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import pickled
-from workbench.models.base import LoadOptions
+from workbench.models.base import Documents, LoadOptions
 from workbench.models.families.char_lm.encoder import CharacterEncoder
 from workbench.models.families.char_lm.info import INFO, files, reading
 from workbench.models.families.char_lm.network import CharacterModel, Layer
 from workbench.models.families.char_lm.tagger import Tagger
 from workbench.models.spec import ModelInfo, unusable
-from workbench.runtime.preparers.character_texts import CharacterTexts
+from workbench.models.vocabulary import Vocabulary
+from workbench.runtime.preparers.character_texts import CharacterTable, CharacterTexts
 
 
 class Dictionary:
     """The attributes of a `flair.data.Dictionary`."""
 
+    @classmethod
+    def of(cls, items: Sequence[str]) -> Dictionary:
+        """As flair's own with `add_unk`."""
+        made, encoded = cls(), [item.encode("utf-8") for item in (UNKNOWN_ITEM, *items)]
+        vars(made).update(
+            item2idx={item: number for number, item in enumerate(encoded)},
+            idx2item=encoded,
+            add_unk=True,
+            multi_label=False,
+            span_labels=False,
+        )
+        return made
 
+
+UNKNOWN_ITEM = "<unk>"  # the first item of flair's dictionaries
 CLASSES = {files.DICTIONARY: Dictionary}
 # What flair's LanguageModel.save writes besides the weights.
 SETTINGS = (
@@ -77,6 +92,49 @@ class CharacterLmFamily:
             content = {"state_dict": named_as_flair(model), **model.settings}
             pickled.save(content, folder / files.NAMES[direction], CLASSES)
         encoder.preparer.save(folder)
+
+    def create(
+        self,
+        architecture: str,
+        options: Mapping[str, Any],
+        texts: Documents,
+        folder: Path,
+        *,
+        seed: int,
+    ) -> Iterator[float]:
+        """See CreatesModels.create. Entries of the vocabulary are characters."""
+        counted = Vocabulary()
+        for document in texts:
+            for text in document:
+                counted.add(text)
+            yield texts.progress
+        ends = "\n"  # after each paragraph, so it has a number even if it is not counted
+        found = counted.frequent(
+            options["vocabulary"] - 2, min_count=options["min_count"], without=ends
+        )
+        items = Dictionary.of((ends, *found))
+        content = {
+            "dictionary": items,
+            "is_forward_lm": options["direction"] == "forward",
+            "hidden_size": options["hidden"],
+            "nlayers": options["layers"],
+            "embedding_size": options["character_width"],
+            "nout": None,
+            "document_delimiter": ends,
+            "dropout": options["model_dropout"],
+            "recurrent_type": "LSTM",
+            "has_decoder": True,
+        }
+        ids, size = files.dictionary_of(vars(items))
+        sizes = files.sizes(folder, content, ids, size)
+        torch.manual_seed(seed)
+        model = CharacterModel(sizes, options["model_dropout"])
+        pickled.save(
+            {"state_dict": named_as_flair(model), **content},
+            folder / files.NAMES[sizes.direction],
+            CLASSES,
+        )
+        CharacterTexts({sizes.direction: CharacterTable(ids, size, ends)}).save(folder)
 
 
 def _check_tables(

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.models.base import LoadOptions
-from workbench.models.families.elmo.encoder import ElmoEncoder, Softmax
-from workbench.models.families.elmo.info import INFO, files, read_sizes
+from workbench.models.base import Documents, LoadOptions
+from workbench.models.families.elmo.encoder import END, START, UNKNOWN, ElmoEncoder, Softmax
+from workbench.models.families.elmo.info import INFO, creation, files, read_sizes
+from workbench.models.families.elmo.info.options import Sizes
 from workbench.models.spec import ModelInfo
+from workbench.models.vocabulary import Vocabulary
+from workbench.text.segment import words as words_of
 
 
 class ElmoFamily:
@@ -38,10 +42,8 @@ class ElmoFamily:
                     "the folder."
                 ).format(weights=files.SOFTMAX, vocabulary=files.VOCABULARY),
             )
-        path, problems = Path(info.path), list[str]()
-        sizes = read_sizes(path, problems)
-        if sizes is None:
-            raise _not_loaded(path, "; ".join(problems))
+        path = Path(info.path)
+        sizes = _sizes(path)
         encoder = ElmoEncoder(info, sizes, INFO.preparer(path), dropout=options.dropout or 0.0)
         encoder.head = options.head
         if options.head:
@@ -67,6 +69,41 @@ class ElmoFamily:
             for file, name in zip(found, (files.SOFTMAX, files.VOCABULARY), strict=True):
                 if file.resolve() != (folder / name).resolve():
                     shutil.copyfile(file, folder / name)
+
+    def create(
+        self,
+        architecture: str,
+        options: Mapping[str, Any],
+        texts: Documents,
+        folder: Path,
+        *,
+        seed: int,
+    ) -> Iterator[float]:
+        """See CreatesModels.create. The vocabulary is that of the output layer."""
+        raw = json.dumps(creation.published(options), indent=1)
+        (folder / files.OPTIONS).write_text(raw, encoding="utf-8")
+        counted, marks = Vocabulary(), (START, END, UNKNOWN)
+        for document in texts:
+            for text in document:
+                counted.add(text[start:end] for start, end in words_of(text))
+            yield texts.progress
+        words = counted.frequent(
+            options["vocabulary"] - len(marks), min_count=options["min_count"], without=marks
+        )
+        info = INFO.read(folder, allow_pickle=False)
+        encoder = ElmoEncoder(info, _sizes(folder), INFO.preparer(folder))
+        torch.manual_seed(seed)
+        encoder.softmax = Softmax((*marks, *words), options["projection"])
+        encoder.initialize()
+        self.save(encoder, folder)
+
+
+def _sizes(path: Path) -> Sizes:
+    problems = list[str]()
+    sizes = read_sizes(path, problems)
+    if sizes is None:
+        raise _not_loaded(path, "; ".join(problems))
+    return sizes
 
 
 def _load_weights(encoder: ElmoEncoder, folder: Path) -> None:

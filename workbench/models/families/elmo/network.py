@@ -95,7 +95,8 @@ class Highway(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         carry = torch.sigmoid(torch.addmm(self.b_carry, x, self.W_carry))
-        return torch.lerp(x, torch.relu(torch.addmm(self.b_transform, x, self.W_transform)), carry)
+        new = torch.relu(torch.addmm(self.b_transform, x, self.W_transform))
+        return x + carry * (new - x)  # torch.lerp refuses the mixed types of autocast
 
     def initialize(self) -> None:
         for weight in (self.W_carry, self.W_transform):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import spec
-from workbench.models.base import Encoder, LoadOptions, Parts, States
-from workbench.models.families.transformer import saving
+from workbench.models.base import Documents, Encoder, LoadOptions, Parts, States
+from workbench.models.families.transformer import creating, saving
 from workbench.models.families.transformer.info import INFO, heads
 from workbench.models.families.transformer.info import config as configs
 from workbench.models.families.transformer.info.architectures import DECODERS
@@ -189,6 +189,18 @@ class TransformerFamily:
         with quiet():
             encoder.model.save_pretrained(folder)
         saving.save_tokenizer(encoder, folder)
+
+    def create(
+        self,
+        architecture: str,
+        options: Mapping[str, Any],
+        texts: Documents,
+        folder: Path,
+        *,
+        seed: int,
+    ) -> Iterator[float]:
+        """See CreatesModels.create."""
+        return creating.create(architecture, options, texts, folder, seed=seed)
 
 
 def _from_pretrained(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
-from workbench.models.families.awd_lstm.info import files
+from workbench.models.families.awd_lstm.info import creation, files
 from workbench.models.families.awd_lstm.info.weights import Network, read_shapes
 from workbench.models.spec import DESCRIPTION, FamilyInfo, Match, ModelInfo
 
@@ -31,6 +31,7 @@ class AwdLstmInfo(FamilyInfo):
         "An AWD-LSTM folder holds one file of weights (.pth or .h5) and one vocabulary "
         "(itos.pkl or itos.json), as fastai writes them."
     )
+    creates = {id: creation.CREATION}
 
     def match(self, path: Path) -> Match:
         if path.is_file():

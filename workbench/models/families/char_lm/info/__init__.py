@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
-from workbench.models.families.char_lm.info import reading
+from workbench.models.families.char_lm.info import creation, reading
 from workbench.models.families.char_lm.info.files import TABLES
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
 
@@ -23,6 +23,7 @@ class CharacterLmInfo(FamilyInfo):
     id = "char_lm"
     title = N_("Character language model (Flair)")
     saved_as = N_("Flair folder")
+    creates = {id: creation.CREATION}
 
     def match(self, path: Path) -> Match:
         if path.is_dir():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -86,6 +86,18 @@ def described(
 def _described(path: Path, raw: Mapping[str, Any]) -> LanguageModelFile:
     ids, size = dictionary(raw["dictionary"])
     tensors = tuple(pickles.named(raw["state_dict"]))
+    return replace(
+        sizes(path, raw, ids, size),
+        decoder=any(one.name == "decoder.weight" for one in tensors),
+        shapes={one.name: one.shape for one in tensors},
+        dtype=next((one.dtype for one in tensors), ""),
+    )
+
+
+def sizes(
+    path: Path, raw: Mapping[str, Any], ids: Mapping[str, int], size: int
+) -> LanguageModelFile:
+    """The settings in a file, without what only its weights tell. Raises ValueError."""
     return LanguageModelFile(
         path,
         forward=bool(raw["is_forward_lm"]),
@@ -96,11 +108,9 @@ def _described(path: Path, raw: Mapping[str, Any]) -> LanguageModelFile:
         dropout=min(1.0, max(0.0, float(raw.get("dropout", 0.0)))),
         delimiter=str(raw.get("document_delimiter", "\n")) or "\n",
         recurrent=str(raw.get("recurrent_type", "lstm")).lower(),
-        decoder=any(one.name == "decoder.weight" for one in tensors),
+        decoder=True,
         ids=ids,
         size=size,
-        shapes={one.name: one.shape for one in tensors},
-        dtype=next((one.dtype for one in tensors), ""),
     )
 
 
@@ -108,7 +118,12 @@ def dictionary(built: object) -> tuple[dict[str, int], int]:
     """Item → id of a pickled Dictionary of flair, and its size. Raises ValueError."""
     if not isinstance(built, pickles.Built) or built.path != DICTIONARY:
         raise ValueError(_("its dictionary is of an unknown kind"))
-    numbers, items = built.state["item2idx"], built.state["idx2item"]
+    return dictionary_of(built.state)
+
+
+def dictionary_of(state: Mapping[str, Any]) -> tuple[dict[str, int], int]:
+    """As `dictionary`, from its attributes."""
+    numbers, items = state["item2idx"], state["idx2item"]
     ids = {_text(item): number for item, number in numbers.items()}
     if any(not isinstance(number, int) or not 0 <= number < len(items) for number in ids.values()):
         raise ValueError(_("the ids of its dictionary exceed its size"))

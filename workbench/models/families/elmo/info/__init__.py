@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
-from workbench.models.families.elmo.info import files
+from workbench.models.families.elmo.info import creation, files
 from workbench.models.families.elmo.info import options as configs
 from workbench.models.spec import FamilyInfo, Match, ModelInfo
 from workbench.models.spec.json_files import read_object
@@ -33,6 +33,7 @@ class ElmoInfo(FamilyInfo):
     saved_as = N_("ELMo folder (AllenNLP)")
     holds = N_("A folder of an ELMo model holds options.json and weights.hdf5 of AllenNLP.")
     architectures = frozenset((ID,))
+    creates = {ID: creation.CREATION}
 
     def match(self, path: Path) -> Match:
         if not path.is_dir() or (options := files.options_file(path)) is None:

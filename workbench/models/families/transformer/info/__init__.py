@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
-from workbench.models.families.transformer.info import architectures
+from workbench.models.families.transformer.info import architectures, creation
 from workbench.models.families.transformer.info import config as configs
 from workbench.models.spec import weights
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
@@ -23,6 +23,7 @@ class TransformerInfo(FamilyInfo):
     title = N_("Transformer")
     saved_as = N_("Hugging Face folder")
     architectures = architectures.ARCHITECTURES
+    creates = creation.CREATES
 
     def match(self, path: Path) -> Match:
         if (path / configs.CONFIG).is_file():

@@ -82,6 +82,16 @@ def longest_input(config: Mapping[str, Any]) -> int:
     return max(0, positions)
 
 
+def positions_are_late(architecture: str) -> bool:
+    """Whether the position table has rows before that of the first unit."""
+    return architecture in _LATE_POSITIONS
+
+
+def inner_names(architecture: str) -> tuple[str, ...]:
+    """The names of the feed-forward width; () if it is always four times the width."""
+    return _INNER_OF.get(architecture, INNER[:1])
+
+
 def labels(config: Mapping[str, Any]) -> tuple[str, ...]:
     """Names of a trained head's outputs, in order."""
     table = config.get("id2label")
@@ -133,7 +143,7 @@ def _differences(config: Mapping[str, Any], shapes: Shapes) -> list[str]:
         found.append(("type_vocab_size", types[0]))
     problems = [told.format(name=name, value=number(config, name), found=n) for name, n in found]
     family = config.get("model_type")
-    inner = _INNER_OF.get(family, INNER[:1]) if isinstance(family, str) else ()
+    inner = inner_names(family) if isinstance(family, str) else ()
     factored = ("embedding_size",) if family in _FACTORED else ()
     problems.extend(
         _("config.json gives {name} as {value:,}, but no tensor has that size").format(

@@ -1,0 +1,111 @@
+"""Creates untrained transformers: configuration, random weights, and a tokenizer from text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.models.base import Documents
+from workbench.models.families.transformer.info import config as configs
+from workbench.models.families.transformer.info.architectures import DECODERS
+from workbench.models.families.transformer.info.creation import STYLES, Style
+from workbench.models.families.transformer.library import first_line, quiet
+from workbench.runtime import tokenizer_training
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+MOST_FACTORED = 128  # width of embeddings that are narrower than the layers, as published
+
+
+def create(
+    architecture: str, options: Mapping[str, Any], texts: Documents, folder: Path, *, seed: int
+) -> Iterator[float]:
+    """See CreatesModels.create."""
+    if options["width"] % options["heads"]:
+        raise SpecError(
+            _("width is {width}, which {heads} heads do not divide.").format(**options),
+            hint=_("Choose a width that is a multiple of heads."),
+        )
+    yield 0.0
+    style = STYLES[architecture]
+    backend = _tokenizer(style, options, texts)
+    yield 0.9
+    import transformers
+
+    with quiet():
+        _save_tokenizer(style, backend, options["positions"], folder)
+        config = _config(architecture, style, backend, options)
+        head = "CausalLM" if architecture in DECODERS else "MaskedLM"
+        torch.manual_seed(seed)
+        try:
+            model = getattr(transformers, f"AutoModelFor{head}").from_config(config)
+        except ValueError as error:  # of the library, about sizes that do not fit each other
+            raise SpecError(
+                _("A {architecture} model of these sizes cannot be created: {error}.").format(
+                    architecture=architecture, error=first_line(error)
+                ),
+                hint=_("Change width, heads or inner."),
+            ) from error
+        model.save_pretrained(folder)
+
+
+def _config(architecture: str, style: Style, backend: Tokenizer, options: Mapping[str, Any]) -> Any:
+    from transformers import CONFIG_MAPPING
+
+    kind = CONFIG_MAPPING[architecture]
+    ids = {name: number for number, name in enumerate(style.special)}
+    later = ids[style.pad] + 1 if configs.positions_are_late(architecture) else 0
+    inner = options["inner"] or 4 * options["width"]
+    wanted = {
+        "vocab_size": backend.get_vocab_size(),
+        "hidden_size": options["width"],
+        "num_hidden_layers": options["layers"],
+        "num_attention_heads": options["heads"],
+        "num_key_value_heads": options["heads"],
+        "max_position_embeddings": options["positions"] + later,
+        "embedding_size": min(MOST_FACTORED, options["width"]),
+        "pad_token_id": ids[style.pad] if style.start else None,
+        "bos_token_id": ids[style.start or style.pad],
+        "eos_token_id": ids[style.end or style.pad],
+        **dict.fromkeys(configs.inner_names(architecture), inner),
+    }
+    usual = kind()
+    names = kind.attribute_map
+    known = {name: value for name, value in wanted.items() if hasattr(usual, names.get(name, name))}
+    return kind(**{names.get(name, name): value for name, value in known.items()})
+
+
+def _tokenizer(style: Style, options: Mapping[str, Any], texts: Documents) -> Tokenizer:
+    """Trained on the texts, with the special tokens around them."""
+    return tokenizer_training.train(
+        (list(document) for document in texts),
+        style.subwords,
+        size=options["vocabulary"],
+        special=style.special,
+        unknown=style.unknown,
+        frame=(style.start, style.end, style.second) if style.start else None,
+        min_count=options.get("min_count", 1),
+        lower_case=options["lower_case"],
+    )
+
+
+def _save_tokenizer(style: Style, backend: Tokenizer, positions: int, folder: Path) -> None:
+    from transformers import PreTrainedTokenizerFast
+
+    names = {
+        "pad_token": style.pad,
+        "unk_token": style.unknown or style.pad,
+        "bos_token": style.start or style.pad,
+        "eos_token": style.end or style.pad,
+    }
+    if style.mask:
+        names |= {"mask_token": style.mask, "cls_token": style.start, "sep_token": style.end}
+    PreTrainedTokenizerFast(
+        tokenizer_object=backend, model_max_length=positions, **names
+    ).save_pretrained(folder)

@@ -1,0 +1,85 @@
+"""What a new transformer consists of: its sizes, and the kind of its tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from workbench.base.i18n import N_
+from workbench.base.options import Option
+from workbench.models.families.transformer.info.architectures import DECODERS
+from workbench.models.spec.creation import MIN_COUNT, Creation, size, vocabulary
+
+
+@dataclass(frozen=True)
+class Style:
+    """A tokenizer: how its subwords are learned, and its special tokens, in the order of their ids.
+
+    start, end, second: around one text, and before the second text of a pair; "" for none.
+    """
+
+    subwords: str
+    special: tuple[str, ...]
+    pad: str
+    unknown: str = ""
+    start: str = ""
+    end: str = ""
+    second: str = ""
+    mask: str = ""
+    lower_case: bool = False
+
+
+WORDPIECE, BPE, UNIGRAM = "wordpiece", "bpe", "unigram"  # of runtime.tokenizer_training
+_CLS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+_S = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
+_OF_BERT = Style(WORDPIECE, _CLS, *_CLS[:4], mask="[MASK]", lower_case=True)
+_OF_ALBERT = Style(UNIGRAM, _CLS, *_CLS[:4], mask="[MASK]", lower_case=True)
+_OF_XLM = Style(UNIGRAM, _S, "<pad>", "<unk>", "<s>", "</s>", "</s>", mask="<mask>")
+_OF_ROBERTA = Style(BPE, _S, "<pad>", "<unk>", "<s>", "</s>", "</s>", mask="<mask>")
+_OF_GPT = Style(BPE, ("<|endoftext|>",), "<|endoftext|>")
+STYLES: Mapping[str, Style] = {
+    "bert": _OF_BERT,
+    "distilbert": _OF_BERT,
+    "electra": _OF_BERT,
+    "ernie": _OF_BERT,
+    "albert": _OF_ALBERT,
+    "deberta-v2": _OF_ALBERT,
+    "camembert": _OF_XLM,
+    "xlm-roberta": _OF_XLM,
+    "roberta": _OF_ROBERTA,
+    "gpt2": _OF_GPT,
+    "openai-gpt": _OF_GPT,
+    "gpt_neox": _OF_GPT,
+    "llama": _OF_GPT,
+    "mistral": _OF_GPT,
+    "olmo": _OF_GPT,
+    "olmo2": _OF_GPT,
+    "qwen2": _OF_GPT,
+}
+
+
+def _creation(architecture: str, style: Style) -> Creation:
+    lower_case = Option(
+        "lower_case", "bool", style.lower_case, N_("Convert the text to lower case."),
+        title=N_("Lower case"),
+    )  # fmt: skip
+    counted = () if style.subwords == UNIGRAM else (MIN_COUNT,)
+    lm = "next_lm" if architecture in DECODERS else "masked_lm"
+    return Creation((*_SIZES, *counted, lower_case), ("states", "attention", lm))
+
+
+_SIZES = (
+    size("layers", 4, N_("Transformer layers."), title=N_("Layers"), high=200),
+    size("width", 256, N_("Width of the states, a multiple of heads."), title=N_("Width")),
+    size("heads", 4, N_("Attention heads per layer."), title=N_("Heads"), high=256),
+    Option(
+        "inner", "int", None, N_("Width of the feed-forward layers."),
+        low=1, high=65536, title=N_("Feed-forward width"), automatic=N_("four times the width"),
+    ),
+    size(
+        "positions", 512, N_("Maximum units per input."), title=N_("Positions"), low=8,
+        high=1_000_000,
+    ),
+    vocabulary(8192, N_("Subwords that the tokenizer learns from the text, at most.")),
+)  # fmt: skip
+CREATES = {architecture: _creation(architecture, style) for architecture, style in STYLES.items()}
