@@ -35,6 +35,7 @@ LIGHT = {
     ),
     "training.spec": ("tasks.spec", "training.methods.spec"),
     "training.plan": ("tasks.spec", "training.methods.spec", "training.spec"),
+    "training.rates": ("tasks.spec", "training.methods.spec", "training.spec", "training.plan"),
     "training.results": ("training.plan",),
     "training.vectors.spec": (),
     "pretraining.spec": ("models.spec", "models.spec.*"),

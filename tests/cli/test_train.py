@@ -211,3 +211,17 @@ def test_a_killed_command_leaves_a_run_that_is_interrupted(
         )["status"]
         == "done"
     )
+
+
+def test_the_plan_shows_each_layers_rate_and_starts_no_run(ask, sample, tiny_model):
+    given = ["--task", "classify", "--model", str(tiny_model), "--set", "method=gradual"]
+
+    found = ask("train-plan", "train", sample, *given, "--set", "epochs=4", "--plan")
+
+    rates = found["rates"]
+    assert rates["parts"] == ["embeddings", "layer_1", "layer_2", "head"]
+    assert found["plan"]["epochs"] == 4 and rates["total"] == len(rates["rates"][0])
+    frozen = [sum(rate == 0 for rate in row) for row in rates["rates"]]
+    per_epoch = rates["steps_per_epoch"]
+    assert frozen == [3 * per_epoch, 2 * per_epoch, per_epoch, 0]
+    assert not list(Path(sample).parent.glob("*.runs/*"))

@@ -357,7 +357,7 @@ def test_layer_decay_moves_the_top_more_than_the_bottom(classes, tiny_model, tmp
     "schedule, last", [("linear", 1 / 6), ("constant", 1.0), ("slanted", None)]
 )
 def test_the_schedule_sets_the_rate(classes, tiny_model, tmp_path, schedule, last):
-    from workbench.training.optim import slanted_triangular
+    from workbench.training.rates import slanted_triangular
 
     events, _ = train(classes, tiny_model, tmp_path / "run", schedule=schedule, warmup=0)
 

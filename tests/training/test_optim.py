@@ -10,6 +10,7 @@ from workbench.models.base import LoadOptions
 from workbench.models.loading import load
 from workbench.tasks.base import Model
 from workbench.training import optim
+from workbench.training.methods.full.info import layer_rates
 
 
 def made(layers=3):
@@ -39,52 +40,8 @@ def test_parameters_with_a_factor_get_a_group_and_rate_of_their_own():
     assert sum(len(group["params"]) for group in found) == 8
 
 
-@pytest.mark.parametrize(
-    "step, rate",
-    [(0, 0.0003125), (50, 0.00515625), (100, 0.01), (550, 0.00515625), (1000, 0.0003125)],
-)
-def test_slanted_triangular_rates_are_those_of_the_paper(step, rate):
-    # Howard and Ruder 2018, equation 3, worked out by hand for T = 1000, cut_frac 0.1, ratio 32
-    assert optim.slanted_triangular(step, 1000, peak=0.01) == pytest.approx(rate, abs=1e-12)
-
-
-def test_slanted_triangular_is_safe_where_the_rise_has_no_step():
-    rates = [optim.slanted_triangular(step, 5, peak=1.0) for step in range(6)]
-
-    assert (
-        rates[0] == 1.0
-        and rates[-1] == pytest.approx(1 / 32)
-        and rates == sorted(rates, reverse=True)
-    )
-    with pytest.raises(SpecError):
-        optim.slanted_triangular(0, 0, peak=1.0)
-
-
-def test_the_ratio_and_the_rising_fraction_of_the_slanted_schedule_are_settings():
-    # worked out by hand: 20 steps of rise from 1 / 8, then a fall to 1 / 8
-    rate = optim.schedule("slanted", ratio=8.0)
-
-    rates = [rate(step, 100, peak=1.0, cut=0.2) for step in (0, 10, 20, 60, 100)]
-
-    assert rates == pytest.approx([1 / 8, 9 / 16, 1.0, 9 / 16, 1 / 8])
-
-
-def test_the_linear_schedule_rises_then_falls_to_zero_after_the_last_step():
-    rates = [optim.linear(step, 20, peak=1.0, cut=0.2) for step in range(21)]
-
-    assert max(rates) == rates[4] == 1.0 and 0 < rates[0] < rates[3] < 1 and rates[20] == 0
-
-
-def test_the_constant_schedule_stays_at_its_peak():
-    assert [optim.constant(step, 10, peak=2.0, cut=0.2) for step in (0, 2, 9)] == [
-        pytest.approx(2 / 3),
-        2.0,
-        2.0,
-    ]
-
-
 def test_each_lower_layer_learns_slower_by_the_same_factor():
-    assert optim.layer_rates(2, 2.6) == pytest.approx((2.6**-3, 2.6**-2, 2.6**-1, 1.0))
+    assert layer_rates(2, 2.6) == pytest.approx((2.6**-3, 2.6**-2, 2.6**-1, 1.0))
 
     groups = optim.groups(made(), rate=1.0, decay=2.0, weight_decay=0.1)
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from workbench.base.errors import Cancelled, JobFailed
+from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.records import to_plain
 from workbench.base.terms import term
-from workbench.cli.output import Progress, as_json, emit, note, say
+from workbench.cli.output import Progress, as_json, emit, note, say, table
 from workbench.cli.session import (
     PROJECT,
     Session,
@@ -25,6 +26,7 @@ from workbench.cli.session import (
     session,
 )
 from workbench.tasks import spec as tasks
+from workbench.training import rates
 from workbench.training.spec import TrainSpec, all_options, parse_settings
 
 if TYPE_CHECKING:
@@ -107,6 +109,12 @@ class TaskName(TaskType):
     help=_("Also evaluate on test at the end. Counts as a view of the test score."),
 )
 @click.option(
+    "--plan",
+    "plan_only",
+    is_flag=True,
+    help=_("Show the resolved settings and the learning rate of each layer, without training."),
+)
+@click.option(
     "--options",
     "list_them",
     is_flag=True,
@@ -122,6 +130,7 @@ def train(
     name: str,
     seed: int,
     with_test: bool,
+    plan_only: bool,
     list_them: bool,
     as_json: bool,
 ) -> None:
@@ -152,9 +161,43 @@ def train(
             with_test,
             card.pickled,
         )
+        if plan_only:
+            return _plan(opened, spec, card, as_json)
         run = _train(opened, spec, card)
         report = _report(opened, run)
     emit(report) if as_json else _show(report)
+
+
+def _plan(opened: Session, spec: TrainSpec, card: ModelInfo, as_json: bool) -> None:
+    from workbench.operations import train as operations
+
+    limit = spec.option("train_limit")
+    data = operations.plan(opened.project, spec.task, spec.layer or None, train_limit=limit)
+    if data.problem:
+        raise WorkbenchError(data.problem)
+    made = operations.settings_plan(spec, card, data.used["train"])
+    found = rates.layer_steps(spec, made, card.layers)
+    if as_json:
+        return emit({"plan": to_plain(made), "used": dict(data.used), "rates": found.to_json()})
+    say(
+        _(
+            "{epochs} epochs of {steps_per_epoch} steps, batch size {batch_size}, peak learning "
+            "rate {learning_rate:g}. Learning rates at the middle of each epoch:"
+        ).format(**to_plain(made))
+    )
+    middle = {found.epochs[n]: n for n in _middles(found.epochs)}
+    rows = [
+        [part, *(f"{row[n]:.2e}" if row[n] else _("frozen") for n in middle.values())]
+        for part, row in zip(found.parts, found.rates, strict=True)
+    ]
+    table(["", *(_("epoch {n}").format(n=epoch + 1) for epoch in middle)], rows[::-1])
+
+
+def _middles(epochs: Sequence[int]) -> list[int]:
+    """The position in the middle of each epoch."""
+    firsts = [n for n, epoch in enumerate(epochs) if not n or epoch != epochs[n - 1]]
+    ends = [*firsts[1:], len(epochs)]
+    return [(first + end) // 2 for first, end in zip(firsts, ends, strict=True)]
 
 
 def _train(opened: Session, spec: TrainSpec, card: ModelInfo) -> Run:
@@ -273,6 +316,7 @@ def _report(opened: Session, run: Run) -> dict[str, Any]:
         "used": used,
         "left_out": left_out,
         "scores": run.scores,
+        "layer_weights": dict(result.layer_weights),
         "per_label": _per_label(run),
         "loss": result.loss,
         "steps": result.steps,

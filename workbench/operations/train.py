@@ -33,11 +33,14 @@ from workbench.project import snapshot
 from workbench.project.snapshot import Snapshot
 from workbench.storage import runs
 from workbench.text.labels import Layer
+from workbench.training.plan import Plan as SettingsPlan
+from workbench.training.plan import plan as resolve
 from workbench.training.spec import TrainSpec, limited
 from workbench.training.spec import options as _options
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
+    from workbench.models.spec import ModelInfo
     from workbench.project.project import Project
     from workbench.storage.runs import Run
 
@@ -52,6 +55,20 @@ TARGET = "workbench.training.loop:run"
 def options(task: str, method: str | None = None) -> tuple[Option, ...]:
     """The settings of a task with their defaults; `method` None is the default method."""
     return _options(task, method)
+
+
+def settings_plan(spec: TrainSpec, model: ModelInfo, documents: int) -> SettingsPlan:
+    """Every automatic setting resolved from the card of the model and the training documents.
+
+    Windows of long texts are not known before the run, so that tags of long texts need more steps.
+    """
+    return resolve(
+        spec,
+        documents=max(1, documents),
+        width=model.width or 384,
+        learning_rate=model.learning_rate,
+        model_length=model.max_length or 512,
+    )
 
 
 # ---------------------------------------------------------------- start

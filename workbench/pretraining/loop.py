@@ -27,7 +27,7 @@ from workbench.pretraining.spec import PretrainSpec
 from workbench.pretraining.texts import Texts
 from workbench.tasks.base import Loss
 from workbench.tasks.predictor import LossSum
-from workbench.training import batches, optim
+from workbench.training import batches, optim, rates
 from workbench.training.events import Evaluated, Event, Log, PrecisionTrial, Saved, Step, Tick
 from workbench.training.prepare import settle, versions, where
 
@@ -246,7 +246,7 @@ class _Pretraining:
         total.backward()
         if clip := self.options["grad_clip"]:
             torch.nn.utils.clip_grad_norm_(self.trained, clip)
-        schedule = optim.schedule(self.options["schedule"], ratio=self.options["ratio"])
+        schedule = rates.schedule(self.options["schedule"], ratio=self.options["ratio"])
         for group in optimizer.param_groups:
             position = int(self.progress() * 100_000)
             group["lr"] = schedule(

@@ -28,7 +28,7 @@ from workbench.tasks.spec import evaluation
 from workbench.text.alignment import token_style
 from workbench.text.dataset import Dataset, read
 from workbench.text.fields import Prediction
-from workbench.training import batches, checkpoints, optim, prepare
+from workbench.training import batches, checkpoints, optim, prepare, rates
 from workbench.training.checkpoints import Best
 from workbench.training.events import (
     Evaluated,
@@ -261,7 +261,7 @@ class _Training:
         optim.apply_gradients(
             optimizer,
             clip=self.spec.option("grad_clip"),
-            rate=optim.schedule(self.spec.option("schedule"), ratio=self.spec.option("ratio")),
+            rate=rates.schedule(self.spec.option("schedule"), ratio=self.spec.option("ratio")),
             step=self.step,
             total=self.plan.steps,
             cut=self.plan.warmup,

@@ -1,10 +1,9 @@
-"""Parameter groups, learning-rate schedules and freezing."""
+"""Parameter groups and freezing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import torch
@@ -13,65 +12,13 @@ from torch import nn
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.tasks.base import Model
-from workbench.training.methods.full.info import frozen_layers
-
-
-def slanted_triangular(
-    step: int, total: int, *, peak: float, cut: float = 0.1, ratio: float = 32
-) -> float:
-    """Learning rate at `step` (0-based) of `total`: short linear rise, long linear fall.
-
-    The rate falls to `peak / ratio`.
-
-    `cut` is the fraction of steps spent rising (cut_frac), in [0, 1). `peak` is the highest rate.
-    Raises SpecError if total < 1.
-    Source: Howard and Ruder 2018, section 3.2, equation 3.
-    """
-    if total < 1:
-        raise SpecError(
-            _("A schedule has {total} steps; at least 1 is needed.").format(total=total)
-        )
-    top = int(total * cut)
-    if step < top:
-        part = step / top
-    else:  # 1 - (t - top) / (top (1/cut - 1)) in the paper; top (1/cut - 1) is total - top
-        part = max(0.0, 1 - (step - top) / max(1, total - top))
-    return peak * (1 + part * (ratio - 1)) / ratio
-
-
-def linear(step: int, total: int, *, peak: float, cut: float = 0.1) -> float:
-    """Linear rise over `cut` of the steps, then a linear fall to 0 after the last step."""
-    top = int(total * cut)
-    if step < top:
-        return peak * (step + 1) / (top + 1)
-    return peak * max(0.0, (total - step) / max(1, total - top))
-
-
-def constant(step: int, total: int, *, peak: float, cut: float = 0.1) -> float:
-    top = int(total * cut)
-    return peak * (step + 1) / (top + 1) if step < top else peak
-
-
-Schedule = Callable[..., float]  # (step, total, peak, cut) → learning rate
-
-
-def schedule(name: str, *, ratio: float) -> Schedule:
-    """The function of a schedule; `ratio` is that of "slanted"."""
-    found: dict[str, Schedule] = {
-        "linear": linear,
-        "constant": constant,
-        "slanted": partial(slanted_triangular, ratio=ratio),
-    }
-    return found[name]
-
-
-def layer_rates(count: int, decay: float) -> tuple[float, ...]:
-    """Learning-rate factors of the embeddings, layers 1 … count, and the top.
-
-    Each factor is `decay` times smaller than the one above.
-    Source: Howard and Ruder 2018, section 3.2 (2.6; lower layers learn slower).
-    """
-    return tuple(decay ** -(count + 1 - level) for level in range(count + 2))
+from workbench.training.methods.full.info import (
+    ENCODER,
+    frozen_levels,
+    layer_rates,
+    trained_levels,
+)
+from workbench.training.rates import Schedule
 
 
 @dataclass(frozen=True)
@@ -186,30 +133,19 @@ class Freezing:
     """
 
     def __init__(self, levels: Levels, *, freeze: str, gradual: bool):
-        self.levels, self.gradual = levels, gradual
-        kept, count = frozen_layers(freeze), len(levels.layers)
-        if isinstance(kept, int) and kept > count:
-            raise SpecError(
-                _("freeze is {kept}, but the model has only {count} layers.").format(
-                    kept=kept, count=count
-                ),
-                hint=_("Choose a smaller number, or encoder."),
-            )
-        names = {"none": 0, "embeddings": 1, "encoder": count + 1}
-        self.frozen = names[kept] if isinstance(kept, str) else kept + 1  # lowest levels
-        self.encoder = kept == "encoder"
+        self.levels, self.freeze, self.gradual = levels, freeze, gradual
+        frozen_levels(freeze, len(levels.layers))  # raises SpecError
 
     def trained(self, epoch: int) -> list[bool]:
         """For each level, whether it is trained in this epoch."""
-        top = len(self.levels.layers) + 1
-        lowest = max(self.frozen, top - epoch) if self.gradual else self.frozen
-        return [level >= lowest for level in range(top + 1)]
+        count = len(self.levels.layers)
+        return trained_levels(count, freeze=self.freeze, gradual=self.gradual, epoch=epoch)
 
     def apply(self, epoch: int) -> None:
         for members, trained in zip(self.levels.parameters(), self.trained(epoch), strict=True):
             for parameter in members:
                 parameter.requires_grad_(trained)
-        if self.encoder:  # feature extraction: the pretrained pooler is frozen as well
+        if self.freeze == ENCODER:  # feature extraction: the pretrained pooler is frozen as well
             for parameter in self.levels.pooler:
                 parameter.requires_grad_(False)
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
+from workbench.operations import outcomes
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import score_names, score_title
-from workbench.ui.formats import points
+from workbench.ui.formats import decimal, points
 
 if TYPE_CHECKING:
     from workbench.storage.runs import Run
@@ -41,3 +42,25 @@ def first_score(scores: Mapping[str, float], task: str) -> str:
         return ""
     main = score_names(scores, task)[0]
     return _("{name} {value} on dev").format(name=score_title(main), value=points(scores[main]))
+
+
+def layer_weights(run: Run) -> tuple[tuple[float, ...], float | None]:
+    """Learned weights of the layers, embeddings first, () if there are none; γ of a scalar mix."""
+    found = outcomes.trained(run).layer_weights
+    return tuple(found.get("weights", ())), found.get("gamma")
+
+
+def weight_texts(weights: Sequence[float]) -> list[str]:
+    """The weight of each layer with its name."""
+    named = _("Layer {number}: {weight}")
+    return [
+        named.format(number=number, weight=decimal(weight, 3))
+        if number
+        else _("Embeddings: {weight}").format(weight=decimal(weight, 3))
+        for number, weight in enumerate(weights)
+    ]
+
+
+def gamma_text(gamma: float | None) -> str:
+    """The factor of a scalar mix; "" for other combinations of layers."""
+    return "" if gamma is None else _("γ {value}").format(value=decimal(gamma, 3))

@@ -121,7 +121,8 @@ class ScalarMix(Layers):
 class LayerAttention(Layers):
     """Each token's own mix: the softmax over layers of q · h_k / √H, with one learned query q.
 
-    It starts as the uniform mean. `weights` is the mean over the tokens since its last call.
+    It starts as the uniform mean. `weights` is the mean over the tokens since its last call
+    (if there were none, that of the last call).
     """
 
     rate_factors = {"query": FASTER}
@@ -130,6 +131,7 @@ class LayerAttention(Layers):
         super().__init__(widths, **named)
         self.query = nn.Parameter(torch.zeros(self.width))
         self._sum, self._count = torch.zeros(len(self.widths)), 0
+        self._mean = torch.full_like(self._sum, 1 / len(self.widths))
 
     def combine(self, layers: Tensor, mask: Tensor) -> Tensor:
         scores = (layers @ self.query.to(layers.dtype)) * self.width**-0.5  # (L, B, T)
@@ -140,13 +142,10 @@ class LayerAttention(Layers):
         return (shares.unsqueeze(-1).to(layers.dtype) * layers).sum(0)
 
     def weights(self) -> dict[str, Any]:
-        mean = (
-            self._sum / self._count
-            if self._count
-            else torch.full_like(self._sum, 1.0).div(len(self.widths))
-        )
-        self._sum, self._count = torch.zeros_like(self._sum), 0
-        return {"weights": tuple(mean.tolist())}
+        if self._count:
+            self._mean = self._sum / self._count
+            self._sum, self._count = torch.zeros_like(self._sum), 0
+        return {"weights": tuple(self._mean.tolist())}
 
 
 def combined(encoder: Encoder, options: Mapping[str, Any]) -> Layers | None:

@@ -79,6 +79,13 @@ class MethodInfo(ABC):
         """Why the method cannot be used with this model, "" if it can."""
         return ""
 
+    def factors(self, layers: int, options: Mapping[str, Any], epoch: int) -> tuple[float, ...]:
+        """Factors on the learning rate of the embeddings, each layer and the head; 0: frozen.
+
+        layers: number of layers of the model. epoch: 0-based. options: all settings of the run.
+        """
+        return (1.0,) * (layers + 2)
+
     def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:
         """Number of trained parameters without the head, which is small."""
         return Forecast(model.parameters, model.parameters)

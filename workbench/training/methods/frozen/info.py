@@ -15,6 +15,9 @@ class FrozenInfo(MethodInfo):
     title = N_("Feature extraction")
     help = N_("Trains only the head; the encoder is frozen.")
 
+    def factors(self, layers: int, options: Mapping[str, Any], epoch: int) -> tuple[float, ...]:
+        return (*[0.0] * (layers + 1), 1.0)
+
     def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:
         return Forecast(0, model.parameters)
 

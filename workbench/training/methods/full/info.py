@@ -11,13 +11,15 @@ from workbench.base.options import Option
 from workbench.models.spec import ModelInfo
 from workbench.training.methods.spec import Forecast, MethodInfo
 
+ENCODER = "encoder"  # only the head is trained
+
 
 def frozen_layers(freeze: str) -> int | str:
     """Parse the setting `freeze`: "none", "embeddings", "encoder", or a number as int.
 
     The number is how many of the lowest layers are frozen. Raises SpecError for anything else.
     """
-    if freeze in ("none", "embeddings", "encoder"):
+    if freeze in ("none", "embeddings", ENCODER):
         return freeze
     if freeze.isascii() and freeze.isdigit():
         return int(freeze)
@@ -27,6 +29,39 @@ def frozen_layers(freeze: str) -> int | str:
         ),
         hint=_("3 freezes the embeddings and the three lowest layers."),
     )
+
+
+def layer_rates(count: int, decay: float) -> tuple[float, ...]:
+    """Learning-rate factors of the embeddings, layers 1 … count, and the top.
+
+    Each factor is `decay` times smaller than the one above.
+    Source: Howard and Ruder 2018, section 3.2 (2.6; lower layers learn slower).
+    """
+    return tuple(decay ** -(count + 1 - level) for level in range(count + 2))
+
+
+def frozen_levels(freeze: str, count: int) -> int:
+    """How many of the lowest levels (embeddings, layers 1 … count, top) are never trained.
+
+    Raises SpecError if the model has fewer layers.
+    """
+    kept = frozen_layers(freeze)
+    if isinstance(kept, int) and kept > count:
+        raise SpecError(
+            _("freeze is {kept}, but the model has only {count} layers.").format(
+                kept=kept, count=count
+            ),
+            hint=_("Choose a smaller number, or encoder."),
+        )
+    names = {"none": 0, "embeddings": 1, ENCODER: count + 1}
+    return names[kept] if isinstance(kept, str) else kept + 1
+
+
+def trained_levels(count: int, *, freeze: str, gradual: bool, epoch: int) -> list[bool]:
+    """For each level (embeddings, layers 1 … count, top), whether it is trained in this epoch."""
+    top, frozen = count + 1, frozen_levels(freeze, count)
+    lowest = max(frozen, top - epoch) if gradual else frozen
+    return [level >= lowest for level in range(top + 1)]
 
 
 FREEZE = Option(
@@ -68,6 +103,19 @@ class FullInfo(MethodInfo):
     title = N_("Full fine-tuning")
     help = N_("Trains all parameters, or those above a frozen part.")
     options = (FREEZE, LAYER_DECAY, GRADUAL)
+
+    def factors(self, layers: int, options: Mapping[str, Any], epoch: int) -> tuple[float, ...]:
+        trained = trained_levels(
+            layers,
+            freeze=self.freeze(options),
+            gradual=bool(options.get("gradual_unfreezing")),
+            epoch=epoch,
+        )
+        rates = layer_rates(layers, float(options.get("layer_decay") or 1.0))
+        return tuple(rate * learns for rate, learns in zip(rates, trained, strict=True))
+
+    def freeze(self, options: Mapping[str, Any]) -> str:
+        return str(options.get("freeze") or "none")
 
     def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:
         """Assumes equally large layers and counts all other weights as embeddings."""

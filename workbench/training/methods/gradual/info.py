@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.base.i18n import N_, _
 from workbench.models.spec import ModelInfo
+from workbench.training.methods.full.info import INFO as FULL
 from workbench.training.methods.full.info import LAYER_DECAY
 from workbench.training.methods.spec import Forecast, MethodInfo
 
@@ -25,6 +26,9 @@ class GradualInfo(MethodInfo):
 
     def problem(self, model: ModelInfo) -> str:
         return "" if model.layers else _("the model has no layers to unfreeze one by one")
+
+    def factors(self, layers: int, options: Mapping[str, Any], epoch: int) -> tuple[float, ...]:
+        return FULL.factors(layers, {**options, "gradual_unfreezing": True}, epoch)
 
     def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:
         """In the last epochs, when everything is trained."""

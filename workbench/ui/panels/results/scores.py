@@ -15,10 +15,11 @@ from workbench.ui import plain, theme
 from workbench.ui.formats import points, when_iso
 from workbench.ui.panels.results.details import ScoreRow
 from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.run_words import score_title
+from workbench.ui.run_words import gamma_text, layer_weights, score_title
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.layer_bars import LayerBars
 from workbench.ui.widgets.layout import card, column, row, scrolled
 from workbench.ui.widgets.matrix import Matrix
 from workbench.ui.widgets.meter import Tile
@@ -70,7 +71,10 @@ class ScoresView(QFrame):
         by_label = card(self._by_label_head(), self._gold_note, self._labels, gap=6)
         every = card(self._scores, title=_("All scores"), note="%", gap=6)
         self._of_today = [by_label]
-        self._beside.addWidget(column(by_label, every, None, gap=12), 1)
+        self._bars, self._gamma = LayerBars(), words("", "caption", "muted")
+        self._layers = card(self._bars, title=_("Layer weights"), note=self._gamma, gap=6)
+        plain.set_tip(self._layers, _("Learned weights of the layers at the best checkpoint"))
+        self._beside.addWidget(column(by_label, every, self._layers, None, gap=12), 1)
         head = row(words(_("Confusion"), weight=600), (self._matrix_hint, 1), self._how)
         self._of_today.append(card(head, (self._matrix, 1), gap=8))
         self._beside.addWidget(self._of_today[1], 1)
@@ -226,6 +230,7 @@ class ScoresView(QFrame):
         self._show_by_label()
         self._scores.set_rows(state.score_rows())
         self._scores.fit_height(8)
+        self._show_layers()
         self._arrange()
         if found.results.matrix is not None:
             self._matrix.set_counts(found.results.matrix.labels, found.results.matrix.cells)
@@ -247,6 +252,13 @@ class ScoresView(QFrame):
         as_run.setEnabled(stored)
         plain.set_tip(as_run, "" if stored else _("This run did not store its scores per label."))
         self._gold_note.setText(_gold_told(shown, gold, state.gold_changed(split)))
+
+    def _show_layers(self) -> None:
+        run = self._state.run
+        weights, gamma = layer_weights(run) if run is not None else ((), None)
+        self._layers.setVisible(bool(weights))
+        self._bars.set_weights(weights)
+        self._gamma.setText(gamma_text(gamma))
 
     def _tiles(self, found: Any) -> None:
         results = found.results

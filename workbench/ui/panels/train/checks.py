@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.models.spec import ModelInfo
 from workbench.operations import outcomes, results, train
-from workbench.training.plan import plan as automatic
+from workbench.training.rates import LayerRates, layer_steps
 
 if TYPE_CHECKING:
     from workbench.operations.train import Plan
     from workbench.project.project import Project
     from workbench.training.plan import Plan as Settings
     from workbench.training.spec import TrainSpec
+
+
+def default_model(cards: Sequence[ModelInfo], unfit: Mapping[str, str]) -> str:
+    """Of the models that are always available, the bidirectional starter learns every task best."""
+    named = [info.name for info in cards if info.name not in unfit]
+    return "starter-bert" if "starter-bert" in named else (named[0] if named else "")
 
 
 def text_check(
@@ -43,17 +50,19 @@ def defaults_told(project: Project, spec: TrainSpec, plan: Plan, card: ModelInfo
     """The automatic settings of `spec` for the documents of `plan`, the estimated time, and what
     the method trains.
     """
-    settings = automatic(
-        spec,
-        documents=max(1, plan.used["train"]),
-        width=card.width or 384,
-        learning_rate=card.learning_rate,
-        model_length=card.max_length or 512,
-    )
+    settings = train.settings_plan(spec, card, plan.used["train"])
     steps = settings.epochs * settings.steps_per_epoch
     time = time_told(project, spec.task, spec.model_name, steps, settings.batch_size)
     first = " ".join(filter(None, (settings_told(settings), time)))
     return "\n".join(filter(None, (first, spec.forecast(card).sentence())))
+
+
+def layer_rates(spec: TrainSpec, plan: Plan, card: ModelInfo) -> LayerRates | None:
+    """Learning rates of each layer over the run; None if the settings do not fit the model."""
+    try:
+        return layer_steps(spec, train.settings_plan(spec, card, plan.used["train"]), card.layers)
+    except SpecError:  # more frozen layers than the model has: the run reports the error
+        return None
 
 
 def time_told(project: Project, task: str, model: str, steps: int, batch: int) -> str:

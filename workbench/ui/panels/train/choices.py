@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats
+from workbench.ui.panels.train.layer_steps import LayerSteps
 from workbench.ui.panels.train.state import TrainState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
@@ -56,6 +57,7 @@ class Choices(QFrame):
             self._model_field,
             row((self._epochs, 1), (self._rate, 1), gap=12),
             self._told,
+            self._layers,
             self._used,
             self._warnings,
             self._more,
@@ -80,6 +82,7 @@ class Choices(QFrame):
         self._epochs = Field(_("Epochs"), self._line("epochs"))
         self._rate = Field(_("Learning rate"), self._line("learning_rate"))
         self._told = words("", "caption", "muted", wrap=True)
+        self._layers = LayerSteps(state.layer_rates)
         self._used, self._warnings = Callout(), Callout(tone="warn")
         self._more = Button(
             _("Options"),
@@ -219,6 +222,7 @@ class Choices(QFrame):
         state, plan = self.state, self.state.plan
         self._told.setText(state.defaults_told())
         self._told.setVisible(bool(self._told.text()))
+        self._layers.render()
         if state.project.read_only:
             self._used.set(
                 _("The project is open read-only, so training is not available."), "warn"

@@ -73,6 +73,8 @@ class Live:
     seen: list[int] = field(default_factory=list)
     scores: dict[str, list[float]] = field(default_factory=dict)
     best: int | None = None
+    layer_weights: tuple[float, ...] = ()  # of the last report, () if none are learned
+    gamma: float | None = None  # factor of a scalar mix
     log: list[str] = field(default_factory=list)
     message: str = ""
     hint: str = ""
@@ -150,12 +152,22 @@ def _saved(live: Live, told: Mapping[str, Any]) -> None:
     _add_line(live, _("step {step}: saved as the best checkpoint").format(step=told["step"]))
 
 
+def _layer_weights(live: Live, told: Mapping[str, Any]) -> None:
+    live.layer_weights, live.gamma = tuple(told["weights"]), told.get("gamma")
+
+
 def _log(live: Live, told: Mapping[str, Any]) -> None:
     live.device = told.get("device") or live.device
     _add_line(live, str(told.get("line", "")))
 
 
-_TAKE = {"step": _step, "evaluated": _evaluated, "saved": _saved, "log": _log}
+_TAKE = {
+    "step": _step,
+    "evaluated": _evaluated,
+    "saved": _saved,
+    "log": _log,
+    "layer_weights": _layer_weights,
+}
 
 
 def _add_line(live: Live, line: str) -> None:

@@ -26,7 +26,7 @@ from workbench.ui.panels.train.live import (
     shown_scores,
 )
 from workbench.ui.panels.train.state import TrainState
-from workbench.ui.run_words import score_title
+from workbench.ui.run_words import gamma_text, score_title
 from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
@@ -34,10 +34,11 @@ from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.delegates import RUN_TONES
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.job_row import duration, status_words
+from workbench.ui.widgets.layer_bars import LayerBars
 from workbench.ui.widgets.layout import card, column, row
 from workbench.ui.widgets.meter import Meter, number
 from workbench.ui.widgets.wait_line import WaitLine
-from workbench.ui.widgets.words import Elided, call
+from workbench.ui.widgets.words import Elided, call, words
 
 if TYPE_CHECKING:
     from workbench.ui.widgets.live_plot import LivePlot
@@ -110,6 +111,9 @@ class LiveRun(QFrame):
         self._message.hide()
         self._loss, self._score = LivePlot(_("Loss")), LivePlot(_("Score on dev"), percent=True)
         plots = row((self._loss, 1), (self._score, 1), gap=12)
+        self._bars, self._gamma = LayerBars(), words("", "caption", "muted")
+        self._layers = card(self._bars, title=_("Layer weights"), note=self._gamma)
+        self._layers.hide()
         self._log = QPlainTextEdit()
         self._log.setReadOnly(True)
         self._log.setProperty("kind", "mono")
@@ -121,7 +125,8 @@ class LiveRun(QFrame):
         )
         log = card(self._log, title=_("Log"), note=folder)
         log.setMaximumHeight(190)
-        self._live = column(head, self._message, (plots, 1), log, gap=12, margins=(16, 16, 16, 16))
+        parts = (head, self._message, (plots, 1), self._layers, log)
+        self._live = column(*parts, gap=12, margins=(16, 16, 16, 16))
         self._stack.addWidget(self._live)
 
     def _title_box(self) -> QFrame:
@@ -184,6 +189,9 @@ class LiveRun(QFrame):
             "" if live.active else told, MESSAGE_TONES.get(live.status, "bad"), live.details
         )
         self._draw_curves(live)
+        self._layers.setVisible(bool(live.layer_weights))
+        self._bars.set_weights(live.layer_weights)
+        self._gamma.setText(gamma_text(live.gamma))
         lines = "\n".join(reversed(live.log))
         if self._log.toPlainText() != lines:
             self._log.setPlainText(lines)

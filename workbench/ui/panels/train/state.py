@@ -24,6 +24,7 @@ from workbench.ui.panels.train.live import Live, follow, latest_ended, new_live,
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
     from workbench.project.changes import Changes
+    from workbench.training.rates import LayerRates
     from workbench.ui.panel import PanelContext
 
 
@@ -87,7 +88,7 @@ class TrainState(State):
         unfit = {
             info.name: reason for info in cards if task and (reason := models.unfit(info, task))
         }
-        model = self.model if self.model in names else self._best_model(cards, unfit)
+        model = self.model if self.model in names else checks.default_model(cards, unfit)
         unlearned = train.unlearned(self.project)
         self.update(
             tasks=present,
@@ -101,14 +102,6 @@ class TrainState(State):
             plan=self.plan if task else None,
         )
         self._work_out()
-
-    @staticmethod
-    def _best_model(cards: tuple[ModelInfo, ...], unfit: Mapping[str, str]) -> str:
-        """The default model: of those always available, the bidirectional starter learns every task
-        best.
-        """
-        named = [info.name for info in cards if info.name not in unfit]
-        return "starter-bert" if "starter-bert" in named else (named[0] if named else "")
 
     @property
     def task_titles(self) -> list[tuple[str, str]]:
@@ -201,10 +194,18 @@ class TrainState(State):
 
     def defaults_told(self) -> str:
         """The automatic settings for this data, and what the method trains."""
-        card = self.card
-        if self.plan is None or self.plan.problem or self.errors or card is None:
-            return ""
-        return checks.defaults_told(self.project, self.spec(), self.plan, card)
+        found = self._settled()
+        return checks.defaults_told(self.project, *found) if found else ""
+
+    def layer_rates(self) -> LayerRates | None:
+        """Learning rates of each layer over a run with these choices; None if they do not fit."""
+        found = self._settled()
+        return checks.layer_rates(*found) if found else None
+
+    def _settled(self) -> tuple[TrainSpec, train.Plan, ModelInfo] | None:
+        if self.plan is None or self.plan.problem or self.errors or self.card is None:
+            return None
+        return self.spec(), self.plan, self.card
 
     def _work_out(self) -> None:
         """Compute the usable data and unknown words off the main thread; only the latest request

@@ -1,0 +1,80 @@
+"""Layers on the Train page: their rates before a run, and their learned weights during one."""
+
+import pytest
+from PySide6.QtCore import QPoint
+
+from workbench.jobs.events import Output, Started
+from workbench.training.plan import Plan
+from workbench.training.rates import layer_steps
+from workbench.training.spec import TrainSpec
+from workbench.ui.panels.train.layer_steps import LayerSteps, Picture
+from workbench.ui.panels.train.live import Live, follow
+from workbench.ui.run_words import gamma_text
+from workbench.ui.widgets.layer_bars import LayerBars
+
+PLAN = Plan(4, 8, 0.01, 128, 5, 5, "macro_f1")
+
+
+def rates(**options):
+    spec = TrainSpec("classify", "c", "model", options={"schedule": "constant", **options})
+    return layer_steps(spec, PLAN, layers=3)
+
+
+@pytest.fixture
+def picture(qtbot):
+    shown = Picture()
+    qtbot.addWidget(shown)
+    shown.resize(500, 200)
+    shown.set_rates(rates(method="gradual"))
+    return shown
+
+
+def test_the_picture_tells_part_step_and_rate_at_every_place(picture):
+    high = picture.height() - 1
+    row = picture._row()
+
+    assert picture.told_at(QPoint(499 - 2, 1)) == "Head, step 19, epoch 4: 1.0e-02"
+    assert picture.told_at(QPoint(90, row + 1)) == "Layer 3, step 0, epoch 1: frozen"
+    assert picture.told_at(QPoint(2, 1)) == "" == picture.told_at(QPoint(300, high))
+
+
+def test_the_picture_is_described_in_words(picture):
+    told = picture.accessibleDescription().splitlines()
+
+    assert told[0] == "Embeddings: frozen" and told[-1] == "Head: from 1.0e-02 to 1.0e-02"
+    assert not picture.grab().isNull()
+
+
+def test_the_picture_is_computed_only_while_it_is_shown(qtbot):
+    asked = []
+    fold = LayerSteps(lambda: asked.append(1) or rates())
+    qtbot.addWidget(fold)
+    fold.render()
+    assert asked == []
+
+    fold._more.click()
+    fold.render()
+
+    assert len(asked) == 2 and "1.0e-02" in fold._told.text()
+
+
+def test_reported_weights_are_kept_with_the_live_run():
+    live = Live(1, "run", "title")
+    follow(live, Started(0, 0.0))
+
+    told = {"kind": "layer_weights", "step": 3, "weights": [0.25, 0.75], "gamma": 1.5}
+    follow(live, Output(told))
+
+    assert (live.layer_weights, live.gamma) == ((0.25, 0.75), 1.5)
+
+
+def test_bars_name_each_layer_and_its_weight(qtbot):
+    bars = LayerBars()
+    qtbot.addWidget(bars)
+    bars.resize(300, bars.height())
+
+    bars.set_weights((0.25, 0.75))
+
+    assert bars.accessibleDescription() == "Embeddings: 0.250, Layer 1: 0.750"
+    assert not bars.grab().isNull()
+    assert gamma_text(1.5) == "γ 1.500" and gamma_text(None) == ""

@@ -1,0 +1,173 @@
+"""The learning rate of each layer over the steps of a run, and where it is frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt
+from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+
+from workbench.base.i18n import _
+from workbench.ui import formats, theme
+from workbench.ui.widgets import heat
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.training.rates import LayerRates
+
+ROW, LEAST_ROW, MOST_HEIGHT = 18, 6, 260  # pixels at 100 %
+NAMES, AXIS = 86, 18  # width of the names, height of the axis
+
+
+class LayerSteps(QFrame):
+    """A button that folds the picture out; `ask` computes it, None where there is none."""
+
+    def __init__(self, ask: Callable[[], LayerRates | None]):
+        super().__init__()
+        self._ask = ask
+        self._picture = Picture()
+        self._told = words("", "caption", "muted", wrap=True)
+        self._more = Button(
+            _("Layers × steps"),
+            "chevron-right",
+            "quiet",
+            on=self._fold,
+            tip=_("Learning rate of each layer over the run, and where it is frozen"),
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addWidget(self._more, 0, Qt.AlignmentFlag.AlignLeft)
+        for part in (self._picture, self._told):
+            part.hide()
+            layout.addWidget(part)
+
+    def _fold(self) -> None:
+        shown = self._picture.isHidden()
+        self._picture.setVisible(shown)
+        self._told.setVisible(shown)
+        self._more.set_icon("chevron-down" if shown else "chevron-right")
+        self.render()
+
+    def render(self) -> None:  # type: ignore[override]  # the name of every view's method
+        """Compute the picture anew where it is shown."""
+        if self._picture.isHidden():
+            return
+        rates = self._ask()
+        self._picture.set_rates(rates)
+        if rates is None:
+            self._told.setText(_("Choose data and settings that can be trained first."))
+            return
+        peak = max(map(max, rates.rates))
+        told = _("Colour: learning rate, from 0 to {peak}. Hatched: frozen. Lines: epochs.")
+        self._told.setText(told.format(peak=formats.scientific(peak)))
+
+
+class Picture(QWidget):
+    """Rows from the head down to the embeddings, columns from the first step to the last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rates: LayerRates | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(_("Learning rate of each layer over the steps"))
+
+    def set_rates(self, rates: LayerRates | None) -> None:
+        self._rates = rates
+        self.setFixedHeight(self._row() * len(rates.parts) + theme.px(AXIS) if rates else 0)
+        self.setAccessibleDescription("\n".join(_ranges(rates)) if rates else "")
+        self.update()
+
+    def _row(self) -> int:
+        count = len(self._rates.parts) if self._rates else 1
+        return int(min(theme.px(ROW), max(theme.px(LEAST_ROW), theme.px(MOST_HEIGHT) // count)))
+
+    def _area(self, rates: LayerRates) -> QRect:
+        left = theme.px(NAMES)
+        return QRect(left, 0, max(1, self.width() - left - 1), self._row() * len(rates.parts))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        rates = self._rates
+        if rates is None:
+            return
+        painter, area = QPainter(self), self._area(rates)
+        values = np.array(rates.rates)[::-1]  # head first
+        frozen = values == 0
+        shares = values / max(values.max(), 1e-30)
+        painter.drawImage(area, heat.image(shares, frozen))
+        self._hatch(painter, area, frozen)
+        painter.setPen(QPen(theme.qcolour("surface"), 1))
+        for epoch in range(1, rates.total // rates.steps_per_epoch):
+            at = area.left() + area.width() * epoch * rates.steps_per_epoch // rates.total
+            painter.drawLine(at, area.top(), at, area.bottom())
+        self._label(painter, area, rates)
+
+    def _hatch(self, painter: QPainter, area: QRect, frozen: np.ndarray) -> None:
+        columns, high = frozen.shape[1], self._row()
+        for number, row in enumerate(frozen):
+            edges = np.flatnonzero(np.diff(np.pad(row.astype(np.int8), 1)))
+            for start, end in edges.reshape(-1, 2):
+                left = area.left() + area.width() * int(start) // columns
+                right = area.left() + area.width() * int(end) // columns
+                painter.fillRect(QRect(left, number * high, right - left, high), heat.hatch())
+
+    def _label(self, painter: QPainter, area: QRect, rates: LayerRates) -> None:
+        painter.setFont(theme.font("caption"))
+        painter.setPen(theme.qcolour("muted"))
+        high, names = self._row(), part_names(len(rates.parts) - 2)[::-1]
+        every = 1 if high >= theme.px(12) else -(-theme.px(12) // high)
+        side = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        for number, name in enumerate(names):
+            if number % every and number != len(names) - 1:
+                continue
+            middle = number * high + high // 2
+            painter.drawText(QRect(0, middle - 8, theme.px(NAMES) - 6, 16), side, name)
+        below = QRect(area.left(), area.bottom() + 1, area.width(), theme.px(AXIS))
+        painter.drawText(below, side, "0")
+        right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        painter.drawText(below, right, _("{n} steps").format(n=formats.count(rates.total)))
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self.told_at(event.pos()), self)
+            return True
+        return super().event(event)
+
+    def told_at(self, place: QPoint) -> str:
+        """Part, step and rate at a place of the picture; "" outside."""
+        rates = self._rates
+        if rates is None or not self._area(rates).contains(place):
+            return ""
+        area = self._area(rates)
+        part = len(rates.parts) - 1 - place.y() // self._row()
+        column = (place.x() - area.left()) * len(rates.steps) // area.width()
+        rate = rates.rates[part][column]
+        about = {
+            "part": part_names(len(rates.parts) - 2)[part],
+            "step": formats.count(rates.steps[column]),
+            "epoch": formats.count(rates.epochs[column] + 1),
+            "rate": formats.scientific(rate),
+        }
+        if not rate:
+            return _("{part}, step {step}, epoch {epoch}: frozen").format(**about)
+        return _("{part}, step {step}, epoch {epoch}: {rate}").format(**about)
+
+
+def part_names(layers: int) -> list[str]:
+    """Display names of the embeddings, each layer and the head."""
+    middle = [_("Layer {number}").format(number=number) for number in range(1, layers + 1)]
+    return [_("Embeddings"), *middle, _("Head")]
+
+
+def _ranges(rates: LayerRates) -> list[str]:
+    told, frozen = _("{part}: from {low} to {high}"), _("{part}: frozen")
+    return [
+        (told if max(row) else frozen).format(
+            part=name, low=formats.scientific(min(row)), high=formats.scientific(max(row))
+        )
+        for name, row in zip(part_names(len(rates.parts) - 2), rates.rates, strict=True)
+    ]
