@@ -13,7 +13,11 @@ from pathlib import Path
 from tests import sentencepieces, tiny_models
 from workbench.exporters.model import run as exporting
 from workbench.exporters.model.spec import ExportSpec
-from workbench.models.families.transformer.info.architectures import ARCHITECTURES, ENCODERS
+from workbench.models.families.transformer.info.architectures import (
+    ARCHITECTURES,
+    ENCODERS,
+    SEQ2SEQ,
+)
 from workbench.text import dataset
 from workbench.training import loop
 from workbench.training.spec import TrainSpec
@@ -24,6 +28,9 @@ SIZES = {
     **{"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "head_dim": 8},
     **{"intermediate_size": 32, "num_key_value_heads": 2, "embedding_size": 8},
     **{"n_embd": 16, "n_layer": 2, "n_head": 2, "dim": 16, "n_layers": 2, "n_heads": 2},
+    **{"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 2, "num_heads": 2},
+    **{"encoder_layers": 1, "decoder_layers": 1, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32},
+    **{"encoder_attention_heads": 2, "decoder_attention_heads": 2},
     **{"hidden_dim": 32, "max_position_embeddings": 66, "n_positions": 66},
 }
 END = 50256  # <|endoftext|> of GPT-2's vocabulary
@@ -50,11 +57,7 @@ def make(folder: Path, family: str, vocabularies: Path) -> Path:
     sizes = {name: value for name, value in SIZES.items() if name in known}
     ids = {**IDS.get(family, {}), **({"pad_token_id": END} if family in ONLY_JSON else {})}
     config = transformers.AutoConfig.for_model(family, **{**sizes, **ids, "vocab_size": size})
-    auto = (
-        transformers.AutoModelForMaskedLM
-        if family in ENCODERS
-        else transformers.AutoModelForCausalLM
-    )
+    auto = getattr(transformers, _auto(family))
     verbosity = transformers.logging.get_verbosity()
     transformers.logging.set_verbosity_error()
     auto.from_config(config).save_pretrained(folder)
@@ -65,6 +68,12 @@ def make(folder: Path, family: str, vocabularies: Path) -> Path:
     if family in PICKLED:
         tiny_models.pickle_weights(folder, archive=PICKLED[family])
     return folder
+
+
+def _auto(family: str) -> str:
+    if family in SEQ2SEQ:
+        return "AutoModelForSeq2SeqLM"
+    return "AutoModelForMaskedLM" if family in ENCODERS else "AutoModelForCausalLM"
 
 
 def _tokenizer(folder: Path, family: str, vocabularies: Path) -> int:
@@ -83,6 +92,9 @@ def _tokenizer(folder: Path, family: str, vocabularies: Path) -> int:
         target = folder / ("spm.model" if deberta else "sentencepiece.bpe.model")
         sentencepieces.rewrite(vocabularies / "t5/spiece.model", target, special)
         return 32_010
+    if family in ("t5", "mt5"):
+        shutil.copy(vocabularies / "t5/spiece.model", folder)
+        return 32_128
     if family == "albert":
         shutil.copy(vocabularies / "albert/spiece.model", folder)
         return 30_000
@@ -91,12 +103,13 @@ def _tokenizer(folder: Path, family: str, vocabularies: Path) -> int:
         return 32_000
     if family == "openai-gpt":
         return _openai(folder)
-    source = "roberta-bart" if family == "roberta" else "gpt2"
+    fairseq = family in ("bart", "roberta")
+    source = "roberta-bart" if fairseq else "gpt2"
     for name in ("vocab.json", "merges.txt"):
         shutil.copy(vocabularies / source / name, folder)
     if family in ONLY_JSON:
         _as_json(folder)
-    return 50_265 if family == "roberta" else 50_257
+    return 50_265 if fairseq else 50_257
 
 
 def _openai(folder: Path) -> int:

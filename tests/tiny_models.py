@@ -79,6 +79,23 @@ def _model(t, family: str, vocabulary: int, tokenizer):
         return t.OpenAIGPTLMHeadModel(
             t.OpenAIGPTConfig(vocab_size=vocabulary, n_embd=16, n_layer=2, n_head=2, n_positions=64)
         )
+    if family == "t5":
+        return t.T5ForConditionalGeneration(
+            t.T5Config(
+                **{**common, "eos_token_id": 2, "decoder_start_token_id": 1},
+                d_model=16, d_kv=8, d_ff=32, num_layers=2, num_decoder_layers=2, num_heads=2,
+                n_positions=64,
+            )
+        )  # fmt: skip
+    if family == "bart":
+        return t.BartForConditionalGeneration(
+            t.BartConfig(
+                **common, d_model=16, encoder_layers=2, decoder_layers=2,
+                encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=32,
+                decoder_ffn_dim=32, max_position_embeddings=64, bos_token_id=0, eos_token_id=2,
+                decoder_start_token_id=2, forced_eos_token_id=2,
+            )
+        )  # fmt: skip
     config = getattr(t, DECODERS[family])(
         vocab_size=vocabulary, num_key_value_heads=2, **SIZES, **ends, pad_token_id=None
     )
@@ -114,14 +131,18 @@ def _bytes(family: str):
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
-    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"] if family == "roberta" else ["<|end|>"]
+    special = (
+        ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+        if family in ("roberta", "bart", "t5")
+        else ["<|end|>"]
+    )
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     backend = Tokenizer(
         models.BPE({one: number for number, one in enumerate([*special, *alphabet])}, [])
     )
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()
-    if family != "roberta":
+    if family not in ("roberta", "bart", "t5"):
         backend.post_processor = processors.ByteLevel(trim_offsets=False)
         return PreTrainedTokenizerFast(
             tokenizer_object=backend, model_max_length=64, bos_token="<|end|>", eos_token="<|end|>"

@@ -70,6 +70,14 @@ FAMILIES = (
         "next",
         converts=CLASS,
     ),
+    Row("t5", "transformer", "t5", lambda folder: tiny_models.make(folder, "t5")),
+    Row(
+        "bart",
+        "transformer",
+        "bart",
+        lambda folder: tiny_models.make(folder, "bart"),
+        converts=CLASS,
+    ),
     Row("elmo", "elmo", "elmo", tiny_elmo.make, converts=CLASS),
     Row(
         "elmo-words",

@@ -12,6 +12,7 @@ from workbench.models.families.transformer.info.architectures import (
     ARCHITECTURES,
     DECODERS,
     ENCODERS,
+    SEQ2SEQ,
 )
 from workbench.operations import models
 from workbench.runtime.tokenizer import Tokenizer
@@ -19,8 +20,8 @@ from workbench.tasks.predictor import Predictor
 
 # Each family learns one task here, one is exported as ONNX. Left out are those whose files and code
 # are another's: tests/benchmarks/published_models.py runs every combination.
-ALIKE = ("ernie", "gpt_neox", "mistral", "olmo2")
-CLASSES = ("albert", "bert", "gpt2", "olmo", "qwen2", "roberta")
+ALIKE = ("ernie", "gpt_neox", "mistral", "mt5", "olmo2")
+CLASSES = ("albert", "bert", "gpt2", "olmo", "qwen2", "roberta", "t5")
 CASES = [
     (family, "classify" if family in CLASSES else "tag", ("hf",))
     for family in published.FAMILIES
@@ -62,6 +63,7 @@ def test_the_card_says_what_the_folder_is_good_for(folder_of, family):
     assert card.problems == () and card.parameters > 1000 and card.layers == 2
     assert ("masked_lm" in card.gives) == (family in ENCODERS)
     assert ("next_lm" in card.gives) == (family in DECODERS)
+    assert ("text_to_text" in card.gives) == (family in SEQ2SEQ)
     assert "states" in card.gives
 
 

@@ -48,7 +48,7 @@ GPT2 = ("gpt2/vocab.json", "gpt2/merges.txt")
     ("family", "names"),
     [
         *((family, WORDPIECE) for family in ("bert", "distilbert", "electra", "ernie", "mpnet")),
-        ("roberta", ROBERTA),
+        *((family, ROBERTA) for family in ("bart", "roberta")),
         *((family, GPT2) for family in ("gpt2", "gpt_neox", "olmo", "qwen2")),
     ],
 )
@@ -107,6 +107,19 @@ def test_llama_splits_as_sentencepiece_does(vocabularies, tmp_path):
 
     assert pieces(folder) == STORED["llama2"]
     assert Tokenizer.load(folder).backend.encode("a", "b").tokens == ["<s>", "▁a", "<s>", "▁b"]
+
+
+def test_t5_splits_as_sentencepiece_does_and_its_vocabulary_ends_with_sentinels(
+    vocabularies, tmp_path
+):
+    folder = make(tmp_path / "m", "t5", vocabularies / "t5" / "spiece.model")
+    backend = Tokenizer.load(folder).backend
+
+    assert pieces(folder) == STORED["t5"]
+    assert backend.encode("a", "b").tokens == ["▁", "a", "</s>", "▁", "b", "</s>"]
+    gap = backend.encode("a <extra_id_0> b")
+    assert gap.ids[gap.tokens.index("<extra_id_0>")] == 32_099
+    assert backend.id_to_token(32_000) == "<extra_id_99>" and Tokenizer.load(folder).pad == 0
 
 
 @pytest.mark.parametrize(

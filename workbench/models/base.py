@@ -46,8 +46,8 @@ class Parts:
 class LoadOptions:
     """How to load an encoder.
 
-    head: the library's own head to load with it ("sequence", "token", "mask", "next"), "" for
-    none; `outputs` are the names of its outputs, `problem` their type ("single_label_…",
+    head: the library's own head to load with it ("sequence", "token", "mask", "next", "text"), ""
+    for none; `outputs` are the names of its outputs, `problem` their type ("single_label_…",
     "multi_label_classification") for other programs that load the folder. Encoders without such a
     head ignore this.
     seed: of newly initialized parameters. random: initialize all of them, so that only the
@@ -72,6 +72,7 @@ class Encoder(nn.Module, ABC):
     preparer: creates its inputs; input_names: the arrays it takes. input_axes: the name of the
     second axis of arrays (B, N, …) that have no row per unit. max_length: maximum units per input.
     head: the library's head that was loaded with it, "" if there is none.
+    label_texts: the loaded head scores classes as texts: `logits` are log-probabilities of labels.
     pooling: how classifiers of whole texts pool its states by default, see `tasks.heads.pooling`.
     directions: in which a recurrent language model reads: "next", "previous" or both; () for all
     other encoders.
@@ -83,6 +84,7 @@ class Encoder(nn.Module, ABC):
     input_axes: Mapping[str, str] = {}
     max_length: int
     head: str = ""
+    label_texts: bool = False
     pooling: str = "mean"
     directions: tuple[str, ...] = ()
 
@@ -118,7 +120,7 @@ class Encoder(nn.Module, ABC):
         """
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
-        """Outputs of the loaded head: (B, L) of a sequence, (B, T, L) of tokens or vocabulary."""
+        """Outputs of the loaded head: (B, L) of a sequence, (B, T, L) of tokens or words."""
         raise NotImplementedError(f"{type(self).__name__} has no head of its own")
 
     @property

@@ -35,6 +35,7 @@ _END = {"bos": "<|endoftext|>", "eos": "<|endoftext|>", "unk": "<|endoftext|>"}
 # Special tokens of a class, for folders that do not name them.
 SPECIAL: Mapping[str, Mapping[str, str]] = {
     "AlbertTokenizer": {**_BERT, "bos": "[CLS]", "eos": "[SEP]", "unk": "<unk>", "pad": "<pad>"},
+    "BartTokenizer": _FAIRSEQ,
     "BertTokenizer": _BERT,
     "CamembertTokenizer": _FAIRSEQ,
     "DebertaV2Tokenizer": {**_BERT, "bos": "[CLS]", "eos": "[SEP]"},
@@ -47,10 +48,13 @@ SPECIAL: Mapping[str, Mapping[str, str]] = {
     "OpenAIGPTTokenizer": {"unk": "<unk>"},
     "Qwen2Tokenizer": {"eos": "<|endoftext|>", "pad": "<|endoftext|>"},
     "RobertaTokenizer": _FAIRSEQ,
+    "T5Tokenizer": {"eos": "</s>", "unk": "<unk>", "pad": "<pad>"},
     "XLMRobertaTokenizer": _FAIRSEQ,
 }
 _WITH_TYPES = ("albert", "bert", "deberta-v2", "electra", "ernie")  # families
-_SPACED_MASK = ("CamembertTokenizer", "MPNetTokenizer", "RobertaTokenizer", "XLMRobertaTokenizer")
+_FAIRSEQ_BYTES = ("BartTokenizer", "RobertaTokenizer")
+_SPACED_MASK = (*_FAIRSEQ_BYTES, "CamembertTokenizer", "MPNetTokenizer", "XLMRobertaTokenizer")
+SENTINELS = 100  # of T5: <extra_id_0>, the last row of the vocabulary, marks the first gap
 CASED = 0.01  # a WordPiece vocabulary is cased if more entries than this share have a capital
 LEAST = 0.8  # share of the model's embedding rows that a vocabulary must fill
 # Words as Qwen 2 splits them. Source: tokenizer.json of the Qwen 2 models.
@@ -127,6 +131,7 @@ def convert(source: Source) -> tuple[Backend, dict[str, Any]]:
         backend = _BUILDERS[source.kind](source)
         _check_entries(backend.get_vocab_size(), source.rows)
         names = _add_special(backend, source)
+        _add_sentinels(backend, source)
         _add_others(backend, source)
         _surround(backend, source, names)
     except MemoryError:
@@ -207,6 +212,19 @@ def _has_row(backend: Backend, token: str, rows: int) -> bool:
     return backend.token_to_id(token) is not None or not rows or backend.get_vocab_size() < rows
 
 
+def _add_sentinels(backend: Backend, source: Source) -> None:
+    """T5's vocabulary ends with its sentinels in reverse order (mT5 has none of its own)."""
+    if source.kind != "T5Tokenizer":
+        return
+    usual = SENTINELS if source.config.get("model_type") == "t5" else 0
+    given = source.options.get("extra_ids", usual)
+    count = given if isinstance(given, int) and 0 <= given <= 10_000 else usual
+    for number in reversed(range(count)):
+        token = f"<extra_id_{number}>"
+        if _has_row(backend, token, source.rows):
+            backend.add_special_tokens([AddedToken(token, normalized=False)])
+
+
 def _add_others(backend: Backend, source: Source) -> None:
     """Tokens that were added to the vocabulary later, with the ids that the folder gives."""
     numbered: dict[int, tuple[str, bool]] = {}
@@ -230,7 +248,7 @@ def _surround(backend: Backend, source: Source, names: Mapping[str, str]) -> Non
     kind = source.kind
     if kind in ("GPT2Tokenizer", "GPTNeoXTokenizer", "Qwen2Tokenizer"):
         backend.post_processor = processors.ByteLevel(trim_offsets=False)
-    elif kind == "RobertaTokenizer":
+    elif kind in _FAIRSEQ_BYTES:
         backend.post_processor = processors.RobertaProcessing(
             _numbered_token(backend, names["sep"]),
             _numbered_token(backend, names["cls"]),
@@ -242,6 +260,8 @@ def _surround(backend: Backend, source: Source, names: Mapping[str, str]) -> Non
         last = f" {names['eos']}" if source.flag("add_eos_token", False) else ""
         second = f"{first}$B{last}".replace(" ", ":1 ") + ":1"
         _template(backend, f"{first}$A{last}", f"{first}$A{last} {second}", names)
+    elif kind == "T5Tokenizer":
+        _template(backend, f"$A {names['eos']}", f"$A {names['eos']} $B {names['eos']}", names)
     elif kind in ("MPNetTokenizer", "CamembertTokenizer", "XLMRobertaTokenizer"):
         cls, sep = names["cls"], names["sep"]
         _template(backend, f"{cls} $A {sep}", f"{cls} $A {sep} {sep} $B {sep}", names)
@@ -422,13 +442,13 @@ _BUILDERS: Mapping[str, Callable[[Source], Backend]] = {
         ("BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "MPNetTokenizer"), _wordpiece
     ),
     **dict.fromkeys(
-        ("GPT2Tokenizer", "GPTNeoXTokenizer", "Qwen2Tokenizer", "RobertaTokenizer"), _byte_level
+        ("GPT2Tokenizer", "GPTNeoXTokenizer", "Qwen2Tokenizer", *_FAIRSEQ_BYTES), _byte_level
     ),
     "OpenAIGPTTokenizer": _openai,
     **dict.fromkeys(
         (
             *("AlbertTokenizer", "CamembertTokenizer", "DebertaV2Tokenizer"),
-            *("LlamaTokenizer", "XLMRobertaTokenizer"),
+            *("LlamaTokenizer", "T5Tokenizer", "XLMRobertaTokenizer"),
         ),
         _pieces,
     ),

@@ -30,6 +30,7 @@ _PIECES = (
 # Tokenizer class, as in transformers without "Fast" → groups of files that it can be built from.
 SOURCES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "AlbertTokenizer": _PIECES,
+    "BartTokenizer": _MERGES,
     "BertTokenizer": _WORDPIECE,
     "CamembertTokenizer": _PIECES,
     "DebertaV2Tokenizer": _PIECES,
@@ -42,12 +43,14 @@ SOURCES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "OpenAIGPTTokenizer": _MERGES,
     "Qwen2Tokenizer": _MERGES,
     "RobertaTokenizer": _MERGES,
+    "T5Tokenizer": _PIECES,
     "XLMRobertaTokenizer": _PIECES,
 }
 # The class of a family, for folders that do not name one. ModernBERT and OLMo 2 were only published
 # with tokenizer.json: their older files do not specify how text is split into words.
 CLASSES: Mapping[str, str] = {
     "albert": "AlbertTokenizer",
+    "bart": "BartTokenizer",
     "bert": "BertTokenizer",
     "camembert": "CamembertTokenizer",
     "deberta-v2": "DebertaV2Tokenizer",
@@ -59,10 +62,12 @@ CLASSES: Mapping[str, str] = {
     "llama": "LlamaTokenizer",
     "mistral": "LlamaTokenizer",
     "mpnet": "MPNetTokenizer",
+    "mt5": "T5Tokenizer",
     "olmo": "GPTNeoXTokenizer",
     "openai-gpt": "OpenAIGPTTokenizer",
     "qwen2": "Qwen2Tokenizer",
     "roberta": "RobertaTokenizer",
+    "t5": "T5Tokenizer",
     "xlm-roberta": "XLMRobertaTokenizer",
 }
 _GENERIC = ("PreTrainedTokenizer", "TokenizersBackend", "")  # do not determine the format

@@ -109,6 +109,10 @@ class Task(ABC):
         """Whether the library's head can be used with these settings."""
         return bool(self.native)
 
+    def natives(self, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """The library's heads for the task and these settings, the preferred one first."""
+        return (self.native,) if self.uses_native(options) else ()
+
     def head(
         self, encoder: Encoder, labels: Sequence[str], options: Mapping[str, Any]
     ) -> nn.Module:

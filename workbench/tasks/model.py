@@ -55,8 +55,8 @@ def native_head(info: models.ModelInfo, setting: Setting) -> str:
     """
     if setting.options.get("layers", LAST) != LAST:
         return ""
-    native = setting.task.native if setting.task.uses_native(setting.options) else ""
-    return native if native in family_of(info).heads(info) else ""
+    heads = family_of(info).heads(info)
+    return next((head for head in setting.task.natives(setting.options) if head in heads), "")
 
 
 def build(info: models.ModelInfo, setting: Setting, options: LoadOptions) -> Model:

@@ -200,6 +200,7 @@ def library_class(predictor: Predictor) -> Any:
     classes = {
         "token": transformers.AutoModelForTokenClassification,
         "sequence": transformers.AutoModelForSequenceClassification,
+        "text": transformers.AutoModelForSeq2SeqLM,
     }
     return classes[predictor.encoder.head]
 
@@ -220,9 +221,21 @@ def asking(predictor: Predictor, model: Any, folder: Path) -> Ask:
         texts = contents(document, predictor.task.info.texts)
         with torch.inference_mode():
             inputs = tokenizer(*texts, truncation=True, return_tensors="pt")
+            if labels:
+                return {
+                    "logits": np.array([_log_probability(model, inputs, ids) for ids in labels])
+                }
             return {"logits": model(**inputs).logits[0].numpy()}
 
+    labels = []
+    if predictor.encoder.label_texts:
+        labels = [tokenizer(label, return_tensors="pt").input_ids for label in predictor.labels]
     return ask
+
+
+def _log_probability(model: Any, inputs: Mapping[str, Any], label: Any) -> float:
+    """Of the label's subwords (1, S) as the target of an encoder–decoder."""
+    return -float(model(**inputs, labels=label).loss) * int(label.shape[1])
 
 
 def first_window(loaded: Predictor) -> Ask:

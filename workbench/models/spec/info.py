@@ -22,6 +22,7 @@ GIVES = {
     "masked_lm": N_("predictions of masked words"),
     "next_lm": N_("predictions of next words"),
     "previous_lm": N_("predictions of previous words"),
+    "text_to_text": N_("generation of a text from a text"),
     "next_character": N_("predictions of next characters"),
     "previous_character": N_("predictions of previous characters"),
     "word_vectors": N_("word vectors"),

@@ -60,8 +60,8 @@ POOLING = Option(
     title=N_("Pooling"),
     choice_titles=(N_("Mean"), N_("Maximum"), N_("Last state"), N_("Last, maximum and mean")),
     automatic=N_(
-        "the classification head of transformers where the model has one; concatenated for "
-        "AWD-LSTM; otherwise the mean"
+        "the classification head of transformers where the model has one; the text of the label, "
+        "written by the decoder, for T5 and BART; concatenated for AWD-LSTM; otherwise the mean"
     ),
 )
 

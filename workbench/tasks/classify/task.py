@@ -28,6 +28,10 @@ class Classify(Task):
         """The library's head has a pooling of its own."""
         return options.get("pooling") is None
 
+    def natives(self, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """An encoder–decoder writes the label instead."""
+        return (*super().natives(options), "text") if self.uses_native(options) else ()
+
     def head(
         self, encoder: Encoder, labels: Sequence[str], options: Mapping[str, Any]
     ) -> nn.Module:
@@ -64,11 +68,13 @@ class Classify(Task):
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
+        """Cross-entropy of the classes, or of the subwords of label texts (teacher forcing)."""
         classes, weights = targets["classes"], targets.get("weights")  # (B,), (B,)
+        loss = F.nll_loss if model.head is None and model.encoder.label_texts else F.cross_entropy
         if weights is None:
-            total = F.cross_entropy(logits["logits"], classes, reduction="sum")
+            total = loss(logits["logits"], classes, reduction="sum")
             return {"task": Loss(total, torch.tensor(len(classes), device=total.device))}
-        each = F.cross_entropy(logits["logits"], classes, reduction="none")
+        each = loss(logits["logits"], classes, reduction="none")
         return {"task": Loss((each * weights).sum(), weights.sum())}
 
     def usual_counts(self, targets: Targets, batch_size: int) -> dict[str, float | None]:

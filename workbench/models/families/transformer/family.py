@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import spec
-from workbench.models.base import Documents, Encoder, LoadOptions, Parts, States
+from workbench.models.base import Documents, LoadOptions
 from workbench.models.families.transformer import creating, saving
+from workbench.models.families.transformer.encoder import TransformerEncoder
 from workbench.models.families.transformer.info import INFO, heads
 from workbench.models.families.transformer.info import config as configs
-from workbench.models.families.transformer.info.architectures import DECODERS
+from workbench.models.families.transformer.info.architectures import (
+    DECODERS,
+    READS_TWICE,
+    SEQ2SEQ,
+)
 from workbench.models.families.transformer.library import first_line, quiet
-from workbench.runtime.inputs import MASK
-from workbench.runtime.preparers.subwords import Subwords
+from workbench.models.families.transformer.seq2seq import Seq2SeqEncoder
 from workbench.runtime.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel
 
+# Heads and the classes that load them. An encoder–decoder without its head may have no decoder.
 _CLASSES = {
     "sequence": "AutoModelForSequenceClassification",
     "token": "AutoModelForTokenClassification",
     "mask": "AutoModelForMaskedLM",
     "next": "AutoModelForCausalLM",
+    "text": "AutoModelForSeq2SeqLM",
     "": "AutoModel",
 }
-_ONLY_EAGER = ("openai-gpt", "deberta-v2", "mpnet")  # no other attention is implemented for these
+_READER = "AutoModelForTextEncoding"
+# No other attention is implemented for these; that of T5 cannot be converted to ONNX.
+_ONLY_EAGER = ("openai-gpt", "deberta-v2", "mpnet", "t5", "mt5")
 MOST_NEW = 10_000_000  # maximum parameters of a new head
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop")
 HIDDEN_DROPOUT = (
@@ -43,6 +51,7 @@ HIDDEN_DROPOUT = (
         "resid_pdrop",
         "embd_pdrop",
         "embedding_dropout",
+        "dropout_rate",
         "mlp_dropout",
     ),
     *(
@@ -53,99 +62,6 @@ HIDDEN_DROPOUT = (
         "summary_last_dropout",
     ),
 )
-_EMBEDDINGS = (
-    "embeddings",
-    "embed",
-    "wte",
-    "wpe",
-    "tokens_embed",
-    "positions_embed",
-    "embed_tokens",
-    "embed_in",
-    "tok_embeddings",
-)
-
-
-class TransformerEncoder(Encoder):
-    """A model of transformers: the base model, alone or with one of the library's heads."""
-
-    def __init__(
-        self,
-        info: spec.ModelInfo,
-        model: PreTrainedModel,
-        tokenizer: Tokenizer,
-        head: str,
-        has_pooler: bool = True,
-    ):
-        super().__init__()
-        self.has_pooler = has_pooler  # False: newly initialized, so its output is meaningless
-        self.info, self.model, self.head = info, model, head
-        self.preparer: Subwords = Subwords(tokenizer)
-        self.max_length = info.max_length or 512
-        types = ("token_type_ids",) if _takes_types(model) else ()
-        self.input_names = ("input_ids", MASK, *types)
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        return self.preparer.tokenizer
-
-    @property
-    def feed_forward(self) -> int:
-        names = ("intermediate_size", "hidden_dim", "ffn_dim", "n_inner", "d_ff")
-        found = (getattr(self.model.config, name, None) for name in names)
-        widths = (width for width in found if isinstance(width, int) and width)
-        return next(widths, super().feed_forward)
-
-    @property
-    def body(self) -> nn.Module:
-        base: nn.Module | None = self.model.base_model
-        return base if base is not None else self.model
-
-    def forward(self, inputs: Mapping[str, Tensor]) -> States:
-        output = self.body(**inputs, output_hidden_states=True)
-        pooled = getattr(output, "pooler_output", None) if self.has_pooler else None
-        return States(output.hidden_states, inputs[MASK].bool(), pooled)
-
-    def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
-        logits: Tensor = self.model(**inputs).logits
-        return logits
-
-    @property
-    def gives_attention(self) -> bool:
-        return bool(self.model.config._attn_implementation == "eager")
-
-    def attentions(self, inputs: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
-        return tuple(self.body(**inputs, output_attentions=True).attentions)
-
-    def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
-        """The head costs as much as the base model, so it is computed at `positions` only."""
-
-        def pick(_module: nn.Module, _inputs: object, output: Any) -> Any:
-            hidden = output[0]  # (B, T, H) → (B, K, H)
-            index = positions.unsqueeze(-1).expand(-1, -1, hidden.shape[-1])
-            output["last_hidden_state"] = hidden.gather(1, index)
-            return output
-
-        hook = self.body.register_forward_hook(pick)
-        try:
-            logits: Tensor = self.model(**inputs).logits
-            return logits
-        finally:
-            hook.remove()
-
-    def parts(self) -> Parts:
-        body, config = self.body, self.model.config
-        names = ("num_hidden_groups", "num_hidden_layers")
-        count = next((found for name in names if (found := getattr(config, name, None))), 0)
-        layers = _layers(body, count)
-        groups = [tuple(layer.parameters()) for layer in layers]
-        seen = {id(parameter) for group in groups for parameter in group}
-        low = [
-            module for name, module in body.named_children() if name in _EMBEDDINGS
-        ] or _embedding_tables(body)
-        embeddings = _fresh((p for module in low for p in module.parameters()), seen)
-        pooler = _fresh(body.parameters(), seen)
-        return Parts(tuple(embeddings), tuple(groups), tuple(pooler), (*low, *layers))
 
 
 class TransformerFamily:
@@ -183,6 +99,8 @@ class TransformerFamily:
         if model.config.pad_token_id is None or info.architecture in DECODERS:
             # Decoders use it to find the last token of a padded text: it must equal our padding.
             model.config.pad_token_id = tokenizer.pad
+        if info.architecture in SEQ2SEQ:
+            return Seq2SeqEncoder(info, model, tokenizer, options.head, options.outputs)
         return TransformerEncoder(info, model, tokenizer, options.head, has_pooler)
 
     def save(self, encoder: TransformerEncoder, folder: Path) -> None:
@@ -207,11 +125,9 @@ def _from_pretrained(
     info: spec.ModelInfo, head: str, config: PretrainedConfig, attention: str
 ) -> tuple[PreTrainedModel, bool]:
     """The model with its weights, and whether they include the pooler. Raises ModelError."""
-    import transformers
-
     with quiet():
         try:
-            model, told = getattr(transformers, _CLASSES[head]).from_pretrained(
+            model, told = _class(info, head).from_pretrained(
                 info.path,
                 config=config,
                 dtype=torch.float32,
@@ -235,13 +151,18 @@ def _new(
     info: spec.ModelInfo, head: str, config: PretrainedConfig, attention: str
 ) -> tuple[PreTrainedModel, bool]:
     """The same architecture with newly initialized weights, whose pooler is not pretrained."""
-    import transformers
-
     with quiet():
-        model = getattr(transformers, _CLASSES[head]).from_config(
+        model = _class(info, head).from_config(
             config, attn_implementation=_attention(attention, info.architecture)
         )
     return model.float(), False
+
+
+def _class(info: spec.ModelInfo, head: str) -> Any:
+    import transformers
+
+    alone = not head and info.architecture in SEQ2SEQ - READS_TWICE
+    return getattr(transformers, _READER if alone else _CLASSES[head])
 
 
 def _not_loaded(info: spec.ModelInfo, reason: str) -> ModelError:
@@ -257,7 +178,7 @@ def _not_drawn(head: str, told: Mapping[str, Any]) -> str:
     A new classification head is always initialized, and so is a pooler that the folder lacks.
     """
     drawn = sorted([*told["missing_keys"], *(key for key, *_shapes in told["mismatched_keys"])])
-    whole = head in ("mask", "next")
+    whole = head in ("mask", "next", "text")
     return next(
         (
             name
@@ -275,12 +196,10 @@ def _check_size(info: spec.ModelInfo, head: str, config: PretrainedConfig) -> No
 
     Missing weights would be initialized randomly, which could use all memory.
     """
-    import transformers
-
     with quiet():
         try:
             with torch.device("meta"):
-                empty = getattr(transformers, _CLASSES[head]).from_config(config)
+                empty = _class(info, head).from_config(config)
         except Exception as error:  # as above
             raise _not_loaded(info, first_line(error)) from error
     wanted = sum(parameter.numel() for parameter in empty.parameters())
@@ -349,35 +268,3 @@ def _fit_vocabulary(info: spec.ModelInfo, model: PreTrainedModel, tokenizer: Tok
             ).format(path=info.path, size=tokenizer.size, rows=rows),
             hint=_("Tokenizer and weights are from different models."),
         )
-
-
-def _takes_types(model: PreTrainedModel) -> bool:
-    """Whether the model has token types for pairs: RoBERTa has only one, GPT-2 none."""
-    import inspect
-
-    return (
-        "token_type_ids" in inspect.signature(model.forward).parameters
-        and getattr(model.config, "type_vocab_size", 0) > 1
-    )
-
-
-def _layers(body: nn.Module, count: int) -> list[nn.Module]:
-    """The list of layers: the first module list with the configured number of layers."""
-    for one in body.modules():
-        if isinstance(one, nn.ModuleList) and len(one) == count:
-            return list(one)
-    return []
-
-
-def _embedding_tables(body: nn.Module) -> list[nn.Module]:
-    """Embedding tables of a base model that does not keep them in one module."""
-    return [module for module in body.modules() if isinstance(module, nn.Embedding)]
-
-
-def _fresh(parameters: Iterable[nn.Parameter], seen: set[int]) -> list[nn.Parameter]:
-    found = []
-    for one in parameters:
-        if id(one) not in seen:
-            seen.add(id(one))
-            found.append(one)
-    return found

@@ -14,7 +14,7 @@ from workbench.runtime.tokenizer import Tokenizer, files_of
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Backend
 
-    from workbench.models.families.transformer.family import TransformerEncoder
+    from workbench.models.families.transformer.encoder import TransformerEncoder
 
 GENERIC = "PreTrainedTokenizerFast"  # the class that uses tokenizer.json unchanged
 

@@ -8,9 +8,11 @@ from workbench.models.families.transformer.info import architectures
 def test_families_agree_with_the_heads_that_transformers_has():
     from transformers.models.auto import modeling_auto as auto
 
-    assert set(auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES) >= architectures.ARCHITECTURES
+    single = architectures.ARCHITECTURES - architectures.SEQ2SEQ
+    assert set(auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES) >= single
+    assert set(auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES) >= architectures.SEQ2SEQ
     assert (
-        architectures.ARCHITECTURES - set(auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES)
+        single - set(auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES)
         == architectures.NO_TOKEN_HEAD
     )
     assert set(auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES) >= architectures.DECODERS

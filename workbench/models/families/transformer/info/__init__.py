@@ -56,7 +56,7 @@ class TransformerInfo(FamilyInfo):
             str(path),
             architecture=architecture,
             parameters=found.parameters,
-            layers=configs.number(config, *configs.LAYERS),
+            layers=configs.count_layers(config, decoder=architecture in architectures.READS_TWICE),
             width=configs.number(config, *configs.WIDTH),
             vocabulary=configs.number(config, "vocab_size"),
             max_length=configs.longest_input(config),

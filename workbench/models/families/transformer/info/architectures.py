@@ -13,8 +13,13 @@ ENCODERS = frozenset(
     "xlm-roberta".split()
 )
 DECODERS = frozenset("gpt2 gpt_neox llama mistral olmo olmo2 openai-gpt qwen2".split())
+# Encoders with a decoder that writes text. Classes are the texts of their labels.
+SEQ2SEQ = frozenset("bart mt5 t5".split())
+# Of these, those whose states are read from the decoder, which gets the same text: Lewis et al.
+# 2020, section 3. The others use their encoder alone.
+READS_TWICE = frozenset(("bart",))
 NO_TOKEN_HEAD = frozenset(("openai-gpt", "olmo", "olmo2"))  # tagging uses a head of ours
-ARCHITECTURES = ENCODERS | DECODERS
+ARCHITECTURES = ENCODERS | DECODERS | SEQ2SEQ
 # A tensor that only the language model head has. Without it the head would be random.
 MASK_HEADS = {
     "albert": "predictions.dense.weight",
@@ -36,6 +41,7 @@ TIED = frozenset(
 # Query and value projections, as peft has them; a test compares both. Some are fused in one module.
 PROJECTIONS: Mapping[str, tuple[str, ...]] = {
     "albert": ("query", "value"),
+    "bart": ("q_proj", "v_proj"),
     "bert": ("query", "value"),
     "camembert": ("query", "value"),
     "deberta-v2": ("query_proj", "value_proj"),
@@ -48,22 +54,31 @@ PROJECTIONS: Mapping[str, tuple[str, ...]] = {
     "mistral": ("q_proj", "v_proj"),
     "modernbert": ("Wqkv",),
     "mpnet": ("attn.q", "attn.v"),
+    "mt5": ("q", "v"),
     "olmo": ("q_proj", "v_proj"),
     "olmo2": ("q_proj", "v_proj"),
     "openai-gpt": ("attn.c_attn",),
     "qwen2": ("q_proj", "v_proj"),
     "roberta": ("query", "value"),
+    "t5": ("q", "v"),
     "xlm-roberta": ("query", "value"),
 }
-_LM_HEADS = {"mask": "masked_lm", "next": "next_lm"}  # head → output
+# head → output
+_LM_HEADS = {"mask": "masked_lm", "next": "next_lm", "text": "text_to_text"}
 _CLASSIFIERS = ("score.weight", "classifier.weight", "score.bias")  # of fine-tuned decoders
 
 
 def library_heads(architecture: str, gives: Collection[str]) -> frozenset[str]:
-    """The heads that transformers has for such a checkpoint: sequence, token, mask, next."""
+    """The heads that transformers has for such a checkpoint: sequence, token, mask, next, text.
+
+    For encoder–decoders only text: `TransformerFamily` has no use for their other heads.
+    """
     if architecture not in ARCHITECTURES:
         return frozenset()
-    found = {"sequence", *(head for head, given in _LM_HEADS.items() if given in gives)}
+    found = {head for head, given in _LM_HEADS.items() if given in gives}
+    if architecture in SEQ2SEQ:
+        return frozenset(found)
+    found.add("sequence")
     return frozenset(found if architecture in NO_TOKEN_HEAD else found | {"token"})
 
 
@@ -81,6 +96,8 @@ def gives(
         found.append(_LM_HEADS["mask"])
     if architecture in DECODERS and _continues(architecture, config, tensors):
         found.append(_LM_HEADS["next"])
+    if architecture in SEQ2SEQ and _writes(architecture, config, tensors):
+        found.append(_LM_HEADS["text"])
     return tuple(found)
 
 
@@ -103,3 +120,13 @@ def _continues(architecture: str, config: Mapping[str, Any], tensors: Collection
         return tied is True and not any(head in tensors for head in _CLASSIFIERS)
     heads = " ".join(strings(config.get("architectures")))
     return "CausalLM" in heads or "LMHead" in heads
+
+
+def _writes(architecture: str, config: Mapping[str, Any], tensors: Collection[str]) -> bool:
+    """Whether the weights have a decoder and the layer that scores the vocabulary."""
+    if not tensors:
+        heads = " ".join(strings(config.get("architectures")))
+        return "ConditionalGeneration" in heads or not heads
+    decoder = any("decoder." in name for name in tensors)
+    tied = config.get("tie_word_embeddings", True) is True
+    return decoder and (tied or "lm_head.weight" in tensors)

@@ -13,20 +13,23 @@ from workbench.base.i18n import _
 from workbench.models.spec.json_files import quoted
 
 CONFIG = "config.json"
-LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers")
+DECODER_LAYERS = ("num_decoder_layers", "decoder_layers")
 WIDTH = ("hidden_size", "n_embd", "dim", "d_model")
 POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx")
-INNER = ("intermediate_size", "n_inner", "hidden_dim")
+INNER = ("intermediate_size", "n_inner", "hidden_dim", "d_ff", "encoder_ffn_dim")
 MOST_LABELS = 100_000
 # Upper limits of sizes; used if no tensor shows the size.
 LIMITS = {
-    **dict.fromkeys(LAYERS, 1_000),
+    **dict.fromkeys((*LAYERS, *DECODER_LAYERS), 1_000),
     **dict.fromkeys(WIDTH, 1_000_000),
     **dict.fromkeys(POSITIONS, 100_000_000),
-    **dict.fromkeys(INNER, 10_000_000),
+    **dict.fromkeys((*INNER, "decoder_ffn_dim"), 10_000_000),
     "vocab_size": 100_000_000,
     "embedding_size": 1_000_000,
-    **dict.fromkeys(("num_attention_heads", "n_head", "n_heads"), 10_000),
+    **dict.fromkeys(("num_attention_heads", "n_head", "n_heads", "num_heads"), 10_000),
+    **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 10_000),
+    "d_kv": 1_000_000,
     "num_key_value_heads": 10_000,
     "head_dim": 1_000_000,
     "num_labels": MOST_LABELS,
@@ -38,12 +41,18 @@ LIMITS = {
     "conv_kernel_size": 1_000,
 }
 # Sizes with these names in other families are not used by these families.
-_INNER_OF = {"gpt2": ("n_inner",), "openai-gpt": (), "distilbert": ("hidden_dim",)}
+_INNER_OF = {
+    "gpt2": ("n_inner",),
+    "openai-gpt": (),
+    "distilbert": ("hidden_dim",),
+    "bart": ("encoder_ffn_dim",),
+    **dict.fromkeys(("t5", "mt5"), ("d_ff",)),
+}
 _FACTORED = ("albert", "electra", "deberta-v2")  # embeddings may be narrower than the layers
 _ABSENT = (None, -1)  # some sizes use -1 for "not set"
 # The position tables of these families have an offset of two.
 _LATE_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet")
-_LAYER = re.compile(r"(?:^|\.)(layers?|h|albert_layer_groups)\.(\d{1,9})\.")
+_LAYER = re.compile(r"(?:^|\.)(layers?|h|albert_layer_groups|block)\.(\d{1,9})\.")
 _EMBEDDINGS = (
     "word_embeddings.weight",
     "wte.weight",
@@ -51,6 +60,7 @@ _EMBEDDINGS = (
     "embed_tokens.weight",
     "embed_in.weight",
     "tok_embeddings.weight",
+    "shared.weight",
 )
 _POSITION_TABLES = ("position_embeddings.weight", "wpe.weight", "positions_embed.weight")
 
@@ -90,6 +100,11 @@ def positions_are_late(architecture: str) -> bool:
 def inner_names(architecture: str) -> tuple[str, ...]:
     """The names of the feed-forward width; () if it is always four times the width."""
     return _INNER_OF.get(architecture, INNER[:1])
+
+
+def count_layers(config: Mapping[str, Any], *, decoder: bool) -> int:
+    """Layers that give hidden states; `decoder` includes those of a decoder, if it has one."""
+    return number(config, *LAYERS) + (number(config, *DECODER_LAYERS) if decoder else 0)
 
 
 def labels(config: Mapping[str, Any]) -> tuple[str, ...]:

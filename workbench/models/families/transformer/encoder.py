@@ -1,0 +1,143 @@
+"""An encoder of the `transformers` library: the base model, alone or with one of its heads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor, nn
+
+from workbench.models import spec
+from workbench.models.base import Encoder, Parts, States
+from workbench.runtime.inputs import MASK
+from workbench.runtime.preparers.subwords import Subwords
+from workbench.runtime.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+_EMBEDDINGS = (
+    "embeddings",
+    "embed",
+    "wte",
+    "wpe",
+    "tokens_embed",
+    "positions_embed",
+    "embed_tokens",
+    "embed_in",
+    "tok_embeddings",
+)
+
+
+class TransformerEncoder(Encoder):
+    """A model of transformers: the base model, alone or with one of the library's heads."""
+
+    def __init__(
+        self,
+        info: spec.ModelInfo,
+        model: PreTrainedModel,
+        tokenizer: Tokenizer,
+        head: str,
+        has_pooler: bool = True,
+    ):
+        super().__init__()
+        self.has_pooler = has_pooler  # False: newly initialized, so its output is meaningless
+        self.info, self.model, self.head = info, model, head
+        self.preparer: Subwords = Subwords(tokenizer)
+        self.max_length = info.max_length or 512
+        types = ("token_type_ids",) if _takes_types(model) else ()
+        self.input_names = ("input_ids", MASK, *types)
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self.preparer.tokenizer
+
+    @property
+    def feed_forward(self) -> int:
+        names = ("intermediate_size", "hidden_dim", "ffn_dim", "n_inner", "d_ff")
+        found = (getattr(self.model.config, name, None) for name in names)
+        widths = (width for width in found if isinstance(width, int) and width)
+        return next(widths, super().feed_forward)
+
+    @property
+    def body(self) -> nn.Module:
+        base: nn.Module | None = self.model.base_model
+        return base if base is not None else self.model
+
+    def forward(self, inputs: Mapping[str, Tensor]) -> States:
+        output = self.body(**inputs, output_hidden_states=True)
+        pooled = getattr(output, "pooler_output", None) if self.has_pooler else None
+        return States(output.hidden_states, inputs[MASK].bool(), pooled)
+
+    def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        logits: Tensor = self.model(**inputs).logits
+        return logits
+
+    @property
+    def gives_attention(self) -> bool:
+        return bool(self.model.config._attn_implementation == "eager")
+
+    def attentions(self, inputs: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
+        return tuple(self.body(**inputs, output_attentions=True).attentions)
+
+    def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
+        """The head costs as much as the base model, so it is computed at `positions` only."""
+
+        def pick(_module: nn.Module, _inputs: object, output: Any) -> Any:
+            hidden = output[0]  # (B, T, H) → (B, K, H)
+            index = positions.unsqueeze(-1).expand(-1, -1, hidden.shape[-1])
+            output["last_hidden_state"] = hidden.gather(1, index)
+            return output
+
+        hook = self.body.register_forward_hook(pick)
+        try:
+            logits: Tensor = self.model(**inputs).logits
+            return logits
+        finally:
+            hook.remove()
+
+    def parts(self) -> Parts:
+        body, config = self.body, self.model.config
+        names = ("num_hidden_groups", "num_hidden_layers")
+        count = next((found for name in names if (found := getattr(config, name, None))), 0)
+        layers = _layers(body, count)
+        groups = [tuple(layer.parameters()) for layer in layers]
+        seen = {id(parameter) for group in groups for parameter in group}
+        low = [module for name, module in body.named_children() if name in _EMBEDDINGS] or tables(
+            body
+        )
+        embeddings = fresh((p for module in low for p in module.parameters()), seen)
+        pooler = fresh(body.parameters(), seen)
+        return Parts(tuple(embeddings), tuple(groups), tuple(pooler), (*low, *layers))
+
+
+def _takes_types(model: PreTrainedModel) -> bool:
+    """Whether the model has token types for pairs: RoBERTa has only one, GPT-2 none."""
+    import inspect
+
+    return (
+        "token_type_ids" in inspect.signature(model.forward).parameters
+        and getattr(model.config, "type_vocab_size", 0) > 1
+    )
+
+
+def _layers(body: nn.Module, count: int) -> list[nn.Module]:
+    """The list of layers: the first module list with the configured number of layers."""
+    for one in body.modules():
+        if isinstance(one, nn.ModuleList) and len(one) == count:
+            return list(one)
+    return []
+
+
+def tables(body: nn.Module) -> list[nn.Module]:
+    """Embedding tables of a base model that does not keep them in one module."""
+    return [module for module in body.modules() if isinstance(module, nn.Embedding)]
+
+
+def fresh(parameters: Iterable[nn.Parameter], seen: set[int]) -> list[nn.Parameter]:
+    found = []
+    for one in parameters:
+        if id(one) not in seen:
+            seen.add(id(one))
+            found.append(one)
+    return found

@@ -1,0 +1,158 @@
+"""Encoder–decoders of the `transformers` library: T5 and BART."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.models import spec
+from workbench.models.base import Parts, States
+from workbench.models.families.transformer.encoder import TransformerEncoder, fresh, tables
+from workbench.models.families.transformer.info.architectures import READS_TWICE
+from workbench.runtime.inputs import MASK, pad
+from workbench.runtime.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+NO_TARGET = -100
+
+
+class Seq2SeqEncoder(TransformerEncoder):
+    """States of the encoder, or of encoder and decoder; with the head "text" scores of labels.
+
+    outputs: the labels. Their texts are the targets of teacher forcing, so `logits` are
+    log-probabilities of whole texts (Raffel et al. 2020, section 2.4).
+    """
+
+    def __init__(
+        self,
+        info: spec.ModelInfo,
+        model: PreTrainedModel,
+        tokenizer: Tokenizer,
+        head: str,
+        outputs: Sequence[str] = (),
+    ):
+        super().__init__(info, model, tokenizer, head)
+        self.input_names = ("input_ids", MASK)
+        self.label_texts = head == "text"
+        targets = pad(_targets(tokenizer, outputs, info.name), NO_TARGET) if outputs else None
+        self.register_buffer(
+            "targets", None if targets is None else torch.from_numpy(targets), persistent=False
+        )
+        if getattr(model.config, "decoder_start_token_id", None) is None:
+            model.config.decoder_start_token_id = tokenizer.pad  # as T5; saved for other programs
+        self.start = int(model.config.decoder_start_token_id)
+
+    @property
+    def reads_twice(self) -> bool:
+        return self.info.architecture in READS_TWICE
+
+    @property
+    def reader(self) -> nn.Module:
+        """The encoder of the network."""
+        reader: nn.Module = self.model.get_encoder()
+        return reader
+
+    def forward(self, inputs: Mapping[str, Tensor]) -> States:
+        if not self.reads_twice:
+            layers = self.reader(**inputs, output_hidden_states=True).hidden_states
+        else:
+            output = self.body(**inputs, output_hidden_states=True)
+            layers = (*output.encoder_hidden_states, *output.decoder_hidden_states[1:])
+        return States(tuple(layers), inputs[MASK].bool(), None)
+
+    def attentions(self, inputs: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
+        """Self-attention of every layer of the encoder, then of a decoder that gives states."""
+        if not self.reads_twice:
+            return tuple(self.reader(**inputs, output_attentions=True).attentions)
+        output = self.body(**inputs, output_attentions=True)
+        return (*output.encoder_attentions, *output.decoder_attentions)
+
+    # ------------------------------------------------------------ label texts
+
+    def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """float (B, L): the log-probability of each label's text, the end of text included.
+
+        The keys and values of the encoder's states are computed once for all labels.
+        """
+        targets: Tensor = self.targets
+        size, labels = inputs[MASK].shape[0], targets.shape[0]
+        known = targets.clamp(min=0)  # (L, S)
+        memory = self.reader(**inputs).last_hidden_state
+        first = inputs[MASK].new_full((size, 1), self.start)
+        output = self._decode(memory, inputs[MASK], first, None)
+        found: Tensor = _log_softmax(output.logits)[:, 0, known[:, 0]]  # (B, L)
+        if targets.shape[1] == 1:
+            return found
+        output.past_key_values.batch_repeat_interleave(labels)
+        mask = inputs[MASK].repeat_interleave(labels, 0)  # (B * L, T)
+        rest = self._decode(
+            memory.repeat_interleave(labels, 0),
+            mask,
+            known[:, :-1].repeat(size, 1),
+            output.past_key_values,
+        )
+        index = known[:, 1:].repeat(size, 1).unsqueeze(-1)
+        scores = _log_softmax(rest.logits).gather(-1, index).squeeze(-1)  # (B * L, S - 1)
+        scores = scores * (targets[:, 1:] >= 0).repeat(size, 1)
+        return found + scores.sum(-1).view(size, labels)
+
+    def _decode(self, memory: Tensor, mask: Tensor, ids: Tensor, past: Any) -> Any:
+        return self.model(
+            encoder_outputs=(memory,),
+            attention_mask=mask,
+            decoder_input_ids=ids,
+            past_key_values=past,
+            use_cache=True,
+        )
+
+    # ------------------------------------------------------------ parameters
+
+    def parts(self) -> Parts:
+        """The layers of the encoder, then those of the decoder if it is used."""
+        stacks = [self.reader]
+        if self.label_texts or self.reads_twice:
+            stacks.append(self.model.get_decoder())
+        layers = [layer for stack in stacks for layer in _blocks(stack)]
+        groups = [tuple(layer.parameters()) for layer in layers]
+        seen = {id(parameter) for group in groups for parameter in group}
+        inside = {id(module) for layer in layers for module in layer.modules()}
+        low = [table for stack in stacks for table in tables(stack) if id(table) not in inside]
+        embeddings = fresh((p for module in low for p in module.parameters()), seen)
+        pooler = fresh((p for stack in stacks for p in stack.parameters()), seen)
+        return Parts(tuple(embeddings), tuple(groups), tuple(pooler), (*low, *layers))
+
+
+def _log_softmax(logits: Tensor) -> Tensor:
+    return logits.float().log_softmax(-1)
+
+
+def _blocks(stack: nn.Module) -> list[nn.Module]:
+    """The layers of an encoder or decoder, which T5 calls blocks."""
+    found: Any = stack.block if hasattr(stack, "block") else stack.layers
+    return list(found)
+
+
+def _targets(tokenizer: Tokenizer, labels: Sequence[str], model: str) -> list[Any]:
+    """The ids of each label's text with the special ids of the tokenizer, as a model writes it."""
+    import numpy as np
+
+    rows = [tuple(tokenizer.backend.encode(label).ids) for label in labels]
+    owners: dict[tuple[int, ...], str] = {}
+    for label, ids in zip(labels, rows, strict=True):
+        if ids in owners:
+            raise ModelError(
+                _(
+                    "The tokenizer of {model} gives the labels {first!r} and {second!r} the same "
+                    "subwords, so the model cannot tell them apart."
+                ).format(model=model, first=owners[ids], second=label),
+                hint=_("Rename a label, or choose a pooling: then a new layer scores the classes."),
+            )
+        owners[ids] = label
+    return [np.asarray(ids or (tokenizer.pad,), np.int64) for ids in rows]
