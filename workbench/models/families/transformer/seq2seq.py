@@ -30,6 +30,8 @@ class Seq2SeqEncoder(TransformerEncoder):
     log-probabilities of whole texts (Raffel et al. 2020, section 2.4).
     """
 
+    targets: Tensor  # (L, S): subwords of the labels, NO_TARGET after the end
+
     def __init__(
         self,
         info: spec.ModelInfo,
@@ -41,10 +43,9 @@ class Seq2SeqEncoder(TransformerEncoder):
         super().__init__(info, model, tokenizer, head)
         self.input_names = ("input_ids", MASK)
         self.label_texts = head == "text"
-        targets = pad(_targets(tokenizer, outputs, info.name), NO_TARGET) if outputs else None
-        self.register_buffer(
-            "targets", None if targets is None else torch.from_numpy(targets), persistent=False
-        )
+        if outputs:
+            targets = pad(_targets(tokenizer, outputs, info.name), NO_TARGET)
+            self.register_buffer("targets", torch.from_numpy(targets), persistent=False)
         if getattr(model.config, "decoder_start_token_id", None) is None:
             model.config.decoder_start_token_id = tokenizer.pad  # as T5; saved for other programs
         self.start = int(model.config.decoder_start_token_id)
@@ -81,7 +82,7 @@ class Seq2SeqEncoder(TransformerEncoder):
 
         The keys and values of the encoder's states are computed once for all labels.
         """
-        targets: Tensor = self.targets
+        targets = self.targets
         size, labels = inputs[MASK].shape[0], targets.shape[0]
         known = targets.clamp(min=0)  # (L, S)
         memory = self.reader(**inputs).last_hidden_state
