@@ -13,9 +13,8 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers, processors
 from tokenizers import Tokenizer as Backend
@@ -24,33 +23,9 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.runtime import sentencepiece
 from workbench.runtime import tokenizer_files as files
+from workbench.runtime.tokenizer_source import Source
 
 ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
-_BERT = {"unk": "[UNK]", "sep": "[SEP]", "pad": "[PAD]", "cls": "[CLS]", "mask": "[MASK]"}
-_FAIRSEQ = {
-    **{"bos": "<s>", "eos": "</s>", "unk": "<unk>", "sep": "</s>", "pad": "<pad>", "cls": "<s>"},
-    "mask": "<mask>",
-}
-_END = {"bos": "<|endoftext|>", "eos": "<|endoftext|>", "unk": "<|endoftext|>"}
-# Special tokens of a class, for folders that do not name them.
-SPECIAL: Mapping[str, Mapping[str, str]] = {
-    "AlbertTokenizer": {**_BERT, "bos": "[CLS]", "eos": "[SEP]", "unk": "<unk>", "pad": "<pad>"},
-    "BartTokenizer": _FAIRSEQ,
-    "BertTokenizer": _BERT,
-    "CamembertTokenizer": _FAIRSEQ,
-    "DebertaV2Tokenizer": {**_BERT, "bos": "[CLS]", "eos": "[SEP]"},
-    "DistilBertTokenizer": _BERT,
-    "ElectraTokenizer": _BERT,
-    "GPT2Tokenizer": _END,
-    "GPTNeoXTokenizer": {**_END, "pad": "<|padding|>"},
-    "LlamaTokenizer": {"bos": "<s>", "eos": "</s>", "unk": "<unk>"},
-    "MPNetTokenizer": {**_FAIRSEQ, "unk": "[UNK]"},
-    "OpenAIGPTTokenizer": {"unk": "<unk>"},
-    "Qwen2Tokenizer": {"eos": "<|endoftext|>", "pad": "<|endoftext|>"},
-    "RobertaTokenizer": _FAIRSEQ,
-    "T5Tokenizer": {"eos": "</s>", "unk": "<unk>", "pad": "<pad>"},
-    "XLMRobertaTokenizer": _FAIRSEQ,
-}
 _WITH_TYPES = ("albert", "bert", "deberta-v2", "electra", "ernie")  # families
 _FAIRSEQ_BYTES = ("BartTokenizer", "RobertaTokenizer")
 _SPACED_MASK = (*_FAIRSEQ_BYTES, "CamembertTokenizer", "MPNetTokenizer", "XLMRobertaTokenizer")
@@ -62,38 +37,6 @@ _QWEN_WORDS = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-
-
-@dataclass(frozen=True)
-class Source:
-    """A folder with a tokenizer in an older format, with the options of tokenizer_config.json."""
-
-    folder: Path
-    kind: str
-    group: tuple[str, ...]
-    options: Mapping[str, Any]
-    config: Mapping[str, Any]
-
-    @property
-    def rows(self) -> int:
-        """Entries of the model's embedding table, 0 if unknown."""
-        size = self.config.get("vocab_size")
-        return size if isinstance(size, int) and size > 0 else 0
-
-    @overload
-    def flag(self, name: str, default: bool) -> bool: ...
-    @overload
-    def flag(self, name: str, default: None) -> bool | None: ...
-    def flag(self, name: str, default: bool | None) -> bool | None:
-        value = self.options.get(name)
-        return value if isinstance(value, bool) else default
-
-    def special(self, role: str) -> str:
-        """The special token of a role, "" if there is none."""
-        key = f"{role}_token"
-        given = self.options.get(key, SPECIAL[self.kind].get(role, ""))
-        content = given.get("content") if isinstance(given, dict) else given
-        return content if isinstance(content, str) else ""
 
 
 def place(folder: Path) -> Path:

@@ -1,6 +1,7 @@
 """Targets and loss of document classes."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from workbench.text.document import Document
 from workbench.training.batches import resampled
 
 TASK = Classify()
+MODEL = SimpleNamespace(head=None, encoder=SimpleNamespace(label_texts=False))
 
 
 def prepared(count):
@@ -39,7 +41,7 @@ def test_a_label_that_the_layer_lacks_is_no_target():
 def test_the_loss_is_the_summed_cross_entropy_and_counts_documents():
     logits = torch.tensor([[0.0, 0.0], [math.log(3.0), 0.0]])  # p(x) = 1/2, 3/4
 
-    (loss,) = TASK.losses(None, {"logits": logits}, {"classes": torch.tensor([0, 1])}).values()
+    (loss,) = TASK.losses(MODEL, {"logits": logits}, {"classes": torch.tensor([0, 1])}).values()
 
     assert float(loss.total) == pytest.approx(math.log(2) + math.log(4), abs=1e-6)
     assert int(loss.count) == 2
@@ -72,7 +74,7 @@ def test_the_weighted_loss_is_the_weighted_mean_of_torch():
     rows = TASK.targets(prepared(3), golds, ("x", "y"), options)
     targets = {name: torch.tensor(np.asarray(found)) for name, found in rows.items()}
 
-    (loss,) = TASK.losses(None, {"logits": logits}, targets).values()
+    (loss,) = TASK.losses(MODEL, {"logits": logits}, targets).values()
 
     expected = cross_entropy(logits, targets["classes"], weight=torch.tensor([0.5, 2.0]))
     assert float(loss.total / loss.count) == pytest.approx(float(expected), rel=1e-6)
@@ -90,3 +92,12 @@ def test_balanced_sampling_draws_as_many_of_every_class():
     counts = np.bincount(drawn, minlength=100)
     assert len(drawn) == 100 and 49 <= counts[:90].sum() <= 51
     assert set(counts[:90]) <= {0, 1} and set(counts[90:]) <= {4, 5, 6}
+
+
+def test_label_texts_are_learned_by_their_own_log_probability():
+    scores = torch.tensor([[-3.0, -1.0], [-0.5, -7.0]])
+    model = SimpleNamespace(head=None, encoder=SimpleNamespace(label_texts=True))
+
+    loss = TASK.losses(model, {"logits": scores}, {"classes": torch.tensor([0, 1])})["task"]
+
+    assert float(loss.total) == 10.0 and int(loss.count) == 2
