@@ -19,6 +19,12 @@ import workbench  # noqa: F401  turns telemetry off before a test imports onnxru
 from tests import leaks
 
 
+def pytest_collection_modifyitems(items):
+    """Run files with slow tests first, so that no process is left alone with one at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(autouse=True)
 def no_leaks(request):
     """Fails if a test leaves widgets, threads, child processes or open project files behind."""

@@ -22,6 +22,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -82,19 +83,26 @@ def command(address: str) -> list[str]:
 
 
 class Server:
-    """The process that forks."""
+    """The process that forks. Libraries are imported in the environment that workers have.
 
-    def __init__(self, folder: Path):
+    `prefix` is a command that runs the process, such as strace with its options.
+    """
+
+    def __init__(self, folder: Path, *, env: Mapping[str, str] = os.environ, prefix=()):
+        from workbench.base.privacy import TELEMETRY_OFF
+        from workbench.jobs.process import OFFLINE, TEXT
+
         self.address = str(folder / "socket")
         log = folder / "log.txt"
-        env = {**os.environ, "PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
+        paths = [str(ROOT), env.get("PYTHONPATH", "")]
+        own = {**OFFLINE, **TEXT, **TELEMETRY_OFF, "PYTHONPATH": os.pathsep.join(paths)}
         with open(log, "wb") as errors:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.forks", self.address],
+                [*prefix, sys.executable, "-m", "tests.forks", self.address],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                env={**env, "ORT_DISABLE_TELEMETRY": "1"},
+                env={**env, **own},
                 cwd=ROOT,
             )
         assert self._process.stdout.readline() == b"ready\n", log.read_text()

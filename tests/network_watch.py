@@ -92,11 +92,8 @@ class Watch:
         """Run this Python with `arguments`; returns its standard output. Fails if it exits with an
         error.
         """
-        command = [sys.executable, *map(str, arguments)]
-        if not why_no_trace():
-            command = [*STRACE, "-A", "-o", str(self.trace), *command]
         done = subprocess.run(
-            command,
+            [*self.tracing(), sys.executable, *map(str, arguments)],
             capture_output=True,
             text=True,
             env=self.env,
@@ -106,6 +103,10 @@ class Watch:
         )
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout
+
+    def tracing(self) -> list[str]:
+        """The command that traces another; empty if tracing is not possible here."""
+        return [] if why_no_trace() else [*STRACE, "-A", "-o", str(self.trace)]
 
     def from_python(self) -> list[str]:
         """Connections and look-ups that Python code made, one line each."""

@@ -7,6 +7,8 @@ import pytest
 
 from tests import tiny_elmo
 
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_workers")]
+
 
 @pytest.fixture
 def model(tmp_path):

@@ -4,6 +4,8 @@ import pytest
 
 from tests.vector_files import WORDS, random_rows, text_of
 
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_workers")]
+
 
 @pytest.fixture
 def model(tmp_path):

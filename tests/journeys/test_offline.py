@@ -3,12 +3,16 @@
 They also open no files outside their folders.
 """
 
+import contextlib
 import json
 import socket
+import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
-from tests import network_watch, tiny_models
+from tests import forks, network_watch, tiny_models
 from workbench.exporters.model.spec import loading_code
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -66,12 +70,25 @@ app.closed()
 
 @pytest.fixture(scope="module")
 def watch(tmp_path_factory):
-    """A watcher of the whole journey."""
+    """A watcher of the whole journey. Commands have forked workers; the window starts its own."""
     watch = network_watch.Watch(tmp_path_factory.mktemp("offline"))
+    with contextlib.ExitStack() as stack:
+        address = ""
+        if sys.platform.startswith("linux"):
+            short = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="forks")))
+            server = forks.Server(short, env=watch.env, prefix=watch.tracing())
+            stack.callback(server.close)
+            address = server.address
+        travel(watch, address)
+    return watch
+
+
+def travel(watch, address):
+    """Use the program from the sample to the export."""
     model = tiny_models.make(watch.folder / "tiny-bert")
 
     def glossbench(*arguments):
-        return watch.python("-m", "workbench", *arguments)
+        return watch.python(*forks.command(address)[1:], *arguments)
 
     project = glossbench("sample", "sample").strip()
     glossbench(
@@ -97,7 +114,6 @@ def watch(tmp_path_factory):
     for format, folder in out.items():
         watch.python("-c", loading_code(format, folder, "classify"))
     watch.python("-c", WINDOW, project)
-    return watch
 
 
 def test_python_code_opens_no_connection(watch):

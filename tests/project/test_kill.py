@@ -82,8 +82,9 @@ def staged(tmp_path_factory):
     return path
 
 
-def make(path):
-    """A project with as many documents, each of class `good`."""
+def many_documents(folder):
+    """Create a project with as many documents, each of class `good`; returns its path."""
+    path = folder / "p.glossbench"
     project = Project.create(path)
     layer = schema.add_layer(project, "class", "class", labels=("good", "bad"))
     with project.edit("Add"):
@@ -95,6 +96,7 @@ def make(path):
     ids = list(corpus.filter_ids(project, documents.Filter()))
     corpus.set_class(project, ids, layer, labels.layer(project.db, layer).label("good").id)
     project.close()
+    return path
 
 
 def content(project):
@@ -112,9 +114,8 @@ def content(project):
 @pytest.mark.timeout(240)
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 @pytest.mark.parametrize("act", ["import", "undo", "change"])
-def test_a_large_step_that_is_killed_is_whole_or_not_there(tmp_path, staged, act):
-    path, chance = tmp_path / "p.glossbench", random.Random(act)
-    make(path)
+def test_a_large_step_that_is_killed_is_whole_or_not_there(tmp_path, copy_of, staged, act):
+    path, chance = copy_of(many_documents, tmp_path / "p.glossbench"), random.Random(act)
     with_import = (2 * COUNT, [[2 * COUNT, 0], [COUNT]])
     legal = {"change": [(COUNT, [[COUNT, 0]]), (COUNT, [[0, COUNT]])]}.get(
         act, [(COUNT, [[COUNT, 0]]), with_import]

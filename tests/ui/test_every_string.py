@@ -48,6 +48,7 @@ def test_names_and_units_are_no_words(text):
 
 
 @pytest.mark.process
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_nothing_in_the_window_stays_english(tmp_path):
     """Runs in a subprocess: the language must be set before window modules are imported."""

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.process
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="opens are watched by inotify")
 def test_texts_that_look_like_html_are_shown_as_they_are_and_no_file_is_read():

@@ -29,6 +29,7 @@ def classifier(tmp_path):
     return Predictor.load(folder, "cpu")
 
 
+@pytest.mark.slow
 def test_lstm_exported_twice(classifier, tmp_path):
     documents = flair_models.documents()
     expected = [found.fields[0].scores for found in classifier.predict(documents)]
