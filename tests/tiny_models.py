@@ -19,14 +19,19 @@ SIZES = {
 DECODERS = {"llama": "LlamaConfig", "olmo": "OlmoConfig"}
 
 
-def make(folder: Path, family: str = "bert", *, seed: int = 0) -> Path:
-    """Write a model folder of the family with a language model head; returns the folder."""
+def make(folder: Path, family: str = "bert", *, seed: int = 0, sentinels: bool = False) -> Path:
+    """Write a model folder of the family with a language model head; returns the folder.
+
+    sentinels: with the token that marks a gap for T5.
+    """
     import torch
     import transformers
 
     tokenizer = (
         _wordpiece() if family in ("bert", "distilbert", "electra", "albert") else _bytes(family)
     )
+    if sentinels:
+        tokenizer.add_special_tokens({"additional_special_tokens": ["<extra_id_0>"]})
     torch.manual_seed(seed)
     model = _model(transformers, family, len(tokenizer), tokenizer)
     verbosity = transformers.logging.get_verbosity()

@@ -3,9 +3,10 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from tests import tiny_models  # noqa: E402
 from workbench.base.errors import ModelError  # noqa: E402
 from workbench.base.paths import resource  # noqa: E402
-from workbench.models.generate import CAUSAL, MASKED, LanguageModel  # noqa: E402
+from workbench.models.generate import CAUSAL, MASKED, TEXT, LanguageModel  # noqa: E402
 from workbench.prompting.base import Prompt  # noqa: E402
 
 PROMPTS = [
@@ -105,3 +106,49 @@ def test_equal_inputs_run_once(bert, monkeypatch):
     bert.logprobs([Prompt("It is ", answer, ".") for answer in ("delay", "praise", "ticket")])
 
     assert seen == [1]
+
+
+@pytest.fixture(params=["t5", "bart"])
+def encoder_decoder(request, tmp_path):
+    return tiny_models.make(tmp_path / "model", request.param)
+
+
+def test_text_to_text_scores_equal_a_computation_by_hand(encoder_decoder):
+    tokenizer = transformers.AutoTokenizer.from_pretrained(encoder_decoder)
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(encoder_decoder).eval()
+    short = [Prompt("late. It is ", answer, ", says ada") for answer in ("bad", "so good")]
+
+    def by_hand(prompt):
+        gap, written = "<mask>", prompt.before + prompt.answer
+        source = tokenizer(prompt.before + gap + prompt.after, return_tensors="pt")
+        target = tokenizer(written, return_tensors="pt").input_ids
+        before = tokenizer(prompt.before, return_tensors="pt").input_ids.shape[1] - 1
+        with torch.no_grad():
+            logs = model(**source, labels=target).logits[0].log_softmax(-1)
+        numbers = target[0].tolist()
+        return [float(logs[place, numbers[place]]) for place in range(before, len(numbers) - 1)]
+
+    ours = LanguageModel.load(encoder_decoder, device="cpu")
+
+    assert ours.kind == TEXT
+    for prompt, found in zip(short, ours.logprobs(short), strict=True):
+        assert len(found) == len(prompt.answer)
+        assert found == pytest.approx(by_hand(prompt), abs=1e-4)
+
+
+def test_t5_fills_the_gap_that_a_sentinel_marks(tmp_path):
+    folder = tiny_models.make(tmp_path / "model", "t5", sentinels=True)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    source = tokenizer("late. It is <extra_id_0>, says ada", return_tensors="pt")
+    target = tokenizer("<extra_id_0>bad", return_tensors="pt").input_ids
+
+    (found,) = LanguageModel.load(folder, device="cpu").logprobs(
+        [Prompt("late. It is ", "bad", ", says ada")]
+    )
+
+    with torch.no_grad():
+        logs = model(**source, labels=target).logits[0].log_softmax(-1)
+    places = [place for place, number in enumerate(target[0].tolist()) if number > 5]
+    expected = [float(logs[place, int(target[0, place])]) for place in places]
+    assert found == pytest.approx(expected[-3:], abs=1e-4)

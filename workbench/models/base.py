@@ -15,6 +15,8 @@ from torch import Tensor, nn
 from workbench.models.spec import FamilyInfo, ModelInfo
 from workbench.runtime.inputs import EncodedInput, Preparer
 
+DECODER_IDS = "decoder_input_ids"  # (B, S): of an encoder–decoder, in the inputs of `logits_at`
+
 
 class States(NamedTuple):
     """Hidden states of every layer.
@@ -73,6 +75,7 @@ class Encoder(nn.Module, ABC):
     second axis of arrays (B, N, …) that have no row per unit. max_length: maximum units per input.
     head: the library's head that was loaded with it, "" if there is none.
     label_texts: the loaded head scores classes as texts: `logits` are log-probabilities of labels.
+    start: the unit that a decoder begins with, -1 without a decoder.
     pooling: how classifiers of whole texts pool its states by default, see `tasks.heads.pooling`.
     directions: in which a recurrent language model reads: "next", "previous" or both; () for all
     other encoders.
@@ -85,6 +88,7 @@ class Encoder(nn.Module, ABC):
     max_length: int
     head: str = ""
     label_texts: bool = False
+    start: int = -1
     pooling: str = "mean"
     directions: tuple[str, ...] = ()
 

@@ -1,4 +1,4 @@
-"""Score answers in prompts by local language models, masked or causal."""
+"""Score answers in prompts by local language models: masked, causal or text-to-text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import device as devices
 from workbench.models import spec
-from workbench.models.base import Encoder, LoadOptions
+from workbench.models.base import DECODER_IDS, Encoder, LoadOptions
 from workbench.models.loading import family_of
 from workbench.runtime.inputs import batches_by_length, pad
 from workbench.runtime.preparers.subwords import Subwords
@@ -24,8 +24,12 @@ from workbench.runtime.tokenizer import Tokenizer, mask_token
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Backend
 
-MASKED, CAUSAL = "masked", "causal"
+MASKED, CAUSAL, TEXT = "masked", "causal", "text-to-text"
+SENTINEL = "<extra_id_0>"  # T5 writes what belongs in its place
+_HEADS = {MASKED: "mask", CAUSAL: "next", TEXT: "text"}
 BATCH_TOKENS = 4096  # subwords in one forward pass, padding included
+
+Sequences = tuple[tuple[int, ...], tuple[int, ...]]  # ids of a row, and its source
 
 
 class Prompt(Protocol):
@@ -43,20 +47,25 @@ class Prompt(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One input of the model and the positions at which its predictions are read."""
+    """One input of the model and the position at which its prediction is read.
+
+    source: the input of the encoder, if `ids` are those of a decoder.
+    """
 
     ids: tuple[int, ...]
     position: int
     target: int
+    source: tuple[int, ...] = ()
 
 
 class LanguageModel:
-    """A loaded language model. `kind` is MASKED or CAUSAL."""
+    """A loaded language model. `kind` is MASKED, CAUSAL or TEXT."""
 
     def __init__(self, encoder: Encoder, kind: str, device: torch.device):
         self.encoder, self.kind, self.device = encoder.to(device).eval(), kind, device
         self.tokenizer, self.max_length = _tokenizer(encoder), encoder.max_length
         self.mask = mask_id(encoder) if kind == MASKED else -1
+        self._gap = "" if kind == MASKED else _gap(encoder)
 
     @classmethod
     def load(
@@ -65,9 +74,8 @@ class LanguageModel:
         """Raises ModelError for a model that is not a language model."""
         info = spec.read_folder(folder, allow_pickle=allow_pickle)
         kind = language_kind(info)
-        head = "mask" if kind == MASKED else "next"
         chosen = devices.pick(device)
-        options = LoadOptions(head=head, allow_pickle=allow_pickle)
+        options = LoadOptions(head=_HEADS[kind], allow_pickle=allow_pickle)
         return cls(family_of(info).load(info, options), kind, chosen)
 
     def logprobs(self, prompts: Sequence[Prompt]) -> list[list[float]]:
@@ -77,14 +85,41 @@ class LanguageModel:
 
         Causal: each subword given all before it. Masked: all subwords of the answer are masked at
         first; they are filled from left to right with the correct subwords, and each is scored
-        before it is filled. Equal inputs run once. Raises ModelError if a prompt exceeds the
-        maximum length of the model.
+        before it is filled. Text-to-text: the encoder reads the prompt with a gap in place of the
+        answer, marked as in pretraining; the decoder writes the answer behind T5's sentinel
+        (Raffel et al. 2020, section 3.1.4), or behind the beginning of the text (Lewis et al. 2020,
+        section 2). Equal inputs run once. Raises ModelError if a prompt exceeds the maximum length
+        of the model.
         """
         rows = [self._rows(one) for one in prompts]
         found = self._answers([row for group in rows for row in group])
         return [[found[row] for row in group] for group in rows]
 
     def _rows(self, prompt: Prompt) -> list[_Row]:
+        rows = self._written(prompt) if self.kind == TEXT else self._read(prompt)
+        longest = max((max(len(row.ids), len(row.source)) for row in rows), default=0)
+        if longest > self.max_length:
+            raise ModelError(
+                _("A prompt takes {longest:,} subwords; the model takes {max_length:,}.").format(
+                    longest=longest, max_length=self.max_length
+                ),
+                hint=_("Show fewer examples."),
+            )
+        return rows
+
+    def _written(self, prompt: Prompt) -> list[_Row]:
+        """Inputs of an encoder–decoder."""
+        backend = self.tokenizer.backend
+        before = self._gap if self._gap == SENTINEL else prompt.before if self._gap else ""
+        ids, places = locate(
+            backend, before + prompt.answer, len(before), len(before) + len(prompt.answer)
+        )
+        source = tuple(backend.encode(prompt.before + self._gap + prompt.after).ids)
+        decoded = (self.encoder.start, *ids[: places[-1]]) if places else ()
+        return [_Row(decoded, place, ids[place], source) for place in places]
+
+    def _read(self, prompt: Prompt) -> list[_Row]:
+        """Inputs of a model with one stack of layers."""
         text = prompt.before + prompt.answer + (prompt.after if self.kind == MASKED else "")
         ids, places = locate(
             self.tokenizer.backend,
@@ -101,14 +136,6 @@ class LanguageModel:
                 _Row(tuple(self._hidden(ids, places[turn:])), place, ids[place])
                 for turn, place in enumerate(places)
             ]
-        longest = max((len(row.ids) for row in rows), default=0)
-        if longest > self.max_length:
-            raise ModelError(
-                _("A prompt takes {longest:,} subwords; the model takes {max_length:,}.").format(
-                    longest=longest, max_length=self.max_length
-                ),
-                hint=_("Show fewer examples."),
-            )
         return rows
 
     def _hidden(self, ids: Sequence[int], places: Sequence[int]) -> list[int]:
@@ -116,48 +143,59 @@ class LanguageModel:
         return [self.mask if place in hidden else one for place, one in enumerate(ids)]
 
     def _answers(self, rows: Sequence[_Row]) -> dict[_Row, float]:
-        wanted: dict[tuple[int, ...], dict[_Row, None]] = {}
+        wanted: dict[Sequences, dict[_Row, None]] = {}
         for row in rows:
-            wanted.setdefault(row.ids, {})[row] = None
+            wanted.setdefault((row.ids, row.source), {})[row] = None
         groups = (
             _joined(wanted)
             if self.kind == CAUSAL
             else [(ids, list(found)) for ids, found in wanted.items()]
         )
         answers: dict[_Row, float] = {}
-        lengths = np.array([len(ids) for ids, _found in groups])
+        lengths = np.array([len(ids) + len(source) for (ids, source), _found in groups])
         for chosen in batches_by_length(lengths, BATCH_TOKENS):
             batch = [groups[number] for number in chosen]
             positions = [[row.position for row in found] for _, found in batch]
-            logits = self.logits([ids for ids, _ in batch], positions)
+            sources = [source for (_ids, source), _ in batch] if self.kind == TEXT else None
+            logits = self.logits([ids for (ids, _source), _ in batch], positions, sources)
             logs = logits.float().log_softmax(-1).cpu()  # (B, K, V)
-            for number, (_ids, found) in enumerate(batch):
+            for number, (_sequences, found) in enumerate(batch):
                 answers.update(
                     {row: float(logs[number, turn, row.target]) for turn, row in enumerate(found)}
                 )
         return answers
 
-    def logits(self, ids: Sequence[Sequence[int]], positions: Sequence[Sequence[int]]) -> Tensor:
-        """Scores over the vocabulary, (B, K, V), at up to K positions of each row.
+    def logits(
+        self,
+        ids: Sequence[Sequence[int]],
+        positions: Sequence[Sequence[int]],
+        sources: Sequence[Sequence[int]] | None = None,
+    ) -> Tensor:
+        """Scores over the vocabulary, (B, K, V), at up to K positions of each row of `ids`.
 
-        Rows with fewer positions are filled with position 0.
+        Rows with fewer positions are filled with position 0. `sources` are the inputs of an
+        encoder whose decoder gets `ids`.
         """
         most = max(map(len, positions))
         where = torch.tensor(
             [[*row, *[0] * (most - len(row))] for row in positions], device=self.device
         )
         with torch.inference_mode():
-            return self.encoder.logits_at(padded(ids, self.encoder), where)
+            if sources is None:
+                return self.encoder.logits_at(padded(ids, self.encoder), where)
+            inputs = padded(sources, self.encoder)
+            inputs[DECODER_IDS] = padded(ids, self.encoder)["input_ids"]
+            return self.encoder.logits_at(inputs, where)
 
 
 def language_kind(info: spec.ModelInfo) -> str:
-    """MASKED or CAUSAL. Raises ModelError for a model that is not a language model."""
-    for given, kind in (("masked_lm", MASKED), ("next_lm", CAUSAL)):
+    """MASKED, CAUSAL or TEXT. Raises ModelError for a model that is not a language model."""
+    for given, kind in (("masked_lm", MASKED), ("next_lm", CAUSAL), ("text_to_text", TEXT)):
         if given in info.gives:
             return kind
     raise ModelError(
         _("{model} has no language model head.").format(model=info.name),
-        hint=_("Choose a masked or causal language model."),
+        hint=_("Choose a masked or causal language model, T5 or BART."),
     )
 
 
@@ -171,6 +209,14 @@ def mask_id(encoder: Encoder) -> int:
             _("The tokenizer of {model} has no mask token.").format(model=encoder.info.name)
         )
     return number
+
+
+def _gap(encoder: Encoder) -> str:
+    """The token that marks a gap in the input of an encoder–decoder; "" if it has none."""
+    backend = _tokenizer(encoder).backend
+    if backend.token_to_id(SENTINEL) is not None:
+        return SENTINEL
+    return mask_token(encoder.info.path, backend) or ""
 
 
 def _tokenizer(encoder: Encoder) -> Tokenizer:
@@ -190,16 +236,17 @@ def locate(backend: Backend, text: str, start: int, end: int) -> tuple[list[int]
 
 
 def _joined(
-    wanted: Mapping[tuple[int, ...], Mapping[_Row, None]],
-) -> list[tuple[tuple[int, ...], list[_Row]]]:
+    wanted: Mapping[Sequences, Mapping[_Row, None]],
+) -> list[tuple[Sequences, list[_Row]]]:
     """Rows of a causal model that are a prefix of another row are answered by that row."""
-    groups: list[tuple[tuple[int, ...], list[_Row]]] = []
-    for ids in sorted(wanted, key=len, reverse=True):
-        home = next((found for longer, found in groups if longer[: len(ids)] == ids), None)
+    groups: list[tuple[Sequences, list[_Row]]] = []
+    for sequences in sorted(wanted, key=lambda given: len(given[0]), reverse=True):
+        ids = sequences[0]
+        home = next((found for (longer, _), found in groups if longer[: len(ids)] == ids), None)
         if home is None:
-            groups.append((ids, list(wanted[ids])))
+            groups.append((sequences, list(wanted[sequences])))
         else:
-            home.extend(wanted[ids])
+            home.extend(wanted[sequences])
     return groups
 
 

@@ -104,6 +104,22 @@ class Seq2SeqEncoder(TransformerEncoder):
         scores = scores * (targets[:, 1:] >= 0).repeat(size, 1)
         return found + scores.sum(-1).view(size, labels)
 
+    def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
+        """Scores of the next subword at `positions` of `DECODER_IDS`, which the encoder's states of
+        the other inputs precede.
+        """
+
+        def pick(_module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+            index = positions.unsqueeze(-1).expand(-1, -1, given[0].shape[-1])
+            return (given[0].gather(1, index),)  # (B, S, H) → (B, K, H)
+
+        hook = self.model.get_output_embeddings().register_forward_pre_hook(pick)
+        try:
+            logits: Tensor = self.model(**inputs).logits
+            return logits
+        finally:
+            hook.remove()
+
     def _decode(self, memory: Tensor, mask: Tensor, ids: Tensor, past: Any) -> Any:
         return self.model(
             encoder_outputs=(memory,),

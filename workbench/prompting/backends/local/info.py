@@ -10,7 +10,12 @@ from workbench.base.i18n import N_, _
 from workbench.models.spec import ModelInfo, read_folder
 from workbench.prompting.backends.spec import AtHand, BackendInfo, Measure, PromptModel
 
-LANGUAGE = frozenset(("masked_lm", "next_lm"))
+# What a language model gives → its title in lists
+LANGUAGE = {
+    "masked_lm": N_("{name} (masked)"),
+    "next_lm": N_("{name} (causal)"),
+    "text_to_text": N_("{name} (text-to-text)"),
+}
 USUAL_LENGTH = 512  # for models that specify no maximum length
 
 
@@ -48,12 +53,12 @@ class LocalInfo(BackendInfo):
 
 def _scores_subwords(card: ModelInfo) -> bool:
     """Whether it is a language model over subwords: others have no tokenizer for answers."""
-    return bool(card.tokenizer and LANGUAGE & {*card.gives})
+    return bool(card.tokenizer and LANGUAGE.keys() & {*card.gives})
 
 
 def _model(card: ModelInfo) -> PromptModel:
-    title = _("{name} (masked)") if "masked_lm" in card.gives else _("{name} (causal)")
-    return PromptModel(card.name, card.path, title.format(name=card.name), card.pickled)
+    title = next(title for given, title in LANGUAGE.items() if given in card.gives)
+    return PromptModel(card.name, card.path, _(title).format(name=card.name), card.pickled)
 
 
 INFO = LocalInfo()
