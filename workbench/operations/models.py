@@ -100,6 +100,7 @@ _LANGUAGE_USES = {
     "mask": ("masked_lm", N_("Masked words")),
     "next": ("next_lm", N_("Next words")),
     "previous": ("previous_lm", N_("Previous words")),
+    "text": ("text_to_text", N_("Text to text")),
 }
 
 

@@ -68,6 +68,14 @@ class Model(nn.Module):
         states = states if self.layers is None else self.layers(states)
         return {name: found.float() for name, found in self.head(states).items()}
 
+    @property
+    def own_head(self) -> bool:
+        """Whether `pipeline` of transformers has no task for the saved folder.
+
+        That is so for a head of ours, and for label texts, which it would only generate.
+        """
+        return self.head is not None or self.encoder.label_texts
+
     def head_parameters(self) -> list[nn.Parameter]:
         """Parameters of the head, which do not belong to the encoder."""
         parts = self.encoder.parts()

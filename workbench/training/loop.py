@@ -352,7 +352,7 @@ class _Training:
             "task": self.spec.task,
             "method": self.spec.method,
             "family": self.model.encoder.info.family,
-            "own_head": self.model.head is not None,
+            "own_head": self.model.own_head,
             "layer": self.spec.layer,
             "labels": list(self.labels),
             "max_length": self.plan.max_length,

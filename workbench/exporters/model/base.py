@@ -38,8 +38,8 @@ class Export:
 
     @property
     def own_head(self) -> bool:
-        """Whether the model has a head of ours, which transformers cannot load."""
-        return self.predictor.model.head is not None
+        """See `Model.own_head`."""
+        return self.predictor.model.own_head
 
     def saved(self) -> Path:
         """A folder with the model in the format of its family; saved on the first call."""
