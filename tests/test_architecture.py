@@ -17,6 +17,7 @@ CODE = ROOT / "workbench"
 # The light modules of heavy packages → the light modules that each may import at module level,
 # besides base, text and the standard library. Upper layers import the specs, never an info.
 LIGHT = {
+    "models.results": (),
     "models.spec.*": ("models.spec", "models.spec.*"),
     "models.families.*.info.*": (
         "models.spec",

@@ -187,7 +187,7 @@ def test_a_second_layer_that_is_labelled_in_test_and_train_takes_its_dev_from_tr
     )
 
 
-def test_later_documents_go_to_train_and_twins_of_tested_texts_to_test(
+def test_later_documents_go_to_train_and_repeated_texts_of_test_to_test(
     project, add_layer, add_documents
 ):
     add_layer("topic")
@@ -198,7 +198,7 @@ def test_later_documents_go_to_train_and_twins_of_tested_texts_to_test(
     tested = next(n for n, id in enumerate(ids) if before[id] == "test")
 
     later = add_documents([(f"later {n}", None, "submitted", "topic", "praise") for n in range(50)])
-    twins = add_documents(
+    repeated = add_documents(
         [
             (f"text {tested}", None, "submitted", "mood", "praise"),
             ("text", None, "submitted", "mood", "complaint"),
@@ -209,7 +209,7 @@ def test_later_documents_go_to_train_and_twins_of_tested_texts_to_test(
 
     now = splits_of(project)
     assert {now[id] for id in later} == {"train"} and {id: now[id] for id in ids} == before
-    assert now[twins[0]] == "test" and now[twins[1]] != "test"
+    assert now[repeated[0]] == "test" and now[repeated[1]] != "test"
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_a_layer_over_documents_of_its_own_leaves_the_others_alone(
 ):
     add_layer("mood")
     add_documents([("other", None, "submitted", "mood", "praise")] * 1)
-    add_documents([("text 3", None, "submitted", "mood", "praise")])  # the twin of one in test
+    add_documents([("text 3", None, "submitted", "mood", "praise")])  # repeats one in test
 
     found = splits.divide(project, SplitChoice(("mood",), 1, keep=False))
 

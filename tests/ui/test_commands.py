@@ -4,7 +4,7 @@ from PySide6.QtGui import QKeySequence
 
 from workbench.ui.commands import MENUS
 from workbench.ui.dialogs.key_sheet import KeySheet
-from workbench.ui.keys import clashes, keys_of, remap, shown
+from workbench.ui.keys import conflicts, keys_of, remap, shown
 from workbench.ui.palette import NO_MATCH, Palette, rank
 
 
@@ -27,7 +27,7 @@ def test_the_menu_bar_has_six_menus_with_mnemonics(app):
 def test_no_two_commands_of_one_place_share_a_key(app):
     entries = [(one.command, one.page) for one in app.window.menus.entries]
 
-    assert [(key, a.id, b.id) for key, a, b in clashes(entries, app.settings)] == []
+    assert [(key, a.id, b.id) for key, a, b in conflicts(entries, app.settings)] == []
 
 
 def test_every_page_has_its_key(app):

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from tests.ui.pseudo import Pseudo, Seen, make_project, watch_painting
+from workbench.models.results import Repository, RepositoryFile
 from workbench.operations.splits import SplitChoice
 
 PATIENCE = 60.0  # seconds to wait for threads; slow machines must not fail
@@ -504,18 +505,18 @@ def dialogs(way: Walk) -> None:
     for card in models.view._cards:
         way.context_menu("menu of a model", _choices(models.view, card.info))
     for stage in ("ask", "looking", "told", "fetching", "done"):
-        told = {
-            "id": "α",
-            "size_bytes": 5_000_000,
-            "files": ["α"],
-            "family": "bert",
-            "gated": True,
-            "pickled": True,
-        }
+        found = Repository(
+            "α",
+            size_bytes=5_000_000,
+            files=(RepositoryFile("α", 5_000_000),),
+            family="bert",
+            gated=True,
+            pickled=True,
+        )
         way.dialog(
             f"download, {stage}",
             models.view.ask_id,
-            lambda dialog, stage=stage, told=told: dialog.state.update(stage=stage, told=told),
+            lambda dialog, stage=stage, found=found: dialog.state.update(stage=stage, found=found),
         )
     labels = way.go("labels")
     way.dialog("add a layer", labels.view.ask_layer)

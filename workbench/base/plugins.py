@@ -67,7 +67,7 @@ def find(settings: Settings) -> tuple[Plugin, ...]:
     from importlib.metadata import entry_points  # slow to import and rarely needed
 
     found += [_installed(point.value) for point in sorted(entry_points(group=GROUP), key=str)]
-    return tuple(_without_clashes(found))
+    return tuple(_without_conflicts(found))
 
 
 def _inside(folder: Path) -> Iterator[Path]:
@@ -160,7 +160,7 @@ def _broken(folder: Path, fault: str, details: str = "") -> Plugin:
     return Plugin(name, name, "", "", folder.absolute(), name, (), fault, details)
 
 
-def _without_clashes(found: Sequence[Plugin]) -> Iterator[Plugin]:
+def _without_conflicts(found: Sequence[Plugin]) -> Iterator[Plugin]:
     """Of several plugins with the same id or package, only the first can be used."""
     ids: dict[str, Plugin] = {}
     packages: dict[str, Plugin] = {}

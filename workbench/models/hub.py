@@ -16,6 +16,7 @@ from urllib.parse import urlparse
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.models import spec
+from workbench.models.results import Download, Repository, RepositoryFile
 from workbench.models.spec import downloads
 
 if TYPE_CHECKING:
@@ -48,9 +49,8 @@ def look_up(
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target. params: id, revision (default main).
 
-    Returns id, revision (commit), licence, size_bytes, files, pickled, family, uses.
-
-    Raises ModelError for an unknown id or a repository without loadable weights.
+    Returns a Repository as JSON. Raises ModelError for an unknown id or a repository without
+    loadable weights.
     """
     yield {
         "kind": "log",
@@ -59,7 +59,7 @@ def look_up(
         ),
     }
     with _explained(params["id"]):
-        return _described(params["id"], params.get("revision") or None)
+        return _described(params["id"], params.get("revision") or None).to_json()
 
 
 def download(
@@ -67,51 +67,49 @@ def download(
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target. params: id, revision, allow_pickle.
 
-    Yields {"kind": "progress", "step", "total", "file"} (bytes). Returns id and path.
+    Yields {"kind": "progress", "step", "total", "file"} (bytes). Returns a Download as JSON.
 
     "stop" and close both end it. Finished files stay in the cache; the next attempt resumes an
     unfinished one.
     """
     with _explained(params["id"]):
         found = _described(params["id"], params.get("revision") or None)
-        if found["pickled"] and not params.get("allow_pickle"):
+        if found.pickled and not params.get("allow_pickle"):
             raise ModelError(
                 _("{model} has only pickled weights, which can execute arbitrary code.").format(
-                    model=found["id"]
+                    model=found.id
                 ),
                 hint=_(
                     "Confirm that you trust its source, or choose a model with model.safetensors."
                 ),
             )
         done, path, stopped = 0, "", False
-        for one in found["files"]:
-            for part in _fetched(found["id"], found["revision"], one["name"], one["bytes"]):
+        for file in found.files:
+            for part in _fetched(found.id, found.revision, file.name, file.bytes):
                 command = yield {
                     "kind": "progress",
                     "step": done + part,
-                    "total": found["size_bytes"],
-                    "file": one["name"],
+                    "total": found.size_bytes,
+                    "file": file.name,
                 }
                 stopped = stopped or command == "stop"
                 if stopped:
-                    return {"id": found["id"], "path": "", "stopped": True}
-            done += one["bytes"]
-            path = _settle(
-                found["id"], found["revision"], params.get("revision") or "main", one["name"]
-            )
+                    return Download(found.id, stopped=True).to_json()
+            done += file.bytes
+            path = _settle(found.id, found.revision, params.get("revision") or "main", file.name)
     info = spec.read_folder(
         Path(path).parent,
         allow_pickle=bool(params.get("allow_pickle")),
-        name=found["id"],
+        name=found.id,
         origin="cache",
     )
-    return {"id": found["id"], "path": info.path, "stopped": False, "card": info.to_json()}
+    return Download(found.id, info.path, card=info.to_json()).to_json()
 
 
 # ---------------------------------------------------------------- repository contents
 
 
-def _described(model_id: str, revision: str | None) -> dict[str, Any]:
+def _described(model_id: str, revision: str | None) -> Repository:
     from huggingface_hub import HfApi
 
     about = HfApi().model_info(model_id, revision=revision, files_metadata=True)
@@ -138,16 +136,16 @@ def _described(model_id: str, revision: str | None) -> dict[str, Any]:
             ),
         )
     card = about.card_data.to_dict() if about.card_data else {}
-    return {
-        "id": about.id or model_id,
-        "revision": about.sha,
-        "licence": _licence(card, about.tags or ()),
-        "size_bytes": sum(sizes[one] for one in names),
-        "files": [{"name": one, "bytes": sizes[one]} for one in names],
-        "pickled": pickled,
-        "family": family,
-        "gated": bool(about.gated),
-    }
+    return Repository(
+        id=about.id or model_id,
+        revision=about.sha or "",
+        licence=_licence(card, about.tags or ()),
+        size_bytes=sum(sizes[name] for name in names),
+        files=tuple(RepositoryFile(name, sizes[name]) for name in names),
+        pickled=pickled,
+        family=family,
+        gated=bool(about.gated),
+    )
 
 
 def _weights(sizes: Mapping[str, int]) -> tuple[list[str], bool]:

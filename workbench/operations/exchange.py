@@ -14,6 +14,7 @@ from workbench.base import scratch
 from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
+from workbench.importers.results import StagingResult
 from workbench.jobs.spec import JobSpec
 from workbench.operations.background import Background
 from workbench.operations.import_duplicates import DUPLICATES, Duplicates
@@ -130,8 +131,7 @@ class _Act:
         finally:
             scratch.remove(self.folder)
         if job is not None:
-            formats = tuple(job.result.get("formats", ())) if job.result else ()
-            outcome = replace(outcome, formats=formats)
+            outcome = replace(outcome, formats=StagingResult.from_json(job.result).formats)
         return outcome
 
     def _copy(self, staged: staging.Staged, watch: Watch) -> ImportOutcome:

@@ -16,7 +16,7 @@ from workbench.storage import intake
 
 if TYPE_CHECKING:
     from workbench.storage.database import Database
-    from workbench.storage.intake import Clash, Targets, Twin
+    from workbench.storage.intake import DuplicateText, KeyConflict, Targets
 
 # The action for a record whose key and text exist in the project; with "-text", also for one whose
 # text exists in the project, or in the files, under another key. By default that one is imported.
@@ -28,11 +28,13 @@ _EXAMPLES = 3
 class Duplicates:
     """Duplicates of an import. Created inside `intake.attached` and an edit.
 
-    `skip`: numbers (seq) of the staged documents that are not imported. `keys`: new keys by seq.
+    same: records whose key and text exist in the project; texts: those whose text exists under
+    another key. skip: numbers (seq) of the staged documents that are not imported. keys: new keys
+    by seq.
     """
 
-    same: list[Clash]
-    twins: tuple[Twin, ...]
+    same: list[KeyConflict]
+    texts: tuple[DuplicateText, ...]
     how: str
     keys: dict[int, str] = field(default_factory=dict)
     skipped: list[SkippedRecord] = field(default_factory=list)
@@ -40,19 +42,21 @@ class Duplicates:
 
     @classmethod
     def find(cls, db: Database, files: Sequence[Path], how: str) -> Duplicates:
-        clashes = intake.clashes(db)
-        same = [clash for clash in clashes if clash.same_text]
-        found = cls(same, intake.twins(db, [clash.seq for clash in same]), how)
-        found._rename(db, [clash for clash in clashes if how == "add" or not clash.same_text])
+        conflicts = intake.key_conflicts(db)
+        same = [conflict for conflict in conflicts if conflict.same_text]
+        found = cls(same, intake.duplicate_texts(db, [conflict.seq for conflict in same]), how)
+        found._rename(
+            db, [conflict for conflict in conflicts if how == "add" or not conflict.same_text]
+        )
         found._list_skipped(files)
-        if found.twins:
-            found.warnings += _same_texts(found.twins, found.action)
+        if found.texts:
+            found.warnings += _same_texts(found.texts, found.action)
         return found
 
     @property
     def skip(self) -> list[int]:
-        left_out = [] if self.how == "add" else [clash.seq for clash in self.same]
-        return left_out + [twin.seq for twin in self.twins if self.action != "imported"]
+        left_out = [] if self.how == "add" else [conflict.seq for conflict in self.same]
+        return left_out + [duplicate.seq for duplicate in self.texts if self.action != "imported"]
 
     @property
     def action(self) -> str:
@@ -61,19 +65,21 @@ class Duplicates:
 
     @property
     def same_texts(self) -> SameTexts:
-        in_project = sum(twin.document_id is not None for twin in self.twins)
-        return SameTexts(in_project, len(self.twins) - in_project, self.action)
+        in_project = sum(duplicate.document_id is not None for duplicate in self.texts)
+        return SameTexts(in_project, len(self.texts) - in_project, self.action)
 
     def suggest(self, db: Database, targets: Targets, at: str) -> int:
         """Turn the labels of skipped records into suggestions, after `intake.copy_documents`."""
         if not self.how.startswith("suggest"):
             return 0
-        pairs = [(clash.seq, clash.document_id) for clash in self.same]
+        pairs = [(conflict.seq, conflict.document_id) for conflict in self.same]
         if self.action == "suggested":
-            ids = intake.new_ids(db, [twin.first for twin in self.twins if twin.first])
+            ids = intake.new_ids(
+                db, [duplicate.first for duplicate in self.texts if duplicate.first]
+            )
             pairs += [
-                (twin.seq, twin.document_id or ids[twin.first])
-                for twin in self.twins
+                (duplicate.seq, duplicate.document_id or ids[duplicate.first])
+                for duplicate in self.texts
             ]  # fmt: skip
         count = intake.suggest(db, targets, pairs, at=at) if pairs else 0
         if self.same:
@@ -86,15 +92,17 @@ class Duplicates:
             self.warnings.append(told.format(n=len(self.same)))
         return count
 
-    def _rename(self, db: Database, clashes: list[Clash]) -> None:
+    def _rename(self, db: Database, conflicts: list[KeyConflict]) -> None:
         """New keys for records whose key is taken."""
-        new = intake.free_keys(db, [clash.key for clash in clashes])
-        self.keys = {clash.seq: new[place] for place, clash in enumerate(clashes)}
+        new = intake.free_keys(db, [conflict.key for conflict in conflicts])
+        self.keys = {conflict.seq: new[place] for place, conflict in enumerate(conflicts)}
         if different := [
-            (clash.key, self.keys[clash.seq]) for clash in clashes if not clash.same_text
+            (conflict.key, self.keys[conflict.seq])
+            for conflict in conflicts
+            if not conflict.same_text
         ]:
             self.warnings.append(renamed(different, in_project=True))
-        if again := sum(clash.same_text for clash in clashes):
+        if again := sum(conflict.same_text for conflict in conflicts):
             told = ngettext(
                 "{n:,} record that already exists in the project was imported again under "
                 "a new key.",
@@ -108,34 +116,36 @@ class Duplicates:
         if self.how.startswith("skip"):
             told = _("its key ({key}) and text already exist in the project")
             self.skipped += [
-                SkippedRecord(str(files[clash.file]), clash.line, told.format(key=clash.key))
-                for clash in self.same
+                SkippedRecord(
+                    str(files[conflict.file]), conflict.line, told.format(key=conflict.key)
+                )
+                for conflict in self.same
             ]
         if self.action == "skipped":
             self.skipped += [
-                SkippedRecord(str(files[twin.file]), twin.line, _reason(twin))
-                for twin in self.twins
+                SkippedRecord(str(files[duplicate.file]), duplicate.line, _reason(duplicate))
+                for duplicate in self.texts
             ]
 
 
-def _reason(twin: Twin) -> str:
+def _reason(duplicate: DuplicateText) -> str:
     told = (
         _("its text already occurs in the files under the key {key}")
-        if twin.first
+        if duplicate.first
         else _("its text already exists in the project under the key {key}")
     )
-    return told.format(key=twin.other_key)
+    return told.format(key=duplicate.other_key)
 
 
-def _same_texts(twins: Sequence[Twin], action: str) -> list[str]:
+def _same_texts(texts: Sequence[DuplicateText], action: str) -> list[str]:
     """Sentences about texts that exist in the project, and about those repeated in the files."""
     told = []
     for inside, found in (
-        (True, [twin for twin in twins if not twin.first]),
-        (False, [twin for twin in twins if twin.first]),
+        (True, [duplicate for duplicate in texts if not duplicate.first]),
+        (False, [duplicate for duplicate in texts if duplicate.first]),
     ):
         if found:
-            pairs = [f"{twin.key} = {twin.other_key}" for twin in found[:_EXAMPLES]]
+            pairs = [f"{duplicate.key} = {duplicate.other_key}" for duplicate in found[:_EXAMPLES]]
             examples = ", ".join(pairs) + (" …" if len(found) > _EXAMPLES else "")
             told.append(
                 _sentence(inside, action, len(found)).format(n=len(found), examples=examples)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import Cancelled, ImportFailed, JobFailed, WorkbenchError
 from workbench.base.events import Signal
@@ -14,6 +14,7 @@ from workbench.base.watch import Watch
 from workbench.jobs.events import Finished, Output
 
 if TYPE_CHECKING:
+    from workbench.importers.results import FileRead
     from workbench.jobs.queue import Job
 
 
@@ -47,7 +48,7 @@ class ImportOutcome:
     warnings: tuple[str, ...]
     suggestions: int = 0
     same_texts: SameTexts = SameTexts()
-    formats: tuple[Mapping[str, Any], ...] = ()
+    formats: tuple[FileRead, ...] = ()
 
 
 class ImportHandle:

@@ -272,10 +272,7 @@ def allow_pickle(name: str, settings: Settings | None = None) -> ModelInfo:
 
 
 def look_up(model_id: str, settings: Settings | None = None) -> JobSpec:
-    """A job that queries size and licence from the hub.
-
-    Its result is a dict with id, revision, licence, size_bytes, files, pickled, family.
-    """
+    """A job that queries size and licence from the hub; its result is a Repository as JSON."""
     return _hub_job(
         "look_up", {"id": _checked(model_id)}, _("Look up {id}").format(id=model_id), settings
     )
@@ -290,7 +287,7 @@ def download(
 ) -> JobSpec:
     """A job that downloads a model into the Hugging Face cache.
 
-    It yields progress (done and total bytes); its result has `path`.
+    It yields progress (done and total bytes); its result is a Download as JSON.
     """
     params = {"id": _checked(model_id), "revision": revision, "allow_pickle": allow_pickle}
     return _hub_job("download", params, _("Download {id}").format(id=model_id), settings)

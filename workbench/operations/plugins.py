@@ -8,7 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -20,6 +20,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.manifest import Contribution
 from workbench.base.plugins import Plugin
+from workbench.base.records import from_plain, to_plain
 from workbench.base.settings import Settings
 from workbench.jobs.spec import JobSpec
 
@@ -79,6 +80,26 @@ class Checked:
     title: str
     error: str = ""
     details: str = ""
+
+
+@dataclass(frozen=True)
+class PluginCheck:
+    """The result of a job that has checked a plugin."""
+
+    checked: tuple[Checked, ...] = ()
+
+    @property
+    def first_error(self) -> Checked | None:
+        return next((one for one in self.checked if one.error), None)
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = to_plain(self)
+        return found
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> PluginCheck:
+        """Unknown fields are skipped."""
+        return from_plain(cls, raw)
 
 
 # ---------------------------------------------------------------- listing
@@ -220,10 +241,10 @@ def check_spec(plugin: Plugin) -> JobSpec:
 def check_job(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], None, dict[str, Any]]:
-    """Job target: yields one stage, returns {"checked": [as Checked]}."""
+    """Job target: yields one stage, returns a PluginCheck as JSON."""
     found = check(plugins.describe(Path(params["folder"])))
     yield {"kind": "stage", "text": _("Importing the plugin…")}
-    return {"checked": [asdict(one) for one in found]}
+    return PluginCheck(tuple(found)).to_json()
 
 
 def _fault(one: Contribution) -> str:

@@ -17,6 +17,7 @@ from workbench.base.i18n import N_, _, ngettext
 from workbench.importers.base import Hint, Options, Remark, Row, Skipped
 from workbench.importers.brat import annotations_of
 from workbench.importers.detect import chosen, detect, importer
+from workbench.importers.results import FileRead, StagingResult
 from workbench.importers.source import Source
 from workbench.storage.staging import LISTED, StagingWriter
 from workbench.text.dataset import Record
@@ -35,10 +36,9 @@ def run(
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """`params`: files [path …], format, encoding, splits, options (fields of Options), duplicates.
 
-    Yields {"kind": "progress", "part": 0…1, "text"}; returns {"documents", "formats": [{"file",
-    "format",
-    "why", "encoding"}]}. Raises ImportFailed if a file cannot be read at all: then nothing is
-    imported.
+    Yields {"kind": "progress", "part": 0…1, "text"}; returns a StagingResult as JSON.
+
+    Raises ImportFailed if a file cannot be read at all: then nothing is imported.
     """
     intake = _Intake(params, Path(folder) / STAGING)
     try:
@@ -47,14 +47,14 @@ def run(
     except BaseException:
         intake.writer.abandon()
         raise
-    return {"documents": intake.writer.documents, "formats": intake.formats}
+    return StagingResult(intake.writer.documents, tuple(intake.formats)).to_json()
 
 
 class _Intake:
     def __init__(self, params: Mapping[str, Any], path: Path):
         self.params = params
         self.writer = StagingWriter(path)
-        self.formats: list[dict[str, Any]] = []
+        self.formats: list[FileRead] = []
         raw = dict(params.get("options") or {})
         raw["mapping"] = tuple((role, column) for role, column in raw.get("mapping") or ())
         self.options = Options(**raw)
@@ -86,9 +86,7 @@ class _Intake:
                     self._warn_of(path, beside)
             elif warning := chosen(source, format):
                 self.writer.warn(warning)
-            self.formats.append(
-                {"file": str(path), "format": format, "why": why, "encoding": source.encoding.name}
-            )
+            self.formats.append(FileRead(str(path), format, why, source.encoding.name))
             if not source.encoding.sure:
                 self.writer.warn(
                     _("{file} was read as {encoding}: {why}.").format(
@@ -144,12 +142,12 @@ class _Intake:
         record = row.record
         record = self._with_split(record, number)
         wanted = record.document.key or self._own_key(number, name, row.line)
-        key, twin = self._key(wanted, record.document.text_hash, (number, row.line))
-        if twin is not None and self.params.get("duplicates", "skip") != "add":
+        key, first = self._key(wanted, record.document.text_hash, (number, row.line))
+        if first is not None and self.params.get("duplicates", "skip") != "add":
             self.writer.skip(
                 number,
                 row.line,
-                self._same_as(wanted, number, twin),
+                self._same_as(wanted, number, first),
             )
             return
         for layer, labels in record.marks.items():
@@ -175,13 +173,13 @@ class _Intake:
         self._place = (file, line, count)
         return f"{name}:{line}" if count == 1 else f"{name}:{line}.{count}"
 
-    def _same_as(self, key: str, file: int, twin: tuple[int, int]) -> str:
-        if twin[0] == file:
+    def _same_as(self, key: str, file: int, first: tuple[int, int]) -> str:
+        if first[0] == file:
             told = _("the same key ({key}) and text already occur in line {line}")
         else:
             told = _("the same key ({key}) and text already occur in {file}, line {line}")
-        name = Path(self.params["files"][twin[0]]).name
-        return told.format(key=key, line=twin[1], file=name)
+        name = Path(self.params["files"][first[0]]).name
+        return told.format(key=key, line=first[1], file=name)
 
     def _key(
         self, wanted: str, text_hash: str, place: tuple[int, int]
@@ -195,13 +193,13 @@ class _Intake:
         if seen is None:
             self._seen[wanted] = {text_hash: place}
             return wanted, None
-        twin = seen.get(text_hash)
+        first = seen.get(text_hash)
         seen.setdefault(text_hash, place)
         key = self._free(wanted)
-        if twin is None or self.params.get("duplicates") == "add":
+        if first is None or self.params.get("duplicates") == "add":
             self._seen[key] = {text_hash: place}
-            (self._again if twin else self._renamed).append((wanted, key))
-        return key, twin
+            (self._again if first else self._renamed).append((wanted, key))
+        return key, first
 
     def _free(self, wanted: str) -> str:
         """`wanted (2)`, `wanted (3)`, …: the first free one.

@@ -86,7 +86,7 @@ def _on_home_thread(db: Database) -> bool:
 
 
 @dataclass(frozen=True)
-class Clash:
+class KeyConflict:
     """A staged document whose key already exists in the project, with the same or another text.
 
     `file` is the 0-based number of the imported file, `line` the line in it.
@@ -100,7 +100,7 @@ class Clash:
     same_text: bool
 
 
-def clashes(db: Database) -> tuple[Clash, ...]:
+def key_conflicts(db: Database) -> tuple[KeyConflict, ...]:
     """Staged documents whose key exists in the project, in order of the files. Requires `attached`.
 
     If several documents of the project have the key, one with the same text is preferred.
@@ -111,13 +111,14 @@ def clashes(db: Database) -> tuple[Clash, ...]:
         " order by s.seq, d.text_hash = s.text_hash, d.id desc"
     ).fetchall()
     by_seq = {
-        seq: Clash(seq, file, line, key, id, bool(same)) for seq, file, line, key, id, same in rows
+        seq: KeyConflict(seq, file, line, key, id, bool(same))
+        for seq, file, line, key, id, same in rows
     }
     return tuple(by_seq.values())
 
 
 @dataclass(frozen=True)
-class Twin:
+class DuplicateText:
     """A staged document whose text already occurs under another key, `other_key`.
 
     The other document is `document_id` of the project or, if that is None, the staged document
@@ -133,7 +134,7 @@ class Twin:
     first: int
 
 
-def twins(db: Database, skip: list[int]) -> tuple[Twin, ...]:
+def duplicate_texts(db: Database, skip: list[int]) -> tuple[DuplicateText, ...]:
     """Staged documents with a duplicate text, in order of the files. Requires `attached`.
 
     `skip`: seqs to leave out. A text that occurs both in the project and in the files is reported
@@ -167,7 +168,7 @@ def twins(db: Database, skip: list[int]) -> tuple[Twin, ...]:
         " cross join temp.asked a on a.seq = s.seq cross join staging.doc f on f.seq = r.seq"
         " where not exists (select 1 from main.document d where d.text_hash = s.text_hash)"
     ).fetchall()
-    return tuple(Twin(*row) for row in sorted([*in_project, *in_files]))
+    return tuple(DuplicateText(*row) for row in sorted([*in_project, *in_files]))
 
 
 def new_ids(db: Database, seqs: list[int]) -> dict[int, int]:

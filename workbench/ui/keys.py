@@ -39,7 +39,7 @@ def remap(command: Command, keys: list[str], settings: Settings) -> None:
     settings.save()
 
 
-def clashes(
+def conflicts(
     commands: list[tuple[Command, str]], settings: Settings
 ) -> list[tuple[str, Command, Command]]:
     """Keys shared by two commands of one page: (key, first, second).

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QKeySequenceEdit, QLineEdit
 
 from workbench.base.i18n import _
 from workbench.ui.commands import Command
-from workbench.ui.keys import clashes, keys_of, remap, shown
+from workbench.ui.keys import conflicts, keys_of, remap, shown
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field
@@ -136,7 +136,7 @@ class KeyDialog(Dialog):
         entries = [(entry.command, entry.page) for entry in self._app.window.menus.entries]
         taken = [
             pair
-            for key, *pair in clashes(entries, self._app.settings)
+            for key, *pair in conflicts(entries, self._app.settings)
             if self._line.command in pair and key == wanted
         ]
         if taken:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _, ngettext
 from workbench.operations import plugins
-from workbench.operations.plugins import ERROR, Checked, Status
+from workbench.operations.plugins import ERROR, PluginCheck, Status
 from workbench.ui import formats
 
 if TYPE_CHECKING:
@@ -147,18 +146,12 @@ def _failure(job: Job) -> tuple[str, str] | None:
     """The error of a plugin that a job has checked, with traceback; None if the check succeeded."""
     if job.status != "done":
         return f"{job.message} {job.hint}".strip(), job.details
-    found = [Checked(**_named(one)) for one in job.result.get("checked", ())]
-    wrong = [one for one in found if one.error]
-    if not wrong:
+    first = PluginCheck.from_json(job.result).first_error
+    if first is None:
         return None
-    first = wrong[0]
     told = _("{title} cannot be used. {reason} The plugin was not enabled ({time}).")
     at = formats.clock(time.time())
     return told.format(title=first.title, reason=_sentence(first.error), time=at), first.details
-
-
-def _named(raw: Mapping[str, Any]) -> dict[str, str]:
-    return {str(name): str(value) for name, value in raw.items()}
 
 
 def _sentence(text: str) -> str:

@@ -12,7 +12,7 @@ from tests import tiny_models
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.settings import Settings, load
-from workbench.ui.panels.models.download import DownloadState, told_words
+from workbench.ui.panels.models.download import DownloadState, repository_words
 from workbench.ui.panels.models.state import (
     ModelsState,
     facts,
@@ -235,7 +235,7 @@ TOLD = {
     "revision": "c" * 40,
     "licence": "mit",
     "size_bytes": 2_000_000,
-    "files": [{}, {}],
+    "files": [{"name": "config.json", "bytes": 1}, {"name": "model.safetensors", "bytes": 2}],
     "pickled": False,
     "family": "bert",
 }
@@ -263,10 +263,9 @@ def test_offline_nothing_is_asked_until_the_person_allows_it(context):
 def test_size_and_licence_are_told_then_it_is_fetched_with_progress(download, context):
     download.look_up("some/tiny")
     context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
-    assert (
-        download.stage == "told"
-        and told_words(download.told) == "Size: 2.0 MB in 2 files. License: mit. Family: bert."
-    )
+    words = repository_words(download.found)
+    assert download.stage == "told"
+    assert words == "Size: 2.0 MB in 2 files. License: mit. Family: bert."
 
     download.fetch()
     job = context.queue.jobs[1]
@@ -326,7 +325,7 @@ def test_closing_cancels_what_runs_and_typing_forgets_what_was_told(download, co
     download.look_up("some/tiny")
     context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
     download.again()
-    assert download.stage == "ask" and download.told == {}
+    assert download.stage == "ask" and download.found is None
 
     download.look_up("some/tiny")
     download.close()

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
 from tests import tiny_models
+from workbench.models.results import Repository, RepositoryFile
 from workbench.ui.panels.models.dialogs import Delete, Download, Trust
 from workbench.ui.panels.models.view import ModelCard
 
@@ -161,14 +162,9 @@ def test_the_download_dialog_asks_first_and_is_off_while_offline(panel, qtbot):
         assert act.isEnabled()
         dialog.state.update(
             stage="told",
-            told={
-                "id": "a/b",
-                "revision": "c",
-                "licence": "mit",
-                "size_bytes": 5_000_000,
-                "files": [1],
-                "pickled": True,
-            },
+            found=Repository(
+                "a/b", "c", "mit", 5_000_000, (RepositoryFile("a", 5_000_000),), pickled=True
+            ),
         )
         assert (
             "5.0 MB" in said(dialog) and not act.isEnabled() and act.accessibleName() == "Download"

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QWidget
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats
-from workbench.ui.panels.models.download import DownloadState, told_words
+from workbench.ui.panels.models.download import DownloadState, repository_words
 from workbench.ui.panels.models.state import UNKNOWN, facts
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
@@ -98,8 +98,8 @@ class Download(Dialog):
         state, stage = self.state, self.state.stage
         self._offline.setVisible(state.offline)
         self.id.setReadOnly(state.busy or stage == "done")
-        self._told.set(told_words(state.told) if state.told and stage != "done" else "")
-        pickled = stage == "told" and bool(state.told.get("pickled"))
+        self._told.set(repository_words(state.found) if state.found and stage != "done" else "")
+        pickled = stage == "told" and bool(state.found and state.found.pickled)
         self._pickle.setVisible(pickled)
         self._trust.setVisible(pickled)
         if self._trust.isChecked() != state.trust:
@@ -109,7 +109,9 @@ class Download(Dialog):
         self._file.setVisible(state.busy)
         self._file.setText(_("Querying the Hub…") if stage == "looking" else state.file)
         self._done.set(
-            _("{id} is in the cache and can now be used.").format(id=state.told.get("id", ""))
+            _("{id} is in the cache and can now be used.").format(
+                id=state.found.id if state.found else ""
+            )
             if stage == "done"
             else ""
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
+from workbench.models.results import Download, Repository
 from workbench.operations import models as operations
 from workbench.ui import formats
 
@@ -20,16 +21,13 @@ STAGES = ("ask", "looking", "told", "fetching", "done")
 
 
 class DownloadState(State):
-    """`stage` is one of STAGES. `told` is the Hub's answer.
-
-    Its fields: id, licence, size_bytes, files, pickled, family, gated.
-    """
+    """`stage` is one of STAGES. `found` is the Hub's answer, None before there is one."""
 
     def __init__(self, context: PanelContext) -> None:
         super().__init__()
         self.context = context
         self.stage, self.error = "ask", ""
-        self.told: dict[str, Any] = {}
+        self.found: Repository | None = None
         self.share: float | None = 0.0
         self.file = ""
         self.trust = False
@@ -46,7 +44,8 @@ class DownloadState(State):
 
     @property
     def can_fetch(self) -> bool:
-        return self.stage == "told" and (self.trust or not self.told.get("pickled"))
+        trusted = self.trust or (self.found is not None and not self.found.pickled)
+        return self.stage == "told" and trusted
 
     def go_online(self) -> None:
         """Turn off offline mode in the settings."""
@@ -60,7 +59,7 @@ class DownloadState(State):
     def again(self) -> None:
         """The user is typing another id."""
         if not self.busy and self.stage != "ask":
-            self.update(stage="ask", told={}, error="", trust=False)
+            self.update(stage="ask", found=None, error="", trust=False)
 
     def look_up(self, model_id: str) -> None:
         if not self.busy:
@@ -71,10 +70,11 @@ class DownloadState(State):
             self._begin("fetching", self._download)
 
     def _download(self) -> JobSpec:
-        told = self.told
+        if self.found is None:
+            raise RuntimeError("no model was looked up")
         return operations.download(
-            told["id"],
-            revision=told["revision"],
+            self.found.id,
+            revision=self.found.revision,
             allow_pickle=self.trust,
             settings=self.context.settings,
         )
@@ -112,9 +112,9 @@ class DownloadState(State):
     def _ended(self, job: Job) -> None:
         before = "ask" if self.stage == "looking" else "told"
         if job.status == "done" and self.stage == "looking":
-            self.update(stage="told", told=dict(job.result))
-        elif job.status == "done" and job.result.get("path"):
-            self.update(stage="done", share=1.0, path=job.result["path"])
+            self.update(stage="told", found=Repository.from_json(job.result))
+        elif job.status == "done" and (path := Download.from_json(job.result).path):
+            self.update(stage="done", share=1.0, path=path)
         elif job.status in ("cancelled", "stopped", "done"):
             self.update(
                 stage=before,
@@ -128,17 +128,17 @@ class DownloadState(State):
             self.update(stage=before, error=" ".join(filter(None, (job.message, job.hint))))
 
 
-def told_words(told: Mapping[str, Any]) -> str:
+def repository_words(found: Repository) -> str:
     """License and size, shown before the download starts."""
-    licence, files = told.get("licence") or _("not stated"), len(told["files"])
+    files = len(found.files)
     parts = [
         ngettext("Size: {size} in {n} file.", "Size: {size} in {n} files.", files).format(
-            size=formats.size(told["size_bytes"]), n=files
+            size=formats.size(found.size_bytes), n=files
         ),
-        _("License: {it}.").format(it=licence),
+        _("License: {it}.").format(it=found.licence or _("not stated")),
     ]
-    if told.get("family"):
-        parts.append(_("Family: {it}.").format(it=told["family"]))
-    if told.get("gated"):
+    if found.family:
+        parts.append(_("Family: {it}.").format(it=found.family))
+    if found.gated:
         parts.append(_("Gated model: accept its terms on the Hugging Face Hub first."))
     return " ".join(parts)

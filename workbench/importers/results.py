@@ -1,0 +1,36 @@
+"""What the worker of an import returns: how it read each file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.base.records import from_plain, to_plain
+
+
+@dataclass(frozen=True)
+class FileRead:
+    """How a file was read. format: id of the importer, why: the reason it was chosen."""
+
+    file: str
+    format: str
+    why: str = ""
+    encoding: str = ""
+
+
+@dataclass(frozen=True)
+class StagingResult:
+    """The records of all files, ready to be stored. documents: without the skipped ones."""
+
+    documents: int = 0
+    formats: tuple[FileRead, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = to_plain(self)
+        return found
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any] | None) -> StagingResult:
+        """Unknown fields are skipped; None gives an empty result."""
+        return from_plain(cls, raw or {})

@@ -1,0 +1,63 @@
+"""What jobs that query or download models of the Hugging Face hub return. No torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbench.base.records import from_plain, to_plain
+
+
+@dataclass(frozen=True)
+class RepositoryFile:
+    name: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A model of the hub: the files that would be downloaded, and what its card says.
+
+    revision: commit. licence, family: "" if not stated. pickled: whether it has only pickled
+    weights. gated: whether its terms must be accepted on the hub first.
+    """
+
+    id: str
+    revision: str = ""
+    licence: str = ""
+    size_bytes: int = 0
+    files: tuple[RepositoryFile, ...] = ()
+    pickled: bool = False
+    family: str = ""
+    gated: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = to_plain(self)
+        return found
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Repository:
+        """Unknown fields are skipped."""
+        return from_plain(cls, raw)
+
+
+@dataclass(frozen=True)
+class Download:
+    """The outcome of a download. path: folder in the cache, "" if it was stopped; card: as
+    `ModelInfo.to_json`.
+    """
+
+    id: str = ""
+    path: str = ""
+    stopped: bool = False
+    card: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = to_plain(self)
+        return found
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Download:
+        """Unknown fields are skipped."""
+        return from_plain(cls, raw)
