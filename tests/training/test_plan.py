@@ -1,5 +1,6 @@
 """Automatic settings are computed from the number of documents and the size of the model."""
 
+from workbench.training.methods import spec as methods
 from workbench.training.plan import plan
 from workbench.training.spec import TrainSpec
 
@@ -79,3 +80,16 @@ def test_the_rising_fraction_of_the_slanted_schedule_comes_before_the_warm_up():
 
     assert warmup(schedule="slanted", warmup="0.3", cut_frac="0.2") == 0.2
     assert warmup(cut_frac="0.2") == 0.0
+
+
+def test_a_method_may_have_a_rate_of_its_own_unless_the_user_or_the_model_gives_one():
+    full = TrainSpec("classify", "c", "m")
+    frozen = TrainSpec("classify", "c", "m", options={"method": "frozen"})
+    chosen = TrainSpec("classify", "c", "m", options={"method": "frozen", "learning_rate": 0.02})
+
+    own = methods.info("frozen").learning_rate
+
+    assert plan(frozen, documents=100).learning_rate == own
+    assert own > plan(full, documents=100).learning_rate
+    assert plan(frozen, documents=100, learning_rate=0.5).learning_rate == 0.5
+    assert plan(chosen, documents=100).learning_rate == 0.02

@@ -67,8 +67,11 @@ def _epochs(info: TaskInfo, items: int, per_epoch: int) -> int:
 
 def _rate(spec: TrainSpec, steps: int, width: int) -> float:
     """Short runs need a higher learning rate, wide models a lower one."""
+    method = methods.info(spec.method)
+    if method.learning_rate:
+        return method.learning_rate
     scale = min(1.0, 384 / width) * (1.0 if steps < 500 else 0.5)
-    scale *= methods.info(spec.method).rate_factor
+    scale *= method.rate_factor
     return float(f"{spec.info.learning_rate * scale:.3g}")
 
 

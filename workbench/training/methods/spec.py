@@ -66,13 +66,15 @@ def _count(number: int) -> str:
 class MethodInfo(ABC):
     """The light part of a method: `help` is one sentence, `options` are its own settings.
 
-    rate_factor: factor on the automatic learning rate of full fine-tuning.
+    learning_rate: automatic rate for models without a recommended one; 0: that of full fine-tuning,
+    times rate_factor.
     """
 
     id: str
     title: str
     help: str
     options: tuple[Option, ...] = ()
+    learning_rate: float = 0.0
     rate_factor: float = 1.0
 
     def problem(self, model: ModelInfo) -> str:
