@@ -53,7 +53,7 @@ def test_errors_come_most_confident_first():
 
 def test_errors_of_tags_show_what_only_one_side_has():
     from workbench.operations.scoring import Scored
-    from workbench.tasks.tag.info import SpanGold
+    from workbench.tasks.heads.info import SpanGold
     from workbench.text.document import Document
 
     one = Scored(
@@ -105,7 +105,7 @@ def test_an_answer_that_equals_flat_gold_is_no_error_and_documents_of_train_are_
 
 def test_a_book_with_thousands_of_errors_is_a_row_as_soon_as_any():
     from workbench.operations.scoring import Scored
-    from workbench.tasks.tag.info import SpanGold
+    from workbench.tasks.heads.info import SpanGold
     from workbench.text.document import Document
 
     text = "word " * 20_000

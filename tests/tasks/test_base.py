@@ -11,8 +11,8 @@ from workbench.models.base import LoadOptions
 from workbench.models.loading import load
 from workbench.runtime.inputs import EncodedInput, Prepared
 from workbench.tasks.base import IGNORED, Features, Loss, Model, collate
+from workbench.tasks.heads.info import SpanGold
 from workbench.tasks.predictor import LossSum, infer
-from workbench.tasks.tag.info import SpanGold
 from workbench.tasks.tag.task import Tagging
 from workbench.text.document import Document
 from workbench.text.spans import Span

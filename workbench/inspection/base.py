@@ -6,10 +6,9 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
 from workbench.inspection.spec import InspectorInfo, TokenRow, WordRow
 from workbench.runtime.inputs import EncodedInput, Preparer
+from workbench.runtime.units import once
 from workbench.text.document import Document
 from workbench.text.segment import words as segment
 
@@ -115,34 +114,14 @@ def _byte_letters() -> dict[str, int]:
 _BYTES = _byte_letters()
 
 
-def stitch(pieces: Sequence[EncodedInput]) -> list[tuple[int, int]]:
+def stitch(windows: Sequence[EncodedInput]) -> list[tuple[int, int]]:
     """(window, position) of every token of a text in overlapping windows, each token once.
 
     A token is taken from the window with the most context. Special tokens are those at the start of
     the first window and the end of the last.
     """
-    if len(pieces) == 1:
-        return [(0, position) for position in range(len(pieces[0]))]
-    bounds = [_middle(before, after) for before, after in zip(pieces, pieces[1:], strict=False)]
-    found = []
-    for number, piece in enumerate(pieces):
-        low = bounds[number - 1] if number else -1
-        high = bounds[number] if number < len(bounds) else np.iinfo(np.int32).max
-        inside = np.flatnonzero(
-            (piece.text >= 0) & (piece.offsets[:, 0] >= low) & (piece.offsets[:, 0] < high)
-        )
-        special = np.flatnonzero(piece.text < 0)
-        if number == 0 and len(inside):
-            inside = np.concatenate([special[special < inside[0]], inside])
-        if number == len(pieces) - 1 and len(inside):
-            inside = np.concatenate([inside, special[special > inside[-1]]])
-        found += [(number, int(position)) for position in inside]
-    return found
-
-
-def _middle(before: EncodedInput, after: EncodedInput) -> int:
-    """The character from which on the later window is used: the middle of the overlap."""
-    end = int(before.offsets[before.text >= 0, 1].max(initial=0))
-    starts = after.offsets[after.text >= 0, 0]
-    shared = starts[starts < end]
-    return int(shared[len(shared) // 2]) if len(shared) else end
+    return [
+        (number, int(position))
+        for number, positions in enumerate(once(windows, keep_special=True))
+        for position in positions
+    ]

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from workbench.runtime.preparers.subwords import Subwords
+from workbench.tasks.heads.info import SpanGold
 from workbench.tasks.spec import Answer, ErrorText
-from workbench.tasks.tag.info import INFO, LISTED, SpanGold
+from workbench.tasks.tag.info import INFO, LISTED
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.fields import Prediction, SpanScores, WordTag, WordTags

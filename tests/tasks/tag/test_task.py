@@ -8,7 +8,7 @@ import torch
 
 from workbench.runtime.preparers.subwords import Subwords
 from workbench.tasks.base import IGNORED, Features
-from workbench.tasks.tag.info import SpanGold
+from workbench.tasks.heads.info import SpanGold
 from workbench.tasks.tag.task import Tagging, set_edges
 from workbench.text.document import Document
 from workbench.text.spans import Span

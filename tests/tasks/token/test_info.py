@@ -6,7 +6,8 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from workbench.runtime.decoding import Alignment
 from workbench.runtime.inputs import Prepared
-from workbench.tasks.token.info import INFO, TagsGold
+from workbench.tasks.heads.info import SpanGold
+from workbench.tasks.token.info import INFO
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.fields import Prediction, WordTag, WordTags
@@ -31,7 +32,7 @@ def predicted(*labels):
 
 def gold(*labels):
     pairs = zip(WORDS, labels, strict=True)
-    return TagsGold(tuple(Span(*place, label) for place, label in pairs if label))
+    return SpanGold(tuple(Span(*place, label) for place, label in pairs if label))
 
 
 def test_gold_is_the_tag_of_each_token_and_the_rest_is_counted():

@@ -6,8 +6,9 @@ from workbench.exporters.model.base import save_model
 from workbench.exporters.model.onnx import exporter as onnx
 from workbench.runtime.onnx_predictor import OnnxPredictor
 from workbench.tasks.base import IGNORED
+from workbench.tasks.heads.info import SpanGold
 from workbench.tasks.predictor import Predictor
-from workbench.tasks.token.info import INFO, TagsGold
+from workbench.tasks.token.info import INFO
 from workbench.tasks.token.task import TokenTags
 from workbench.text.dataset import Dataset, Record
 from workbench.text.document import Document
@@ -58,7 +59,7 @@ def test_a_target_is_at_the_first_subword_of_each_tagged_token(run):
     prepared = predictor.prepare([document])
 
     (found,) = TokenTags().targets(
-        prepared, [TagsGold((Span(5, 8, "NOUN"),))], predictor.labels, {}
+        prepared, [SpanGold((Span(5, 8, "NOUN"),))], predictor.labels, {}
     )["tags"]
 
     assert found.tolist() == [IGNORED, IGNORED, 1, *[IGNORED] * (len(found) - 3)]

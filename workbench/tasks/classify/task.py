@@ -7,35 +7,24 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
-from workbench.models.base import Encoder
 from workbench.runtime.inputs import Prepared
-from workbench.tasks.base import Loss, Model, Targets, Task
+from workbench.tasks.base import Loss, Model, Targets
 from workbench.tasks.classify.info import INFO, ClassGold
-from workbench.tasks.heads.pooling import sequence_head
+from workbench.tasks.heads.pooling import SequenceTask
 from workbench.tasks.spec import TaskInfo
 
 
-class Classify(Task):
+class Classify(SequenceTask):
     info: TaskInfo = INFO
-    native = "sequence"
     problem = "single_label_classification"
     loss_targets = {"task": "classes"}
-
-    def uses_native(self, options: Mapping[str, Any]) -> bool:
-        """The library's head has a pooling of its own."""
-        return options.get("pooling") is None
 
     def natives(self, options: Mapping[str, Any]) -> tuple[str, ...]:
         """An encoder–decoder writes the label instead."""
         return (*super().natives(options), "text") if self.uses_native(options) else ()
-
-    def head(
-        self, encoder: Encoder, labels: Sequence[str], options: Mapping[str, Any]
-    ) -> nn.Module:
-        return sequence_head(encoder, len(labels), options)
 
     def resolve(
         self, golds: Sequence[ClassGold], labels: Sequence[str], options: Mapping[str, Any]

@@ -1,9 +1,19 @@
-"""Settings of how the layers of an encoder are combined before a head. Does not import torch."""
+"""Light parts that tasks share: settings of the layers below a head, decisions for every word."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from workbench.base.i18n import N_
 from workbench.base.options import Option
+from workbench.tasks.spec import TaskInfo
+from workbench.text.spans import Span
+
+if TYPE_CHECKING:
+    from workbench.runtime.inputs import Prepared, Preparer
+    from workbench.text.document import Document
 
 LAST, MEAN, CONCAT, MIX, ATTENTION = CHOICES = ("last", "mean", "concat", "mix", "attention")
 
@@ -47,3 +57,33 @@ LAYER_L2 = Option(
     title=N_("L2 penalty of layer weights"),
 )
 LAYER_OPTIONS = (LAYERS, LAYER_NORM, LAYER_L2)
+
+
+@dataclass(frozen=True)
+class SpanGold:
+    """Labelled spans of the first text, in order. left_out: spans that cannot be learned from."""
+
+    spans: tuple[Span, ...] = ()
+    left_out: int = 0
+
+    def labels(self) -> Iterable[str]:
+        return (span.label for span in self.spans)
+
+    def to_json(self) -> object:
+        return [[span.start, span.end, span.label] for span in self.spans]
+
+
+class WordTask(TaskInfo):
+    """A task that decides for every word; long texts are read in overlapping windows."""
+
+    outputs = ("TokenScores", "SpanScores", "WordTags")
+    logits = {"logits": "token"}
+    windows = True
+    few_steps = 150
+    learning_rate = 3e-4
+    pipeline = "token-classification"
+
+    def prepare(
+        self, preparer: Preparer, documents: Sequence[Document], max_length: int
+    ) -> Prepared:
+        return preparer.windows(documents, max_length)

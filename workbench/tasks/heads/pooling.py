@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.models.base import Encoder, States
+from workbench.tasks.base import Task
 from workbench.tasks.heads.layers import head_width
 from workbench.tasks.heads.linear import SequenceHead, mean
 
@@ -101,3 +102,18 @@ def sequence_head(encoder: Encoder, outputs: int, options: Mapping[str, Any]) ->
     if kind == "concat":
         return ConcatHead(pooling, width, outputs)
     return SequenceHead(width, outputs, pooling=pooling)
+
+
+class SequenceTask(Task):
+    """A task with one output for a whole text: the library's head, or pooled states."""
+
+    native = "sequence"
+
+    def uses_native(self, options: Mapping[str, Any]) -> bool:
+        """The library's head has a pooling of its own."""
+        return options.get("pooling") is None
+
+    def head(
+        self, encoder: Encoder, labels: Sequence[str], options: Mapping[str, Any]
+    ) -> nn.Module:
+        return sequence_head(encoder, len(labels), options)

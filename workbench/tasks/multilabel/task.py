@@ -7,31 +7,20 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
-from workbench.models.base import Encoder
 from workbench.runtime.inputs import Prepared
-from workbench.tasks.base import Loss, Model, Task
-from workbench.tasks.heads.pooling import sequence_head
+from workbench.tasks.base import Loss, Model
+from workbench.tasks.heads.pooling import SequenceTask
 from workbench.tasks.multilabel.info import INFO, LabelsGold
 from workbench.tasks.spec import TaskInfo
 
 
-class Multilabel(Task):
+class Multilabel(SequenceTask):
     info: TaskInfo = INFO
-    native = "sequence"
     problem = "multi_label_classification"
     loss_targets = {"task": "labels"}
-
-    def uses_native(self, options: Mapping[str, Any]) -> bool:
-        """The library's head has a pooling of its own."""
-        return options.get("pooling") is None
-
-    def head(
-        self, encoder: Encoder, labels: Sequence[str], options: Mapping[str, Any]
-    ) -> nn.Module:
-        return sequence_head(encoder, len(labels), options)
 
     def targets(
         self,

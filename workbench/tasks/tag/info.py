@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
-from workbench.tasks.heads.info import LAYER_OPTIONS
-from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
+from workbench.tasks.heads.info import LAYER_OPTIONS, SpanGold, WordTask
+from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
 from workbench.text.spans import Span, flatten
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore
     from workbench.metrics.confusion import Confusion
     from workbench.runtime.crf import Transitions
-    from workbench.runtime.inputs import Prepared, Preparer
+    from workbench.runtime.inputs import Prepared
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
 
@@ -44,24 +43,7 @@ DECODER = Option(
 )
 
 
-@dataclass(frozen=True)
-class SpanGold:
-    """Flat spans of the first text, in order.
-
-    `left_out` counts spans that overlap a longer one, are empty, or lie in another text.
-    """
-
-    spans: tuple[Span, ...] = ()
-    left_out: int = 0
-
-    def labels(self) -> Iterable[str]:
-        return (span.label for span in self.spans)
-
-    def to_json(self) -> object:
-        return [[span.start, span.end, span.label] for span in self.spans]
-
-
-class TagInfo(TaskInfo):
+class TagInfo(WordTask):
     id = "tag"
     title = N_("Token tagging")
     short = N_("Spans")
@@ -82,9 +64,6 @@ class TagInfo(TaskInfo):
     main = "span_f1"
     second = "token_accuracy"
     beside = ("span_precision", "span_recall")
-    outputs = ("TokenScores", "SpanScores", "WordTags")
-    logits = {"logits": "token"}
-    windows = True
     options = (
         DECODER,
         Option(
@@ -98,9 +77,6 @@ class TagInfo(TaskInfo):
         *LAYER_OPTIONS,
     )
     least_labels = 1
-    few_steps = 150
-    learning_rate = 3e-4
-    pipeline = "token-classification"
 
     def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
         from workbench.runtime.decoding import bio_tags
@@ -108,7 +84,10 @@ class TagInfo(TaskInfo):
         return bio_tags(labels)
 
     def gold(self, record: Record, layer: str) -> SpanGold:
-        """A submitted document without spans is a true negative."""
+        """A submitted document without spans is a true negative.
+
+        Left out: spans that overlap a longer one, are empty, or lie in another text.
+        """
         given = record.spans.get(layer, ())
         kept, _left_out = flatten(span for span in given if span.field == TEXT)
         plain = tuple(Span(span.start, span.end, span.label) for span in kept)
@@ -118,11 +97,6 @@ class TagInfo(TaskInfo):
         if counts:
             return ""
         return _("No training document of layer {layer!r} has a span.").format(layer=layer)
-
-    def prepare(
-        self, preparer: Preparer, documents: Sequence[Document], max_length: int
-    ) -> Prepared:
-        return preparer.windows(documents, max_length)
 
     def decode(
         self,

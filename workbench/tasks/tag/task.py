@@ -19,10 +19,11 @@ from workbench.runtime.decoding import Alignment
 from workbench.runtime.inputs import Prepared
 from workbench.tasks.base import IGNORED, Loss, Model, Task
 from workbench.tasks.heads.crf import CrfHead
+from workbench.tasks.heads.info import SpanGold
 from workbench.tasks.heads.layers import head_width
 from workbench.tasks.heads.linear import TokenHead
 from workbench.tasks.spec import TaskInfo
-from workbench.tasks.tag.info import INFO, SpanGold
+from workbench.tasks.tag.info import INFO
 from workbench.text import alignment
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
-from workbench.tasks.heads.info import LAYER_OPTIONS
-from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
+from workbench.tasks.heads.info import LAYER_OPTIONS, SpanGold, WordTask
+from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
 from workbench.text.segment import tokens_of
@@ -19,32 +18,14 @@ if TYPE_CHECKING:
 
     from workbench.metrics.classes import LabelScore
     from workbench.metrics.confusion import Confusion
-    from workbench.runtime.inputs import Prepared, Preparer
+    from workbench.runtime.inputs import Prepared
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
 
 LISTED = 50  # maximum tokens in an error message
 
 
-@dataclass(frozen=True)
-class TagsGold:
-    """The tags of the first text's tokens, in order; tokens without a tag are left out.
-
-    `left_out` counts tags that do not cover one token, second tags of a token, and those of other
-    texts.
-    """
-
-    spans: tuple[Span, ...]
-    left_out: int = 0
-
-    def labels(self) -> Iterable[str]:
-        return (span.label for span in self.spans)
-
-    def to_json(self) -> object:
-        return [[span.start, span.end, span.label] for span in self.spans]
-
-
-class TokenInfo(TaskInfo):
+class TokenInfo(WordTask):
     id = "token"
     title = N_("Tag for every token")
     short = N_("Tags")
@@ -60,15 +41,13 @@ class TokenInfo(TaskInfo):
     )
     main = "accuracy"
     second = "macro_f1"
-    outputs = ("TokenScores", "SpanScores", "WordTags")
-    logits = {"logits": "token"}
-    windows = True
     options = LAYER_OPTIONS
-    few_steps = 150
-    learning_rate = 3e-4
-    pipeline = "token-classification"
 
-    def gold(self, record: Record, layer: str) -> TagsGold | None:
+    def gold(self, record: Record, layer: str) -> SpanGold | None:
+        """Tokens without a tag are not learned from.
+
+        Left out: tags that do not cover one token, second tags of a token, those of other texts.
+        """
         given = record.spans.get(layer, ())
         wanted = set(tokens_of(record.document)) if given else set()
         found: dict[tuple[int, int], Span] = {}
@@ -76,7 +55,7 @@ class TokenInfo(TaskInfo):
             place = span.start, span.end
             if span.field == TEXT and place in wanted and place not in found:
                 found[place] = Span(span.start, span.end, span.label)
-        return TagsGold(tuple(found.values()), len(given) - len(found)) if found else None
+        return SpanGold(tuple(found.values()), len(given) - len(found)) if found else None
 
     def why_unusable(self) -> str:
         return _("submitted without a tag")
@@ -88,11 +67,6 @@ class TokenInfo(TaskInfo):
             "The training documents of layer {layer!r} have fewer than two tags; at least two are "
             "needed."
         ).format(layer=layer)
-
-    def prepare(
-        self, preparer: Preparer, documents: Sequence[Document], max_length: int
-    ) -> Prepared:
-        return preparer.windows(documents, max_length)
 
     # ---------------------------------------------------------------- predictions
 
@@ -123,7 +97,7 @@ class TokenInfo(TaskInfo):
     # ---------------------------------------------------------------- scores
 
     def score(
-        self, golds: Sequence[TagsGold], predictions: Sequence[Prediction]
+        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
     ) -> dict[str, float]:
         from workbench.metrics import classes
 
@@ -131,7 +105,7 @@ class TokenInfo(TaskInfo):
         return {"accuracy": found["accuracy"], "macro_f1": found["macro_f1"]}
 
     def per_label(
-        self, golds: Sequence[TagsGold], predictions: Sequence[Prediction]
+        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
     ) -> tuple[LabelScore, ...]:
         from workbench.metrics import classes
 
@@ -139,7 +113,7 @@ class TokenInfo(TaskInfo):
         return tuple(row for row in rows if row.label != NONE)
 
     def interval(
-        self, golds: Sequence[TagsGold], predictions: Sequence[Prediction]
+        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
     ) -> tuple[str, float, float]:
         """Resamples documents, as the tokens of one are not independent."""
         from workbench.metrics.significance import pooled_f1_interval
@@ -151,10 +125,10 @@ class TokenInfo(TaskInfo):
             counts.append((right, len(pairs), len(pairs)))
         return "accuracy", *pooled_f1_interval(counts)
 
-    def agrees(self, gold: TagsGold, prediction: Prediction) -> bool:
+    def agrees(self, gold: SpanGold, prediction: Prediction) -> bool:
         return all(tag.label == answer for tag, answer in _pairs(gold, prediction))
 
-    def error(self, document: Document, gold: TagsGold, prediction: Prediction) -> ErrorText:
+    def error(self, document: Document, gold: SpanGold, prediction: Prediction) -> ErrorText:
         wrong = [pair for pair in _pairs(gold, prediction) if pair[0].label != pair[1]]
         scores = {(word.start, word.end): word.score for word in prediction.words}
         text = document.text
@@ -166,7 +140,7 @@ class TokenInfo(TaskInfo):
 
     def confusion(
         self,
-        golds: Sequence[TagsGold],
+        golds: Sequence[SpanGold],
         predictions: Sequence[Prediction],
         labels: Sequence[str],
     ) -> Confusion:
@@ -205,7 +179,7 @@ def _tagged(
     return Prediction((WordTags(found), SpanScores(spans)))
 
 
-def _pairs(gold: TagsGold, prediction: Prediction) -> Iterator[tuple[Span, str]]:
+def _pairs(gold: SpanGold, prediction: Prediction) -> Iterator[tuple[Span, str]]:
     """Every gold tag with the prediction for its token, NONE without one."""
     found = {(word.start, word.end): word.label for word in prediction.words}
     for tag in gold.spans:
@@ -213,7 +187,7 @@ def _pairs(gold: TagsGold, prediction: Prediction) -> Iterator[tuple[Span, str]]
 
 
 def _sides(
-    golds: Sequence[TagsGold], predictions: Sequence[Prediction]
+    golds: Sequence[SpanGold], predictions: Sequence[Prediction]
 ) -> tuple[list[str], list[str]]:
     pairs = [
         (tag.label, answer)

@@ -16,10 +16,11 @@ from torch.nn import functional as F
 from workbench.models.base import Encoder
 from workbench.runtime.inputs import Prepared
 from workbench.tasks.base import IGNORED, Loss, Model, Task
+from workbench.tasks.heads.info import SpanGold
 from workbench.tasks.heads.layers import head_width
 from workbench.tasks.heads.linear import TokenHead
 from workbench.tasks.spec import TaskInfo
-from workbench.tasks.token.info import INFO, TagsGold
+from workbench.tasks.token.info import INFO
 
 
 class TokenTags(Task):
@@ -35,7 +36,7 @@ class TokenTags(Task):
     def targets(
         self,
         prepared: Prepared,
-        golds: Sequence[TagsGold],
+        golds: Sequence[SpanGold],
         labels: Sequence[str],
         options: Mapping[str, Any],
     ) -> dict[str, list[np.ndarray]]:

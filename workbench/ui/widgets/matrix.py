@@ -42,6 +42,19 @@ ROOT = QModelIndex()  # parent of all cells
 MARGIN = 18  # for the vertical scroll bar and the frame
 
 
+def set_up_matrix(table: QTableView, axes: str) -> None:
+    """Cells that are selected singly and not edited; `axes` says what rows and columns are."""
+    table.setShowGrid(False)
+    table.setCornerButtonEnabled(False)
+    corner = cast(QAbstractButton, table.findChild(QAbstractButton))
+    corner.setAccessibleName(axes)
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    table.setTabKeyNavigation(False)
+
+
 class Matrix(QTableView):
     """Rows: gold. Columns: predicted.
 
@@ -62,15 +75,7 @@ class Matrix(QTableView):
         self.setHorizontalHeader(self.across)
         self.setVerticalHeader(self.down)
         self.setModel(self._counts)
-        self.setShowGrid(False)
-        self.setCornerButtonEnabled(False)
-        corner = cast(QAbstractButton, self.findChild(QAbstractButton))
-        corner.setAccessibleName(_("Rows: gold. Columns: predicted."))
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setTabKeyNavigation(False)
+        set_up_matrix(self, _("Rows: gold. Columns: predicted."))
         self.setMouseTracking(True)
         self.setItemDelegate(_Cell(self))
         self.setFrameShape(self.Shape.NoFrame)

@@ -14,7 +14,7 @@ from workbench.models.loading import load
 from workbench.tasks.base import Features, Model, collate
 from workbench.tasks.classify.info import ClassGold
 from workbench.tasks.classify.task import Classify
-from workbench.tasks.tag.info import SpanGold
+from workbench.tasks.heads.info import SpanGold
 from workbench.tasks.tag.task import Tagging
 from workbench.text.document import Document
 from workbench.text.spans import Span

@@ -8,8 +8,6 @@ import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractItemView,
     QHeaderView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -22,6 +20,7 @@ from workbench.ui import formats, plain, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.widgets import heat
 from workbench.ui.widgets.layout import card, layout_of, row
+from workbench.ui.widgets.matrix import set_up_matrix
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -142,15 +141,7 @@ class _Matrix(QTableView):
         self.setModel(self.scores)
         self.setAccessibleName(_("Transitions"))
         self.setProperty("part", "matrix")
-        self.setShowGrid(False)
-        self.setCornerButtonEnabled(False)
-        corner = cast(QAbstractButton, self.findChild(QAbstractButton))
-        corner.setAccessibleName(_("Rows: from. Columns: to."))
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setTabKeyNavigation(False)
+        set_up_matrix(self, _("Rows: from. Columns: to."))
         self.setItemDelegate(_Cell(self))
         self.setFrameShape(self.Shape.NoFrame)
         for header in (self.horizontalHeader(), self.verticalHeader()):
