@@ -117,7 +117,8 @@ TABLE = {
         ("gensim",),
     ),
     "pretraining": Row(
-        ("text", "runtime", "models", "tasks", "training"), ("torch", "transformers")
+        ("text", "runtime", "models", "tasks", "training"),
+        ("torch", "transformers", "safetensors"),
     ),
     "inspection": Row(("text", "runtime", "models", "tasks"), ("torch", "captum", "sklearn")),
     "prompting": Row(("text", "runtime", "metrics"), ("jinja2", "httpx")),

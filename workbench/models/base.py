@@ -48,10 +48,10 @@ class Parts:
 class LoadOptions:
     """How to load an encoder.
 
-    head: the library's own head to load with it ("sequence", "token", "mask", "next", "text"), ""
-    for none; `outputs` are the names of its outputs, `problem` their type ("single_label_…",
-    "multi_label_classification") for other programs that load the folder. Encoders without such a
-    head ignore this.
+    head: the library's own head to load with it ("sequence", "token", "mask", "next", "text",
+    "pretraining": mask and next sentence), "" for none; `outputs` are the names of its outputs,
+    `problem` their type ("single_label_…", "multi_label_classification") for other programs that
+    load the folder. Encoders without such a head ignore this.
     seed: of newly initialized parameters. random: initialize all of them, so that only the
     architecture and the preparer of the folder are used.
     attention: "sdpa" or "eager"; dropouts replace the configured values while in memory.
@@ -141,6 +141,23 @@ class Encoder(nn.Module, ABC):
 
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
         """Vocabulary logits (B, K, V) of a language model head at `positions` (B, K) only."""
+        raise NotImplementedError(f"{type(self).__name__} is not a language model")
+
+    def states_and_logits_at(
+        self, inputs: Mapping[str, Tensor], positions: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The states of the last layer (B, T, H) and the logits of `logits_at`, in one pass."""
+        raise NotImplementedError(f"{type(self).__name__} is not a masked language model")
+
+    def pair_logits_at(
+        self, inputs: Mapping[str, Tensor], positions: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The logits of `logits_at`, and (B, 2) of: the second segment follows, or is random."""
+        raise NotImplementedError(f"{type(self).__name__} was not pretrained on pairs")
+
+    @property
+    def word_embeddings(self) -> Tensor:
+        """The input embeddings (V, E) of a language model."""
         raise NotImplementedError(f"{type(self).__name__} is not a language model")
 
     def vocable(self, number: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from workbench.runtime.inputs import MASK, EncodedInput, Preparer
 from workbench.text import document as documents
 from workbench.text.segment import words as words_of
 
+T = TypeVar("T")
 AHEAD = 64  # batches of blocks that are shuffled together
 LONGEST = 1_000_000  # units per paragraph
 SEPARATOR = -1  # word number of units between documents
@@ -109,13 +111,13 @@ def word_count(groups: np.ndarray) -> int:
 
 
 def batched(
-    texts: Texts, found: Iterable[Units], batch_size: int, rng: np.random.Generator
-) -> Iterator[tuple[list[Units], float]]:
-    """Batches of blocks, and the fraction of the text that is done after each.
+    texts: Texts, found: Iterable[T], batch_size: int, rng: np.random.Generator
+) -> Iterator[tuple[list[T], float]]:
+    """Batches of blocks (or pairs), and the fraction of the text that is done after each.
 
     Blocks are in random order within AHEAD batches, which bounds memory.
     """
-    waiting: list[Units] = []
+    waiting: list[T] = []
     done = 0.0
     for block in found:
         waiting.append(block)
@@ -126,8 +128,8 @@ def batched(
 
 
 def _shuffled(
-    waiting: Sequence[Units], size: int, rng: np.random.Generator, span: tuple[float, float]
-) -> Iterator[tuple[list[Units], float]]:
+    waiting: Sequence[T], size: int, rng: np.random.Generator, span: tuple[float, float]
+) -> Iterator[tuple[list[T], float]]:
     order = rng.permutation(len(waiting))
     for start in range(0, len(order), size):
         part = order[start : start + size]

@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
 
 from workbench.base import owned_folder, scratch
-from workbench.base.errors import SpecError
+from workbench.base.errors import ModelError, SpecError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
 from workbench.models import device as devices
@@ -116,6 +119,7 @@ class _Pretraining:
     def train(self, threads: int) -> Generator[Event, str | None, PretrainResult]:
         self.encoder = self.load()
         self.objective = self.new_objective(self.spec.seed)
+        self.module = self.new_module()
         try:
             yield from self.choose_precision(threads)
             self.began = time.monotonic()
@@ -140,8 +144,17 @@ class _Pretraining:
         self.spec.info.check(info)
         family = family_of(info)
         heads = family.heads(info)
+        head = next((head for head in self.spec.info.heads if head in heads), "")
+        if not head and self.spec.info.needs_head:
+            raise SpecError(
+                _("{objective} cannot be trained with {model}: a {architecture} model has no head "
+                  "for it.").format(
+                    objective=self.spec.objective, model=info.name, architecture=info.architecture
+                ),
+                hint=_("Choose another model or objective."),
+            )  # fmt: skip
         options = LoadOptions(
-            head=next((head for head in self.spec.info.heads if head in heads), ""),
+            head=head,
             seed=self.spec.seed,
             random=self.options["init"] == "random",
             allow_pickle=self.spec.allow_pickle,
@@ -152,10 +165,30 @@ class _Pretraining:
             batches.use_cheap_dropout(encoder, self.spec.seed)
         return encoder.to(self.device)
 
+    def new_module(self) -> nn.Module | None:
+        """The objective's own parameters: those beside the model, else new ones."""
+        module = self.objective.module
+        path = self.spec.module_of(self.folder)
+        if module is None:
+            return None
+        if path.is_file() and self.options["init"] != "random":
+            try:
+                module.load_state_dict(load_file(path))
+            except (OSError, RuntimeError, SafetensorError) as error:
+                raise ModelError(
+                    _("{path} cannot be loaded: {error}.").format(
+                        path=path, error=str(error).splitlines()[0][:200]
+                    ),
+                    hint=_("Delete the file to start with new weights."),
+                ) from error
+        return module.to(self.device)
+
     def new_objective(self, seed: int) -> Objective:
         created: Objective = registry().get("objective", self.spec.objective)(
             self.encoder, self.options, np.random.default_rng(seed)
         )
+        if (module := getattr(self, "module", None)) is not None:
+            created.module = module
         return created
 
     def choose_precision(self, threads: int) -> Feed:
@@ -212,7 +245,8 @@ class _Pretraining:
     def parameters(self) -> list[dict[str, Any]]:
         """Weight decay for matrices only."""
         peak = self.peak()
-        found = [p for p in self.encoder.parameters() if p.requires_grad]
+        modules = [self.encoder, *([] if self.module is None else [self.module])]
+        found = [p for module in modules for p in module.parameters() if p.requires_grad]
         kinds = (
             ([p for p in found if p.ndim > 1], self.options["weight_decay"]),
             ([p for p in found if p.ndim <= 1], 0.0),
@@ -254,7 +288,8 @@ class _Pretraining:
             )
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-        self.units += sum(int(loss.count) for loss in losses.values())
+        others = self.spec.info.others
+        self.units += sum(int(loss.count) for name, loss in losses.items() if name not in others)
         self.words += batch.words
         means = {name: loss.total / loss.count.clamp(min=1) for name, loss in losses.items()}
         return {name: float(mean.detach()) for name, mean in means.items()}
@@ -316,10 +351,13 @@ class _Pretraining:
 
     def scores(self, sums: LossSum, words: float) -> dict[str, float]:
         """Perplexities: exp of the mean negative log-likelihood, the mean over all parts."""
-        means = sums.means()
+        means, totals = (
+            {name: value for name, value in every.items() if name not in self.spec.info.others}
+            for every in (sums.means(), sums.totals)
+        )
         found = {"perplexity": _exp(sum(means.values()) / len(means))}
         if self.spec.info.perplexity and words:
-            total = sum(sums.totals.values()) / len(means)
+            total = sum(totals.values()) / len(means)
             found["perplexity_per_word"] = _exp(total / words)
         return found
 
@@ -328,6 +366,10 @@ class _Pretraining:
 
         def fill(draft: Path) -> None:
             family.save(self.encoder, draft)
+            if self.module is not None:
+                path = self.spec.module_of(draft)
+                path.parent.mkdir(exist_ok=True)
+                save_file(self.module.state_dict(), path)
             report = json.dumps(self.result().to_json(), indent=1, ensure_ascii=False)
             (draft / REPORT).write_text(report, encoding="utf-8")
 

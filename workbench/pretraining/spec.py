@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import SpecError
@@ -92,10 +93,12 @@ class ObjectiveInfo:
 
     needs: outputs (keys of GIVES) for which the model must have weights; one set of several
     alternatives. heads: names of the family's heads that compute them, see `LoadOptions.head`;
-    the first that the model has is loaded.
+    the first that the model has is loaded. needs_head: the model must have one of them; not all
+    families have names for theirs.
     learning_rate: peak for a model that was pretrained already, and for random weights.
     perplexity: whether every unit is predicted from its context, so that a perplexity per word is
-    defined.
+    defined. others: names of the losses that predict no units of the text, or predict them a second
+    time: they have no part in the perplexity.
     """
 
     id: str
@@ -105,6 +108,8 @@ class ObjectiveInfo:
     heads: tuple[str, ...]
     learning_rate: tuple[float, float]
     perplexity: bool
+    others: frozenset[str] = frozenset()
+    needs_head: bool = False
     options: tuple[Option, ...] = ()
 
     def fits(self, model: ModelInfo) -> bool:
@@ -170,6 +175,13 @@ class PretrainSpec:
     def created(self) -> NewModel | None:
         """What is created first; None if `model` is a folder."""
         return new_model(self.model)
+
+    def module_of(self, folder: Path) -> Path:
+        """The file with the objective's own parameters in the folder of a model.
+
+        It is in a folder of its own, so that it is not taken for weights of the model.
+        """
+        return folder / "objective" / f"{self.objective}.safetensors"
 
     def settings(self) -> dict[str, Any]:
         """Every setting. Raises SpecError for an unknown one or an invalid value."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from workbench.models.base import Encoder
 from workbench.pretraining.spec import ObjectiveInfo
@@ -31,11 +31,13 @@ class TextBatch(NamedTuple):
 class Objective(ABC):
     """objectives/<name>/objective.py. One object per pass over training or held-out text.
 
-    options: all settings of the run. rng: draws everything that is random, so that equal seeds
+    module: parameters of the objective itself, trained with the encoder; one for all objects of a
+    run. options: all settings of the run. rng: draws everything that is random, so that equal seeds
     give equal batches.
     """
 
     info: ObjectiveInfo
+    module: nn.Module | None = None
 
     def __init__(self, encoder: Encoder, options: Mapping[str, Any], rng: np.random.Generator):
         self.encoder, self.options, self.rng = encoder, options, rng

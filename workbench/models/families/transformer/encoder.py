@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from torch import Tensor, nn
 
@@ -70,8 +70,7 @@ class TransformerEncoder(Encoder):
         return States(output.hidden_states, inputs[MASK].bool(), pooled)
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
-        logits: Tensor = self.model(**inputs).logits
-        return logits
+        return _logits(self.model(**inputs))
 
     @property
     def gives_attention(self) -> bool:
@@ -81,20 +80,42 @@ class TransformerEncoder(Encoder):
         return tuple(self.body(**inputs, output_attentions=True).attentions)
 
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
-        """The head costs as much as the base model, so it is computed at `positions` only."""
+        return _logits(self._picked(inputs, positions)[0])
+
+    def states_and_logits_at(
+        self, inputs: Mapping[str, Tensor], positions: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        output, hidden = self._picked(inputs, positions)
+        return hidden, output.logits
+
+    def pair_logits_at(
+        self, inputs: Mapping[str, Tensor], positions: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        output, _hidden = self._picked(inputs, positions)
+        return output.prediction_logits, output.seq_relationship_logits
+
+    def _picked(self, inputs: Mapping[str, Tensor], positions: Tensor) -> tuple[Any, Tensor]:
+        """The output of the model with a language model head, and the last states (B, T, H).
+
+        The head costs as much as the base model, so it is computed at `positions` only.
+        """
+        kept: list[Tensor] = []
 
         def pick(_module: nn.Module, _inputs: object, output: Any) -> Any:
-            hidden = output[0]  # (B, T, H) → (B, K, H)
-            index = positions.unsqueeze(-1).expand(-1, -1, hidden.shape[-1])
-            output["last_hidden_state"] = hidden.gather(1, index)
+            kept.append(output[0])  # (B, T, H) → (B, K, H)
+            index = positions.unsqueeze(-1).expand(-1, -1, kept[0].shape[-1])
+            output["last_hidden_state"] = kept[0].gather(1, index)
             return output
 
         hook = self.body.register_forward_hook(pick)
         try:
-            logits: Tensor = self.model(**inputs).logits
-            return logits
+            return self.model(**inputs), kept[0]
         finally:
             hook.remove()
+
+    @property
+    def word_embeddings(self) -> Tensor:
+        return cast(nn.Embedding, self.model.get_input_embeddings()).weight
 
     def parts(self) -> Parts:
         body, config = self.body, self.model.config
@@ -140,4 +161,10 @@ def fresh(parameters: Iterable[nn.Parameter], seen: set[int]) -> list[nn.Paramet
         if id(one) not in seen:
             seen.add(id(one))
             found.append(one)
+    return found
+
+
+def _logits(output: Any) -> Tensor:
+    """Of the only head, or of the masked units where next sentences have logits too."""
+    found: Tensor = output.prediction_logits if "prediction_logits" in output else output.logits
     return found

@@ -36,8 +36,10 @@ _CLASSES = {
     "mask": "AutoModelForMaskedLM",
     "next": "AutoModelForCausalLM",
     "text": "AutoModelForSeq2SeqLM",
+    "pretraining": "AutoModelForPreTraining",
     "": "AutoModel",
 }
+_MAY_BE_NEW = ("pooler", "cls.seq_relationship")  # parts that many checkpoints lack
 _READER = "AutoModelForTextEncoding"
 # No other attention is implemented for these; that of T5 cannot be converted to ONNX.
 _ONLY_EAGER = ("openai-gpt", "deberta-v2", "mpnet", "t5", "mt5")
@@ -178,13 +180,13 @@ def _not_drawn(head: str, told: Mapping[str, Any]) -> str:
     A new classification head is always initialized, and so is a pooler that the folder lacks.
     """
     drawn = sorted([*told["missing_keys"], *(key for key, *_shapes in told["mismatched_keys"])])
-    whole = head in ("mask", "next", "text")
+    whole = head in ("mask", "next", "text", "pretraining")
     return next(
         (
             name
             for name in drawn
             if name.endswith(".weight")
-            and "pooler" not in name
+            and not any(part in name for part in _MAY_BE_NEW)
             and (whole or configs.is_body(name))
         ),
         "",

@@ -4,6 +4,31 @@ from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.pretraining.spec import ObjectiveInfo
 
+RATES = (
+    Option(
+        "length", "int", 128, N_("Units per sequence, special ones included."),
+        group="main", low=8, high=100_000, title=N_("Length"),
+    ),
+    Option(
+        "mask_rate", "float", 0.15, N_("Fraction of the units that are predicted."),
+        low=0.01, high=0.9, title=N_("Predicted units"),
+    ),
+    Option(
+        "mask_share", "float", 0.8, N_("Fraction of the predicted units that are masked."),
+        low=0.0, high=1.0, title=N_("Masked"),
+    ),
+    Option(
+        "random_share", "float", 0.1,
+        N_("Fraction of the predicted units that are replaced by a random one; the rest is "
+           "kept."),
+        low=0.0, high=1.0, title=N_("Replaced"),
+    ),
+)  # fmt: skip
+UNIT = Option(
+    "mask_unit", "choice", "subword", N_("Predict single subwords or whole words."),
+    choices=("subword", "word"), choice_titles=(N_("Subwords"), N_("Whole words")),
+    title=N_("Unit"),
+)  # fmt: skip
 INFO = ObjectiveInfo(
     id="masked_lm",
     title=N_("Masked language model"),
@@ -14,29 +39,5 @@ INFO = ObjectiveInfo(
     heads=("mask",),
     learning_rate=(5e-5, 5e-4),
     perplexity=False,
-    options=(
-        Option(
-            "length", "int", 128, N_("Units per sequence, special ones included."),
-            group="main", low=8, high=100_000, title=N_("Length"),
-        ),
-        Option(
-            "mask_rate", "float", 0.15, N_("Fraction of the units that are predicted."),
-            low=0.01, high=0.9, title=N_("Predicted units"),
-        ),
-        Option(
-            "mask_share", "float", 0.8, N_("Fraction of the predicted units that are masked."),
-            low=0.0, high=1.0, title=N_("Masked"),
-        ),
-        Option(
-            "random_share", "float", 0.1,
-            N_("Fraction of the predicted units that are replaced by a random one; the rest is "
-               "kept."),
-            low=0.0, high=1.0, title=N_("Replaced"),
-        ),
-        Option(
-            "mask_unit", "choice", "subword", N_("Predict single subwords or whole words."),
-            choices=("subword", "word"), choice_titles=(N_("Subwords"), N_("Whole words")),
-            title=N_("Unit"),
-        ),
-    ),
-)  # fmt: skip
+    options=(*RATES, UNIT),
+)

@@ -33,6 +33,13 @@ def _tokenizer(encoder: Encoder) -> tuple[Tokenizer, int]:
     return preparer.tokenizer, preparer.tokenizer.mask
 
 
+def unit_loss(logits: Tensor, labels: Tensor) -> Loss:
+    """Cross-entropy of logits (…, V) with labels int (…), those IGNORED left out."""
+    flat = logits.float().flatten(0, -2)
+    total = functional.cross_entropy(flat, labels.flatten(), ignore_index=IGNORED, reduction="sum")
+    return Loss(total, (labels != IGNORED).sum())
+
+
 class MaskedLm(Objective):
     info = INFO
 
@@ -56,20 +63,22 @@ class MaskedLm(Objective):
         for batch, done in blocks.batched(texts, found, self.options["batch_size"], self.rng):
             yield self.masked(batch, done)
 
+    def hidden(self, units: blocks.Units) -> tuple[np.ndarray, np.ndarray]:
+        """The input ids (T,), and the positions (K,) of the units to predict."""
+        whole = self.options["mask_unit"] == "word"
+        groups = units.groups if whole else np.arange(len(units))
+        inside = units.groups != blocks.SEPARATOR
+        chosen = choose(inside, groups, self.rates.chosen, self.rng)
+        ids, _what = replaced(
+            units.ids, chosen, self.rates, mask=self.mask, ordinary=self.ordinary, rng=self.rng
+        )
+        return ids, np.flatnonzero(chosen)
+
     def masked(self, batch: Sequence[blocks.Units], done: float) -> TextBatch:
         """positions, labels (B, K): the units to predict, padded with 0 and IGNORED."""
-        rows, places, words = [], [], 0
-        for units in batch:
-            whole = self.options["mask_unit"] == "word"
-            groups = units.groups if whole else np.arange(len(units))
-            inside = units.groups != blocks.SEPARATOR
-            chosen = choose(inside, groups, self.rates.chosen, self.rng)
-            ids, _what = replaced(
-                units.ids, chosen, self.rates, mask=self.mask, ordinary=self.ordinary, rng=self.rng
-            )
-            rows.append(ids)
-            places.append(np.flatnonzero(chosen))
-            words += blocks.word_count(units.groups)
+        found = [self.hidden(units) for units in batch]
+        rows, places = [ids for ids, _where in found], [where for _ids, where in found]
+        words = sum(blocks.word_count(units.groups) for units in batch)
         most = max(1, *map(len, places))
         positions = np.zeros((len(rows), most), np.int64)
         labels = np.full((len(rows), most), IGNORED, np.int64)
@@ -84,9 +93,5 @@ class MaskedLm(Objective):
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
         """Only the logits of the predicted units are computed."""
-        logits = self.encoder.logits_at(inputs, targets["positions"]).float()  # (B, K, V)
-        labels = targets["labels"]
-        total = functional.cross_entropy(
-            logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED, reduction="sum"
-        )
-        return {"mlm": Loss(total, (labels != IGNORED).sum())}
+        logits = self.encoder.logits_at(inputs, targets["positions"])  # (B, K, V)
+        return {"mlm": unit_loss(logits, targets["labels"])}

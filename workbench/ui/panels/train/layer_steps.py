@@ -53,7 +53,7 @@ class LayerSteps(QFrame):
         self._more.set_icon("chevron-down" if shown else "chevron-right")
         self.render()
 
-    def render(self) -> None:  # type: ignore[override]  # the name of every view's method
+    def render(self) -> None:
         """Compute the picture anew where it is shown."""
         if self._picture.isHidden():
             return

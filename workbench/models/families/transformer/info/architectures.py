@@ -63,15 +63,17 @@ PROJECTIONS: Mapping[str, tuple[str, ...]] = {
     "t5": ("q", "v"),
     "xlm-roberta": ("query", "value"),
 }
+SENTENCE_PAIRS = frozenset(("bert", "ernie"))  # pretrained with next sentence prediction
 # head → output
 _LM_HEADS = {"mask": "masked_lm", "next": "next_lm", "text": "text_to_text"}
 _CLASSIFIERS = ("score.weight", "classifier.weight", "score.bias")  # of fine-tuned decoders
 
 
 def library_heads(architecture: str, gives: Collection[str]) -> frozenset[str]:
-    """The heads that transformers has for such a checkpoint: sequence, token, mask, next, text.
+    """The heads that transformers has for such a checkpoint.
 
-    For encoder–decoders only text: `TransformerFamily` has no use for their other heads.
+    They are sequence, token, mask, next, text, and pretraining: mask with next sentence prediction,
+    whose weights may be missing. For encoder–decoders only text: `TransformerFamily` has no use for their other heads.
     """
     if architecture not in ARCHITECTURES:
         return frozenset()
@@ -79,6 +81,8 @@ def library_heads(architecture: str, gives: Collection[str]) -> frozenset[str]:
     if architecture in SEQ2SEQ:
         return frozenset(found)
     found.add("sequence")
+    if architecture in SENTENCE_PAIRS and "mask" in found:
+        found.add("pretraining")
     return frozenset(found if architecture in NO_TOKEN_HEAD else found | {"token"})
 
 

@@ -1,0 +1,1 @@
+"""Next sentence prediction with masked language modelling."""

@@ -1,0 +1,1 @@
+"""Masking of contiguous spans, and the span boundary objective."""

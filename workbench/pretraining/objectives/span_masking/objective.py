@@ -1,0 +1,84 @@
+"""Span masking and the span boundary objective (Joshi et al. 2020, SpanBERT, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.models.base import Encoder
+from workbench.pretraining import blocks, spans
+from workbench.pretraining.objectives.base import TextBatch
+from workbench.pretraining.objectives.masked_lm.objective import MaskedLm, unit_loss
+from workbench.pretraining.objectives.span_masking.boundary import POSITIONS, SpanBoundary
+from workbench.pretraining.objectives.span_masking.info import INFO
+from workbench.tasks.base import IGNORED, Loss
+
+
+class SpanMasking(MaskedLm):
+    info = INFO
+
+    def __init__(self, encoder: Encoder, options: Mapping[str, Any], rng: np.random.Generator):
+        super().__init__(encoder, options, rng)
+        if not options["boundary"]:
+            return
+        table = encoder.word_embeddings
+        if table.shape[1] != encoder.width:
+            raise SpecError(
+                _("The embeddings of {model} have width {own}, its states {width}: the span "
+                  "boundary objective needs equal widths.").format(
+                    model=encoder.info.name, own=table.shape[1], width=encoder.width
+                ),
+                hint=_("Set boundary to no."),
+            )  # fmt: skip
+        if not len(self.frame.before) or not len(self.frame.after):
+            raise SpecError(
+                _("{model} has no special units around a text, so that spans at its ends have no "
+                  "boundary.").format(model=encoder.info.name),
+                hint=_("Set boundary to no."),
+            )  # fmt: skip
+        self.module = SpanBoundary(encoder.width, len(table))
+
+    def masked(self, batch: Sequence[blocks.Units], done: float) -> TextBatch:
+        """As for masked language modelling, with left, right and places (B, K), see SpanBoundary.
+
+        boundary_labels (B, K): the units to predict from boundaries.
+        """
+        self.found: list[list[tuple[int, int]]] = []
+        made = super().masked(batch, done)
+        names = ("left", "right", "places")
+        more = {name: np.zeros_like(made.targets["positions"]) for name in names}
+        for number, found in enumerate(self.found):
+            for name, values in zip(names, spans.boundaries(found), strict=True):
+                more[name][number, : len(values)] = values
+        labels = made.targets["labels"].copy()
+        labels[more["places"] >= POSITIONS] = IGNORED
+        more["places"] = more["places"].clip(max=POSITIONS - 1)
+        made.targets.update(more, boundary_labels=labels)
+        return made
+
+    def hidden(self, units: blocks.Units) -> tuple[np.ndarray, np.ndarray]:
+        allowed = units.groups != blocks.SEPARATOR
+        lengths = spans.Lengths(self.options["span_p"], self.options["span_longest"])
+        found = spans.choose(allowed, units.groups, self.rates.chosen, lengths, self.rng)
+        self.found.append(found)
+        ids = spans.replaced(
+            units.ids, found, self.rates, mask=self.mask, ordinary=self.ordinary, rng=self.rng
+        )
+        every = [np.arange(start, end) for start, end in found]
+        return ids, np.concatenate(every) if every else np.zeros(0, np.int64)
+
+    def losses(
+        self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
+    ) -> dict[str, Loss]:
+        states, logits = self.encoder.states_and_logits_at(inputs, targets["positions"])
+        found = {"mlm": unit_loss(logits, targets["labels"])}
+        if self.module is not None:
+            around = [targets[name] for name in ("left", "right", "places")]
+            scores = self.module(states, *around, self.encoder.word_embeddings)
+            found["sbo"] = unit_loss(scores, targets["boundary_labels"])
+        return found
