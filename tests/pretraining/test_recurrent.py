@@ -5,14 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from tests import tiny_elmo
 from workbench.base.errors import SpecError
 from workbench.models.recurrent import StreamUnits
 from workbench.pretraining import streams
 from workbench.pretraining.loop import pretrain
+from workbench.pretraining.objectives.recurrent import RecurrentLm
 from workbench.pretraining.spec import PretrainSpec
 from workbench.pretraining.texts import Texts
+from workbench.training.events import Evaluated, Step
 
 DATA = Path(__file__).parents[1] / "data"
 MODELS = {
@@ -145,3 +148,56 @@ def test_words_are_counted_when_they_are_read_not_when_their_document_is(numbers
 
     for batch in found:  # here every unit is a word
         assert batch.words == pytest.approx(batch.targets.size)
+
+
+class Fixed:
+    """Reads the states of the test below; dropout keeps two of three columns, scaled by 1.5."""
+
+    training, regularization, directions = True, (2.0, 1.0), ("next",)
+    raw = (torch.arange(24).float().view(2, 4, 3) * 7 % 11 - 5) / 4
+
+    def read(self, inputs, direction, memory=None):
+        return self.raw, ()
+
+    def dropped(self, states):
+        return states * (torch.arange(3) != 1) * 1.5
+
+    def scores(self, states, direction):
+        return torch.zeros(*states.shape[:2], 5)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, {"ar": 2.21484375, "tar": 2.62109375 - 2.21484375}),
+        ({"ar_alpha": 4.0, "tar_beta": 0.0}, {"ar": 2 * 2.21484375}),
+        ({"ar_alpha": 0.0, "tar_beta": 0.0}, {}),
+    ],
+)
+def test_activations_are_regularized_as_by_fastai(options, expected):
+    # RNNRegularizer(alpha=2, beta=1) of fastai 2.8.12 gives 2.62109375, with beta=0 2.21484375
+    objective = RecurrentLm(Fixed(), options, np.random.default_rng(0))
+    objective.memory = {}
+
+    losses = objective.losses({}, {"next": torch.zeros(2, 4, dtype=torch.long)})
+
+    del losses["forward"]
+    assert {name: float(total / count) for name, (total, count) in losses.items()} == (
+        pytest.approx(expected)
+    )
+
+
+def test_the_penalties_are_curves_of_the_training_and_not_part_of_the_evaluation(
+    text_file, tmp_path
+):
+    given = {"batch_size": 8, "length": 12, "device": "cpu", "precision": "fp32", "max_steps": 2}
+    model = str(DATA / "awd_lstm" / "v2")
+    spec = PretrainSpec("causal_lm", model, (str(text_file),), options=given, allow_pickle=True)
+
+    events = list(pretrain(spec, tmp_path / "out"))
+
+    steps = [event for event in events if isinstance(event, Step)]
+    assert steps and all(step.losses.keys() == {"forward", "ar", "tar"} for step in steps)
+    evaluated = [event for event in events if isinstance(event, Evaluated)]
+    assert all(event.loss == pytest.approx(np.log(event.scores["perplexity"]))
+               for event in evaluated)  # fmt: skip

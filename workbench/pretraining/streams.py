@@ -21,10 +21,11 @@ from workbench.pretraining.texts import Document, Texts
 class RecurrentModel(Protocol):
     """A language model that continues from the memory of what it read before.
 
-    directions: "next", "previous" or both.
+    directions: "next", "previous" or both. regularization: usual strengths of AR and TAR.
     """
 
     directions: tuple[str, ...]
+    regularization: tuple[float, float]
 
     def stream(self, paragraphs: Sequence[str], direction: str) -> StreamUnits:
         """The units of a document, with those that mark its beginning or end."""
@@ -34,6 +35,10 @@ class RecurrentModel(Protocol):
         self, inputs: Mapping[str, Tensor], direction: str, memory: Any = None
     ) -> tuple[Tensor, Any]:
         """States (B, T, H) of inputs (B, T, …) in reading order, and the memory after them."""
+        ...
+
+    def dropped(self, states: Tensor) -> Tensor:
+        """States (B, T, H) of `read` after the dropout that precedes `scores` in training."""
         ...
 
     def scores(self, states: Tensor, direction: str) -> Tensor:

@@ -17,6 +17,7 @@ from workbench.pretraining.objectives.base import Objective, TextBatch
 from workbench.pretraining.texts import Document, Texts
 from workbench.tasks.base import Loss
 
+REGULARIZED = ("ar_alpha", "tar_beta")  # settings
 NAMES = {"next": "forward", "previous": "backward"}  # names of the losses
 
 
@@ -28,7 +29,10 @@ class RecurrentLm(Objective):
     """Predict the next unit in the reading order of each direction of the encoder.
 
     The loss is the mean over the units; both directions read the same documents.
-    Source: Peters et al. 2018, section 3.1; Akbik et al. 2018, section 2.1.
+    In training, AR penalizes large states after dropout, TAR large differences between the states
+    of adjacent units.
+    Source: Peters et al. 2018, section 3.1; Akbik et al. 2018, section 2.1; AR and TAR: Merity et
+    al. 2017, Revisiting Activation Regularization for Language RNNs, as in fastai's RNNRegularizer.
     """
 
     encoder: Any  # an Encoder that is a streams.RecurrentModel
@@ -80,13 +84,29 @@ class RecurrentLm(Objective):
             }
             states, memory = self.encoder.read(own, direction, self.memory.get(direction))
             self.memory[direction] = _detached(memory)
-            logits = self.encoder.scores(states, direction).float()  # (B, T, V)
+            dropped = self.encoder.dropped(states)
+            logits = self.encoder.scores(dropped, direction).float()  # (B, T, V)
             total = functional.cross_entropy(
                 logits.flatten(0, 1), wanted.flatten(), reduction="sum"
             )
             count = torch.tensor(float(wanted.numel()), device=total.device)
             found[NAMES[direction]] = Loss(total, count)
+            if self.encoder.training:
+                self._regularize(found, states, dropped)
         return found
+
+    def _regularize(self, found: dict[str, Loss], states: Tensor, dropped: Tensor) -> None:
+        """Add activation regularization to the losses; for two directions the sum of both."""
+        alpha, beta = (
+            usual if (given := self.options.get(name)) is None else float(given)
+            for name, usual in zip(REGULARIZED, self.encoder.regularization, strict=True)
+        )
+        means = {"ar": (alpha, dropped), "tar": (beta, states[:, 1:] - states[:, :-1])}
+        for name, (strength, values) in means.items():
+            if strength and values.numel():
+                total = strength * values.float().square().mean()
+                before = found[name].total if name in found else 0.0
+                found[name] = Loss(total + before, torch.ones((), device=total.device))
 
 
 def _detached(memory: Any) -> Any:

@@ -37,6 +37,7 @@ class AwdLstm(Encoder):
 
     input_names = ("input_ids", MASK)
     pooling = "concat"
+    regularization = (2.0, 1.0)  # AR and TAR, as in fastai 2.8
 
     def __init__(
         self,
@@ -173,10 +174,12 @@ class AwdLstm(Encoder):
         joined = joined[::-1] if direction == BACKWARD else joined
         return StreamUnits({"input_ids": joined.astype(np.int64)}, joined, words)
 
+    def dropped(self, states: Tensor) -> Tensor:
+        """States (B, T, width) after the output dropout, which is off outside training."""
+        return locked(states, self.dropouts.output) if self.training else states
+
     def scores(self, states: Tensor, direction: str) -> Tensor:
         """Vocabulary logits (…, V) of the next word in reading order; states (B, T, width)."""
-        if self.training:
-            states = locked(states, self.dropouts.output)
         weight = self.embeddings.weight if self.decoder_weight is None else self.decoder_weight
         return F.linear(states, weight, self.decoder_bias)
 

@@ -33,6 +33,7 @@ class CharacterEncoder(Encoder):
     """
 
     preparer: CharacterTexts
+    regularization = (0.0, 0.0)
 
     def __init__(
         self, info: ModelInfo, preparer: CharacterTexts, models: Mapping[str, CharacterModel]
@@ -93,6 +94,9 @@ class CharacterEncoder(Encoder):
         read = text if direction == NEXT else text[::-1]
         ids = np.array(self.preparer.tables[direction].encode(read), np.int64)
         return StreamUnits({"input_ids": ids}, ids, sum(len(words_of(one)) for one in paragraphs))
+
+    def dropped(self, states: Tensor) -> Tensor:
+        return states
 
     def scores(self, states: Tensor, direction: str) -> Tensor:
         """Logits (…, V) of the next character in the reading order of the direction."""

@@ -60,6 +60,7 @@ class ElmoEncoder(Encoder):
     preparer: WordCharacters
     input_names = (CHARACTERS, MASK)
     directions = DIRECTIONS
+    regularization = (0.0, 0.0)
 
     def __init__(
         self, info: ModelInfo, sizes: Sizes, preparer: WordCharacters, *, dropout: float = 0.0
@@ -192,6 +193,9 @@ class ElmoEncoder(Encoder):
         inputs = {CHARACTERS: characters, MASK: np.ones(len(characters), np.int64)}
         words = len(targets) - 2 * len(paragraphs)
         return StreamUnits(inputs, np.array(targets, np.int64)[::step], words)
+
+    def dropped(self, states: Tensor) -> Tensor:
+        return states
 
     def scores(self, states: Tensor, direction: str) -> Tensor:
         """Logits (…, V) of the next word in reading order, from states (…, P) of `read`."""

@@ -18,11 +18,26 @@ INFO = ObjectiveInfo(
     heads=("next", "previous"),
     learning_rate=(5e-5, 1e-3),
     perplexity=True,
+    others=frozenset({"ar", "tar"}),
     options=(
         Option(
             "length", "int", 128,
             N_("Units per sequence; recurrent models carry their state on to the next one."),
             group="main", low=8, high=100_000, title=N_("Length"),
+        ),
+        Option(
+            "ar_alpha", "float", None,
+            N_("Activation regularization of recurrent models: strength of the L2 penalty on the "
+               "states after dropout (Merity et al. 2017); 0 for none."),
+            low=0.0, high=1000.0, title=N_("Activation regularization"),
+            automatic=N_("2 for AWD-LSTM, 0 for all others"),
+        ),
+        Option(
+            "tar_beta", "float", None,
+            N_("Temporal activation regularization of recurrent models: strength of the L2 penalty "
+               "on differences between adjacent states (Merity et al. 2017); 0 for none."),
+            low=0.0, high=1000.0, title=N_("Temporal activation regularization"),
+            automatic=N_("1 for AWD-LSTM, 0 for all others"),
         ),
     ),
 )  # fmt: skip

@@ -73,7 +73,8 @@ def library_heads(architecture: str, gives: Collection[str]) -> frozenset[str]:
     """The heads that transformers has for such a checkpoint.
 
     They are sequence, token, mask, next, text, and pretraining: mask with next sentence prediction,
-    whose weights may be missing. For encoder–decoders only text: `TransformerFamily` has no use for their other heads.
+    whose weights may be missing. For encoder–decoders only text: `TransformerFamily` has no use for
+    their other heads.
     """
     if architecture not in ARCHITECTURES:
         return frozenset()
