@@ -25,15 +25,15 @@ def test_a_callback_dropped_by_an_earlier_one_is_not_called():
     assert heard == []
 
 
-def test_a_state_tells_only_the_fields_that_differ():
-    told, state = [], State()
+def test_a_state_emits_only_the_fields_that_differ():
+    received, state = [], State()
     state.rows, state.chosen = (1,), None
-    state.changed.connect(told.append)
+    state.changed.connect(received.append)
 
     state.update(rows=state.rows, chosen=2)
     state.update(chosen=2)
 
-    assert told == [frozenset({"chosen"})]
+    assert received == [frozenset({"chosen"})]
 
 
 def test_a_closed_state_listens_to_nothing():

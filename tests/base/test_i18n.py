@@ -212,7 +212,7 @@ def test_no_text_is_a_piece_of_a_sentence():
         if isinstance(node.args[0], ast.Constant)
     ]
 
-    assert [one for one in texts if one[2] != one[2].strip() or one[2][0] in ",;:."] == []
+    assert [text for text in texts if text[2] != text[2].strip() or text[2][0] in ",;:."] == []
 
 
 def filled_in(node: ast.AST) -> list[str]:
@@ -240,9 +240,9 @@ def test_no_word_is_put_into_a_text_untranslated():
                     for one in filled_in(argument)
                 ]
                 wrong += [
-                    f"{file}:{node.lineno}: {one!r}"
-                    for one in words
-                    if re.search("[A-Za-z]{2}", one) and one not in AS_THEY_ARE
+                    f"{file}:{node.lineno}: {word!r}"
+                    for word in words
+                    if re.search("[A-Za-z]{2}", word) and word not in AS_THEY_ARE
                 ]
 
     assert wrong == []
@@ -314,13 +314,13 @@ def catalogue(folder: Path, texts: dict[str, str]) -> None:
     """A compiled catalogue, as from msgfmt (GNU gettext manual, "The Format of GNU MO Files")."""
     texts = {"": "Content-Type: text/plain; charset=UTF-8\n", **texts}
     keys = sorted(texts)
-    stored = [one.encode() for one in keys] + [texts[one].encode() for one in keys]
+    stored = [key.encode() for key in keys] + [texts[key].encode() for key in keys]
     begin, places = 28 + 16 * len(keys), []
     for one in stored:
         places.append((len(one), begin))
         begin += len(one) + 1
     head = struct.pack("<7I", 0x950412DE, 0, len(keys), 28, 28 + 8 * len(keys), 0, 0)
-    table = b"".join(struct.pack("<2I", *one) for one in places)
+    table = b"".join(struct.pack("<2I", *place) for place in places)
     folder = folder / "de" / "LC_MESSAGES"
     folder.mkdir(parents=True)
     (folder / "glossbench.mo").write_bytes(head + table + b"\0".join(stored) + b"\0")

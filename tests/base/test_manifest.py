@@ -19,19 +19,19 @@ def read(tmp_path, text):
 
 
 def test_an_entry_is_read_without_importing_it(tmp_path):
-    (found,) = read(tmp_path, ENTRY)
+    (record,) = read(tmp_path, ENTRY)
 
-    assert (found.kind, found.id, found.title, found.source) == (
+    assert (record.kind, record.id, record.title, record.source) == (
         "importer",
         "ler",
         "LER",
         "german-legal",
     )
-    assert found.options == {"patterns": ["*.conll"]}
+    assert record.options == {"patterns": ["*.conll"]}
     with pytest.raises(
         PluginError, match="plugin german-legal needs the Python package no_such_module"
     ) as caught:
-        Registry((found,)).get("importer", "ler")
+        Registry((record,)).get("importer", "ler")
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
     assert "no_such_module" in caught.value.details
 
@@ -58,7 +58,7 @@ def test_a_faulty_manifest_is_named_with_its_entry(tmp_path, text, words):
         read(tmp_path, text)
 
 
-def test_what_is_added_is_told_and_can_be_got():
+def test_what_is_added_is_reported_and_can_be_got():
     registry, told = Registry(), []
     registry.changed.connect(lambda: told.append(registry.ids("exporter")))
 

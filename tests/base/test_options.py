@@ -28,9 +28,9 @@ TEXT = Option("device", "text", "auto", "Device.", choices=("auto", "cpu"))
     ],
 )
 def test_texts_become_values_of_their_kind(option, text, value):
-    found = option.parse(text)
+    parsed = option.parse(text)
 
-    assert found == value and type(found) is type(value)
+    assert parsed == value and type(parsed) is type(value)
 
 
 @pytest.mark.parametrize("text", ["auto", "AUTO", "", None])

@@ -25,7 +25,7 @@ def foreign(folder):
 
 
 def names(place):
-    return sorted(one.name for one in place.iterdir())
+    return sorted(path.name for path in place.iterdir())
 
 
 def test_a_folder_is_replaced_and_leaves_nothing_beside_it(place):

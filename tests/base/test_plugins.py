@@ -16,13 +16,13 @@ def test_plugins_are_found_in_the_users_folder_and_in_folders_of_the_settings(tm
     entries = {"importer": [{"id": "two.x", "title": "X", "object": "two.code:X"}]}
     other = a_plugin.make(tmp_path / "more", id="two", package="two", entries=entries, code=RUNS)
 
-    found = plugins.find(Settings(plugin_folders=[str(other)]))
+    matches = plugins.find(Settings(plugin_folders=[str(other)]))
 
-    assert [(one.id, one.version, one.fault) for one in found] == [
+    assert [(match.id, match.version, match.fault) for match in matches] == [
         ("lines", "0.1.0", ""),
         ("two", "0.1.0", ""),
     ]
-    assert [one.id for one in found[0].contributions] == ["lines.all"]
+    assert [contribution.id for contribution in matches[0].contributions] == ["lines.all"]
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_a_damaged_manifest_is_listed_with_its_path(tmp_path):
 def test_of_two_plugins_with_one_id_the_first_can_be_used(tmp_path):
     first, second = a_plugin.make(tmp_path / "a"), a_plugin.make(tmp_path / "b")
 
-    found = plugins.find(Settings(plugin_folders=[str(first), str(second)]))
+    matches = plugins.find(Settings(plugin_folders=[str(first), str(second)]))
 
-    assert found[0].fault == "" and str(first) in found[1].fault
+    assert matches[0].fault == "" and str(first) in matches[1].fault
 
 
 def test_the_package_of_a_plugin_never_takes_the_place_of_an_installed_module(tmp_path):
@@ -79,7 +79,7 @@ def known():
     """A registry of its own, as one of a fresh process; modules of the plugin are forgotten."""
     registry.registry.cache_clear()
     yield registry.registry()
-    for name in [one for one in sys.modules if one.partition(".")[0] == "lines"]:
+    for name in [module for module in sys.modules if module.partition(".")[0] == "lines"]:
         del sys.modules[name]
     registry.registry.cache_clear()
 
@@ -90,14 +90,14 @@ def settings_with(folder):
 
 def test_only_an_enabled_plugin_adds_to_the_registry(tmp_path, known):
     folder = a_plugin.make(tmp_path)
-    told = []
-    known.changed.connect(lambda: told.append(1))
+    received = []
+    known.changed.connect(lambda: received.append(1))
 
     registry.reload(Settings(plugin_folders=[str(folder)]))
     assert "lines.all" not in known.ids("importer")
 
     registry.reload(settings_with(folder))
-    assert "lines.all" in known.ids("importer") and len(told) == 2
+    assert "lines.all" in known.ids("importer") and len(received) == 2
     assert known.get("importer", "lines.all").__name__ == "Lines"
 
     registry.reload(Settings())
@@ -113,7 +113,7 @@ def test_code_that_fails_is_contained_and_kept_with_its_traceback(tmp_path, know
 
     tasks = known.infos("task")
 
-    assert [one.id for one in tasks] == list(registry.builtins().ids("task"))
+    assert [task.id for task in tasks] == list(registry.builtins().ids("task"))
     fault = known.faults["lines"]
     assert "needs the Python package not_there_at_all" in str(fault)
     assert "ModuleNotFoundError" in fault.details

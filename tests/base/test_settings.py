@@ -64,7 +64,7 @@ def test_what_somebody_wrote_into_the_file_does_no_harm():
     )
 
 
-def test_settings_that_cannot_be_saved_are_told(monkeypatch):
+def test_settings_that_cannot_be_saved_are_reported(monkeypatch):
     def full(*_paths):
         raise OSError(28, "No space left on device")
 
@@ -75,12 +75,12 @@ def test_settings_that_cannot_be_saved_are_told(monkeypatch):
 
     with pytest.raises(WorkbenchError, match="settings.json: No space left on device"):
         settings.save()
-    told = []
-    settings.tell_faults(told.append)
+    received = []
+    settings.tell_faults(received.append)
     settings.save()
 
     assert (
-        len(told) == 1
+        len(received) == 1
         and load().theme == "dark"
         and list(settings.path.parent.iterdir()) == [settings.path]
     )

@@ -14,7 +14,7 @@ def test_shares_of_parts_are_shares_of_the_whole():
     assert watch.share == pytest.approx(0.7)
 
 
-def test_items_are_given_in_slices_and_told_before_each_and_after_the_last():
+def test_items_are_given_in_slices_and_reported_before_each_and_after_the_last():
     shares = []
     watch = Watch(shares.append, clock=iter(range(100)).__next__)
 
@@ -22,7 +22,7 @@ def test_items_are_given_in_slices_and_told_before_each_and_after_the_last():
     assert shares == [0.0, 0.4, 0.8, 1.0]
 
 
-def test_no_more_is_told_than_a_person_can_read():
+def test_no_more_is_reported_than_a_person_can_read():
     shares, now = [], [0.0]
     watch = Watch(shares.append, clock=lambda: now[0])
 

@@ -16,15 +16,17 @@ class Read:
 
     def __init__(self, items):
         self.items = list(items)
-        self.rows = [one for one in self.items if isinstance(one, Row)]
-        self.records = [one.record for one in self.rows]
-        self.skipped = [(one.line, one.reason) for one in self.items if isinstance(one, Skipped)]
-        self.remarks = [one.message for one in self.items if isinstance(one, Remark)]
-        self.layers = [one for one in self.items if not isinstance(one, (Row, Skipped, Remark))]
+        self.rows = [item for item in self.items if isinstance(item, Row)]
+        self.records = [row.record for row in self.rows]
+        self.skipped = [
+            (item.line, item.reason) for item in self.items if isinstance(item, Skipped)
+        ]
+        self.remarks = [item.message for item in self.items if isinstance(item, Remark)]
+        self.layers = [item for item in self.items if not isinstance(item, (Row, Skipped, Remark))]
 
     @property
     def texts(self):
-        return [one.document.text for one in self.records]
+        return [record.document.text for record in self.records]
 
 
 @pytest.fixture

@@ -232,10 +232,10 @@ def _line_ends(rng: random.Random, content: bytes, _samples) -> bytes:
 
 def _value(rng: random.Random, content: bytes, _samples) -> bytes:
     """Another value in the place of a number, a string or a cell."""
-    found = list(re.finditer(rb'"[^"\\]*"|-?\d+(?:\.\d+)?|(?<=[\t,])[^\t,\n]*', content))
-    if not found:
+    result = list(re.finditer(rb'"[^"\\]*"|-?\d+(?:\.\d+)?|(?<=[\t,])[^\t,\n]*', content))
+    if not result:
         return content
-    place = rng.choice(found)
+    place = rng.choice(result)
     return content[: place.start()] + rng.choice(_VALUES).encode() + content[place.end() :]
 
 

@@ -38,10 +38,13 @@ def test_the_sample_has_the_counts_that_its_readme_gives():
     """851 spans, 149 nested pairs, 6 crossing pairs: resources/samples/README.md."""
     messages = list(parse((paths.resource("samples") / "metro.txt").read_text(encoding="utf-8")))
     pairs = [
-        (a, b) for one in messages for n, a in enumerate(one.spans) for b in one.spans[n + 1 :]
+        (a, b)
+        for message in messages
+        for n, a in enumerate(message.spans)
+        for b in message.spans[n + 1 :]
     ]
 
-    assert len(messages) == 420 and sum(len(one.spans) for one in messages) == 851
+    assert len(messages) == 420 and sum(len(message.spans) for message in messages) == 851
     assert (
         sum(nested(a, b) or nested(b, a) for a, b in pairs) == 149
         and sum(crossing(a, b) for a, b in pairs) == 6

@@ -32,21 +32,22 @@ def test_docstart_sets_the_group_and_the_last_column_is_the_tag(read, tiny):
 
 
 def test_doc_comments_set_the_group_and_a_hash_may_be_a_token(read):
-    found = read("# doc = novel\n#\tO\n1\tO\n\nx\tB-A\n", "conll")
+    records = read("# doc = novel\n#\tO\n1\tO\n\nx\tB-A\n", "conll")
 
-    assert [one.document.group for one in found.records] == ["novel", "novel"] and found.texts[
-        0
-    ] == "# 1"
+    assert [record.document.group for record in records.records] == [
+        "novel",
+        "novel",
+    ] and records.texts[0] == "# 1"
 
 
 def test_no_space_follows_where_the_file_says_so(read):
-    found = read(
+    records = read(
         "Wait\tO\tSpaceAfter=No\n!\tO\t_\nGo\tB-A\t_\n",
         "conll",
         mapping=(("text", "1"), ("tag:a", "2")),
     )
 
-    assert found.texts == ["Wait! Go"]
+    assert records.texts == ["Wait! Go"]
 
 
 @pytest.mark.parametrize(
@@ -59,9 +60,11 @@ def test_no_space_follows_where_the_file_says_so(read):
     ],
 )
 def test_a_faulty_line_costs_its_block(read, content, line, word):
-    found = read(content, "conll")
+    records = read(content, "conll")
 
-    assert found.texts == ["c"] and found.skipped[0][0] == line and word in found.skipped[0][1]
+    assert (
+        records.texts == ["c"] and records.skipped[0][0] == line and word in records.skipped[0][1]
+    )
 
 
 def test_other_schemes_give_the_same_spans(read):
@@ -80,11 +83,11 @@ def test_other_schemes_give_the_same_spans(read):
 
 
 def test_odd_letters_in_tokens_stay(read):
-    found = read(
+    records = read(
         "watched\u200bwas\tO\nDubbz\ufeff\tB-person\nnext\u2028line\tO\n\u00a0\tO\n", "conll"
     )
 
-    text, borders = found.texts[0], found.records[0].document.tokens["text"]
+    text, borders = records.texts[0], records.records[0].document.tokens["text"]
     assert [text[a:b] for a, b in borders] == [
         "watched\u200bwas",
         "Dubbz\ufeff",
@@ -100,18 +103,19 @@ def test_one_column_is_refused(read):
 
 def test_real_files_have_the_published_counts(read, data_folder):
     """1,287 messages and 1,079 names: Derczynski et al. 2017, table 2."""
-    found = read(data_folder / "datasets/ner-wnut17/test.conll")
+    records = read(data_folder / "datasets/ner-wnut17/test.conll")
 
     assert (
-        len(found.records) == 1287 and sum(len(one.spans["spans"]) for one in found.records) == 1079
+        len(records.records) == 1287
+        and sum(len(record.spans["spans"]) for record in records.records) == 1079
     )
 
 
 def test_an_endless_line_is_not_cut_up(read):
-    found = read("Ada B-PER\nmet O\n\n" + "Ada B-PER " * 200_000 + "\n\nBob B-PER\n", "conll")
+    records = read("Ada B-PER\nmet O\n\n" + "Ada B-PER " * 200_000 + "\n\nBob B-PER\n", "conll")
 
-    assert found.texts == ["Ada met", "Bob"]
-    assert found.skipped == [
+    assert records.texts == ["Ada met", "Bob"]
+    assert records.skipped == [
         (4, "the line has 2,000,000 characters, at most 1,000,000 are read in this format")
     ]
 
@@ -155,18 +159,18 @@ def test_several_columns_can_be_mapped_to_one_layer_or_to_one_each(read):
 
 
 def test_a_column_of_tags_that_is_left_out_is_a_warning(read):
-    found = read(NESTED, "conll", mapping=(("text", "1"), ("tag:a", "3")))
+    records = read(NESTED, "conll", mapping=(("text", "1"), ("tag:a", "3")))
 
-    assert found.remarks == [
+    assert records.remarks == [
         "file.txt: column 2 holds tags and is left out (2 spans).",
         "file.txt: column 4 holds tags and is left out (0 spans).",
     ]
 
 
 def test_the_same_span_on_two_levels_comes_in_once(read):
-    found = read("Rome\tB-GPE\tB-GPE\n", "conll")
+    records = read("Rome\tB-GPE\tB-GPE\n", "conll")
 
-    assert found.records[0].spans == {"spans": (Span(0, 4, "GPE"),)}
+    assert records.records[0].spans == {"spans": (Span(0, 4, "GPE"),)}
 
 
 def test_a_preview_counts_the_spans_of_each_column(tmp_path):
@@ -187,9 +191,9 @@ def test_nested_corpora_come_in_with_the_published_number_of_mentions(
     read, data_folder, name, mentions
 ):
     """LitBank: its README. GermEval 2014: 6,178 outer and 515 inner mentions of the test set."""
-    found = read(data_folder / f"datasets/{name}.conll")
+    records = read(data_folder / f"datasets/{name}.conll")
 
-    assert sum(len(record.spans["spans"]) for record in found.records) == mentions
+    assert sum(len(record.spans["spans"]) for record in records.records) == mentions
 
 
 def test_columns_with_different_labels_on_many_tokens_are_different_annotations(read):
@@ -202,10 +206,10 @@ def test_columns_with_different_labels_on_many_tokens_are_different_annotations(
 
 
 def test_a_line_that_names_the_columns_is_no_token(read):
-    found = read("WORD\tTAG\nThis\tO\nis\tO\nNew Berlin\tLOC\n")
+    records = read("WORD\tTAG\nThis\tO\nis\tO\nNew Berlin\tLOC\n")
 
-    assert found.texts == ["This is New Berlin"]
-    assert found.records[0].spans == {"spans": (Span(8, 18, "LOC"),)}
+    assert records.texts == ["This is New Berlin"]
+    assert records.records[0].spans == {"spans": (Span(8, 18, "LOC"),)}
 
 
 @pytest.mark.parametrize(

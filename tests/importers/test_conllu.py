@@ -33,22 +33,22 @@ def test_a_word_that_is_not_in_the_text_is_a_fault(read, tiny):
 
 
 def test_the_treebank_comes_in_whole(read, data_folder):
-    found = read(data_folder / "datasets/pos-ud-ewt/dev.conllu")
+    records = read(data_folder / "datasets/pos-ud-ewt/dev.conllu")
 
-    assert len(found.records) == 2001 and not found.skipped
+    assert len(records.records) == 2001 and not records.skipped
 
 
 def test_the_number_of_a_word_may_not_have_endless_digits(read):
     number = "9" * 5000
 
-    found = read(
+    records = read(
         f"1-{number}\tab{chr(9) + '_'}" + "\t_" * 7 + "\n1\tab" + "\t_" * 8 + "\n", "conllu"
     )
 
     assert (
-        found.records == []
-        and "expected the number of a word" in found.skipped[0][1]
-        and len(found.skipped[0][1]) < 100
+        records.records == []
+        and "expected the number of a word" in records.skipped[0][1]
+        and len(records.skipped[0][1]) < 100
     )
 
 
@@ -64,26 +64,26 @@ def test_several_columns_can_go_to_one_layer(read):
 def test_columns_beyond_the_tenth_are_left_out_with_a_remark(read):
     row = "\t".join("1 Ada ada PROPN NNP _ 0 root _ _ come.03 ARG1".split())
 
-    found = read(row + "\n\n", name="up.conllu")
+    records = read(row + "\n\n", name="up.conllu")
 
-    assert found.texts == ["Ada"] and "after the tenth" in found.remarks[-1]
+    assert records.texts == ["Ada"] and "after the tenth" in records.remarks[-1]
 
 
 def test_a_line_with_more_columns_than_the_others_is_a_fault(read):
     good = "\t".join("1 Ada ada PROPN NNP _ 0 root _ _".split())
 
-    found = read(f"{good}\n{good}\tx\n\n{good}\n", "conllu")
+    records = read(f"{good}\n{good}\tx\n\n{good}\n", "conllu")
 
-    assert found.texts == ["Ada"]
-    assert found.skipped == [(2, "the line has 11 columns, expected 10")]
+    assert records.texts == ["Ada"]
+    assert records.skipped == [(2, "the line has 11 columns, expected 10")]
 
 
 def test_several_spaces_separate_columns_where_tabs_were_replaced(read):
     row = "1    They     they    PRON    PRP    Case=Nom   2    nsubj    2:nsubj   _"
 
-    found = read(row + "\n\n", name="a.conllu")
+    records = read(row + "\n\n", name="a.conllu")
 
-    assert found.texts == ["They"] and found.records[0].spans["upos"] == (Span(0, 4, "PRON"),)
+    assert records.texts == ["They"] and records.records[0].spans["upos"] == (Span(0, 4, "PRON"),)
 
 
 def test_a_table_of_many_columns_is_not_taken_for_sentences(read):

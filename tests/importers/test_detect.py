@@ -24,13 +24,13 @@ from workbench.importers.source import Source
         ("notes", "just words\n", "text"),
     ],
 )
-def test_the_format_is_told_from_the_content(tmp_path, name, content, format):
+def test_the_format_is_detected_from_the_content(tmp_path, name, content, format):
     path = tmp_path / name
     path.write_text(content, encoding="utf-8")
 
-    found = detect(Source(path))
+    detection = detect(Source(path))
 
-    assert found.format == format and found.why
+    assert detection.format == format and detection.why
 
 
 def test_an_unknown_format_names_the_known_ones():

@@ -7,11 +7,11 @@ from workbench.text.spans import Span
 
 
 def lines(*rows):
-    return "\n".join(json.dumps(one) for one in rows) + "\n"
+    return "\n".join(json.dumps(row) for row in rows) + "\n"
 
 
 def test_spans_and_an_empty_list_are_submitted(read):
-    found = read(
+    records = read(
         lines(
             {"text": "Ada met Bob", "label": [[0, 3, "PER"]]},
             {"text": "none here", "label": []},
@@ -20,8 +20,8 @@ def test_spans_and_an_empty_list_are_submitted(read):
         "doccano",
     )
 
-    assert found.records[0].spans == {"spans": (Span(0, 3, "PER"),)}
-    assert [one.states for one in found.records] == [
+    assert records.records[0].spans == {"spans": (Span(0, 3, "PER"),)}
+    assert [record.states for record in records.records] == [
         {"spans": "submitted"},
         {"spans": "submitted"},
         {},
@@ -29,7 +29,7 @@ def test_spans_and_an_empty_list_are_submitted(read):
 
 
 def test_classes_stand_in_a_list_a_string_or_scores(read):
-    found = read(
+    records = read(
         lines(
             {"text": "a", "label": ["pos"]},
             {"text": "b", "label": "neg"},
@@ -38,7 +38,7 @@ def test_classes_stand_in_a_list_a_string_or_scores(read):
         "doccano",
     )
 
-    assert [one.marks for one in found.records] == [
+    assert [record.marks for record in records.records] == [
         {"class": ("pos",)},
         {"class": ("neg",)},
         {"class": ("pos",)},
@@ -46,14 +46,14 @@ def test_classes_stand_in_a_list_a_string_or_scores(read):
 
 
 def test_an_empty_list_of_classes_is_no_answer(read):
-    found = read(lines({"text": "a", "label": ["pos"]}, {"text": "b", "label": []}), "doccano")
+    records = read(lines({"text": "a", "label": ["pos"]}, {"text": "b", "label": []}), "doccano")
 
-    assert found.records[1].states == {}
+    assert records.records[1].states == {}
 
 
 def test_entities_with_relations_say_what_is_lost(read):
     entity = {"id": 0, "start_offset": 0, "end_offset": 6, "label": "ORG"}
-    found = read(
+    records = read(
         lines(
             {
                 "text": "Google was",
@@ -65,8 +65,8 @@ def test_entities_with_relations_say_what_is_lost(read):
     )
 
     assert (
-        found.records[0].spans == {"spans": (Span(0, 6, "ORG"),)}
-        and "relations" in found.remarks[0]
+        records.records[0].spans == {"spans": (Span(0, 6, "ORG"),)}
+        and "relations" in records.remarks[0]
     )
 
 
@@ -108,13 +108,13 @@ def test_offsets_count_code_points(read):
     ],
 )
 def test_a_fault_skips_the_whole_record_and_names_the_line(read, row, word):
-    found = read(
+    records = read(
         lines({"text": "fine", "label": [[0, 4, "A"]]}, row, {"text": "last", "label": []}),
         "doccano",
     )
 
-    assert found.texts == ["fine", "last"]
-    ((line, reason),) = found.skipped
+    assert records.texts == ["fine", "last"]
+    ((line, reason),) = records.skipped
     assert line == 2 and word in reason
 
 
@@ -146,14 +146,14 @@ def test_files_of_the_tool_itself_come_in(read, data_folder):
         "import-examples/sequence_labeling/example.jsonl": (3, 3),
     }
     for name, (documents, spans) in counts.items():
-        found = read(folder / name)
+        records = read(folder / name)
         assert (
-            len(found.records),
-            sum(len(s) for r in found.records for s in r.spans.values()),
+            len(records.records),
+            sum(len(s) for r in records.records for s in r.spans.values()),
         ) == (documents, spans), name
 
 
-def test_an_object_that_holds_all_records_by_name_is_told(read):
+def test_an_object_that_holds_all_records_by_name_is_recognized(read):
     content = "{" + ", ".join(f'"key{n}": {{"text": "a"}}' for n in range(10_001)) + "}"
 
     with pytest.raises(ImportFailed, match="10,001 different fields.*contains all records"):
@@ -161,15 +161,15 @@ def test_an_object_that_holds_all_records_by_name_is_told(read):
 
 
 def test_fields_whose_names_differ_in_spaces_only_are_kept_apart(read):
-    found = read('{"text": "x", " ": 1, "": 2, "a": 3, "a ": 4}\n', "doccano")
+    records = read('{"text": "x", " ": 1, "": 2, "a": 3, "a ": 4}\n', "doccano")
 
-    assert found.records[0].document.meta == {"column": 1, "column (2)": 2, "a": 3, "a (2)": 4}
+    assert records.records[0].document.meta == {"column": 1, "column (2)": 2, "a": 3, "a (2)": 4}
 
 
 def test_the_longest_field_is_the_text_where_none_has_a_usual_name(read):
-    found = read('{"nr": "1", "wording": "a longer text", "label": ["A"]}\n', name="a.jsonl")
+    records = read('{"nr": "1", "wording": "a longer text", "label": ["A"]}\n', name="a.jsonl")
 
-    assert found.texts == ["a longer text"] and found.records[0].marks == {"class": ("A",)}
+    assert records.texts == ["a longer text"] and records.records[0].marks == {"class": ("A",)}
 
 
 def test_objects_without_a_text_are_refused_with_their_fields(read):

@@ -4,18 +4,22 @@ from workbench.importers.source import Source
 
 
 def test_labels_before_the_text_are_classes_and_the_text_stays_as_it_is(read):
-    found = read("__label__good A  fine film.\n__label__a __label__b two\nno label\n\n")
+    records = read("__label__good A  fine film.\n__label__a __label__b two\nno label\n\n")
 
-    assert found.texts == ["A  fine film.", "two", "no label"]
-    assert [one.marks for one in found.records] == [{"class": ("good",)}, {"class": ("a", "b")}, {}]
-    assert [one.states for one in found.records] == [{"class": "submitted"}] * 2 + [{}]
+    assert records.texts == ["A  fine film.", "two", "no label"]
+    assert [record.marks for record in records.records] == [
+        {"class": ("good",)},
+        {"class": ("a", "b")},
+        {},
+    ]
+    assert [record.states for record in records.records] == [{"class": "submitted"}] * 2 + [{}]
 
 
 def test_a_label_without_a_text_or_a_name_is_a_fault(read):
-    found = read("__label__good\n__label__ text\n__label__x fine\n", "fasttext")
+    records = read("__label__good\n__label__ text\n__label__x fine\n", "fasttext")
 
-    assert found.texts == ["fine"]
-    assert found.skipped == [(1, "the text is empty"), (2, "a label has no name")]
+    assert records.texts == ["fine"]
+    assert records.skipped == [(1, "the text is empty"), (2, "a label has no name")]
 
 
 def test_a_label_within_the_text_belongs_to_it():

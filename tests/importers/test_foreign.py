@@ -80,16 +80,20 @@ def test_a_file_of_another_program_is_refused_by_name_with_what_to_do(tmp_path, 
 
 @pytest.mark.parametrize("what", ASKED)
 def test_markup_is_imported_as_text_only_after_a_question(tmp_path, what):
-    found = detect(source(tmp_path, *ASKED[what]))
+    detection = detect(source(tmp_path, *ASKED[what]))
 
-    assert found.format == "text" and what in found.question and ASKED[what][0] in found.question
+    assert (
+        detection.format == "text"
+        and what in detection.question
+        and ASKED[what][0] in detection.question
+    )
 
 
 @pytest.mark.parametrize("content", PLAIN)
 def test_ordinary_text_that_resembles_markup_is_not_asked_about(tmp_path, content):
-    found = detect(source(tmp_path, "a.txt", content))
+    detection = detect(source(tmp_path, "a.txt", content))
 
-    assert (found.format, found.question) == ("text", "")
+    assert (detection.format, detection.question) == ("text", "")
 
 
 def test_a_chosen_format_is_kept_and_the_doubt_is_a_warning(tmp_path):

@@ -26,10 +26,12 @@ def file(*records, layers=LAYERS):
 
 
 def test_everything_comes_back(read):
-    found = read(file(RECORD), "glossbench")
+    records = read(file(RECORD), "glossbench")
 
-    assert found.layers[0].labels[0] == LAYERS[0].labels[0] and found.layers[1].texts == 2
-    assert found.records == [RECORD] and found.records[0].document.tokens == RECORD.document.tokens
+    assert records.layers[0].labels[0] == LAYERS[0].labels[0] and records.layers[1].texts == 2
+    assert (
+        records.records == [RECORD] and records.records[0].document.tokens == RECORD.document.tokens
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,14 +71,16 @@ def test_a_wrong_first_line_is_named(read, first):
 )  # fmt: skip
 def test_a_faulty_document_is_skipped_with_its_reason(read, change, word):
     raw = {**json.loads(dataset.dumps(dataset.record_to_json(RECORD))), **change}
-    found = read(file(RECORD) + json.dumps(raw) + "\n", "glossbench")
+    records = read(file(RECORD) + json.dumps(raw) + "\n", "glossbench")
 
-    assert len(found.records) == 1 and found.skipped[0][0] == 3 and word in found.skipped[0][1]
+    assert (
+        len(records.records) == 1 and records.skipped[0][0] == 3 and word in records.skipped[0][1]
+    )
 
 
 def test_a_number_beyond_every_float_is_no_offset(read):
     line = '{"key": "k", "texts": {"text": "a"}, "spans": {"ner": [[0, 1e999, "PER"]]}}'
 
-    found = read(file() + line + "\n", "glossbench")
+    records = read(file() + line + "\n", "glossbench")
 
-    assert found.skipped == [(2, "the end of a span is inf, expected a whole number")]
+    assert records.skipped == [(2, "the end of a span is inf, expected a whole number")]

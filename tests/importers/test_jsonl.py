@@ -36,15 +36,15 @@ def test_lines_of_a_list_are_counted(tmp_path):
 
 
 def test_a_long_list_on_one_line_is_legal(tmp_path):
-    found = values(tmp_path, json.dumps([{"text": "x" * 1000}] * 2000))
+    result = values(tmp_path, json.dumps([{"text": "x" * 1000}] * 2000))
 
-    assert len(found) == 2000 and {line for line, _ in found} == {1}
+    assert len(result) == 2000 and {line for line, _ in result} == {1}
 
 
 def test_a_broken_line_costs_that_line(tmp_path):
-    found = values(tmp_path, '{"a": 1}\n{broken\n{"a": 3}\n')
+    result = values(tmp_path, '{"a": 1}\n{broken\n{"a": 3}\n')
 
-    assert [line for line, _ in found] == [1, 2, 3] and faults(found)[0][0] == 2
+    assert [line for line, _ in result] == [1, 2, 3] and faults(result)[0][0] == 2
 
 
 @pytest.mark.parametrize(
@@ -57,30 +57,30 @@ def test_a_broken_line_costs_that_line(tmp_path):
         ('{"a": 1} x', "column"),
     ],
 )
-def test_faults_are_told_in_words(tmp_path, line, word):
+def test_faults_are_reported_in_words(tmp_path, line, word):
     ((where, reason),) = faults(values(tmp_path, f'{{"ok": 1}}\n{line}\n'))
 
     assert where == 2 and word in reason
 
 
 def test_a_list_that_is_cut_off_gives_what_it_has(tmp_path):
-    found = values(tmp_path, '[{"a": 1}, {"a": 2}, {"a"')
+    result = values(tmp_path, '[{"a": 1}, {"a": 2}, {"a"')
 
-    assert [value for _, value in found[:2]] == [{"a": 1}, {"a": 2}] and "truncated" in faults(
-        found
+    assert [value for _, value in result[:2]] == [{"a": 1}, {"a": 2}] and "truncated" in faults(
+        result
     )[0][1]
 
 
-def test_a_number_of_endless_digits_is_told_in_words(read):
+def test_a_number_of_endless_digits_is_reported_in_words(read):
     assert read('{"id": ' + "9" * 5000 + ', "text": "a"}\n', "doccano").skipped == [
         (1, "a number has more than 4,300 digits")
     ]
 
 
-def test_a_comma_before_the_end_of_a_list_is_told(read):
-    found = read('[{"text": "a", "label": "x"},\n]', "doccano")
+def test_a_comma_before_the_end_of_a_list_is_reported(read):
+    records = read('[{"text": "a", "label": "x"},\n]', "doccano")
 
-    assert found.texts == ["a"] and found.skipped == [
+    assert records.texts == ["a"] and records.skipped == [
         (1, "there is a comma before the end of the list; the records before it were read")
     ]
 

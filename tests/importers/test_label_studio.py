@@ -41,9 +41,11 @@ def exported(*tasks):
 
 def test_spans_and_choices_become_layers_and_other_data_metadata(read):
     choice = result("choices", {"choices": ["good", "long"]}, "topic")
-    found = read(exported(task("Ada met Bob", done(*spans((0, 3, "PER"), (8, 11, "PER")), choice))))
+    records = read(
+        exported(task("Ada met Bob", done(*spans((0, 3, "PER"), (8, 11, "PER")), choice)))
+    )
 
-    (record,) = found.records
+    (record,) = records.records
     assert record.spans == {"spans": (Span(0, 3, "PER"), Span(8, 11, "PER"))}
     assert record.marks == {"class": ("good", "long")}
     assert record.states == {"spans": "submitted", "class": "submitted"}
@@ -61,7 +63,7 @@ def test_several_controls_of_one_kind_get_a_layer_each(read):
 def test_an_annotation_without_spans_is_an_answer_and_a_task_without_one_is_open(read):
     tasks = task("Ada", done(*spans((0, 3, "PER")))), task("none", done()), task("open")
 
-    assert [one.states for one in read(exported(*tasks)).records] == [
+    assert [record.states for record in read(exported(*tasks)).records] == [
         {"spans": "submitted"},
         {"spans": "submitted"},
         {},
@@ -79,10 +81,10 @@ def test_of_several_annotations_the_ground_truth_or_the_first_is_used_and_counte
     first, second = done(*spans((0, 3, "A"))), done(*spans((0, 3, "B")))
     tasks = task("Ada", first, second), task("Eve", first, {**second, "ground_truth": True})
 
-    found = read(exported(*tasks))
+    records = read(exported(*tasks))
 
-    assert [one.spans["spans"][0].label for one in found.records] == ["A", "B"]
-    assert "2 tasks have several annotations" in found.remarks[0]
+    assert [record.spans["spans"][0].label for record in records.records] == ["A", "B"]
+    assert "2 tasks have several annotations" in records.remarks[0]
 
 
 def test_predictions_relations_and_other_results_are_counted(read):
@@ -92,11 +94,11 @@ def test_predictions_relations_and_other_results_are_counted(read):
     ]
     prediction = {"result": spans((0, 3, "PER")), "model_version": "x"}
 
-    found = read(exported(task("Ada", done(*other), predictions=[prediction])))
+    records = read(exported(task("Ada", done(*other), predictions=[prediction])))
 
-    assert not found.records[0].spans
-    assert "1 task has predictions" in found.remarks[0]
-    assert "rating (1), relation (1)" in found.remarks[1]
+    assert not records.records[0].spans
+    assert "1 task has predictions" in records.remarks[0]
+    assert "rating (1), relation (1)" in records.remarks[1]
 
 
 @pytest.mark.parametrize(
@@ -114,9 +116,9 @@ def test_offsets_are_checked_against_the_text_that_they_cover(read, start, end, 
 def test_a_span_that_covers_something_else_is_a_fault(read):
     span = result("labels", {"start": 0, "end": 3, "text": "Bob", "labels": ["PER"]})
 
-    found = read(exported(task("Ada met Bob", done(span))))
+    records = read(exported(task("Ada met Bob", done(span))))
 
-    assert found.skipped == [(1, "the span 0–3 covers 'Ada', but the file says 'Bob'")]
+    assert records.skipped == [(1, "the span 0–3 covers 'Ada', but the file says 'Bob'")]
 
 
 def test_a_region_with_several_labels_is_several_spans(read):
@@ -167,16 +169,16 @@ def test_the_flat_export_has_spans_choices_and_single_labels(read):
      {"result": [{"type": "choices", "value": {"choices": [None]}}]}],
 )  # fmt: skip
 def test_odd_annotations_are_left_out_or_a_fault_and_never_a_python_error(read, change):
-    found = read(exported(task("Ada", {"id": 1, **change}), task("fine")))
+    records = read(exported(task("Ada", {"id": 1, **change}), task("fine")))
 
-    assert found.texts[-1] == "fine" and len(found.texts) + len(found.skipped) == 2
+    assert records.texts[-1] == "fine" and len(records.texts) + len(records.skipped) == 2
 
 
 def test_a_real_export_comes_in_with_every_span(read, data_folder):
     """38 regions of type labels and 3 relations are in the file."""
     path = data_folder / "datasets/tool-exports/label-studio/CONSTRUCTED-ner-export.json"
 
-    found = read(path)
+    records = read(path)
 
-    assert sum(len(one.spans["spans"]) for one in found.records) == 38
-    assert "relation (3)" in found.remarks[0] and not found.skipped
+    assert sum(len(record.spans["spans"]) for record in records.records) == 38
+    assert "relation (3)" in records.remarks[0] and not records.skipped

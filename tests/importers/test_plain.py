@@ -2,17 +2,21 @@ import json
 
 
 def test_each_line_that_is_not_empty_is_a_document_as_it_stands(read):
-    found = read("one \n\n  two\t\r\nthree\u2028four\n", "text")
+    records = read("one \n\n  two\t\r\nthree\u2028four\n", "text")
 
-    assert found.texts == ["one ", "  two\t", "three\u2028four"] and [
-        one.line for one in found.rows
+    assert records.texts == ["one ", "  two\t", "three\u2028four"] and [
+        row.line for row in records.rows
     ] == [1, 3, 4]
 
 
 def test_a_line_with_damaged_bytes_is_skipped(read):
-    found = read("größer\n".encode() * 9 + b"bad\xff\nfine\n", "text")
+    records = read("größer\n".encode() * 9 + b"bad\xff\nfine\n", "text")
 
-    assert found.texts[-1] == "fine" and found.skipped[0][0] == 10 and "0xFF" in found.skipped[0][1]
+    assert (
+        records.texts[-1] == "fine"
+        and records.skipped[0][0] == 10
+        and "0xFF" in records.skipped[0][1]
+    )
 
 
 def test_what_is_quoted_in_a_message_is_cut(read):
@@ -31,9 +35,9 @@ def test_a_label_or_key_of_endless_length_is_refused(read):
         {"text": "a", "label": name},
     ]
 
-    found = read("\n".join(map(json.dumps, records)), "doccano")
+    result = read("\n".join(map(json.dumps, records)), "doccano")
 
-    assert [reason.split(",")[0] for _, reason in found.skipped] == [
+    assert [reason.split(",")[0] for _, reason in result.skipped] == [
         "a label has 1",
         "the key has 1",
         "a label has 1",

@@ -9,7 +9,7 @@ from workbench.text.spans import Span
 
 
 def lines(*rows):
-    return "\n".join(json.dumps(one) for one in rows) + "\n"
+    return "\n".join(json.dumps(row) for row in rows) + "\n"
 
 
 TOKENS = [
@@ -20,7 +20,7 @@ TOKENS = [
 
 def test_accept_submits_ignore_discards_reject_brings_the_text_alone(read):
     spans = [{"start": 0, "end": 3, "label": "PER"}]
-    found = read(
+    records = read(
         lines(
             *(
                 {"text": "Ada met", "tokens": TOKENS, "spans": spans, "answer": one}
@@ -30,18 +30,20 @@ def test_accept_submits_ignore_discards_reject_brings_the_text_alone(read):
         "prodigy",
     )
 
-    assert [one.states for one in found.records] == [
+    assert [record.states for record in records.records] == [
         {"spans": "submitted"},
         {"spans": "discarded"},
         {},
     ]
-    assert found.records[0].spans == {"spans": (Span(0, 3, "PER"),)} and not found.records[2].spans
-    assert "1 task was rejected" in found.remarks[0]
+    assert (
+        records.records[0].spans == {"spans": (Span(0, 3, "PER"),)} and not records.records[2].spans
+    )
+    assert "1 task was rejected" in records.remarks[0]
 
 
 def test_tokens_are_kept_and_checked_against_the_text(read):
     wrong = [{"text": "Eve", "start": 0, "end": 3, "id": 0}]
-    found = read(
+    records = read(
         lines(
             {"text": "Ada met", "tokens": TOKENS, "spans": []},
             {"text": "Ada met", "tokens": wrong, "spans": []},
@@ -49,8 +51,8 @@ def test_tokens_are_kept_and_checked_against_the_text(read):
         "prodigy",
     )
 
-    assert found.records[0].document.tokens == {"text": ((0, 3), (4, 7))}
-    assert found.skipped == [(2, "the token 'Eve' is not at 0–3, where the text has 'Ada'")]
+    assert records.records[0].document.tokens == {"text": ((0, 3), (4, 7))}
+    assert records.skipped == [(2, "the token 'Eve' is not at 0–3, where the text has 'Ada'")]
 
 
 def test_choices_and_binary_labels_are_classes(read):
@@ -60,7 +62,7 @@ def test_choices_and_binary_labels_are_classes(read):
         "accept": ["Y"],
         "answer": "accept",
     }
-    found = read(
+    records = read(
         lines(
             choice,
             {"text": "b", "label": "X", "answer": "accept"},
@@ -69,16 +71,20 @@ def test_choices_and_binary_labels_are_classes(read):
         "prodigy",
     )
 
-    assert [one.marks for one in found.records] == [{"class": ("Y",)}, {"class": ("X",)}, {}]
+    assert [record.marks for record in records.records] == [
+        {"class": ("Y",)},
+        {"class": ("X",)},
+        {},
+    ]
 
 
 def test_real_files_come_in_whole(read, data_folder):
     folder = data_folder / "datasets/tool-exports/prodigy"
 
-    found = read(folder / "annotated_news_headlines-ORG-PERSON-LOCATION-ner.jsonl")
+    records = read(folder / "annotated_news_headlines-ORG-PERSON-LOCATION-ner.jsonl")
 
-    assert len(found.records) == 200 and not found.skipped
-    assert all(one.document.tokens for one in found.records)
+    assert len(records.records) == 200 and not records.skipped
+    assert all(record.document.tokens for record in records.records)
 
 
 @pytest.mark.parametrize("name", ["spans", "accept", "label", "text", "answer", "tokens", "meta"])

@@ -25,41 +25,41 @@ def test_only_a_newline_ends_a_line_and_crlf_is_tolerated(tmp_path):
 @pytest.mark.parametrize(
     "codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"]
 )
-def test_encodings_are_told_from_the_bytes(tmp_path, codec):
+def test_encodings_are_detected_from_the_bytes(tmp_path, codec):
     text = "Die Straße ist größer als gedacht.\nZweite Zeile.\n"
 
     assert list(source(tmp_path, text.encode(codec)).lines()) == text.split("\n")[:2]
 
 
 def test_a_guessed_code_page_is_not_sure_and_shows_a_word(tmp_path):
-    found = source(tmp_path, "Straße und Käse\n".encode("latin-1")).encoding
+    encoding = source(tmp_path, "Straße und Käse\n".encode("latin-1")).encoding
 
-    assert (found.name, found.sure) == ("cp1252", False) and "Straße" in found.why
+    assert (encoding.name, encoding.sure) == ("cp1252", False) and "Straße" in encoding.why
 
 
 @pytest.mark.parametrize("before", [3, 4, 5, 9])
 def test_a_code_page_is_recognized_however_late_its_first_letter_comes(tmp_path, before):
     content = b"plain text\n" * (before * (1 << 20) // 11) + "Straße und Käse\n".encode("latin-1")
 
-    found = source(tmp_path, content)
+    result = source(tmp_path, content)
 
-    assert found.encoding.name == "cp1252" and "Straße" in found.encoding.why
-    assert list(found.lines())[-1] == "Straße und Käse"
+    assert result.encoding.name == "cp1252" and "Straße" in result.encoding.why
+    assert list(result.lines())[-1] == "Straße und Käse"
 
 
 @pytest.mark.parametrize("content", [b"caf\xe9", b"caf\xe9\n", b"Ma\xdf", b"gr\xfcn\n"])
 def test_a_western_letter_at_the_end_of_a_short_file_is_not_damaged_utf_8(tmp_path, content):
-    found = source(tmp_path, content)
+    result = source(tmp_path, content)
 
-    assert found.encoding.name == "cp1252"
-    assert list(found.lines()) == [content.decode("latin-1").rstrip("\n")]
+    assert result.encoding.name == "cp1252"
+    assert list(result.lines()) == [content.decode("latin-1").rstrip("\n")]
 
 
 @pytest.mark.parametrize("content", ["Übermut tut gut: €", "nur 5 €"])
 def test_a_file_cut_off_within_its_last_character_is_utf_8(tmp_path, content):
-    found = source(tmp_path, content.encode()[:-1]).encoding
+    encoding = source(tmp_path, content.encode()[:-1]).encoding
 
-    assert (found.name, found.sure) == ("utf-8", False) and "cut off" in found.why
+    assert (encoding.name, encoding.sure) == ("utf-8", False) and "cut off" in encoding.why
 
 
 @pytest.mark.parametrize(
@@ -104,9 +104,9 @@ def test_a_nul_far_behind_the_head_is_found(tmp_path):
 
 
 def test_one_damaged_byte_does_not_change_the_encoding(tmp_path):
-    found = source(tmp_path, "größer\n".encode() * 20 + b"bad \xff byte\n")
+    result = source(tmp_path, "größer\n".encode() * 20 + b"bad \xff byte\n")
 
-    assert found.encoding.name == "utf-8" and "\udcff" in list(found.lines())[-1]
+    assert result.encoding.name == "utf-8" and "\udcff" in list(result.lines())[-1]
 
 
 def test_a_missing_file_and_a_folder_say_so(tmp_path):
@@ -139,7 +139,7 @@ def test_a_preview_reads_the_first_line_whole_and_not_the_file_to_its_end(tmp_pa
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
-def test_an_encoding_chosen_wrongly_is_told(tmp_path, encoding):
+def test_an_encoding_chosen_wrongly_is_reported(tmp_path, encoding):
     path = tmp_path / "t.csv"
     path.write_bytes("schön,gut\nübel,schlecht\n".encode("latin-1"))
 

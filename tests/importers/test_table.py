@@ -8,9 +8,9 @@ from workbench.text.spans import Span
 
 
 def test_roles_are_guessed_from_the_header_and_the_rest_is_metadata(read):
-    found = read('id,text,label,page\nk1,"one, two",A,3\nk2,three,B,\n', "csv")
+    records = read('id,text,label,page\nk1,"one, two",A,3\nk2,three,B,\n', "csv")
 
-    first, second = found.records
+    first, second = records.records
     assert (first.document.key, first.document.text, first.marks) == (
         "k1",
         "one, two",
@@ -19,21 +19,24 @@ def test_roles_are_guessed_from_the_header_and_the_rest_is_metadata(read):
     assert first.document.meta == {"page": "3"} and second.document.meta == {}
 
 
-def test_mapped_columns_make_layers_and_unused_ones_are_told(read):
+def test_mapped_columns_make_layers_and_unused_ones_are_reported(read):
     mapping = (("text", "text"), ("label:coarse", "coarse"), ("label:fine", "fine"))
-    found = read("text\tcoarse\tfine\tnote\nWho?\tHUM\tHUM:ind\tx\n", "tsv", mapping=mapping)
+    records = read("text\tcoarse\tfine\tnote\nWho?\tHUM\tHUM:ind\tx\n", "tsv", mapping=mapping)
 
     assert (
-        found.records[0].marks == {"coarse": ("HUM",), "fine": ("HUM:ind",)}
-        and "note" in found.remarks[0]
+        records.records[0].marks == {"coarse": ("HUM",), "fine": ("HUM:ind",)}
+        and "note" in records.remarks[0]
     )
 
 
 def test_a_cell_may_hold_lines_and_the_line_is_where_it_began(read):
-    found = read('text,label\n"first\nsecond",A\n"",B\nlast,C\n', "csv")
+    records = read('text,label\n"first\nsecond",A\n"",B\nlast,C\n', "csv")
 
-    assert found.texts == ["first\nsecond", "last"] and [one.line for one in found.rows] == [2, 5]
-    assert found.skipped == [(4, "the text is empty")]
+    assert records.texts == ["first\nsecond", "last"] and [row.line for row in records.rows] == [
+        2,
+        5,
+    ]
+    assert records.skipped == [(4, "the text is empty")]
 
 
 @pytest.mark.parametrize(
@@ -44,31 +47,35 @@ def test_a_cell_may_hold_lines_and_the_line_is_where_it_began(read):
     ],
 )
 def test_broken_rows_are_named(read, content, line, word):
-    found = read(content, "csv")
+    records = read(content, "csv")
 
-    assert found.texts[0] == "fine" and found.skipped[0][0] == line and word in found.skipped[0][1]
+    assert (
+        records.texts[0] == "fine"
+        and records.skipped[0][0] == line
+        and word in records.skipped[0][1]
+    )
 
 
 def test_every_row_that_an_unclosed_quotation_mark_swallows_is_reported(read):
-    found = read('text,label\nfine,A\n"open,B\nrest,C\n\nlast,D\n', "csv")
+    records = read('text,label\nfine,A\n"open,B\nrest,C\n\nlast,D\n', "csv")
 
-    assert found.texts == ["fine"]
-    assert [line for line, _why in found.skipped] == [3, 4, 6]
-    assert "is not closed" in found.skipped[0][1] and "line 3" in found.skipped[1][1]
+    assert records.texts == ["fine"]
+    assert [line for line, _why in records.skipped] == [3, 4, 6]
+    assert "is not closed" in records.skipped[0][1] and "line 3" in records.skipped[1][1]
 
 
 def test_rows_between_two_stray_quotation_marks_are_reported_and_the_rest_is_read(read):
-    found = read('text,label\n"one,A\ntwo,B\n"three" four,C\nfive,D\n', "csv")
+    records = read('text,label\n"one,A\ntwo,B\n"three" four,C\nfive,D\n', "csv")
 
-    assert found.texts == ["five"] and [line for line, _why in found.skipped] == [2, 3, 4]
-    assert "line 4" in found.skipped[0][1]
+    assert records.texts == ["five"] and [line for line, _why in records.skipped] == [2, 3, 4]
+    assert "line 4" in records.skipped[0][1]
 
 
 def test_a_cell_that_holds_whole_rows_is_a_warning(read):
-    found = read('text,label,n\n"one,A,1\ntwo,B,2\nthree,C,3\nfour",D,4\nfive,E,5\n', "csv")
+    records = read('text,label,n\n"one,A,1\ntwo,B,2\nthree,C,3\nfour",D,4\nfive,E,5\n', "csv")
 
-    assert [one.line for one in found.rows] == [2, 6]
-    assert found.remarks == [
+    assert [row.line for row in records.rows] == [2, 6]
+    assert records.remarks == [
         "file.txt: lines 2 to 5 were read as one row, but contain several: "
         "a quotation mark is missing in one of them."
     ]
@@ -76,21 +83,21 @@ def test_a_cell_that_holds_whole_rows_is_a_warning(read):
 
 
 def test_a_fault_before_the_header_does_not_turn_the_header_into_a_row(read):
-    found = read('"a" b,c\ntext,label\none,A\n', "csv")
+    records = read('"a" b,c\ntext,label\none,A\n', "csv")
 
-    assert found.texts == ["one"] and [line for line, _why in found.skipped] == [1]
+    assert records.texts == ["one"] and [line for line, _why in records.skipped] == [1]
 
 
 def test_quotation_marks_in_a_tsv_belong_to_the_text(read):
-    found = read('text\tlabel\n"Stop" he said\tA\nand "go\tB\n', "tsv")
+    records = read('text\tlabel\n"Stop" he said\tA\nand "go\tB\n', "tsv")
 
-    assert found.texts == ['"Stop" he said', 'and "go']
+    assert records.texts == ['"Stop" he said', 'and "go']
 
 
-def test_a_quoted_tsv_is_told_by_its_columns(read):
-    found = read('text\tlabel\n"a\tb"\tA\nc\tB\nd\tA\n', "tsv")
+def test_a_quoted_tsv_is_recognized_by_its_columns(read):
+    records = read('text\tlabel\n"a\tb"\tA\nc\tB\nd\tA\n', "tsv")
 
-    assert found.texts == ["a\tb", "c", "d"]
+    assert records.texts == ["a\tb", "c", "d"]
 
 
 def test_semicolons_and_bars_are_guessed(read):
@@ -123,19 +130,19 @@ def test_several_columns_of_spans_make_one_layer(read):
 
 
 def test_splits_are_understood_and_wrong_ones_refused(read):
-    found = read("text,split\na,validation\nb,TRAIN\nc,\nd,else\n", "csv")
+    records = read("text,split\na,validation\nb,TRAIN\nc,\nd,else\n", "csv")
 
-    assert [one.document.split for one in found.records] == [
+    assert [record.document.split for record in records.records] == [
         "dev",
         "train",
         None,
-    ] and found.skipped[0][0] == 5
+    ] and records.skipped[0][0] == 5
 
 
 def test_a_row_without_label_is_not_submitted(read):
-    found = read("text,label\na,X\nb,\n", "csv")
+    records = read("text,label\na,X\nb,\n", "csv")
 
-    assert [one.states for one in found.records] == [{"class": "submitted"}, {}]
+    assert [record.states for record in records.records] == [{"class": "submitted"}, {}]
 
 
 def test_unknown_columns_and_roles_say_what_is_known(read):
@@ -146,28 +153,28 @@ def test_unknown_columns_and_roles_say_what_is_known(read):
 
 
 def test_a_header_twice_is_told_apart(read):
-    found = read("text,note,note\na,1,2\n", "csv")
+    records = read("text,note,note\na,1,2\n", "csv")
 
     assert (
-        found.records[0].document.meta == {"note": "1", "note (3)": "2"}
-        and "two columns" in found.remarks[0]
+        records.records[0].document.meta == {"note": "1", "note (3)": "2"}
+        and "two columns" in records.remarks[0]
     )
 
 
 def test_a_very_long_cell_is_read(read):
-    found = read(f"text,label\n{'x' * 500_000},A\n", "csv")
+    records = read(f"text,label\n{'x' * 500_000},A\n", "csv")
 
-    assert len(found.texts[0]) == 500_000
+    assert len(records.texts[0]) == 500_000
 
 
 def test_a_table_of_endless_columns_is_refused_and_an_endless_row_skipped(read):
     with pytest.raises(ImportFailed, match="more than 10,000 columns"):
         read("ab," * 20_000 + "ab\nx,y\n", "csv")
     for format, delimiter in (("csv", ","), ("tsv", "\t")):
-        found = read(
+        records = read(
             f"text{delimiter}label\n" + f"ab{delimiter}" * 400_000 + f"\ngood{delimiter}x\n", format
         )
-        assert found.texts == ["good"] and found.skipped == [
+        assert records.texts == ["good"] and records.skipped == [
             (2, "the row has more than 10,000 columns")
         ]
 
@@ -175,14 +182,14 @@ def test_a_table_of_endless_columns_is_refused_and_an_endless_row_skipped(read):
 def test_a_long_cell_in_quotes_may_hold_any_number_of_delimiters(read):
     text = "a," * 600_000
 
-    found = read(f'text,label\n"{text}\n{text}",x\nshort,y\n', "csv")
+    records = read(f'text,label\n"{text}\n{text}",x\nshort,y\n', "csv")
 
-    assert found.texts == [f"{text}\n{text}", "short"] and found.skipped == []
+    assert records.texts == [f"{text}\n{text}", "short"] and records.skipped == []
 
 
 @pytest.mark.timeout(30)
 def test_many_columns_take_no_longer_than_their_number(read):
-    found = read(
+    records = read(
         ",".join(["text", *(f"c{n}" for n in range(9_998)), "c1"])
         + "\n"
         + ",".join(["a"] * 10_000)
@@ -190,23 +197,23 @@ def test_many_columns_take_no_longer_than_their_number(read):
         "csv",
     )
 
-    assert len(found.records[0].document.meta) == 9_999
+    assert len(records.records[0].document.meta) == 9_999
 
 
-def test_many_equal_names_of_columns_are_told_in_one_breath(read):
-    found = read("text," + ",".join(["n"] * 20) + "\n" + ",".join(["a"] * 21) + "\n", "csv")
+def test_many_equal_names_of_columns_are_reported_together(read):
+    records = read("text," + ",".join(["n"] * 20) + "\n" + ",".join(["a"] * 21) + "\n", "csv")
 
-    assert len(found.remarks) == 6 and "14 more columns" in found.remarks[-1]
+    assert len(records.remarks) == 6 and "14 more columns" in records.remarks[-1]
 
 
 @pytest.mark.parametrize("cell", ["text", "[1]", '["none"]', "[[[[", '{"text": 1}'])
 def test_a_list_of_escaped_cells_that_cannot_be_read_is_a_fault(read, cell):
     quoted = cell.replace('"', '""')
 
-    found = read(f'text,escaped cells\n\'=1,"[""text""]"\nb,"{quoted}"\n', "csv")
+    records = read(f'text,escaped cells\n\'=1,"[""text""]"\nb,"{quoted}"\n', "csv")
 
-    assert found.texts == ["=1"] and found.remarks == []
-    assert found.skipped[0][0] == 3 and "escaped cells" in found.skipped[0][1]
+    assert records.texts == ["=1"] and records.remarks == []
+    assert records.skipped[0][0] == 3 and "escaped cells" in records.skipped[0][1]
 
 
 def test_a_cell_whose_escape_was_removed_in_a_spreadsheet_stays_as_it_is(read):

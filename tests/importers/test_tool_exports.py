@@ -17,15 +17,15 @@ EXPECTED = {path: tuple(cells) for path, *cells in (line.split("\t") for line in
 def outcome(path):
     """The columns of the table for one file, as the importers see it."""
     source = Source(path)
-    found = detect(source)
-    if found.question:
-        return ("asked", found.question)
-    items = list(importer(found.format).read(source, Options()))
+    detection = detect(source)
+    if detection.question:
+        return ("asked", detection.question)
+    items = list(importer(detection.format).read(source, Options()))
     records = [item.record for item in items if isinstance(item, Row)]
     skipped = sum(isinstance(item, Skipped) for item in items)
     spans = sum(len(spans) for record in records for spans in record.spans.values())
     marks = sum(len(labels) for record in records for labels in record.marks.values())
-    return (found.format, *map(str, (len(records), spans, marks, skipped)))
+    return (detection.format, *map(str, (len(records), spans, marks, skipped)))
 
 
 def test_every_file_has_a_line_in_the_table(data_folder):
@@ -46,8 +46,8 @@ def test_each_file_is_imported_refused_or_asked_about_as_the_table_says(data_fol
             message = str(caught.value)
             assert expected[1] in message and Path(name).name in message and caught.value.hint, name
             continue
-        found = outcome(folder / name)
+        result = outcome(folder / name)
         if expected[0] == "asked":
-            assert found[0] == "asked" and expected[1] in found[1], name
+            assert result[0] == "asked" and expected[1] in result[1], name
         else:
-            assert found == expected, name
+            assert result == expected, name

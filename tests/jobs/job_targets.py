@@ -99,7 +99,7 @@ def environment(params, folder):
     return {
         "nice": nice,
         "heavy": sorted({"torch", "PySide6", "numpy"} & set(sys.modules)),
-        **{one: os.environ.get(one) for one in names},
+        **{name: os.environ.get(name) for name in names},
     }
 
 

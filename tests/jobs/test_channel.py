@@ -66,9 +66,9 @@ def test_neither_ticks_nor_a_score_swallow_a_step(channel, clock, record):
         channel.send(Output({"kind": "tick", "step": number}))
     channel.send(Output({"kind": "evaluated", "step": 3}))
 
-    found = payloads(record)
-    assert [one["kind"] for one in found] == ["step", "step", "tick", "evaluated"]
-    assert [number for one in found[:2] for number in steps.curves(one)[0]] == [1, 2, 3]
+    result = payloads(record)
+    assert [one["kind"] for one in result] == ["step", "step", "tick", "evaluated"]
+    assert [number for one in result[:2] for number in steps.curves(one)[0]] == [1, 2, 3]
 
 
 def test_steps_with_other_losses_are_not_merged(channel, record):
@@ -77,7 +77,7 @@ def test_steps_with_other_losses_are_not_merged(channel, record):
     channel.send(step(3, spans=0.1, labels=0.2))
     channel.send(Output({"kind": "saved", "step": 3}))
 
-    assert [one.get("losses") for one in payloads(record)[1:3]] == [
+    assert [payload.get("losses") for payload in payloads(record)[1:3]] == [
         {"task": 0.2},
         {"spans": 0.1, "labels": 0.2},
     ]
@@ -89,7 +89,9 @@ def test_a_long_run_leaves_less_than_a_hundred_bytes_a_step(channel, clock, reco
         channel.send(step(number, task=1 / number))
     channel.send(Output({"kind": "saved", "step": 5000}))
 
-    told = payloads(record)
-    numbers = [number for one in told if one["kind"] == "step" for number in steps.curves(one)[0]]
+    message = payloads(record)
+    numbers = [
+        number for one in message if one["kind"] == "step" for number in steps.curves(one)[0]
+    ]
     assert numbers == list(range(1, 5001))
     assert record.stat().st_size < 100 * 5000

@@ -73,13 +73,13 @@ def test_answers_are_read_off_the_main_thread_and_one_that_cannot_be_is_an_error
     assert threading.main_thread() not in threads
 
 
-def test_an_error_in_one_answer_is_told_and_the_next_is_answered(host):
+def test_an_error_in_one_answer_is_reported_and_the_next_is_answered(host):
     with pytest.raises(JobFailed, match="That text is empty"):
         host.ask_now({"bad": True})
     assert host.ask_now({"value": 1}) == {"value": 2}
 
 
-def test_a_crash_is_told_and_the_next_request_loads_again(host):
+def test_a_crash_is_reported_and_the_next_request_loads_again(host):
     with pytest.raises(JobFailed, match="ended unexpectedly"):
         host.ask_now({"die": True})
     assert host.status == "crashed"

@@ -44,7 +44,9 @@ def spec(target, tmp_path, /, device="cpu", **params):
 
 def until_told(queue, job, kind="step"):
     assert queue.dispatch.wait(
-        lambda: any(isinstance(one, Output) and one.payload["kind"] == kind for one in job.events),
+        lambda: any(
+            isinstance(event, Output) and event.payload["kind"] == kind for event in job.events
+        ),
         20,
     )
 
@@ -60,7 +62,7 @@ def alive(pid):
         return False
 
 
-def test_a_job_tells_its_steps_and_ends_with_its_result(queue, tmp_path):
+def test_a_job_reports_its_steps_and_ends_with_its_result(queue, tmp_path):
     heard = []
     queue.changed.connect(lambda job, event: heard.append(type(event)))
 
@@ -88,16 +90,22 @@ def test_every_step_arrives_in_at_most_ten_messages_a_second(queue, tmp_path):
     job = queue.add(spec("counts", tmp_path, total=300, pause=0.002))
     assert queue.wait(job, 30)
 
-    sent = [one for one in messages if isinstance(one, Output) and one.payload["kind"] == "step"]
+    sent = [
+        message
+        for message in messages
+        if isinstance(message, Output) and message.payload["kind"] == "step"
+    ]
     assert len(sent) <= 10 * (time.monotonic() - begun) + 2
-    for told in (sent, job.events, recorded(job.folder / "events.jsonl")):
-        assert every_step(told) == list(range(1, 301))
+    for events in (sent, job.events, recorded(job.folder / "events.jsonl")):
+        assert every_step(events) == list(range(1, 301))
     assert job.progress["step"] == 300 and "earlier" not in job.progress
 
 
 def every_step(told):
-    payloads = [one.payload for one in told if isinstance(one, Output)]
-    return [n for one in payloads if one["kind"] == "step" for n in steps.curves(one)[0]]
+    payloads = [message.payload for message in told if isinstance(message, Output)]
+    return [
+        n for payload in payloads if payload["kind"] == "step" for n in steps.curves(payload)[0]
+    ]
 
 
 def test_stop_keeps_the_best(queue, tmp_path):
@@ -162,7 +170,7 @@ def test_lack_of_memory_has_an_ending_of_its_own(queue, tmp_path, torch):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="return codes of signals")
-def test_a_segmentation_fault_is_told_with_return_code_and_the_end_of_the_log(queue, tmp_path):
+def test_a_segmentation_fault_is_reported_with_return_code_and_the_end_of_the_log(queue, tmp_path):
     job = queue.add(spec("segfaults", tmp_path))
     after = queue.add(JobSpec("job_targets:counts", {}, str(tmp_path / "after")))
 
@@ -195,7 +203,7 @@ def test_a_child_that_ignores_stop_is_ended_after_the_grace_time(queue, tmp_path
 def test_a_child_that_hangs_is_killed_on_cancel_with_what_it_started(queue, tmp_path):
     job = queue.add(spec("has_child", tmp_path))
     until_told(queue, job, "child")
-    grandchild = next(one.payload["pid"] for one in job.events if isinstance(one, Output))
+    grandchild = next(event.payload["pid"] for event in job.events if isinstance(event, Output))
 
     job.cancel()
 
@@ -260,9 +268,7 @@ def test_a_worker_is_offline_low_in_priority_and_light(queue, tmp_path):
     assert int(job.result["OMP_NUM_THREADS"]) >= 1
 
 
-def test_a_short_job_beside_a_long_one_is_told_its_part_of_the_threads(
-    queue, tmp_path, monkeypatch
-):
+def test_a_short_job_beside_a_long_one_gets_its_part_of_the_threads(queue, tmp_path, monkeypatch):
     monkeypatch.setattr(machine, "cores", lambda: 8)
     long = queue.add(spec("counts", tmp_path, total=1000, pause=0.05))
     until_told(queue, long)
@@ -274,7 +280,7 @@ def test_a_short_job_beside_a_long_one_is_told_its_part_of_the_threads(
     assert queue.wait(alone, 20) and alone.spec.threads == 0
 
 
-def test_closing_the_queue_stops_what_runs_and_tells_the_endings(tmp_path):
+def test_closing_the_queue_stops_running_jobs_and_reports_their_ends(tmp_path):
     queue = Queue(grace=QUICK)
     running = queue.add(spec("counts", tmp_path, total=1000, pause=0.02))
     waiting = queue.add(JobSpec("job_targets:counts", {}, str(tmp_path / "second")))
@@ -287,7 +293,7 @@ def test_closing_the_queue_stops_what_runs_and_tells_the_endings(tmp_path):
         queue.add(spec("counts", tmp_path))
 
 
-def test_a_folder_that_cannot_be_written_is_told_at_once(queue, tmp_path):
+def test_a_folder_that_cannot_be_written_is_reported_at_once(queue, tmp_path):
     (tmp_path / "file").write_text("")
 
     with pytest.raises(JobFailed, match="cannot be written"):

@@ -27,11 +27,11 @@ def queue():
 
 
 def stand(queue):
-    told = []
-    queue.reported.connect(told.append)
+    received = []
+    queue.reported.connect(received.append)
     queue.spare.prepare()
-    assert queue.dispatch.wait(lambda: bool(told), 20)
-    return told[0]
+    assert queue.dispatch.wait(lambda: bool(received), 20)
+    return received[0]
 
 
 def test_a_spare_reports_and_the_next_job_finds_the_modules_imported(queue, tmp_path):

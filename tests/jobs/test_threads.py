@@ -29,7 +29,7 @@ def test_an_error_is_handed_over():
     assert isinstance(got[0], ZeroDivisionError)
 
 
-def test_nothing_is_told_after_cancel_and_the_work_can_see_it():
+def test_nothing_is_reported_after_cancel_and_the_work_can_see_it():
     mailbox, got, seen, go = Mailbox(), [], [], threading.Event()
     token = threads.Token()
 

@@ -55,7 +55,7 @@ class FullLog:
         RuntimeError("I/O error: No space left on device (os error 28)"),
     ],
 )
-def test_a_full_disk_is_told_as_such_though_the_log_lies_on_it(monkeypatch, error):
+def test_a_full_disk_is_reported_as_such_though_the_log_lies_on_it(monkeypatch, error):
     monkeypatch.setattr("sys.stderr", FullLog())
 
     finished = worker.failure(error)

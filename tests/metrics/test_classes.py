@@ -89,8 +89,8 @@ def test_lists_of_different_length_are_refused():
 
 def test_the_majority_of_training_is_guessed_for_every_document():
     # by hand: training says "b" twice; gold has one b of four
-    found = classes.baseline(["a", "a", "a", "b"], training=["b", "b", "a"])
+    result = classes.baseline(["a", "a", "a", "b"], training=["b", "b", "a"])
 
-    assert found["accuracy"] == 0.25
-    assert found["macro_f1"] == pytest.approx((0 + 2 * 1 / (4 + 1)) / 2)
+    assert result["accuracy"] == 0.25
+    assert result["macro_f1"] == pytest.approx((0 + 2 * 1 / (4 + 1)) / 2)
     assert classes.majority(["b", "a"]) == "a"

@@ -13,41 +13,41 @@ def test_counts_equal_those_of_scikit_learn(seed):
     draw = random.Random(seed)
     gold, predicted = ([draw.choice("abcd") for _ in range(30)] for _ in range(2))
 
-    found = confusion(gold, predicted, labels="dcba")
+    result = confusion(gold, predicted, labels="dcba")
 
-    assert found.labels == tuple("dcba")
+    assert result.labels == tuple("dcba")
     assert (
-        found.counts.tolist()
+        result.counts.tolist()
         == metrics.confusion_matrix(gold, predicted, labels=list("dcba")).tolist()
     )
 
 
 def test_a_cell_names_its_documents():
-    found = confusion(["a", "b", "a"], ["b", "b", "b"])
+    result = confusion(["a", "b", "a"], ["b", "b", "b"])
 
-    assert found.documents("a", "b") == (0, 2)
-    assert found.documents("b", "a") == ()
-    assert found.documents("a", "unknown") == ()
+    assert result.documents("a", "b") == (0, 2)
+    assert result.documents("b", "a") == ()
+    assert result.documents("a", "unknown") == ()
 
 
 def test_spans_without_a_partner_meet_the_empty_label():
     gold = [(Span(0, 3, "A"), Span(5, 8, "B")), (Span(0, 1, "A"),)]
     predicted = [(Span(0, 3, "B"), Span(9, 10, "A")), (Span(0, 1, "A"),)]
 
-    found = span_confusion(gold, predicted)
+    result = span_confusion(gold, predicted)
 
-    assert found.labels == ("A", "B", NO_SPAN)
-    assert found.counts.tolist() == [[1, 1, 0], [0, 0, 1], [1, 0, 0]]
-    assert found.documents("A", "B") == (0,)
+    assert result.labels == ("A", "B", NO_SPAN)
+    assert result.counts.tolist() == [[1, 1, 0], [0, 0, 1], [1, 0, 0]]
+    assert result.documents("A", "B") == (0,)
 
 
 def test_two_labels_at_the_same_borders_are_paired_with_what_is_left_there():
     gold = [(Span(0, 3, "A"), Span(0, 3, "B"))]
     predicted = [(Span(0, 3, "B"), Span(0, 3, "C"), Span(0, 3, "D"))]
 
-    found = span_confusion(gold, predicted)
+    result = span_confusion(gold, predicted)
 
-    cells = {(found.labels[row], found.labels[column]) for row, column in found.where}
+    cells = {(result.labels[row], result.labels[column]) for row, column in result.where}
     assert cells == {("B", "B"), ("A", "C"), (NO_SPAN, "D")}
 
 
@@ -56,7 +56,7 @@ def test_a_book_of_spans_is_counted_in_no_time():
     predicted = [[Span(at, at + 5, "AB"[at % 20 == 0]) for at in range(0, 300_000, 10)]]
 
     begin = process_time()
-    found = span_confusion(gold, predicted)
+    result = span_confusion(gold, predicted)
 
     assert process_time() - begin < 5
-    assert found.counts.tolist() == [[15_000, 15_000, 0], [0, 0, 0], [0, 0, 0]]
+    assert result.counts.tolist() == [[15_000, 15_000, 0], [0, 0, 0], [0, 0, 0]]

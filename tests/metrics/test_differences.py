@@ -22,14 +22,14 @@ def test_each_kind_of_difference_is_told_apart():
         Span(60, 62, "TIME"),
     ]
 
-    found = compare(gold, predicted)
+    result = compare(gold, predicted)
 
-    assert [one.kind for one in found] == ["border", "agreed", "label", "missed", "extra"]
-    assert tally(found) == {"agreed": 1, "missed": 1, "extra": 1, "border": 1, "label": 1}
-    assert (found[0].gold, found[0].predicted) == (gold[0], predicted[0])
+    assert [one.kind for one in result] == ["border", "agreed", "label", "missed", "extra"]
+    assert tally(result) == {"agreed": 1, "missed": 1, "extra": 1, "border": 1, "label": 1}
+    assert (result[0].gold, result[0].predicted) == (gold[0], predicted[0])
 
 
-def test_every_span_is_told_once():
+def test_every_span_is_reported_once():
     gold = [Span(0, 5, "A"), Span(0, 9, "A")]
     predicted = [Span(0, 5, "A"), Span(2, 9, "A"), Span(3, 4, "A")]
 
@@ -51,7 +51,7 @@ def test_a_book_of_spans_is_compared_in_no_time():
     ]
 
     begin = process_time()
-    found = tally(compare(gold, predicted))
+    result = tally(compare(gold, predicted))
 
     assert process_time() - begin < 5  # pair by pair it would be four times 400 million comparisons
-    assert found == {"agreed": 13_334, "missed": 0, "extra": 0, "border": 6_667, "label": 0}
+    assert result == {"agreed": 13_334, "missed": 0, "extra": 0, "border": 6_667, "label": 0}

@@ -15,7 +15,7 @@ def chunks(tags, *, strict=False):
     for tag in tags:
         inside = tag[2:] if tag[0] == "B" or (tag[0] == "I" and tag[2:] == inside) else None
         legal.append(tag if inside or not strict else "O")
-    return tuple(Span(one.first, one.last, one.label) for one in schemes.spans(legal))
+    return tuple(Span(span.first, span.last, span.label) for span in schemes.spans(legal))
 
 
 def drawn(seed):
@@ -34,7 +34,7 @@ def test_scores_of_bio_tags_equal_those_of_seqeval(seed, strict):
     gold[0][0] = "B-PER"  # seqeval fails on an empty gold
 
     ours, theirs = ([chunks(tags, strict=strict) for tags in side] for side in (gold, predicted))
-    found = spans.scores(ours, theirs)
+    scores = spans.scores(ours, theirs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         table = report(
@@ -47,11 +47,11 @@ def test_scores_of_bio_tags_equal_those_of_seqeval(seed, strict):
         )
 
     micro = table["micro avg"]
-    assert (found["span_precision"], found["span_recall"]) == pytest.approx(
+    assert (scores["span_precision"], scores["span_recall"]) == pytest.approx(
         (micro["precision"], micro["recall"])
     )
-    assert found["span_f1"] == pytest.approx(micro["f1-score"])
-    assert found["span_macro_f1"] == pytest.approx(table["macro avg"]["f1-score"])
+    assert scores["span_f1"] == pytest.approx(micro["f1-score"])
+    assert scores["span_macro_f1"] == pytest.approx(table["macro avg"]["f1-score"])
     for row in spans.per_label(ours, theirs):
         assert (row.f1, row.support) == pytest.approx(
             (table[row.label]["f1-score"], table[row.label]["support"])
@@ -80,7 +80,7 @@ def test_edges_are_scored_as_seqeval_does(case, strict):
     gold, predicted = ([one.split() for one in side] for side in EDGES[case])
 
     ours, theirs = ([chunks(tags, strict=strict) for tags in side] for side in (gold, predicted))
-    found = spans.scores(ours, theirs)
+    scores = spans.scores(ours, theirs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         table = report(
@@ -94,7 +94,7 @@ def test_edges_are_scored_as_seqeval_does(case, strict):
 
     names = ("span_precision", "span_recall", "span_f1", "span_macro_f1")
     micro, macro = table["micro avg"], table["macro avg"]
-    assert [found[name] for name in names] == pytest.approx(
+    assert [scores[name] for name in names] == pytest.approx(
         [micro["precision"], micro["recall"], micro["f1-score"], macro["f1-score"]]
     )
     rows = {

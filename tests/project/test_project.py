@@ -26,7 +26,7 @@ def heard(project):
     stop()
 
 
-def test_every_edit_is_told_once_with_its_rows_and_documents(project, heard):
+def test_every_edit_is_reported_once_with_its_rows_and_documents(project, heard):
     layer = label_acts.add_layer(project, "spans", "span", labels=["PER"])
     (document,) = add_documents(project)
     origin = object()
@@ -38,7 +38,7 @@ def test_every_edit_is_told_once_with_its_rows_and_documents(project, heard):
     assert last.rows["span"] == {span} and last.documents == {document}
     assert last.touches("span", document) and last.touches("state", document)
     assert not last.touches("span", document + 1) and not last.touches("label")
-    assert [one.title for one in heard] == ["Add layer spans", "Import", "Add PER"] and layer
+    assert [event.title for event in heard] == ["Add layer spans", "Import", "Add PER"] and layer
 
 
 def test_undo_and_redo_tell_the_same_rows(project, heard):
@@ -46,9 +46,9 @@ def test_undo_and_redo_tell_the_same_rows(project, heard):
     project.undo()
     project.redo()
 
-    assert [one.title for one in heard] == ["Import"] * 3
-    assert [one.documents for one in heard] == [{document}] * 3
-    assert all(one.touches("document", document) for one in heard)
+    assert [event.title for event in heard] == ["Import"] * 3
+    assert [event.documents for event in heard] == [{document}] * 3
+    assert all(event.touches("document", document) for event in heard)
 
 
 def test_more_than_a_thousand_rows_say_reload(project, heard):
@@ -57,7 +57,7 @@ def test_more_than_a_thousand_rows_say_reload(project, heard):
     assert heard[-1].touches("anything", 5)
 
 
-def test_nothing_is_told_of_an_edit_that_failed_or_changed_nothing(project, heard):
+def test_nothing_is_reported_of_an_edit_that_failed_or_changed_nothing(project, heard):
     with pytest.raises(ZeroDivisionError):
         with project.edit("Fails"):
             add_documents(project)
@@ -67,12 +67,12 @@ def test_nothing_is_told_of_an_edit_that_failed_or_changed_nothing(project, hear
     assert heard == []
 
 
-def test_an_edit_within_a_write_is_told_beside_it(project, heard):
+def test_an_edit_within_a_write_is_reported_beside_it(project, heard):
     with project.write("Run"):
         runs.add(project.db, "r")
         add_documents(project)
 
-    assert [sorted(one.rows) for one in heard] == [["body", "document", "source"], ["run"]]
+    assert [sorted(event.rows) for event in heard] == [["body", "document", "source"], ["run"]]
     assert project.undo_title == "Import"
 
 
@@ -152,7 +152,7 @@ def test_any_file_name_will_do(tmp_path, name):
         project.close()
 
 
-def test_several_steps_undone_together_are_told_once_where_all_is_read_again(project, heard):
+def test_several_steps_undone_together_are_reported_once_where_all_is_read_again(project, heard):
     add_documents(project, 1001)
     add_documents(project, 1001)
     heard.clear()

@@ -55,7 +55,7 @@ def test_equal_content_is_stored_once_and_changed_content_beside_it(project, ids
     changed = snapshot.write(project, "spans", {"train": ids})
 
     assert first.path == again.path != changed.path
-    assert sorted(one.name for one in first.path.parent.iterdir()) == sorted(
+    assert sorted(path.name for path in first.path.parent.iterdir()) == sorted(
         [first.path.name, changed.path.name]
     )
 

@@ -49,11 +49,11 @@ def test_the_best_legal_path_equals_brute_force(length):
     for _ in range(20):
         scores = rng.dirichlet(np.ones(len(TAGS)), size=length)
 
-        found = decoding.decide(scores, TAGS)
+        result = decoding.decide(scores, TAGS)
 
         paths = [one for one in itertools.product(range(len(TAGS)), repeat=length) if legal(one)]
-        best = max(paths, key=lambda one: sum(np.log(scores[i, n]) for i, n in enumerate(one)))
-        assert tuple(found) == best
+        best = max(paths, key=lambda path: sum(np.log(scores[i, n]) for i, n in enumerate(path)))
+        assert tuple(result) == best
 
 
 def test_spans_come_from_b_and_i_with_the_mean_of_their_scores():
@@ -64,22 +64,25 @@ def test_spans_come_from_b_and_i_with_the_mean_of_their_scores():
 
     answer = tagged(text, borders, scores, TAGS)
 
-    assert [(one.start, one.end, one.label) for one in answer.spans] == [(0, 7, "A"), (12, 15, "B")]
+    assert [(span.start, span.end, span.label) for span in answer.spans] == [
+        (0, 7, "A"),
+        (12, 15, "B"),
+    ]
     assert answer.spans[0].score == pytest.approx((0.96 + 0.86) / 2)
-    assert [one.label for one in answer.words] == ["A", "A", None, "B"]
+    assert [word.label for word in answer.words] == ["A", "A", None, "B"]
 
 
 def test_two_spans_side_by_side_stay_two():
     answer = tagged("a b", [(0, 1), (2, 3)], sharp(["B-A", "B-A"]), TAGS)
 
-    assert [(one.start, one.end) for one in answer.spans] == [(0, 1), (2, 3)]
+    assert [(span.start, span.end) for span in answer.spans] == [(0, 1), (2, 3)]
 
 
 def test_no_span_begins_or_ends_in_white_space():
     answer = tagged("  tram \n", [(0, 8)], sharp(["B-A"]), TAGS)
     nothing = tagged("   ", [(0, 3)], sharp(["B-A"]), TAGS)
 
-    assert [(one.start, one.end) for one in answer.spans] == [(2, 6)] and nothing.spans == ()
+    assert [(span.start, span.end) for span in answer.spans] == [(2, 6)] and nothing.spans == ()
 
 
 def test_an_empty_text_has_no_words_and_no_spans():
@@ -121,13 +124,13 @@ def test_the_windows_of_a_book_take_time_by_its_length_not_by_its_square():
         for start in range(0, count, size)
     ]
 
-    found = decoding.align(borders, windows)
+    aligned = decoding.align(borders, windows)
 
-    assert (found.window == np.arange(count) // size).all() and (
-        found.first == np.arange(count) % size
+    assert (aligned.window == np.arange(count) // size).all() and (
+        aligned.first == np.arange(count) % size
     ).all()
     logits = [np.zeros((size, 3), dtype=np.float32)] * len(windows)
-    assert np.allclose(word_scores(logits, 0, found, 3), 1 / 3)
+    assert np.allclose(word_scores(logits, 0, aligned, 3), 1 / 3)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +145,6 @@ def test_the_windows_of_a_book_take_time_by_its_length_not_by_its_square():
 def test_an_inside_tag_that_continues_nothing_begins_a_span(given, before, expected):
     numbers = np.array([TAGS.index(tag) for tag in given.split()])
 
-    found = decoding.begun(numbers, TAGS, before=before)
+    result = decoding.begun(numbers, TAGS, before=before)
 
-    assert " ".join(TAGS[one] for one in found) == expected
+    assert " ".join(TAGS[one] for one in result) == expected

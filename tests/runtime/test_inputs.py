@@ -73,27 +73,27 @@ def test_only_the_first_axis_is_padded():
 def test_a_batch_has_the_named_arrays_each_with_its_own_fill():
     inputs = [subwords([5, 6, 7], [0, 0, 1]), subwords([8], [1])]
 
-    found = stack(inputs, ("input_ids", "attention_mask", "token_type_ids"), {"input_ids": 3})
+    result = stack(inputs, ("input_ids", "attention_mask", "token_type_ids"), {"input_ids": 3})
 
-    assert {name: array.tolist() for name, array in found.items()} == {
+    assert {name: array.tolist() for name, array in result.items()} == {
         "input_ids": [[5, 6, 7], [8, 3, 3]],
         "attention_mask": [[1, 1, 1], [1, 0, 0]],
         "token_type_ids": [[0, 0, 1], [1, 0, 0]],
     }
-    assert {array.dtype for array in found.values()} == {np.dtype(np.int64)}
+    assert {array.dtype for array in result.values()} == {np.dtype(np.int64)}
     assert list(stack(inputs, ("attention_mask",), {})) == ["attention_mask"]
 
 
 def test_words_of_characters_are_stacked_to_three_axes():
     inputs = [characters([1, 2]), characters([3], [4, 5, 6])]
 
-    found = stack(inputs, ("characters", "attention_mask"), {"characters": 260})
+    result = stack(inputs, ("characters", "attention_mask"), {"characters": 260})
 
-    assert found["characters"].shape == (2, 2, 50) and found["characters"].dtype == np.int64
-    assert found["characters"][0, 0, :3].tolist() == [1, 2, 0]
-    assert found["characters"][0, 1].tolist() == [260] * 50  # padding: the whole word
-    assert found["characters"][1, :, :3].tolist() == [[3, 0, 0], [4, 5, 6]]
-    assert found["attention_mask"].tolist() == [[1, 0], [1, 1]]
+    assert result["characters"].shape == (2, 2, 50) and result["characters"].dtype == np.int64
+    assert result["characters"][0, 0, :3].tolist() == [1, 2, 0]
+    assert result["characters"][0, 1].tolist() == [260] * 50  # padding: the whole word
+    assert result["characters"][1, :, :3].tolist() == [[3, 0, 0], [4, 5, 6]]
+    assert result["attention_mask"].tolist() == [[1, 0], [1, 1]]
 
 
 def test_a_row_of_a_batch_loses_its_padding_only_where_it_is_over_tokens():
@@ -103,13 +103,13 @@ def test_a_row_of_a_batch_loses_its_padding_only_where_it_is_over_tokens():
         "pooled": np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
     }
 
-    found = unpadded(batch, 1, 2, {"logits": "token", "classes": "item"})
+    result = unpadded(batch, 1, 2, {"logits": "token", "classes": "item"})
 
-    assert found["logits"].tolist() == [[6.0, 7.0], [8.0, 9.0]]
-    assert found["classes"].tolist() == [0.6, 0.4]
-    assert found["pooled"].tolist() == [4.0, 5.0, 6.0]  # not named: one per input
+    assert result["logits"].tolist() == [[6.0, 7.0], [8.0, 9.0]]
+    assert result["classes"].tolist() == [0.6, 0.4]
+    assert result["pooled"].tolist() == [4.0, 5.0, 6.0]  # not named: one per input
     batch["logits"][:] = 0
-    assert found["logits"].any()  # a copy: the batch can be freed
+    assert result["logits"].any()  # a copy: the batch can be freed
 
 
 def test_stacked_and_unpadded_gives_the_input_back():
@@ -117,8 +117,8 @@ def test_stacked_and_unpadded_gives_the_input_back():
     batch = stack(inputs, ("characters",), {})
 
     for row, encoded in enumerate(inputs):
-        found = unpadded(batch, row, len(encoded), {"characters": "token"})
-        assert np.array_equal(found["characters"], encoded.arrays["characters"])
+        result = unpadded(batch, row, len(encoded), {"characters": "token"})
+        assert np.array_equal(result["characters"], encoded.arrays["characters"])
 
 
 def test_batches_are_of_like_length_longest_first_and_within_their_units():
@@ -142,7 +142,7 @@ def test_batches_hold_every_item_and_stay_within_their_tokens():
     batches = list(batches_by_length(lengths, 100))
 
     assert sorted(np.concatenate(batches)) == list(range(200))
-    assert all(len(one) * lengths[one].max() <= 100 or len(one) == 1 for one in batches)
+    assert all(len(batch) * lengths[batch].max() <= 100 or len(batch) == 1 for batch in batches)
 
 
 # ---------------------------------------------------------------- documents

@@ -75,7 +75,10 @@ def test_a_batch_holds_no_more_subwords_than_it_may(subwords):
 
     answers = made.predict(documents(*["word " * 60] * 200, *["late"] * 50))
 
-    assert len(answers) == 250 and [one.label for one in answers] == ["long"] * 200 + ["short"] * 50
+    assert (
+        len(answers) == 250
+        and [answer.label for answer in answers] == ["long"] * 200 + ["short"] * 50
+    )
     assert len(graph.calls) > 1 and all(
         feed["input_ids"].size <= BATCH_TOKENS for feed in graph.calls
     )

@@ -10,10 +10,10 @@ PRESENT = np.ones(3, bool)
 
 
 def rows(*tags, strength=3.0):
-    found = np.zeros((len(tags), len(TAGS)))
-    for row, tag in zip(found, tags, strict=True):
+    zeros = np.zeros((len(tags), len(TAGS)))
+    for row, tag in zip(zeros, tags, strict=True):
         row[TAGS.index(tag)] = strength
-    return found
+    return zeros
 
 
 def crf(**scores):

@@ -137,7 +137,7 @@ def test_the_rest_of_a_truncated_text_is_not_tokenized(bert, monkeypatch):
 def test_long_texts_go_to_the_library_a_few_at_a_time(bert):
     from workbench.runtime.tokenizer import _bundles
 
-    assert [len(one) for one in _bundles([("a" * 600_000,)] * 3 + [("b",)] * 600)] == [
+    assert [len(bundle) for bundle in _bundles([("a" * 600_000,)] * 3 + [("b",)] * 600)] == [
         1,
         1,
         512,

@@ -35,27 +35,27 @@ def computed(found, *windows):
 def test_the_row_of_a_word_is_the_mean_of_its_units():
     whole = window(0, 6)
 
-    found = rows_of(prepared(whole), 0, "word", added=2)
+    rows = rows_of(prepared(whole), 0, "word", added=2)
 
-    assert found.offsets.tolist() == [[0, 2], [3, 5], [6, 8], [9, 11]]
-    assert computed(found, whole) == [(1 + 3) / 2, 8, (13 + 15) / 2, 20]
+    assert rows.offsets.tolist() == [[0, 2], [3, 5], [6, 8], [9, 11]]
+    assert computed(rows, whole) == [(1 + 3) / 2, 8, (13 + 15) / 2, 20]
 
 
 def test_words_of_overlapping_windows_are_complete():
     windows = window(0, 4), window(2, 6)
 
-    found = rows_of(prepared(*windows), 0, "word", added=2)
+    rows = rows_of(prepared(*windows), 0, "word", added=2)
 
-    assert computed(found, *windows) == [2, 8, 14, 20]
+    assert computed(rows, *windows) == [2, 8, 14, 20]
 
 
 def test_every_token_is_given_once_with_special_ones_at_both_ends():
     windows = window(0, 4), window(2, 6)
 
-    found = rows_of(prepared(*windows), 0, "token", added=2)
+    rows = rows_of(prepared(*windows), 0, "token", added=2)
 
-    assert found.offsets.tolist() == [[0, 0], *map(list, OFFSETS), [0, 0]]
-    assert computed(found, *windows) == [0, 1, 3, 8, 13, 15, 20, 0]
+    assert rows.offsets.tolist() == [[0, 0], *map(list, OFFSETS), [0, 0]]
+    assert computed(rows, *windows) == [0, 1, 3, 8, 13, 15, 20, 0]
 
 
 def test_a_shared_unit_comes_from_the_window_with_more_context():
@@ -69,10 +69,10 @@ def test_a_shared_unit_comes_from_the_window_with_more_context():
 def test_the_row_of_a_document_is_the_mean_of_all_tokens(parts):
     windows = [window(*part) for part in parts]
 
-    found = rows_of(prepared(*windows), 0, "document", added=2)
+    rows = rows_of(prepared(*windows), 0, "document", added=2)
 
-    assert found.offsets.tolist() == [[0, len(TEXT)]]
-    assert computed(found, *windows) == [pytest.approx((1 + 3 + 8 + 13 + 15 + 20) / 8)]
+    assert rows.offsets.tolist() == [[0, len(TEXT)]]
+    assert computed(rows, *windows) == [pytest.approx((1 + 3 + 8 + 13 + 15 + 20) / 8)]
 
 
 def test_an_empty_text_has_its_special_tokens_and_no_word():
@@ -91,6 +91,6 @@ def test_the_unit_that_stands_for_an_empty_text_is_no_token():
 def test_a_word_without_a_unit_is_a_row_of_zeros():
     part = window(0, 3)
 
-    found = rows_of(prepared(part), 0, "word", added=2)
+    rows = rows_of(prepared(part), 0, "word", added=2)
 
-    assert computed(found, part) == [2, 8, 0, 0]
+    assert computed(rows, part) == [2, 8, 0, 0]

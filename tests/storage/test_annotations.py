@@ -37,7 +37,9 @@ def test_a_span_is_added_once_and_a_change_by_hand_takes_its_score(filled):
         annotations.add_span(project.db, ids[0], layer, label, 0, 11, **who)
         annotations.update_span(project.db, first, source_id=who["source_id"], end=7)
 
-    assert [(one.start, one.end, one.score) for one in annotations.spans(project.db, ids[0])] == [
+    assert [
+        (span.start, span.end, span.score) for span in annotations.spans(project.db, ids[0])
+    ] == [
         (0, 11, None),
         (0, 7, None),
     ]
@@ -59,11 +61,11 @@ def test_a_span_that_becomes_equal_to_another_takes_its_place(filled):
     with project.edit("grow"):
         annotations.update_span(project.db, short, source_id=who["source_id"], end=7)
 
-    assert [one.id for one in annotations.spans(project.db, ids[0])] == [short] and len(
+    assert [span.id for span in annotations.spans(project.db, ids[0])] == [short] and len(
         annotations.spans(project.db, ids[2])
     ) == 1
     project.undo()
-    assert [one.id for one in annotations.spans(project.db, ids[0])] == [long, short]
+    assert [span.id for span in annotations.spans(project.db, ids[0])] == [long, short]
 
 
 def test_a_class_replaces_the_one_before_unless_many_are_allowed(filled):
@@ -72,16 +74,16 @@ def test_a_class_replaces_the_one_before_unless_many_are_allowed(filled):
         b = labels.add_label(project.db, layer, "B")
         annotations.set_mark(project.db, ids[0], layer, a, **who)
         annotations.set_mark(project.db, ids[0], layer, b, **who)
-    assert [one.label_id for one in annotations.marks(project.db, ids[0])] == [b]
+    assert [mark.label_id for mark in annotations.marks(project.db, ids[0])] == [b]
 
     with project.edit("both"):
         for label in (a, b, a):
             annotations.set_mark(project.db, ids[0], layer, label, **who, many=True)
-    assert [one.label_id for one in annotations.marks(project.db, ids[0])] == [b, a]
+    assert [mark.label_id for mark in annotations.marks(project.db, ids[0])] == [b, a]
 
     with project.edit("one away"):
         annotations.clear_mark(project.db, ids[0], layer, who["annotator_id"], b)
-    assert [one.label_id for one in annotations.marks(project.db, ids[0])] == [a]
+    assert [mark.label_id for mark in annotations.marks(project.db, ids[0])] == [a]
 
 
 def test_states_leave_out_documents_that_the_layer_is_not_for(filled):
@@ -150,7 +152,9 @@ def test_open_suggestions_come_in_order_of_the_text_and_not_where_gold_says_the_
         NewSuggestion(ids[0], layer, label, 0, 3, score=0.9),
         NewSuggestion(ids[0], classes, mark, score=0.8),
     )
-    assert [(one.kind, one.start) for one in suggestions.suggestions(db, ids[0])] == [
+    assert [
+        (suggestion.kind, suggestion.start) for suggestion in suggestions.suggestions(db, ids[0])
+    ] == [
         ("class", None),
         ("span", 0),
         ("span", 8),
@@ -159,23 +163,23 @@ def test_open_suggestions_come_in_order_of_the_text_and_not_where_gold_says_the_
     with project.edit("label"):
         annotations.add_span(db, ids[0], layer, label, 0, 3, **who)
         annotations.set_mark(db, ids[0], classes, mark, **who)
-    assert [one.start for one in suggestions.suggestions(db, ids[0])] == [8]
+    assert [suggestion.start for suggestion in suggestions.suggestions(db, ids[0])] == [8]
 
 
 def test_a_status_is_set_once_and_known_ones_only(filled):
     project, (_c, layer, _p), (_a, label, _b), ids, _who = filled
     db = suggest(filled, NewSuggestion(ids[0], layer, label, 0, 3))
-    (one,) = suggestions.suggestions(db, ids[0])
+    (suggestion,) = suggestions.suggestions(db, ids[0])
 
     with project.edit("reject"):
-        assert suggestions.set_suggestion_status(db, [one.id], "rejected") == 1
-        assert suggestions.set_suggestion_status(db, [one.id], "rejected") == 0
+        assert suggestions.set_suggestion_status(db, [suggestion.id], "rejected") == 1
+        assert suggestions.set_suggestion_status(db, [suggestion.id], "rejected") == 0
         with pytest.raises(ValueError, match="odd"):
-            suggestions.set_suggestion_status(db, [one.id], "odd")
+            suggestions.set_suggestion_status(db, [suggestion.id], "odd")
 
     assert (
         suggestions.suggestions(db, ids[0]) == ()
-        and suggestions.suggestions(db, ids[0], "rejected")[0].id == one.id
+        and suggestions.suggestions(db, ids[0], "rejected")[0].id == suggestion.id
     )
     project.undo()
-    assert [row.status for row in suggestions.by_ids(db, [one.id, 999])] == ["open"]
+    assert [row.status for row in suggestions.by_ids(db, [suggestion.id, 999])] == ["open"]

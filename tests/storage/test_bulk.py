@@ -41,11 +41,11 @@ def test_a_class_for_all_leaves_submitted_ones_submitted_and_makes_pending_ones_
 
     assert set_class(project, ids, layer, a) == 2  # the first had it already
 
-    found = list(documents.records(project.db))
-    assert [one.marks for one in found] == [{"topic": ("A",)}] * 3
-    assert [one.states["topic"] for one in found] == ["submitted", "draft", "draft"]
+    records = list(documents.records(project.db))
+    assert [record.marks for record in records] == [{"topic": ("A",)}] * 3
+    assert [record.states["topic"] for record in records] == ["submitted", "draft", "draft"]
     project.undo()
-    assert [one.marks.get("topic") for one in documents.records(project.db)] == [
+    assert [record.marks.get("topic") for record in documents.records(project.db)] == [
         ("A",),
         ("B",),
         None,
@@ -57,7 +57,7 @@ def test_without_its_class_a_submitted_document_is_a_draft_and_a_draft_is_pendin
 
     assert set_class(project, ids, layer, None) == 2
 
-    assert [one.states.get("topic") for one in documents.records(project.db)] == [
+    assert [record.states.get("topic") for record in documents.records(project.db)] == [
         "draft",
         None,
         None,

@@ -40,7 +40,7 @@ def fill(project):
     with project.edit("Import", bulk=True):
         source = project.source("import", "a.jsonl")
         documents.add(project.db, list(records()), source_id=source)
-    labels = {one.name: one.id for layer in schema.layers(project) for one in layer.labels}
+    labels = {label.name: label.id for layer in schema.layers(project) for label in layer.labels}
     with project.write():
         run = runs.add(project.db, "first", layer_id=topic, status="done", spec={"task": "c"})
         runs.save_predictions(
@@ -91,19 +91,19 @@ def content(conn):
     Left out: when a migration ran, a higher counter of ids than necessary, what the history keeps
     in columns that the operation of the row does not use, and how the full-text index is stored.
     """
-    found = {}
+    result = {}
     tables = conn.execute("select name, sql from sqlite_master where type = 'table'").fetchall()
     for table, sql in tables:
         if sql and "virtual table" not in sql.lower() and table not in STORED_INDEX:
-            found[table] = sorted(conn.execute(f'select * from "{table}"').fetchall(), key=repr)
-    found["search"] = words(conn)
-    found["_sqlite_migrations"] = [row[2] for row in found["_sqlite_migrations"]]
-    found["sqlite_sequence"] = [
+            result[table] = sorted(conn.execute(f'select * from "{table}"').fetchall(), key=repr)
+    result["search"] = words(conn)
+    result["_sqlite_migrations"] = [row[2] for row in result["_sqlite_migrations"]]
+    result["sqlite_sequence"] = [
         (name, seq if type(seq) is not int else min(seq, highest(conn, name)))
-        for name, seq in found["sqlite_sequence"]
+        for name, seq in result["sqlite_sequence"]
     ]
-    found["journal_row"] = [used(conn, row) for row in found["journal_row"]]
-    return found
+    result["journal_row"] = [used(conn, row) for row in result["journal_row"]]
+    return result
 
 
 def highest(conn, table):

@@ -101,7 +101,7 @@ def test_a_damaged_page_gives_a_message_not_a_bare_database_error(tmp_path):
         Project.open(path)
 
 
-def test_damage_in_the_middle_of_the_file_is_told_wherever_it_comes_to_light(tmp_path):
+def test_damage_in_the_middle_of_the_file_is_reported_wherever_it_comes_to_light(tmp_path):
     path = tmp_path / "p.glossbench"
     project = Project.create(path)
     for number in range(200):
@@ -139,7 +139,7 @@ def test_closing_leaves_one_file(folder):
     add_document(project)
     project.close()
 
-    assert [one.name for one in folder.iterdir()] == ["p.glossbench"]
+    assert [path.name for path in folder.iterdir()] == ["p.glossbench"]
 
 
 def test_a_reader_beside_nobody_leaves_the_file_as_it_was(folder):
@@ -314,11 +314,11 @@ def reader_runs(project):
     return {run.name: run.status for run in runs.all(project.db)}
 
 
-def test_edits_of_another_thread_wait_and_the_main_thread_is_told_at_once(tmp_path):
+def test_edits_of_another_thread_wait_and_the_main_thread_gets_an_error_at_once(tmp_path):
     project = Project.create(
-        tmp_path / "p.glossbench", dispatch=lambda function: told.append(function)
+        tmp_path / "p.glossbench", dispatch=lambda function: received.append(function)
     )
-    told, inside, go_on = [], threading.Event(), threading.Event()
+    received, inside, go_on = [], threading.Event(), threading.Event()
 
     def slow():
         with project.edit("Slow"):
@@ -341,10 +341,10 @@ def test_edits_of_another_thread_wait_and_the_main_thread_is_told_at_once(tmp_pa
 
     heard = []
     stop = project.changed.connect(heard.append)
-    for function in told:
+    for function in received:
         function()
     stop()
-    assert [one.title for one in heard] == ["Slow"]
+    assert [event.title for event in heard] == ["Slow"]
     assert documents.counts(project.db).documents == 1
     project.close()
 
@@ -430,7 +430,7 @@ def test_a_commit_leaves_the_checkpoint_to_the_schedule(tmp_path):
     project.close()
 
 
-def test_a_full_disk_is_told_with_a_hint(tmp_path):
+def test_a_full_disk_is_reported_with_a_hint(tmp_path):
     project = Project.create(tmp_path / "p.glossbench")
     (pages,) = project.db.writer.execute("pragma page_count").fetchone()
     project.db.writer.execute(f"pragma max_page_count = {pages + 1}")
@@ -479,7 +479,7 @@ def test_opening_and_closing_is_quick(tmp_path):
         ("alter table body rename column content to contents", "no such column"),
     ],
 )
-def test_a_damaged_value_is_told_as_damage_of_the_file(tmp_path, statement, words):
+def test_a_damaged_value_is_reported_as_damage_of_the_file(tmp_path, statement, words):
     path = tmp_path / "p.glossbench"
     project = Project.create(path)
     add_document(project)
@@ -559,7 +559,7 @@ LONG = (
 
 def test_closing_while_another_thread_reads_breaks_the_reading_off(folder):
     project = Project.create(folder / "p.glossbench")
-    begun, told = threading.Event(), []
+    begun, received = threading.Event(), []
 
     def read():
         reader = project.db.reader()
@@ -567,7 +567,7 @@ def test_closing_while_another_thread_reads_breaks_the_reading_off(folder):
         try:
             reader.execute(LONG).fetchall()
         except ProjectError as error:
-            told.append(error)
+            received.append(error)
 
     thread = threading.Thread(target=read)
     thread.start()
@@ -578,7 +578,7 @@ def test_closing_while_another_thread_reads_breaks_the_reading_off(folder):
     thread.join(10)
 
     assert not thread.is_alive()
-    assert [one.message for one in told] == ["The project was closed while it was being read."]
+    assert [one.message for one in received] == ["The project was closed while it was being read."]
 
 
 def test_what_is_read_after_closing_says_so(folder):

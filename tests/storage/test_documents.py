@@ -77,7 +77,7 @@ def test_a_record_comes_back_as_it_went_in(filled):
 
 def test_records_are_chosen_by_split_id_layer_and_training_data(filled):
     def chosen(**wanted):
-        return [one.document.key for one in documents.records(filled.db, **wanted)]
+        return [record.document.key for record in documents.records(filled.db, **wanted)]
 
     assert chosen(splits=["train", "dev"]) == ["full", "out"]
     assert chosen(splits=[None]) == ["pair", "bare"]
@@ -110,9 +110,9 @@ def test_what_another_annotator_says_is_not_gold_until_the_layer_names_them(fill
         labels.update_layer(filled.db, layer.id, gold=other)
 
     assert documents.record(filled.db, 3).marks == {"class": ("no",)}
-    assert [one.document.key for one in documents.records(filled.db, submitted_in="class")] == [
-        "bare"
-    ]
+    assert [
+        record.document.key for record in documents.records(filled.db, submitted_in="class")
+    ] == ["bare"]
 
 
 def test_filters_of_every_kind(filled):
@@ -182,14 +182,14 @@ def test_an_unknown_layer_or_label_is_an_error_and_nothing_comes_in(filled):
 
 
 def test_deleting_documents_takes_everything_of_them_along_and_undo_brings_it_back(filled):
-    before = [without_ids(one) for one in documents.records(filled.db)]
+    before = [without_ids(record) for record in documents.records(filled.db)]
     with filled.edit("Delete"):
         assert documents.delete(filled.db, [1, 2]) == 2
     assert keys(filled) == ["bare", "out"]
     assert sum(labels.counts(filled.db).values()) == 0
 
     filled.undo()
-    assert [without_ids(one) for one in documents.records(filled.db)] == before
+    assert [without_ids(record) for record in documents.records(filled.db)] == before
 
 
 def test_a_missing_document_is_a_key_error(filled):

@@ -85,9 +85,9 @@ def test_changes_that_a_killed_program_left_in_the_log_survive_a_full_disk(small
         shutil.copyfile(kept / f"copy{ending}", f"{path}{ending}")
     filler = fill(small_disk)
 
-    with pytest.raises(ProjectError, match="its disk is full") as told:
+    with pytest.raises(ProjectError, match="its disk is full") as raised:
         Project.open(path)
-    assert "Free up disk space" in str(told.value)
+    assert "Free up disk space" in str(raised.value)
 
     filler.unlink()
     with closing(Project.open(path)) as project:

@@ -30,7 +30,7 @@ def test_a_label_moves_and_the_others_make_room(project, topic, place, expected)
         labels.move_label(project.db, ids[2], place)
 
     assert "".join(names(project, layer)) == expected
-    assert [one.position for one in labels.layer(project.db, layer).labels] == [0, 1, 2]
+    assert [label.position for label in labels.layer(project.db, layer).labels] == [0, 1, 2]
 
 
 def test_a_new_label_stands_at_the_end_also_after_one_was_deleted(project, topic):
@@ -74,8 +74,8 @@ def test_options_can_change_but_not_how_many_texts_a_document_has(project, topic
     with project.edit("change"):
         labels.update_layer(project.db, layer, options={"other": 2, "texts": 5}, guideline="# How")
 
-    found = labels.layer(project.db, layer)
-    assert (found.texts, dict(found.options), found.guideline) == (1, {"other": 2}, "# How")
+    result = labels.layer(project.db, layer)
+    assert (result.texts, dict(result.options), result.guideline) == (1, {"other": 2}, "# How")
     with pytest.raises(TypeError, match="kind"), project.edit("odd"):
         labels.update_layer(project.db, layer, kind="span")
     with pytest.raises(KeyError), project.edit("none"):

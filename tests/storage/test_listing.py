@@ -40,12 +40,12 @@ def filled(project):
 
 
 def keys(db, **wanted):
-    return [one.key for one in listing.rows(db, listing.ids(db, Filter(**wanted)))]
+    return [row.key for row in listing.rows(db, listing.ids(db, Filter(**wanted)))]
 
 
 def test_conditions_hold_all_at_once(filled):
     db, ids = filled
-    by_name = {one.name: one for one in labels.layers(db)}
+    by_name = {layer.name: layer for layer in labels.layers(db)}
 
     assert keys(db) == ["k1", "k2", "k3", "k4", "k5"]
     assert (
@@ -126,9 +126,9 @@ def test_neighbours_pass_over_what_the_filter_leaves_out_and_end_at_the_ends(fil
 def test_each_document_is_counted_once(filled):
     db, _ids = filled
 
-    found = listing.counts(db)
+    counts = listing.counts(db)
 
-    assert (found.documents, found.spans, found.suggestions) == (5, 2, 0)
-    assert found.splits == {"train": 1, "dev": 2, "test": 1, "none": 1}
-    assert found.states == {"submitted": 1, "draft": 2, "discarded": 0, "pending": 2}
-    assert found.outside == 0
+    assert (counts.documents, counts.spans, counts.suggestions) == (5, 2, 0)
+    assert counts.splits == {"train": 1, "dev": 2, "test": 1, "none": 1}
+    assert counts.states == {"submitted": 1, "draft": 2, "discarded": 0, "pending": 2}
+    assert counts.outside == 0

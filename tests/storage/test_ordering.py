@@ -84,6 +84,6 @@ def test_every_order_that_is_offered_works(filled):
         listing.ids(filled, Filter(), Order("text"))
 
 
-def test_a_row_tells_the_length_of_its_texts(filled):
+def test_a_row_has_the_length_of_its_texts(filled):
     rows = listing.rows(filled, listing.ids(filled))
     assert [row.length for row in rows] == [4, 12, 0, 5, 4]

@@ -30,8 +30,8 @@ def filled(project):
             for one, other in itertools.product(STATES, STATES)
         ]
         records += [
-            Record(Document(f"pair-{one}", (("text", "a"), ("text_b", "b"))), {"p": one})
-            for one in STATES
+            Record(Document(f"pair-{state}", (("text", "a"), ("text_b", "b"))), {"p": state})
+            for state in STATES
         ]
         documents.add(project.db, records, source_id=project.source("import", "first.csv"))
     return project, layers, named
@@ -39,7 +39,7 @@ def filled(project):
 
 def keys(project, **wanted):
     rows = listing.rows(project.db, listing.ids(project.db, Filter(**wanted)))
-    return {one.key for one in rows}
+    return {row.key for row in rows}
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -66,17 +66,17 @@ def test_to_do_is_what_the_next_unlabelled_goes_through(filled):
     while (at := annotate.next_unlabelled(project, at, some)) not in (None, *seen):
         seen.append(at)
 
-    found = listing.ids(project.db, Filter(queued=queue.TO_DO, queue_layers=some))
-    assert list(found) == seen
+    result = listing.ids(project.db, Filter(queued=queue.TO_DO, queue_layers=some))
+    assert list(result) == seen
     assert len(seen) == 12  # of 16 combinations, 2 × 2 are done in both
 
 
 def test_the_next_unlabelled_can_be_one_of_a_filter(filled):
     project, layers, _named = filled
     only = Filter(queued="draft", queue_layers=[layers["c"]])
-    found = annotate.next_unlabelled(project, None, [layers["c"], layers["s"]], only)
+    result = annotate.next_unlabelled(project, None, [layers["c"], layers["s"]], only)
 
-    assert documents.get(project.db, found).key == "draft-pending"
+    assert documents.get(project.db, result).key == "draft-pending"
 
 
 def test_suggested_documents_have_an_open_suggestion_that_gold_lacks(filled):

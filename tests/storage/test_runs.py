@@ -7,7 +7,7 @@ from workbench.text.fields import ClassScores, Prediction, SpanScores
 from workbench.text.spans import Span
 
 
-def test_a_run_keeps_what_it_is_given_and_updates_are_told(project):
+def test_a_run_keeps_what_it_is_given_and_updates_are_reported(project):
     heard = []
     stop = project.changed.connect(heard.append)
     with project.write("Start run"):
@@ -28,7 +28,7 @@ def test_a_run_keeps_what_it_is_given_and_updates_are_told(project):
         {"dev": {"accuracy": 0.5}},
         2.5,
     )
-    assert [one.touches("run") for one in heard] == [True, True] and heard[0].rows["run"] == {
+    assert [event.touches("run") for event in heard] == [True, True] and heard[0].rows["run"] == {
         run.id
     }
     assert project.history() == ()
@@ -99,7 +99,9 @@ def test_prompts_keep_their_versions_and_can_be_undone(project):
         prompts.add_version(project.db, prompt.id, "two")
         prompts.add_version(project.db, prompt.id, "two")  # unchanged: no new version
 
-    assert [(one.number, one.body) for one in prompts.by_name(project.db, "mine").versions] == [
+    assert [
+        (version.number, version.body) for version in prompts.by_name(project.db, "mine").versions
+    ] == [
         (1, "one"),
         (2, "two"),
     ]

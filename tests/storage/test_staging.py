@@ -13,7 +13,7 @@ from workbench.text.spans import Span
 def record(text, labels=(), spans=(), texts=1):
     pair = (("text", text),) if texts == 1 else (("text", text), ("text_b", text))
     marks = {"class": tuple(labels)} if labels else {}
-    found = {"spans": tuple(Span(*one) for one in spans)} if spans else {}
+    found = {"spans": tuple(Span(*span) for span in spans)} if spans else {}
     return Record(
         Document("", pair, tokens={"text": ((0, 1),)}),
         dict.fromkeys([*marks, *found], "submitted"),
@@ -41,12 +41,12 @@ def staged(tmp_path):
 def take(project, found, skip=(), keys=None):
     with intake.attached(project.db, found.path), project.edit("Import", bulk=True):
         layers, names = {}, {}
-        for one in found.layers:
-            layers[one.n] = labels.add_layer(
-                project.db, one.layer.name, one.layer.kind, texts=one.layer.texts
+        for layer in found.layers:
+            layers[layer.n] = labels.add_layer(
+                project.db, layer.layer.name, layer.layer.kind, texts=layer.layer.texts
             )
-            for number, label in one.labels:
-                names[number] = labels.add_label(project.db, layers[one.n], label.name)
+            for number, label in layer.labels:
+                names[number] = labels.add_label(project.db, layers[layer.n], label.name)
         targets = Targets(layers, names, {0: project.source("import", "f")})
         return intake.copy_documents(
             project.db,
@@ -59,19 +59,19 @@ def take(project, found, skip=(), keys=None):
 
 
 def test_records_come_into_the_project_as_they_were_and_undo_takes_them_back(project, staged):
-    found = staged(
+    result = staged(
         record("Ada met", ["good"], [(0, 3, "PER")]),
         record("Bob", spans=[(0, 3, "PER"), (0, 1, "X")]),
     )
 
-    assert take(project, found) == (2, 3)
+    assert take(project, result) == (2, 3)
     first, second = documents.records(project.db)
     assert (first.document.key, first.marks, first.document.tokens) == (
         "k0",
         {"class": ("good",)},
         {"text": ((0, 1),)},
     )
-    assert [one.label for one in second.spans["spans"]] == ["PER", "X"] and second.states == {
+    assert [span.label for span in second.spans["spans"]] == ["PER", "X"] and second.states == {
         "spans": "submitted"
     }
 
@@ -82,40 +82,40 @@ def test_records_come_into_the_project_as_they_were_and_undo_takes_them_back(pro
 
 
 def test_documents_can_be_left_out_and_renamed(project, staged):
-    found = staged(record("one"), record("two"), record("three"))
+    result = staged(record("one"), record("two"), record("three"))
 
-    take(project, found, skip=[2], keys={3: "other"})
+    take(project, result, skip=[2], keys={3: "other"})
 
     assert [one.document.key for one in documents.records(project.db)] == ["k0", "other"]
 
 
 def test_ids_of_an_undone_import_are_not_given_again(project, staged):
-    found = staged(record("one"))
-    take(project, found)
+    result = staged(record("one"))
+    take(project, result)
     (before,) = documents.ids(project.db)
     project.undo()
 
-    take(project, found)
+    take(project, result)
 
     assert documents.ids(project.db)[0] > before
 
 
 def test_several_classes_make_a_multi_layer_and_pairs_one_of_their_own(staged):
-    found = staged(record("a", ["x", "y"]), record("b", ["x"], texts=2))
+    result = staged(record("a", ["x", "y"]), record("b", ["x"], texts=2))
 
-    assert [(one.layer.name, one.layer.kind, one.layer.texts) for one in found.layers] == [
+    assert [(layer.layer.name, layer.layer.kind, layer.layer.texts) for layer in result.layers] == [
         ("class", "multi", 1),
         ("class", "class", 2),
     ]
 
 
 def test_declared_layers_keep_their_labels_even_if_nothing_bears_them(staged):
-    found = staged(
+    result = staged(
         record("a", ["x"]),
         declare=[Layer("class", "class", (Label("y", "#00ff00", "q"), Label("x")), guideline="G")],
     )
 
-    (layer,) = found.layers
+    (layer,) = result.layers
     assert (
         layer.declared
         and layer.layer.guideline == "G"
@@ -136,7 +136,7 @@ def test_half_surrogates_in_the_description_of_a_layer_are_replaced(staged):
     odd = "x\ud800"
     layer = Layer(odd, "span", (Label(odd, odd, odd, odd),), guideline=odd)
 
-    found = staged(declare=[layer])
+    result = staged(declare=[layer])
 
-    assert found.layers[0].layer.guideline == "x\ufffd"
-    assert found.layers[0].labels[0][1] == Label(*["x\ufffd"] * 4)
+    assert result.layers[0].layer.guideline == "x\ufffd"
+    assert result.layers[0].labels[0][1] == Label(*["x\ufffd"] * 4)

@@ -23,8 +23,8 @@ def filled(project):
             for one, other in itertools.product(STATES, STATES)
         ]
         records += [
-            Record(Document(f"pair-{one}", (("text", "a"), ("text_b", "b"))), {"p": one})
-            for one in STATES
+            Record(Document(f"pair-{state}", (("text", "a"), ("text_b", "b"))), {"p": state})
+            for state in STATES
         ]
         documents.add(project.db, records, source_id=project.source("import"))
     return project, layers
@@ -35,14 +35,14 @@ def test_counts_rows_and_filter_agree_whatever_layers_are_chosen(filled, names):
     project, layers = filled
     some = [layers[name] for name in names]
 
-    found = states.counts(project.db, some)
+    counts = states.counts(project.db, some)
 
     rows = listing.rows(project.db, listing.ids(project.db), some)
-    assert found.outside == sum(row.state == "" for row in rows)
+    assert counts.outside == sum(row.state == "" for row in rows)
     for state in STATES:
         ids = listing.ids(project.db, Filter(queued=state, queue_layers=some))
         assert list(ids) == [row.id for row in rows if row.state == state]
-        assert found.states[state] == len(ids)
+        assert counts.states[state] == len(ids)
 
 
 def test_what_is_left_to_do_is_what_is_pending_or_a_draft(filled):
@@ -57,9 +57,9 @@ def test_what_is_left_to_do_is_what_is_pending_or_a_draft(filled):
 def test_documents_of_other_layers_have_no_state(filled):
     project, layers = filled
 
-    found = states.counts(project.db, [layers["p"]])
+    counts = states.counts(project.db, [layers["p"]])
 
-    assert found.states == dict.fromkeys(STATES, 1) and found.outside == 16
+    assert counts.states == dict.fromkeys(STATES, 1) and counts.outside == 16
     assert states.overall(()) == ""
 
 

@@ -48,11 +48,11 @@ FULL = Record(
 def test_a_file_comes_back_as_it_was_with_odd_line_ends_and_lone_surrogates_in_the_text(tmp_path):
     write(tmp_path / "x.jsonl", LAYERS, (FULL, PAIR))
 
-    found = read(tmp_path / "x.jsonl")
+    records = read(tmp_path / "x.jsonl")
 
-    assert found.layers == LAYERS and found.layers[1].options == {"nested": True}
-    assert found.records[0] == FULL and found.records[1].document == PAIR.document
-    assert found.records[1].spans["names"] == (Span(0, 1, "PER"), Span(2, 3, "PER", "text_b"))
+    assert records.layers == LAYERS and records.layers[1].options == {"nested": True}
+    assert records.records[0] == FULL and records.records[1].document == PAIR.document
+    assert records.records[1].spans["names"] == (Span(0, 1, "PER"), Span(2, 3, "PER", "text_b"))
     assert (tmp_path / "x.jsonl").read_bytes().count(b"\n") == 3
 
 
@@ -76,7 +76,7 @@ def test_empty_parts_are_left_out_but_a_submitted_layer_without_a_span_stays():
 
 
 def test_equal_content_has_equal_fingerprints_whatever_the_order_of_marks_and_the_ids():
-    one = Dataset(
+    dataset = Dataset(
         LAYERS,
         (
             replace(
@@ -87,16 +87,19 @@ def test_equal_content_has_equal_fingerprints_whatever_the_order_of_marks_and_th
         ),
     )
     numbered = replace(
-        one.records[0], document=replace(FULL.document, id=9), marks={"topic": ("a", "b")}
+        dataset.records[0], document=replace(FULL.document, id=9), marks={"topic": ("a", "b")}
     )
     other = Dataset(
         LAYERS,
         (replace(numbered, spans={"names": (Span(0, 3, "PER", score=0.5), Span(4, 7, "PER"))}),),
     )
 
-    assert one.fingerprint() == other.fingerprint()
-    assert one.fingerprint() != Dataset(LAYERS[:1], one.records).fingerprint()
-    assert one.fingerprint() != Dataset(LAYERS, (replace(one.records[0], states={}),)).fingerprint()
+    assert dataset.fingerprint() == other.fingerprint()
+    assert dataset.fingerprint() != Dataset(LAYERS[:1], dataset.records).fingerprint()
+    assert (
+        dataset.fingerprint()
+        != Dataset(LAYERS, (replace(dataset.records[0], states={}),)).fingerprint()
+    )
 
 
 def test_the_fingerprint_of_gold_does_not_depend_on_the_order_of_documents():
@@ -145,7 +148,7 @@ def test_the_first_line_names_the_format_and_letters_stay_letters():
     )
 
     assert json.loads(first)["glossbench"] == 1 and [
-        one["name"] for one in json.loads(first)["layers"]
+        layer["name"] for layer in json.loads(first)["layers"]
     ] == ["topic", "names"]
     assert (
         json.loads(second)["states"] == {"names": "submitted", "topic": "submitted"}

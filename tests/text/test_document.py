@@ -17,10 +17,10 @@ def test_a_pair_has_both_texts_by_name_and_its_first_is_the_text():
 
 
 def test_the_hash_is_that_of_names_and_contents_alone():
-    one = Document("a", (("text", "x"),), "train", meta={"n": 1}, id=1)
+    document = Document("a", (("text", "x"),), "train", meta={"n": 1}, id=1)
     other = Document("b", (("text", "x"),), "dev", tokens={"text": ((0, 1),)}, id=2)
 
-    assert one.text_hash == other.text_hash and len(one.text_hash) == 32
+    assert document.text_hash == other.text_hash and len(document.text_hash) == 32
     given = [
         (("text", "xy"),),
         (("text", "x"), ("text_b", "y")),

@@ -6,8 +6,8 @@ from workbench.text.find import find, marks
 
 
 def places(text: str, wanted: str, **options) -> list[str]:
-    found = find(text, wanted, **options)
-    spans = list(zip(found.starts, found.ends, strict=True))
+    matches = find(text, wanted, **options)
+    spans = list(zip(matches.starts, matches.ends, strict=True))
     assert all(text[start:end] for start, end in spans)
     return [f"{start}-{end}" for start, end in spans]
 
@@ -57,9 +57,9 @@ def test_whole_words_alone_can_be_found(text, wanted, expected):
 
 
 def test_the_search_ends_after_so_many_matches():
-    found = find("a" * 50, "a", most=20)
+    matches = find("a" * 50, "a", most=20)
 
-    assert len(found) == 20 and found.cut and found.ends[-1] == 20
+    assert len(matches) == 20 and matches.cut and matches.ends[-1] == 20
     assert not find("a" * 20, "a", most=20).cut
 
 

@@ -43,12 +43,12 @@ def test_a_layer_takes_the_labels_of_its_own_kind_and_of_a_stricter_one():
     kinds = labels.LAYER_KINDS
 
     takes = {
-        (one, other)
-        for one in kinds
+        (kind, other)
+        for kind in kinds
         for other in kinds
-        if kinds[one].holds(kinds[other])
-        and one != other
-        and kinds[one].editor
+        if kinds[kind].holds(kinds[other])
+        and kind != other
+        and kinds[kind].editor
         and kinds[other].editor
     }
 

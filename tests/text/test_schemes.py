@@ -12,7 +12,7 @@ ROWS = {
 
 
 @pytest.mark.parametrize("scheme", ROWS)
-def test_each_scheme_is_told_and_read(scheme):
+def test_each_scheme_is_detected_and_read(scheme):
     row = ROWS[scheme].split()
 
     assert detect([row]) == scheme and spans(row, scheme) == WANT

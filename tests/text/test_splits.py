@@ -6,16 +6,16 @@ from workbench.text.splits import SHARES, Item, assign, divide
 
 
 def placed(items, found):
-    return Counter(found.get(one.id, one.split) for one in items)
+    return Counter(found.get(item.id, item.split) for item in items)
 
 
 def test_the_first_split_is_80_10_10_in_every_class():
     items = [Item(n, labels=("ab"[n % 2],)) for n in range(200)]
 
-    found = assign(items, seed=1)
+    result = assign(items, seed=1)
 
-    assert placed(items, found) == {"train": 160, "dev": 20, "test": 20}
-    assert Counter(items[id].labels[0] for id, split in found.items() if split == "dev") == {
+    assert placed(items, result) == {"train": 160, "dev": 20, "test": 20}
+    assert Counter(items[id].labels[0] for id, split in result.items() if split == "dev") == {
         "a": 10,
         "b": 10,
     }
@@ -36,10 +36,10 @@ def test_the_seed_decides_and_the_order_does_not():
 def test_groups_stay_together():
     items = [Item(n, group=str(n // 5)) for n in range(100)]
 
-    found = assign(items, seed=1)
+    result = assign(items, seed=1)
 
-    assert all(len({found[n] for n in range(start, start + 5)}) == 1 for start in range(0, 100, 5))
-    assert placed(items, found) == {"train": 80, "dev": 10, "test": 10}
+    assert all(len({result[n] for n in range(start, start + 5)}) == 1 for start in range(0, 100, 5))
+    assert placed(items, result) == {"train": 80, "dev": 10, "test": 10}
 
 
 def test_later_documents_go_to_train_or_to_their_group():
@@ -57,10 +57,10 @@ def test_later_documents_go_to_train_or_to_their_group():
 def test_a_missing_dev_split_is_cut_from_train_never_from_test():
     items = [Item(n, "train" if n < 100 else "test") for n in range(150)]
 
-    found = assign(items, seed=1)
+    result = assign(items, seed=1)
 
-    assert placed(items, found) == {"train": 90, "dev": 10, "test": 50} and all(
-        id < 100 for id in found
+    assert placed(items, result) == {"train": 90, "dev": 10, "test": 50} and all(
+        id < 100 for id in result
     )
 
 
@@ -73,14 +73,14 @@ def test_an_import_of_test_alone_leaves_the_rest_to_train_and_dev():
 def test_the_rest_of_an_import_of_train_alone_gives_test_and_train_gives_dev():
     items = [Item(n, "train" if n < 100 else None) for n in range(150)]
 
-    found = assign(items, seed=1)
+    result = assign(items, seed=1)
 
-    assert placed(items, found) == {
+    assert placed(items, result) == {
         "train": 131,
         "dev": 14,
         "test": 5,
     }  # a tenth of the rest, then of train
-    assert all(id >= 100 for id, split in found.items() if split == "test")
+    assert all(id >= 100 for id, split in result.items() if split == "test")
 
 
 def test_once_there_is_a_dev_split_what_comes_later_never_joins_test():
@@ -94,9 +94,9 @@ def test_once_there_is_a_dev_split_what_comes_later_never_joins_test():
 def test_documents_go_where_their_group_lies_elsewhere():
     items = [Item(n, group="g" if n < 10 else "") for n in range(100)]
 
-    found = assign(items, seed=1, homes={"g": "test"})
+    result = assign(items, seed=1, homes={"g": "test"})
 
-    assert {found[n] for n in range(10)} == {"test"} and Counter(found.values()) == {
+    assert {result[n] for n in range(10)} == {"test"} and Counter(result.values()) == {
         "test": 19,
         "dev": 8,
         "train": 73,
@@ -146,7 +146,7 @@ def test_every_label_of_several_layers_is_divided_by_the_shares():
     found = divide(items, seed=2, shares=shares(50, 25, 25))
 
     for label in ("class 0", "class 3", "mood 1", "rare"):
-        count = Counter(found[one.id] for one in items if label in one.labels)
+        count = Counter(found[item.id] for item in items if label in item.labels)
         total = sum(count.values())
         assert all(
             abs(count[split] - share * total) <= 0.02 * total + 1
@@ -157,10 +157,10 @@ def test_every_label_of_several_layers_is_divided_by_the_shares():
 def test_what_is_kept_counts_and_the_others_fill_the_splits_up():
     items = [Item(n, "test" if n < 10 else "train" if n < 30 else None) for n in range(200)]
 
-    found = divide(items, seed=1, shares=SHARES)
+    result = divide(items, seed=1, shares=SHARES)
 
-    assert set(found) == set(range(30, 200))
-    assert placed(items, found) == {"train": 160, "dev": 20, "test": 20}
+    assert set(result) == set(range(30, 200))
+    assert placed(items, result) == {"train": 160, "dev": 20, "test": 20}
 
 
 def test_more_than_its_share_stays_in_a_split_and_the_others_shrink():
@@ -178,26 +178,26 @@ def test_anew_gives_what_a_first_split_gives_and_names_only_those_that_move():
     first = divide(bare, seed=7, shares=SHARES)
     items = [Item(n, "train", (n % 2,)) for n in range(100)]
 
-    found = divide(items, seed=7, shares=SHARES, keep=False)
+    result = divide(items, seed=7, shares=SHARES, keep=False)
 
-    assert found == {id: split for id, split in first.items() if split != "train"}
+    assert result == {id: split for id, split in first.items() if split != "train"}
 
 
 def test_groups_and_what_they_belong_to_elsewhere_stay_together():
     items = [Item(n, group=f"g{n // 4}") for n in range(80)]
 
-    found = divide(items, seed=3, shares=shares(50, 25, 25), homes={"g0": "test"})
+    result = divide(items, seed=3, shares=shares(50, 25, 25), homes={"g0": "test"})
 
-    assert all(len({found[n] for n in range(start, start + 4)}) == 1 for start in range(0, 80, 4))
-    assert found[0] == "test" and placed(items, found) == {"train": 40, "dev": 20, "test": 20}
+    assert all(len({result[n] for n in range(start, start + 4)}) == 1 for start in range(0, 80, 4))
+    assert result[0] == "test" and placed(items, result) == {"train": 40, "dev": 20, "test": 20}
 
 
 def test_a_group_larger_than_a_small_split_goes_to_the_largest():
     items = [Item(n, group="large" if n < 60 else "") for n in range(100)]
 
-    found = divide(items, seed=1, shares=SHARES)
+    result = divide(items, seed=1, shares=SHARES)
 
-    assert found[0] == "train" and placed(items, found) == {"train": 80, "dev": 10, "test": 10}
+    assert result[0] == "train" and placed(items, result) == {"train": 80, "dev": 10, "test": 10}
 
 
 def test_seed_decides_and_order_does_not():

@@ -20,17 +20,17 @@ def encoded(*texts, **more):
 
 
 def test_both_models_read_the_words_joined_by_one_space_between_their_markers():
-    found = encoded("ab  c").arrays
+    arrays = encoded("ab  c").arrays
 
-    assert found["next_characters"].tolist() == [1, 3, 4, 2, 5, 2]
-    assert found["previous_characters"].tolist() == [1, 5, 2, 4, 3, 2]
+    assert arrays["next_characters"].tolist() == [1, 3, 4, 2, 5, 2]
+    assert arrays["previous_characters"].tolist() == [1, 5, 2, 4, 3, 2]
 
 
 def test_states_are_read_at_the_space_after_a_word_in_reading_order():
-    found = encoded("ab c").arrays
+    arrays = encoded("ab c").arrays
 
-    assert found["next_positions"].tolist() == [3, 5]
-    assert found["previous_positions"].tolist() == [5, 2]
+    assert arrays["next_positions"].tolist() == [3, 5]
+    assert arrays["previous_positions"].tolist() == [5, 2]
 
 
 def test_unknown_characters_and_emoji_are_one_character_each():
@@ -43,10 +43,10 @@ def test_unknown_characters_and_emoji_are_one_character_each():
 
 
 def test_a_text_without_words_is_one_empty_word():
-    found = encoded("")
+    result = encoded("")
 
-    assert found.arrays["next_characters"].tolist() == [1, 2] and len(found) == 1
-    assert found.arrays["next_positions"].tolist() == [1] and found.text.tolist() == [-1]
+    assert result.arrays["next_characters"].tolist() == [1, 2] and len(result) == 1
+    assert result.arrays["next_positions"].tolist() == [1] and result.text.tolist() == [-1]
 
 
 def test_a_longer_delimiter_moves_the_positions():
@@ -72,7 +72,7 @@ def test_the_tables_are_saved_and_loaded_again(tmp_path):
 
 
 def test_a_pair_is_read_as_one_text():
-    found = encoded("a", "b c", texts=2)
+    result = encoded("a", "b c", texts=2)
 
-    assert found.text.tolist() == [0, 1, 1]
-    assert np.array_equal(found.arrays["next_characters"], [1, 3, 2, 4, 2, 5, 2])
+    assert result.text.tolist() == [0, 1, 1]
+    assert np.array_equal(result.arrays["next_characters"], [1, 3, 2, 4, 2, 5, 2])

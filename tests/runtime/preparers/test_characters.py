@@ -34,10 +34,10 @@ def test_a_long_word_is_truncated_before_its_end_mark(preparer):
 
 
 def test_a_text_without_words_is_one_row_of_zeros(preparer):
-    found = encoded(preparer, " ")
+    result = encoded(preparer, " ")
 
-    assert found.arrays["characters"].tolist() == [[0] * 8]
-    assert found.text.tolist() == [-1]
+    assert result.arrays["characters"].tolist() == [[0] * 8]
+    assert result.text.tolist() == [-1]
 
 
 def test_the_marks_of_a_sentence_are_words_of_one_symbol(preparer):

@@ -25,7 +25,7 @@ def prepared(text, **more):
     return preparer, encoded
 
 
-def test_a_vocabulary_tells_its_rules():
+def test_a_vocabulary_describes_its_rules():
     assert FastaiWords(["_unk_", "_pad_", "the"]).rules is fastai_rules.OLD
     assert FastaiWords(["xxunk", "xxpad", "the"]).rules is fastai_rules.NEW
 

@@ -22,10 +22,10 @@ def encoded(preparer, text):
 def test_words_are_looked_up_as_written_then_in_lower_case():
     preparer = VectorWords(index("the", "Bonn", "tram"))
 
-    found = encoded(preparer, "The Bonn bonn tram")
+    result = encoded(preparer, "The Bonn bonn tram")
 
-    assert found.ids.tolist() == [1, 2, 0, 3]
-    assert preparer.pieces(found) == ["the", "Bonn", "<unk>", "tram"]
+    assert result.ids.tolist() == [1, 2, 0, 3]
+    assert preparer.pieces(result) == ["the", "Bonn", "<unk>", "tram"]
     assert preparer.unknown_share(["The unseen tram"]) == pytest.approx(1 / 3)
 
 
@@ -40,20 +40,20 @@ def test_ngrams_of_all_words_follow_each_other_with_their_owners():
     ngrams = Ngrams(3, 3, 100)
     preparer = VectorWords(index("the", "tram"), ngrams)
 
-    found = encoded(preparer, "The of tram")
+    result = encoded(preparer, "The of tram")
 
     rows = [*ngrams.rows("the"), *ngrams.rows("of"), *ngrams.rows("tram")]
-    assert found.arrays["ngrams"].tolist() == [2 + row + 1 for row in rows]
-    assert found.arrays["ngram_words"].tolist() == [0, 0, 0, 1, 1, 2, 2, 2, 2]
-    assert found.ids.tolist() == [1, 0, 2]
+    assert result.arrays["ngrams"].tolist() == [2 + row + 1 for row in rows]
+    assert result.arrays["ngram_words"].tolist() == [0, 0, 0, 1, 1, 2, 2, 2, 2]
+    assert result.ids.tolist() == [1, 0, 2]
     assert preparer.unknown_share(["of"]) == 0.0
 
 
 def test_a_text_without_words_still_has_one_ngram_that_counts_for_nothing():
-    found = encoded(VectorWords(index("the"), Ngrams(3, 6, 10)), " ")
+    result = encoded(VectorWords(index("the"), Ngrams(3, 6, 10)), " ")
 
-    assert found.arrays["ngrams"].tolist() == [0]
-    assert found.arrays["ngram_words"].tolist() == [0]
+    assert result.arrays["ngrams"].tolist() == [0]
+    assert result.arrays["ngram_words"].tolist() == [0]
 
 
 @pytest.mark.parametrize("ngrams", (None, Ngrams(3, 6, 50)))

@@ -33,12 +33,12 @@ def test_similarity_and_coverage_equal_gensim(
     lines = [f"{pair.first}\t{pair.second}\t{pair.score!r}\n" for pair in pairs]
     (tmp_path / "pairs.tsv").write_text("".join(lines))
 
-    found = evaluator.similarity(name, pairs)
+    result = evaluator.similarity(name, pairs)
     _pearson, expected, unknown = gensim_vectors.evaluate_word_pairs(tmp_path / "pairs.tsv")
 
-    assert found.spearman == pytest.approx(expected.statistic, abs=1e-9)
-    assert 100 * (1 - found.coverage) == pytest.approx(unknown)
-    assert found.used > 30
+    assert result.spearman == pytest.approx(expected.statistic, abs=1e-9)
+    assert 100 * (1 - result.coverage) == pytest.approx(unknown)
+    assert result.used > 30
 
 
 def test_analogies_equal_gensim_in_every_section(evaluator, gensim_vectors, data_folder, tmp_path):
@@ -51,11 +51,11 @@ def test_analogies_equal_gensim_in_every_section(evaluator, gensim_vectors, data
         lines.append(" ".join((*question.words, question.answer)))
     (tmp_path / "questions.txt").write_text("\n".join(lines) + "\n")
 
-    found = evaluator.analogies("google", chosen)
+    analogies = evaluator.analogies("google", chosen)
     accuracy, sections = gensim_vectors.evaluate_word_analogies(tmp_path / "questions.txt")
 
-    assert found.accuracy == pytest.approx(accuracy)
-    assert {one.name: (one.correct, one.used) for one in found.sections if one.used} == {
+    assert analogies.accuracy == pytest.approx(accuracy)
+    assert {one.name: (one.correct, one.used) for one in analogies.sections if one.used} == {
         one["section"]: (len(one["correct"]), len(one["correct"]) + len(one["incorrect"]))
         for one in sections[:-1]
         if one["correct"] or one["incorrect"]
@@ -80,7 +80,7 @@ def test_unknown_words_are_left_out_and_case_is_ignored(tmp_path):
     path.write_text(text_of(values.astype(float), ("king", "Man", "woman", "queen")))
     evaluator = Evaluator(Lexicon.open(path))
 
-    found = evaluator.similarity(
+    result = evaluator.similarity(
         "x", [Pair("King", "man", 3), Pair("KING", "queen", 1), Pair("king", "unheard", 2)]
     )
     answers = evaluator.analogies(
@@ -91,7 +91,7 @@ def test_unknown_words_are_left_out_and_case_is_ignored(tmp_path):
         ],
     )
 
-    assert (found.pairs, found.used, found.spearman) == (3, 2, pytest.approx(1))
+    assert (result.pairs, result.used, result.spearman) == (3, 2, pytest.approx(1))
     assert (answers.questions, answers.used) == (2, 1)
     assert answers.accuracy in (0.0, 1.0)
 

@@ -62,18 +62,18 @@ def test_an_empty_file_is_reported(tmp_path):
 def test_a_truncated_binary_file_is_reported_with_both_sizes(tmp_path, values):
     content = binary_of(values)
 
-    told = problem_of(tmp_path / "a.bin", content[:-30])
+    problem = problem_of(tmp_path / "a.bin", content[:-30])
 
-    assert told.startswith("a.bin is truncated, or its header is wrong: 7 words of width 6")
-    assert f"the file has {len(content) - 30:,}" in told
+    assert problem.startswith("a.bin is truncated, or its header is wrong: 7 words of width 6")
+    assert f"the file has {len(content) - 30:,}" in problem
 
 
 def test_a_gigantic_header_is_rejected_without_allocating(tmp_path, values):
     content = text_of(values, header=False).encode()
 
-    told = problem_of(tmp_path / "a.txt", b"9999999999999 300\n" + content)
+    problem = problem_of(tmp_path / "a.txt", b"9999999999999 300\n" + content)
 
-    assert "9,999,999,999,999 words of width 300" in told
+    assert "9,999,999,999,999 words of width 300" in problem
 
 
 def test_a_width_of_zero_is_reported(tmp_path):
@@ -83,9 +83,9 @@ def test_a_width_of_zero_is_reported(tmp_path):
 
 
 def test_an_unknown_version_of_fasttext_is_named(tmp_path, values, grams):
-    told = problem_of(tmp_path / "a.bin", native_of(values, grams, version=9))
+    problem = problem_of(tmp_path / "a.bin", native_of(values, grams, version=9))
 
-    assert told == "a.bin has version 9 of the fastText format, known are 11, 12"
+    assert problem == "a.bin has version 9 of the fastText format, known are 11, 12"
 
 
 def test_a_truncated_fasttext_file_is_reported(tmp_path, values, grams):

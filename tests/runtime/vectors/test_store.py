@@ -115,10 +115,10 @@ def test_a_full_disk_is_reported_before_anything_is_written(written, monkeypatch
 
 def error_of(path, content):
     path.write_bytes(content)
-    with pytest.raises(ModelError) as found:
+    with pytest.raises(ModelError) as raised:
         store.open_file(path)
     assert list(store.root().iterdir()) == []
-    return found.value.message
+    return raised.value.message
 
 
 def test_a_line_of_wrong_width_is_named(tmp_path, values):
@@ -139,17 +139,17 @@ def test_a_value_that_is_no_finite_number_is_named(tmp_path, values, value):
     lines = text_of(values).splitlines()
     lines[5] = lines[5].rsplit(" ", 1)[0] + " " + value
 
-    told = error_of(tmp_path / "a.txt", "\n".join(lines).encode())
+    error = error_of(tmp_path / "a.txt", "\n".join(lines).encode())
 
-    assert told.endswith(f"line 6: '{value}' is not a number.")
+    assert error.endswith(f"line 6: '{value}' is not a number.")
 
 
 def test_bytes_that_are_no_utf8_are_named_with_their_line(tmp_path, values):
     content = text_of(values).encode().replace("é".encode(), b"\xe9")
 
-    told = error_of(tmp_path / "a.txt", content)
+    error = error_of(tmp_path / "a.txt", content)
 
-    assert told.endswith("line 7: the word is not valid UTF-8 (byte 0xe9).")
+    assert error.endswith("line 7: the word is not valid UTF-8 (byte 0xe9).")
 
 
 def test_cut_characters_of_binary_files_are_kept(tmp_path, values):

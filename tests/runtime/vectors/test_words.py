@@ -11,18 +11,18 @@ def index(*words):
 def test_every_word_is_found_at_its_row():
     words = [f"word{number}" for number in range(1000)] + ["", "é", "日本", "x" * 500]
 
-    found = index(*words)
+    result = index(*words)
 
-    assert [found.row(word) for word in words] == list(range(len(words)))
-    assert found.row("word1000") == -1
-    assert [found.word(row) for row in range(len(words))] == words
+    assert [result.row(word) for word in words] == list(range(len(words)))
+    assert result.row("word1000") == -1
+    assert [result.word(row) for row in range(len(words))] == words
 
 
 def test_the_first_of_equal_words_counts():
-    found = index("a", "b", "a", "c", "b")
+    result = index("a", "b", "a", "c", "b")
 
-    assert [found.row(word) for word in "abc"] == [0, 1, 3]
-    assert found.repeated() == {2, 4}
+    assert [result.row(word) for word in "abc"] == [0, 1, 3]
+    assert result.repeated() == {2, 4}
 
 
 def test_words_with_equal_hashes_are_told_apart(monkeypatch):
@@ -31,15 +31,15 @@ def test_words_with_equal_hashes_are_told_apart(monkeypatch):
         module, "_hashes", lambda _text, starts, _lengths: module.np.full(len(starts), 7, "u8")
     )
 
-    found = index("a", "b", "a")
+    result = index("a", "b", "a")
 
-    assert [found.row(word) for word in "abc"] == [0, 1, -1]
-    assert found.repeated() == {2}
+    assert [result.row(word) for word in "abc"] == [0, 1, -1]
+    assert result.repeated() == {2}
 
 
 def test_an_index_is_the_same_after_loading(tmp_path):
     index("Ada", "met", "Bob").save(tmp_path / "words")
 
-    found = WordIndex.load(tmp_path / "words")
+    loaded = WordIndex.load(tmp_path / "words")
 
-    assert (found.row("Bob"), found.word(0), len(found), found.is_cased) == (2, "Ada", 3, True)
+    assert (loaded.row("Bob"), loaded.word(0), len(loaded), loaded.is_cased) == (2, "Ada", 3, True)
