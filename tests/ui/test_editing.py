@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QLineEdit
 def titles(app, menu="Edit"):
     app.window.menus.menus[menu].aboutToShow.emit()
     actions = app.window.menus.menus[menu].actions()
-    return {one.text().replace("&", ""): one for one in actions if one.text()}
+    return {action.text().replace("&", ""): action for action in actions if action.text()}
 
 
 def enabled(app, *names):
-    found = titles(app)
-    return tuple(found[name].isEnabled() for name in names)
+    result = titles(app)
+    return tuple(result[name].isEnabled() for name in names)
 
 
 @pytest.fixture

@@ -64,8 +64,8 @@ def test_nothing_in_the_window_stays_english(tmp_path):
         env={**inherited, "QT_QPA_PLATFORM": "offscreen", "PYTHONUTF8": "1"},
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    found = json.loads(done.stdout.strip().splitlines()[-1])
+    loaded = json.loads(done.stdout.strip().splitlines()[-1])
 
-    assert found["faults"] == {}
+    assert loaded["faults"] == {}
     # a text that is translated twice would be looked up in its own translation
-    assert found["twice"] == []
+    assert loaded["twice"] == []

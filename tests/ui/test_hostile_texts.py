@@ -29,7 +29,7 @@ def test_texts_that_look_like_html_are_shown_as_they_are_and_no_file_is_read():
             env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONUTF8": "1"},
         )
     assert done.returncode == 0, done.stderr[-3000:]
-    found = json.loads(done.stdout.strip().splitlines()[-1])
+    loaded = json.loads(done.stdout.strip().splitlines()[-1])
 
-    assert found["faults"] == {}
-    assert found["tips"] > 50  # tooltips with a text of the project were read
+    assert loaded["faults"] == {}
+    assert loaded["tips"] > 50  # tooltips with a text of the project were read

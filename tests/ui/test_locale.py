@@ -32,17 +32,19 @@ def test_moments(german):
 
 
 def test_numbers_in_sentences(german):
-    told = ngettext("{n:,} document", "{n:,} documents", 1234)
+    message = ngettext("{n:,} document", "{n:,} documents", 1234)
 
-    assert told.format(n=1234) == "1.234 documents"
+    assert message.format(n=1234) == "1.234 documents"
     assert _("{share:.1f} % of {all:,}").format(share=12.5, all=2000) == "12,5 % of 2.000"
     assert _("{rate:g} at {share:.0%}").format(rate=0.5, share=0.25) == "0,5 at 25%"
 
 
 def test_ids_and_words_in_sentences_stay_as_they_are(german):
-    told = _("Run {id}: {name} {flag} {number:>3}")
+    message = _("Run {id}: {name} {flag} {number:>3}")
 
-    assert told.format(id=12345, name="a,b", flag=True, number=1.5) == ("Run 12345: a,b True 1.5")
+    assert message.format(id=12345, name="a,b", flag=True, number=1.5) == (
+        "Run 12345: a,b True 1.5"
+    )
 
 
 def test_numpy_numbers_are_numbers(german):

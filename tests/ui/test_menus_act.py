@@ -85,9 +85,9 @@ class Trace:
 
     def shows(self):
         app, window = self.app, self.app.window
-        steps = [(one.id, one.undone) for one in app.project.history(50)] if app.project else []
+        steps = [(step.id, step.undone) for step in app.project.history(50)] if app.project else []
         jobs = [(job.id, job.status, job.ending) for job in app.queue.jobs]
-        texts = [(one.caret, one.selection, one.zoom) for one in window.findChildren(TextView)]
+        texts = [(view.caret, view.selection, view.zoom) for view in window.findChildren(TextView)]
         field = app.window.editing.widget
         inner = getattr(field, "textCursor", lambda: None)()
         edited = next(
@@ -136,11 +136,11 @@ def entries(app, menu, *, everywhere=True):
     app.window.menus.menus[menu].aboutToShow.emit()
     shown = set(app.window.menus.menus[menu].actions())
     return [
-        one
-        for one in app.window.menus.entries
-        if one.submenu is None
-        and one.action in shown
-        and (everywhere or menu == "Edit" or one.page == app.window.page)
+        entry
+        for entry in app.window.menus.entries
+        if entry.submenu is None
+        and entry.action in shown
+        and (everywhere or menu == "Edit" or entry.page == app.window.page)
     ]
 
 
@@ -191,14 +191,14 @@ def pretenders(trace, pages):
 
 def take_back(app, steps):
     """Undo or redo what an entry changed in the project."""
-    if app.project is None or [(one.id, one.undone) for one in app.project.history(50)] == steps:
+    if app.project is None or [(step.id, step.undone) for step in app.project.history(50)] == steps:
         return
-    undone = sum(one.undone for one in app.project.history(50))
+    undone = sum(step.undone for step in app.project.history(50))
     (app.redo if undone > sum(was for _id, was in steps) else app.undo)()
 
 
 def all_pages(app):
-    return ["welcome", *(one.id for one in app.window.pages())]
+    return ["welcome", *(page.id for page in app.window.pages())]
 
 
 def test_without_a_project_what_is_enabled_acts(app, trace):

@@ -35,11 +35,11 @@ def sentences(path):
 
 
 def test_no_sentence_with_a_count_has_one_form_alone():
-    found = [
+    texts = [
         f"{path.relative_to(UI)}:{line} {text}"
         for path in sorted(UI.rglob("*.py"))
         for line, text in sentences(path)
         if any(one.group(1) not in NO_COUNT for one in COUNTED.finditer(text))
     ]
 
-    assert found == []
+    assert texts == []

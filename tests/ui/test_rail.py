@@ -32,11 +32,11 @@ def test_buttons_never_overlap_and_names_go_beside_the_icons_where_it_is_low(
     rail = sized(height, percent)
 
     assert rail.low == low
-    places = [one.geometry() for one in buttons(app)]
+    places = [button.geometry() for button in buttons(app)]
     assert all(a.bottom() < b.top() for a, b in zip(places, places[1:], strict=False))
     assert places[-1].bottom() <= height
     under = Qt.ToolButtonStyle.ToolButtonTextUnderIcon
-    assert all((one.toolButtonStyle() == under) != low for one in buttons(app))
+    assert all((button.toolButtonStyle() == under) != low for button in buttons(app))
 
 
 def test_the_page_shown_is_scrolled_into_sight_where_not_even_that_is_enough(app, sized):
@@ -52,6 +52,6 @@ def test_the_page_shown_is_scrolled_into_sight_where_not_even_that_is_enough(app
 def test_names_beside_icons_are_not_cut(app, sized):
     rail = sized(690, 200)
 
-    for one in buttons(app):
-        words = one.fontMetrics().horizontalAdvance(one.text())
-        assert one.iconSize().width() + words < rail.width()
+    for button in buttons(app):
+        words = button.fontMetrics().horizontalAdvance(button.text())
+        assert button.iconSize().width() + words < rail.width()

@@ -13,7 +13,7 @@ def submenu(app):
         app.window.menus.menus["File"].aboutToShow.emit()
         entry = next(one for one in app.window.menus.entries if one.command.id == "recent")
         entry.submenu.aboutToShow.emit()
-        return {one.text(): one for one in entry.submenu.actions() if one.text()}
+        return {action.text(): action for action in entry.submenu.actions() if action.text()}
 
     return opened
 
@@ -59,7 +59,7 @@ def test_the_list_is_cleared_and_comes_back_with_undo(app, project_file, submenu
 def test_a_long_folder_is_elided_in_the_middle(tmp_path):
     name = str(tmp_path / ("very-long-" * 10) / "corpus" / "one.glossbench")
 
-    (one,) = recent.projects([name])
-    title = acts.recent_title(one)
+    (project,) = recent.projects([name])
+    title = acts.recent_title(project)
     assert title.startswith("one") and "…" in title and "corpus" in title
     assert len(title) < 90

@@ -35,7 +35,7 @@ PLACES = {  # file → the names that may be used there
 
 def uses(tree: ast.AST) -> list[tuple[str, int]]:
     """Names and attributes that are called or derived from, with their lines."""
-    found = []
+    result = []
     for node in ast.walk(tree):
         used = []
         if isinstance(node, ast.Call):
@@ -46,10 +46,10 @@ def uses(tree: ast.AST) -> list[tuple[str, int]]:
             used = [node.value]
         for one in used:
             if isinstance(one, ast.Attribute):
-                found.append((one.attr, node.lineno))
+                result.append((one.attr, node.lineno))
             elif isinstance(one, ast.Name):
-                found.append((one.id, node.lineno))
-    return found
+                result.append((one.id, node.lineno))
+    return result
 
 
 def tip_returns(tree: ast.AST) -> list[tuple[ast.expr | None, int]]:

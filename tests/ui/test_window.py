@@ -12,9 +12,11 @@ RAIL = ("Data", "Annotate", "Labels", "Models", "Train", "Results", "Inspect", "
 
 def shown_words(window) -> str:
     labels = [
-        one for one in window.findChildren(QWidget) if one.isVisible() and hasattr(one, "text")
+        widget
+        for widget in window.findChildren(QWidget)
+        if widget.isVisible() and hasattr(widget, "text")
     ]
-    return "\n".join(str(one.text()) for one in labels if callable(one.text))
+    return "\n".join(str(label.text()) for label in labels if callable(label.text))
 
 
 def test_the_rail_names_its_pages_in_order(app):
@@ -36,9 +38,9 @@ def test_a_page_that_needs_a_project_says_so_with_a_button_that_leads_there(app,
     assert "No project is open" in shown_words(app.window)
 
     button = next(
-        one
-        for one in app.window.stack.currentWidget().findChildren(QWidget)
-        if one.accessibleName() == "Open or create a project"
+        widget
+        for widget in app.window.stack.currentWidget().findChildren(QWidget)
+        if widget.accessibleName() == "Open or create a project"
     )
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert app.window.page == "welcome"
@@ -109,14 +111,14 @@ def test_undo_and_redo_name_the_step(app, project_file):
     assert "topic" in [layer.name for layer in labels.layers(app.project)]
 
 
-def test_a_workbench_error_is_told_at_the_top_and_can_be_closed(app, qtbot):
+def test_a_workbench_error_is_reported_at_the_top_and_can_be_closed(app, qtbot):
     app.fail(WorkbenchError("Line 3 is empty.", hint="Fill it."))
     assert app.window.banner.isVisible() and app.window.banner.text() == "Line 3 is empty. Fill it."
 
     close = next(
-        one
-        for one in app.window.banner.findChildren(QWidget)
-        if one.accessibleName() == "Close message"
+        widget
+        for widget in app.window.banner.findChildren(QWidget)
+        if widget.accessibleName() == "Close message"
     )
     qtbot.mouseClick(close, Qt.MouseButton.LeftButton)
     assert not app.window.banner.isVisible()
@@ -194,12 +196,14 @@ def test_a_note_covers_no_button_of_the_page(app, project_file, qtbot):
     app.note("Undone: Change label to PER", lambda: None)
 
     note = window.note_line.geometry()
-    buttons = [one for one in window.stack.findChildren(QAbstractButton) if one.isVisible()]
+    buttons = [
+        button for button in window.stack.findChildren(QAbstractButton) if button.isVisible()
+    ]
     assert buttons
     assert not [
-        one.accessibleName()
-        for one in buttons
-        if note.intersects(QRect(one.mapTo(window, QPoint(0, 0)), one.size()))
+        button.accessibleName()
+        for button in buttons
+        if note.intersects(QRect(button.mapTo(window, QPoint(0, 0)), button.size()))
     ]
     assert note.intersects(window.status.geometry())
 
@@ -239,7 +243,7 @@ def test_the_style_sheet_is_on_the_windows_and_reaches_dialogs_and_pages_of_thei
 def torn_title(window):
     from PySide6.QtWidgets import QLabel
 
-    return next(one for one in window.findChildren(QLabel) if one.property("kind") == "title")
+    return next(label for label in window.findChildren(QLabel) if label.property("kind") == "title")
 
 
 def test_a_page_makes_only_the_parts_that_are_seen(app, scored_file, qtbot):

@@ -62,9 +62,9 @@ def slow(monkeypatch):
 
 def cancel_button(app):
     return next(
-        one
-        for one in app.work.line.findChildren(QPushButton)
-        if "Cancel" in (one.text(), one.accessibleName())
+        button
+        for button in app.work.line.findChildren(QPushButton)
+        if "Cancel" in (button.text(), button.accessibleName())
     )
 
 
@@ -153,7 +153,7 @@ def test_a_large_undo_is_called_off_and_the_step_stands(app, open_page, monkeypa
     )
 
 
-def test_a_fault_of_a_long_act_is_told(app, open_page, qtbot):
+def test_a_fault_of_a_long_act_is_reported(app, open_page, qtbot):
     def fail(watch):
         raise WorkbenchError("The disk is full.")
 

@@ -84,24 +84,24 @@ def answer(monkeypatch, name):
 
 def button(app, name):
     """The visible button with this name on the current page."""
-    found = app.window.stack.currentWidget().findChildren(QPushButton)
-    return next((one for one in found if one.accessibleName() == name and one.isVisible()), None)
+    result = app.window.stack.currentWidget().findChildren(QPushButton)
+    return next((one for one in result if one.accessibleName() == name and one.isVisible()), None)
 
 
 def stored(path):
     from workbench.project.project import Project
 
     project = Project.open(path, read_only=True)
-    found = {run.name: (run.status, run.scores) for run in runs.all(project.db)}
+    result = {run.name: (run.status, run.scores) for run in runs.all(project.db)}
     project.close()
-    return found
+    return result
 
 
 def test_closing_the_project_asks_and_going_back_leaves_the_run_alone(held, tmp_path, monkeypatch):
     _run, job = add_run(held, tmp_path)
     asked = answer(monkeypatch, "_back")
 
-    close = next(one for one in held.window.menus.entries if one.command.id == "close")
+    close = next(entry for entry in held.window.menus.entries if entry.command.id == "close")
     close.action.trigger()
 
     assert asked == ["1 job is still running"]

@@ -60,17 +60,19 @@ def test_the_button_beside_the_folder_stays_on_its_line_when_an_error_shows(app,
 
     dialog.make()
     browse = next(
-        one
-        for one in dialog.findChildren(QPushButton)
-        if one.accessibleName() == "Choose the folder"
+        button
+        for button in dialog.findChildren(QPushButton)
+        if button.accessibleName() == "Choose the folder"
     )
     assert dialog._folder_field.error()
-    middles = [one.mapTo(dialog, one.rect().center()).y() for one in (dialog._folder, browse)]
+    middles = [
+        folder.mapTo(dialog, folder.rect().center()).y() for folder in (dialog._folder, browse)
+    ]
     assert abs(middles[0] - middles[1]) <= 1
 
 
 @pytest.mark.parametrize("name", ["", "a/b", ".hidden"])
-def test_a_name_that_does_not_fit_is_told_at_its_field(app, qtbot, tmp_path, name):
+def test_a_name_that_does_not_fit_is_reported_at_its_field(app, qtbot, tmp_path, name):
     dialog = NewProject(app)
     qtbot.addWidget(dialog)
     dialog.set_place(name, tmp_path)
@@ -106,9 +108,9 @@ def test_a_label_that_does_not_fit_leaves_no_half_made_file(app, qtbot, tmp_path
 
 
 def test_every_setting_is_asked_for_or_kept_elsewhere():
-    asked = {one.name for group in ("look", "work", "network") for one in records(group)}
+    asked = {record.name for group in ("look", "work", "network") for record in records(group)}
 
-    assert asked | set(KEPT) == {one.name for one in fields(settings.Settings)}
+    assert asked | set(KEPT) == {field.name for field in fields(settings.Settings)}
 
 
 def test_a_changed_setting_takes_effect_and_is_kept(app, qtbot):
@@ -153,11 +155,11 @@ def test_a_workbench_error_that_nobody_told_becomes_a_message_not_a_crash(app):
 
 def test_diagnostics_hold_versions_and_counts_but_no_text_and_no_names(app, project_file):
     app.open_project(project_file, page="results")
-    told = diagnostics(app)
+    message = diagnostics(app)
 
-    assert "3 documents" in told and "PySide6-Essentials 6" in told
+    assert "3 documents" in message and "PySide6-Essentials 6" in message
     for private in ("Ada", "Paris", "PER", "small.glossbench", str(project_file.parent)):
-        assert private not in told
+        assert private not in message
     copy_diagnostics(app)
     assert QApplication.clipboard().text().startswith("Glossbench")
 
@@ -172,7 +174,7 @@ def test_diagnostics_tell_where_a_fault_was_without_what_it_said(app, monkeypatc
         type("Reporter", (), {"last": trace, "caught": lambda self, *error: None})().caught,
     )
 
-    told = diagnostics(app)
+    message = diagnostics(app)
 
-    assert "workbench/ui/app.py:7 go" in told
-    assert "ada" not in told.lower() and "secret" not in told
+    assert "workbench/ui/app.py:7 go" in message
+    assert "ada" not in message.lower() and "secret" not in message

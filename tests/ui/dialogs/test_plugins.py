@@ -18,7 +18,7 @@ from workbench.ui.widgets.button import Button
 def known():
     registry.registry.cache_clear()
     yield registry.registry()
-    for name in [one for one in sys.modules if one.partition(".")[0] == "lines"]:
+    for name in [module for module in sys.modules if module.partition(".")[0] == "lines"]:
         del sys.modules[name]
     registry.registry.cache_clear()
 
@@ -53,16 +53,16 @@ def plugin(state, tmp_path, **given):
 def press(page, name):
     QApplication.processEvents()  # widgets added to a layout are shown by the event loop
     (button,) = [
-        one
-        for one in page.findChildren(Button)
-        if one.accessibleName() == name and one.isVisibleTo(page)
+        widget
+        for widget in page.findChildren(Button)
+        if widget.accessibleName() == name and widget.isVisibleTo(page)
     ]
     button.click()
 
 
 def said(page):
     QApplication.processEvents()
-    return " ".join(one.text() for one in page.findChildren(QLabel) if one.isVisibleTo(page))
+    return " ".join(label.text() for label in page.findChildren(QLabel) if label.isVisibleTo(page))
 
 
 def finish(state):

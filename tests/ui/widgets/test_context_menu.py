@@ -55,9 +55,9 @@ def test_beside_the_rows_there_is_no_menu(table):
 
 
 def test_lines_rest_have_ticks_and_submenus(table):
-    found = open_menu(table, place(table, 0))
+    result = open_menu(table, place(table, 0))
 
-    assert not found["Never"].isEnabled() and found["Greet"].text().endswith("\tG")
-    assert found["More/Inner"].isChecked()
-    choose(found, "More/Inner")
+    assert not result["Never"].isEnabled() and result["Greet"].text().endswith("\tG")
+    assert result["More/Inner"].isChecked()
+    choose(result, "More/Inner")
     assert table.done == ["inner"]

@@ -35,8 +35,8 @@ def test_the_marked_units_are_those_of_the_letters_found(look, text, wanted, mar
     (part,) = layout.formats()
     units = text.encode("utf-16-le")
 
-    found = units[2 * part.start : 2 * (part.start + part.length)].decode("utf-16-le")
-    assert layout.text() == text and found == marked
+    decoded = units[2 * part.start : 2 * (part.start + part.length)].decode("utf-16-le")
+    assert layout.text() == text and decoded == marked
 
 
 def test_what_is_cut_away_is_not_marked(look):

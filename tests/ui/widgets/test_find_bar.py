@@ -63,11 +63,11 @@ def test_escape_leaves_from_the_field_and_from_a_button(bar, qtbot):
     assert left == [1, 1]
 
 
-def test_showing_a_search_tells_nothing(bar, qtbot):
-    told = []
+def test_showing_a_search_emits_nothing(bar, qtbot):
+    received = []
     for signal in (bar.cased, bar.whole, bar.typed):
-        signal.connect(told.append)
+        signal.connect(received.append)
     bar.show_search("tram", match_case=True, whole_words=True)
 
     assert bar.line.text() == "tram" and bar._case.isChecked() and bar._words.isChecked()
-    assert told == []
+    assert received == []

@@ -46,7 +46,7 @@ def test_a_narrow_bar_uses_two_lines_and_puts_the_rest_behind_more(look, qtbot):
     )
 
 
-def test_a_long_label_is_cut_and_told_on_hover(look, qtbot):
+def test_a_long_label_is_cut_and_shown_on_hover(look, qtbot):
     bar = LabelBar()
     qtbot.addWidget(bar)
     bar.resize(600, 70)
@@ -76,7 +76,7 @@ def test_a_chosen_label_shows_even_where_there_is_no_room_for_all(look, qtbot):
     assert not bar.chips[-1].isVisible()
 
 
-def test_a_pressed_chip_tells_its_label_and_takes_no_focus(look, qtbot):
+def test_a_pressed_chip_reports_its_label_and_takes_no_focus(look, qtbot):
     bar = shown_bar(qtbot, 1000)
     with qtbot.waitSignal(bar.picked) as told:
         QTest.mouseClick(bar.chips[3], Qt.MouseButton.LeftButton)
@@ -98,7 +98,7 @@ def test_typing_finds_beginnings_before_words_before_parts():
     assert len(matching(choices, "")) == 5 and matching(choices, "zz") == []
 
 
-def test_the_palette_gives_the_focus_back_and_tells_what_was_picked(look, qtbot):
+def test_the_palette_gives_the_focus_back_and_reports_what_was_picked(look, qtbot):
     page = QWidget()
     qtbot.addWidget(page)
     page.resize(600, 500)
@@ -107,12 +107,12 @@ def test_the_palette_gives_the_focus_back_and_tells_what_was_picked(look, qtbot)
         page.show()
         page.activateWindow()
     field.setFocus()
-    palette.ask([Choice(one, "class") for one in LABELS], QPoint(300, 480))
+    palette.ask([Choice(label, "class") for label in LABELS], QPoint(300, 480))
     line = palette.findChild(QLineEdit)
     QTest.keyClick(line, Qt.Key.Key_Escape)
     assert not palette.isVisible() and field.hasFocus()
 
-    palette.ask([Choice(one, "class") for one in LABELS], QPoint(300, 480))
+    palette.ask([Choice(label, "class") for label in LABELS], QPoint(300, 480))
     QTest.keyClicks(line, "d")
     QTest.keyClick(line, Qt.Key.Key_Down)
     with qtbot.waitSignal(palette.picked) as told:
@@ -126,7 +126,7 @@ def test_the_palette_is_as_tall_as_what_is_found_and_its_field_stays(look, qtbot
     page.resize(600, 500)
     page.show()
     palette = LabelPalette(page)
-    palette.ask([Choice(one, "class") for one in LABELS], QPoint(300, 480))
+    palette.ask([Choice(label, "class") for label in LABELS], QPoint(300, 480))
     before = palette.geometry()
 
     QTest.keyClicks(palette.findChild(QLineEdit), "praise")
@@ -202,19 +202,19 @@ def test_a_changed_document_is_read_again_alone(look, qtbot):
     assert asked == [(7,)]
 
 
-def test_only_a_person_going_to_a_row_is_told(look, qtbot):
+def test_only_a_person_going_to_a_row_is_reported(look, qtbot):
     listed = DocumentList(lambda ids: [row(id) for id in ids], "Queue")
     qtbot.addWidget(listed)
-    told = []
-    listed.picked.connect(told.append)
+    received = []
+    listed.picked.connect(received.append)
     listed.resize(220, 400)
     listed.show()
     listed.show_ids(range(1, 50), 3)
     listed.show_row(5)
-    assert told == []
+    assert received == []
 
     QTest.keyClick(listed, Qt.Key.Key_Down)
-    assert told == [7]
+    assert received == [7]
 
 
 def test_the_row_shown_in_the_queue_has_its_neighbours_in_sight(look, qtbot):

@@ -53,7 +53,7 @@ def accessible_name(widget) -> str:
     return QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Name)
 
 
-def test_an_icon_button_tells_its_name(look, qtbot):
+def test_an_icon_button_has_an_accessible_name(look, qtbot):
     button = icon_button("x", "Close message")
     qtbot.addWidget(button)
 
@@ -72,13 +72,13 @@ def test_enter_presses_the_button_that_has_the_focus(look, qtbot):
 def test_segments_tell_what_a_person_chose_but_not_what_the_program_set(look, qtbot):
     segments = Segments(("a", "One"), ("b", "Two"), name="Which")
     qtbot.addWidget(segments)
-    told = []
-    segments.chosen.connect(told.append)
+    received = []
+    segments.chosen.connect(received.append)
 
     segments.set("b")
-    assert (segments.value(), told) == ("b", [])
+    assert (segments.value(), received) == ("b", [])
     qtbot.mouseClick(segments.button("a"), Qt.MouseButton.LeftButton)
-    assert (segments.value(), told) == ("a", ["a"])
+    assert (segments.value(), received) == ("a", ["a"])
 
 
 @pytest.mark.parametrize("control", [QLineEdit, QSpinBox, QComboBox])
@@ -118,15 +118,15 @@ def test_a_form_gives_only_what_differs_from_the_defaults(look, qtbot):
     assert form.values() == {"epochs": "5", "balanced": "true", "best_by": "accuracy"}
 
 
-def test_a_form_tells_which_option_a_person_changed(look, qtbot):
+def test_a_form_emits_the_option_that_a_person_changed(look, qtbot):
     form = Form(OPTIONS)
     qtbot.addWidget(form)
-    told = []
-    form.changed.connect(told.append)
+    received = []
+    form.changed.connect(received.append)
 
     qtbot.keyClicks(form.control("epochs"), "0")
     form.control("balanced").click()
-    assert told == ["epochs", "balanced"]
+    assert received == ["epochs", "balanced"]
     assert form.values() == {"epochs": "30", "balanced": "true"}
 
 
@@ -160,12 +160,12 @@ def test_a_choice_of_rows_survives_new_rows_in_another_order(look, qtbot):
 
 
 def test_new_values_alone_do_not_move_the_choice(look, qtbot):
-    table, told = rows_table(qtbot), []
+    table, received = rows_table(qtbot), []
     table.choose({"a"})
-    table.chosen.connect(lambda: told.append(1))
+    table.chosen.connect(lambda: received.append(1))
 
     table.set_rows([("b", 5), ("a", 6), ("c", 7)])
-    assert table.chosen_rows() == [("a", 6)] and told == []
+    assert table.chosen_rows() == [("a", 6)] and received == []
 
 
 def test_any_column_of_a_sortable_table_sorts_numbers_by_value(look, qtbot):
@@ -414,10 +414,10 @@ def test_a_segment_has_room_for_its_words_when_they_turn_bold(look, qtbot):
 
 def test_a_spin_box_is_as_high_as_a_combo_box(look, qtbot):
     boxes = QSpinBox(), combo([(1, "one")])
-    for one in boxes:
-        qtbot.addWidget(one)
-        one.show()
-        one.resize(one.sizeHint())
+    for box in boxes:
+        qtbot.addWidget(box)
+        box.show()
+        box.resize(box.sizeHint())
 
     assert boxes[0].height() == boxes[1].height() == theme.CONTROL
 
@@ -470,8 +470,8 @@ def test_arrows_and_check_boxes_grow_with_the_text(look):
     from workbench.ui import style
 
     def arrows() -> set[int]:
-        found = re.findall(r"-arrow[^{}]*\{ image[^}]*?width: (\d+)px", style.style_sheet())
-        return set(map(int, found))
+        result = re.findall(r"-arrow[^{}]*\{ image[^}]*?width: (\d+)px", style.style_sheet())
+        return set(map(int, result))
 
     at_100 = arrows()
     theme.set_up(dark=False, percent=150)

@@ -109,7 +109,7 @@ def test_the_index_finds_what_touches_a_range():
     assert [span.label for span in index.at(12)] == ["A", "L"]
 
 
-def test_a_caption_tells_kind_and_score():
+def test_a_caption_shows_kind_and_score():
     assert TextSpan(0, 1, "A", 0).caption == "A"
     assert TextSpan(0, 1, "A", 0, 1, SUGGESTED, 0.714).caption == "A · 0.71 ?"
     assert TextSpan(0, 1, "A", 0, 1, PREDICTED, 0.5, "missed").caption == "A · 0.50 · missed"

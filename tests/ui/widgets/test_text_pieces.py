@@ -44,12 +44,12 @@ def starts_in_one_layout(text: str, width=500.0) -> list[int]:
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
     layout.setTextOption(option)
     layout.beginLayout()
-    found = []
+    result = []
     while (line := layout.createLine()).isValid():
         line.setLineWidth(width)
-        found.append(units.to_point(line.textStart()))
+        result.append(units.to_point(line.textStart()))
     layout.endLayout()
-    return found
+    return result
 
 
 def settle(pieces: Pieces) -> None:

@@ -54,7 +54,7 @@ def test_in_a_text_from_right_to_left_the_left_arrow_leads_on(grid, qtbot):
     assert grid.number == 1 and grid._areas[1].right() < grid._areas[0].left()
 
 
-def test_an_arrow_out_of_the_cells_is_told(grid, qtbot):
+def test_an_arrow_out_of_the_cells_is_reported(grid, qtbot):
     grid.set(cells(3, first=10))
     grid.choose(12)
 

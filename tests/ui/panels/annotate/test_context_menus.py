@@ -28,8 +28,8 @@ def ids(state, layer):
 def spans(state):
     names = {id: label.name for id, (_layer, label) in state.label_of.items()}
     return [
-        (state.doc.document.content(one.field)[one.start : one.end], names[one.label_id])
-        for one in state.spans
+        (state.doc.document.content(span.field)[span.start : span.end], names[span.label_id])
+        for span in state.spans
     ]
 
 
@@ -52,10 +52,10 @@ def test_the_word_under_the_mouse_is_labelled(view, state):
 
 def test_chosen_text_is_labelled_copied_and_kept_under_the_mouse(view, state):
     view.first.select(0, 7)
-    found = open_menu(view.first, at(view, 3))
-    assert found["Label “Ada met” as/PER"].text().endswith("\t1")
+    result = open_menu(view.first, at(view, 3))
+    assert result["Label “Ada met” as/PER"].text().endswith("\t1")
 
-    choose(found, "Copy")
+    choose(result, "Copy")
     assert QGuiApplication.clipboard().text() == "Ada met"
     choose(open_menu(view.first, at(view, 3)), "Label “Ada met” as/LOC")
     assert spans(state) == [("Ada met", "LOC")]
@@ -63,9 +63,9 @@ def test_chosen_text_is_labelled_copied_and_kept_under_the_mouse(view, state):
 
 def test_the_span_under_the_mouse_is_relabelled_moved_and_deleted(view, state):
     add(state, 0, 3, "PER")
-    found = open_menu(view.first, at(view, 1))
-    assert found["Change label/PER"].isChecked()
-    choose(found, "Change label/TIME")
+    result = open_menu(view.first, at(view, 1))
+    assert result["Change label/PER"].isChecked()
+    choose(result, "Change label/TIME")
     assert spans(state) == [("Ada", "TIME")]
 
     choose(open_menu(view.first, at(view, 1)), "Move boundary/Extend end by a word")
@@ -105,8 +105,8 @@ def test_a_row_of_the_table_of_spans_has_the_menu_of_its_span(view, state):
     add(state, 8, 11, "PER")
     table = view.right.spans
 
-    found = open_menu(table, table.visualRect(table.model().index(0, 0)).center())
-    choose(found, "Change label/LOC")
+    result = open_menu(table, table.visualRect(table.model().index(0, 0)).center())
+    choose(result, "Change label/LOC")
     assert spans(state) == [("Bob", "LOC")]
 
 
@@ -114,9 +114,9 @@ def test_a_row_of_the_queue_is_opened_and_its_document_submitted(view, state, co
     queue = view.queue.list
     place = queue.visualRect(queue.model().index(2, 0)).center()
 
-    found = open_menu(queue, place)
+    result = open_menu(queue, place)
     assert state.doc.document.key == "k2"
-    choose(found, "Inspect")
+    choose(result, "Inspect")
     assert context.gone == [("inspect", {"document": state.document_id})]
     choose(open_menu(queue, place), "Copy key")
     assert QGuiApplication.clipboard().text() == "k2"
@@ -129,8 +129,8 @@ def test_a_row_of_the_queue_is_opened_and_its_document_submitted(view, state, co
 def test_without_the_right_to_write_only_copying_is_left(view, state, monkeypatch):
     monkeypatch.setattr(type(state), "can_write", False)
 
-    found = open_menu(view.first, at(view, 9))
-    assert found["Copy"].isEnabled() and not found["Label “Bob” as"].isEnabled()
+    result = open_menu(view.first, at(view, 9))
+    assert result["Copy"].isEnabled() and not result["Label “Bob” as"].isEnabled()
 
 
 def test_long_chosen_text_is_cut_in_the_middle_of_the_line(view):

@@ -50,7 +50,7 @@ def test_case_and_whole_words_narrow_the_search(finder):
 def test_all_texts_of_a_pair_are_searched_in_order(state, finder):
     state.open(state.ids[-1])  # It rains. / The sun shines.
     finder.open("s", "text", 0)
-    assert [len(found) for found in finder.found.values()] == [1, 3]
+    assert [len(value) for value in finder.found.values()] == [1, 3]
     finder.step(1, "text", finder.match.end)
 
     assert finder.match == Match("text_b", 4, 5)

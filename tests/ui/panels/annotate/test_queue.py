@@ -26,9 +26,9 @@ def suggest(state, keys_of_documents, label="good", layer="mood", run=None):
 @pytest.fixture
 def noted(context):
     """Messages as (text, what their button does)."""
-    found = []
-    context.note = lambda text, undo=False, *, action="": found.append((text, undo))
-    return found
+    result = []
+    context.note = lambda text, undo=False, *, action="": result.append((text, undo))
+    return result
 
 
 # ---------------------------------------------------------------- filters
@@ -195,7 +195,7 @@ def test_the_first_document_with_suggestions_may_be_the_one_that_is_open(state):
     assert key_of(state) == "k0"
 
 
-def test_without_suggestions_everything_stays_and_that_is_said(state, noted):
+def test_without_suggestions_everything_stays_and_that_is_reported(state, noted):
     state.show_suggestions()
 
     assert key_of(state) == "k0" and state.narrowed.empty and len(state.ids) == 6

@@ -220,14 +220,16 @@ def test_a_label_key_on_a_chosen_suggestion_corrects_it_in_one_step(state):
 # ---------------------------------------------------------------- submit, discard
 
 
-def test_submit_goes_on_and_a_class_layer_without_a_class_stays_draft_and_is_told(state, context):
+def test_submit_goes_on_and_a_class_layer_without_a_class_stays_draft_and_is_reported(
+    state, context
+):
     first = state.document_id
     state.submit()
 
     assert key_of(state) == "k1"
     doc = annotate.view(state.project, first)
     assert doc.states == {layer_id(state, "mood"): "draft", layer_id(state, "names"): "submitted"}
-    assert any("mood has no class yet" in told for told in context.told)
+    assert any("mood has no class yet" in message for message in context.told)
 
 
 def test_submit_touches_only_the_layers_that_are_switched_on(state):
@@ -239,7 +241,7 @@ def test_submit_touches_only_the_layers_that_are_switched_on(state):
     assert annotate.view(state.project, first).states[layer_id(state, "names")] == "submitted"
 
 
-def test_the_queue_tells_the_state_in_the_layers_that_are_switched_on(state):
+def test_the_queue_shows_the_state_in_the_layers_that_are_switched_on(state):
     first = state.document_id
     state.switch_layer(layer_id(state, "mood"), False)
     state.submit()
@@ -321,9 +323,9 @@ def test_errors_show_what_the_run_said_beside_gold_and_one_key_leads_on(state):
     )
 
     state.show_errors(run, (second, first), first)
-    found = state.differences
-    assert [(one.start, one.label) for one in found.spans] == [(8, "PER")]
-    assert found.missed == {state.spans[0].id} and found.labels == ()
+    differences = state.differences
+    assert [(span.start, span.label) for span in differences.spans] == [(8, "PER")]
+    assert differences.missed == {state.spans[0].id} and differences.labels == ()
 
     state.next_error()
     assert state.document_id == second
@@ -333,7 +335,7 @@ def test_errors_show_what_the_run_said_beside_gold_and_one_key_leads_on(state):
     assert len(state.ids) == 6 and state.predicted is None
 
 
-def test_a_class_that_the_run_gave_otherwise_is_told(state):
+def test_a_class_that_the_run_gave_otherwise_is_reported(state):
     state.label(label_id(state, "good"))
     layer = next(one for one in state.layers if one.name == "mood")
     run = add_run(
@@ -525,7 +527,9 @@ def test_spans_inside_others_and_behind_the_part_that_was_read_are_kept(state, r
     assert found(state) == [("Ada", "PER"), ("Bob", "LOC"), ("Paris", "LOC")]
 
 
-def test_an_answer_with_a_label_that_is_gone_is_told_and_changes_nothing(state, reviewed, context):
+def test_an_answer_with_a_label_that_is_gone_is_reported_and_changes_nothing(
+    state, reviewed, context
+):
     reviewed(tagged((0, 3, "PER")), tagged((0, 3, "LOC")))
     labels.delete_label(state.project, label_id(state, "PER"))
     state.accept()

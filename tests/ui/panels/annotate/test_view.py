@@ -54,9 +54,9 @@ def spans(view) -> list[tuple[str, str]]:
 
 def chip(view, name: str) -> ChipButton:
     return next(
-        one
-        for one in view.findChildren(ChipButton)
-        if one.accessibleName() == name and one.isVisible()
+        widget
+        for widget in view.findChildren(ChipButton)
+        if widget.accessibleName() == name and widget.isVisible()
     )
 
 
@@ -458,7 +458,7 @@ def test_the_filter_menu_narrows_the_queue_and_a_button_takes_each_filter_away(v
 
 def chip_of_filter(view, name: str) -> Button | None:
     wanted = f"Remove the filter {name}"
-    shown = (one for one in view.queue.findChildren(Button) if one.isVisible())
+    shown = (widget for widget in view.queue.findChildren(Button) if widget.isVisible())
     return next((one for one in shown if one.accessibleName() == wanted), None)
 
 

@@ -40,7 +40,7 @@ def button(view, name):
 
 
 def callouts(view):
-    return [one.text() for one in view.findChildren(Callout) if one.isVisible()]
+    return [widget.text() for widget in view.findChildren(Callout) if widget.isVisible()]
 
 
 def test_rows_have_line_numbers_and_later_errors_follow_as_they_are_in_the_file(shown):

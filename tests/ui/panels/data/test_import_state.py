@@ -46,7 +46,7 @@ def test_roles_can_be_corrected_and_a_role_stands_once(choose):
     assert state.roles == {"a": "label:class", "b": "text"} and state.phase == "ready"
 
 
-def test_a_wrong_choice_tells_an_error_and_can_be_taken_back(choose):
+def test_a_wrong_choice_shows_an_error_and_can_be_undone(choose):
     state = choose("t.csv", "text,label\none,good\n")
 
     state.set_form(format="glossbench")
@@ -58,13 +58,13 @@ def test_a_wrong_choice_tells_an_error_and_can_be_taken_back(choose):
 @pytest.mark.parametrize(
     "content", [b"", b"\0\1\2\3" * 50, "Привет, мир и все остальные".encode("cp1251")]
 )
-def test_garbage_is_told_and_the_dialog_stays(choose, content):
+def test_garbage_is_reported_and_the_dialog_stays(choose, content):
     state = choose("x.csv", content)
 
     assert state.error and state.phase == "choosing"
 
 
-def test_an_import_tells_what_came_in_and_what_was_skipped(choose, context):
+def test_an_import_reports_what_came_in_and_what_was_skipped(choose, context):
     state = choose("t.csv", "text,label\none,good\n,bad\n")
 
     finish(state, context)

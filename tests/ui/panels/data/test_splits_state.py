@@ -83,7 +83,7 @@ def test_an_older_computation_is_called_off_and_its_answer_dropped(state, contex
 
 def test_a_change_of_the_project_is_read_again(state, project):
     id, before = corpus.filter_ids(project, corpus.Filter())[0], state.preview.outside
-    single = [one.id for one in schema.layers(project) if one.texts == 1]
+    single = [layer.id for layer in schema.layers(project) if layer.texts == 1]
 
     annotate.discard(project, id, single)
 

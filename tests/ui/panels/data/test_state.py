@@ -19,7 +19,7 @@ def state(context):
 
 
 def keys(state):
-    return [one.key for one in state.rows(state.ids)]
+    return [row.key for row in state.rows(state.ids)]
 
 
 def test_all_documents_are_shown_at_first(state):

@@ -38,7 +38,9 @@ def shown(panel):
 
 def named(parent, kind, name):
     return next(
-        one for one in parent.findChildren(kind) if one.accessibleName().rstrip("…") == name
+        widget
+        for widget in parent.findChildren(kind)
+        if widget.accessibleName().rstrip("…") == name
     )
 
 
@@ -537,7 +539,7 @@ def test_without_submitted_documents_no_splits_are_offered(panel, qtbot, app):
     dialog.show()
 
     assert not named(dialog, QPushButton, "Create splits").isEnabled()
-    shown = [one.text() for one in dialog.findChildren(QLabel)]
+    shown = [label.text() for label in dialog.findChildren(QLabel)]
     assert "No documents are submitted yet, so there is nothing to split." in shown
     state.close()
 
@@ -579,5 +581,5 @@ def test_the_question_before_deleting_deletes_on_request(qtbot, app):
     named(dialog, QPushButton, "Delete").click()
 
     assert dialog.result() == DeleteDocuments.DialogCode.Accepted
-    told = " ".join(one.text() for one in dialog.findChildren(QLabel))
-    assert "all documents of the project" in told and "Undo restores" in told
+    message = " ".join(label.text() for label in dialog.findChildren(QLabel))
+    assert "all documents of the project" in message and "Undo restores" in message

@@ -19,7 +19,7 @@ def state(context):
 
 
 def test_it_begins_with_the_latest_finished_run_that_has_a_model(state, tmp_path):
-    assert [one.name for one in state.runs] == ["second", "first"] and state.run.name == "second"
+    assert [run.name for run in state.runs] == ["second", "first"] and state.run.name == "second"
     assert state.folder == str(tmp_path / "out" / "small second") and state.formats == (
         "hf",
         "onnx",
@@ -70,7 +70,7 @@ def test_the_check_grows_text_by_text_and_ends_with_a_sentence(state, context, c
         and not state.good
         and not state.busy
     )
-    assert [one.text for one in state.rows] == ["Text number 1", "Text number 2", "Text number 0"]
+    assert [row.text for row in state.rows] == ["Text number 1", "Text number 2", "Text number 0"]
     assert (
         "10 ms with torch, 4 ms" in state.speed
         and "onnxruntime" in state.code()

@@ -21,9 +21,9 @@ def panel(app, exportable_file, qtbot, monkeypatch, tmp_path):
 
 def named(panel, name, kind=QWidget):
     return next(
-        one
-        for one in panel.view.findChildren(kind)
-        if one.accessibleName() == name and one.isVisible()
+        widget
+        for widget in panel.view.findChildren(kind)
+        if widget.accessibleName() == name and widget.isVisible()
     )
 
 

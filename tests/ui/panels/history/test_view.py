@@ -20,9 +20,9 @@ def test_the_dock_lists_the_steps_and_goes_back_by_a_button_or_enter(app, projec
 
     table.selectRow(1)
     back = next(
-        one
-        for one in dock.findChildren(QAbstractButton)
-        if one.accessibleName() == "Undo back to here"
+        button
+        for button in dock.findChildren(QAbstractButton)
+        if button.accessibleName() == "Undo back to here"
     )
     qtbot.mouseClick(back, Qt.MouseButton.LeftButton)
     assert [layer.name for layer in labels.layers(app.project)] == ["class"]

@@ -123,7 +123,7 @@ def test_a_token_chosen_in_another_view_is_chosen_here(view):
     assert view._matrix.row == view._lines.row == 4
 
 
-def test_the_mouse_over_a_cell_tells_both_tokens_and_the_weight(view):
+def test_the_mouse_over_a_cell_shows_both_tokens_and_the_weight(view):
     view._matrix.hovered.emit(1, 2)
     assert view._cell.text() == f"the → tram: {view.state.result.weights[1, 2]:.3f}"
 
@@ -133,7 +133,7 @@ def test_the_mouse_over_a_cell_tells_both_tokens_and_the_weight(view):
     assert "later tokens are masked" in view._about.text()
 
 
-def test_special_tokens_are_hidden_by_the_box_and_their_share_is_told(view):
+def test_special_tokens_are_hidden_by_the_box_and_their_share_is_reported(view):
     view._special.setChecked(False)
     assert view.page.asked[-1] == {"special": False}
 
@@ -185,9 +185,9 @@ def test_shares_are_depths_of_one_colour_and_masked_cells_are_grey(dark):
     theme.set_up(dark=dark)
     try:
         shares, masked = np.array([[0.0, 0.25], [1.0, 0.0]]), np.array([[False] * 2, [False, True]])
-        found = heat.image(shares, masked)
-        low, middle, high = (found.pixelColor(*at) for at in ((0, 0), (1, 0), (0, 1)))
-        assert found.pixelColor(1, 1) == theme.qcolour("line")
+        result = heat.image(shares, masked)
+        low, middle, high = (result.pixelColor(*at) for at in ((0, 0), (1, 0), (0, 1)))
+        assert result.pixelColor(1, 1) == theme.qcolour("line")
         depths = [one.lightnessF() for one in (low, middle, high)]
         assert depths == sorted(depths, reverse=not dark) and len(set(depths)) == 3
     finally:

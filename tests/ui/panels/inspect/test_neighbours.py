@@ -43,7 +43,7 @@ def view(qtbot):
 
 
 def shown(view):
-    return [one.word for one in view._near.rows()]
+    return [row.word for row in view._near.rows()]
 
 
 def test_the_first_word_with_a_vector_is_selected(view):
@@ -63,7 +63,7 @@ def test_selecting_a_word_shows_its_neighbours(view):
 
 
 def test_bars_are_relative_to_the_nearest_word(view):
-    assert [view.share(one) for one in RESULT.words[1].neighbours] == [1.0, 0.0]
+    assert [view.share(neighbour) for neighbour in RESULT.words[1].neighbours] == [1.0, 0.0]
 
 
 def test_another_measure_and_a_typed_word_ask_again(view, qtbot):

@@ -78,7 +78,7 @@ def state(copy_sample, tmp_path, host, monkeypatch):
     )
 
     def layer(project, choice):
-        return next(one for one in labels.layers(project) if one.name == choice.layer)
+        return next(layer for layer in labels.layers(project) if layer.name == choice.layer)
 
     monkeypatch.setattr(operations, "layer", lambda *of: layer(*of) if of[1].run else None)
     made = InspectState(context)
@@ -110,10 +110,10 @@ def test_gold_and_predicted_spans_are_compared_for_a_document(state, host):
     state.show("spans")
     host.answer(PredictedSpans((wrong, *gold.spans[1:]), ()))
 
-    found = state.compare(state.current.result.spans)
+    result = state.compare(state.current.result.spans)
 
-    assert [one.kind for one in found].count("label") == 1
-    assert len(found) == len(gold.spans) and not state.asking
+    assert [one.kind for one in result].count("label") == 1
+    assert len(result) == len(gold.spans) and not state.asking
 
 
 def test_a_typed_text_has_no_gold(state, host):
@@ -155,7 +155,7 @@ def test_a_view_that_a_person_chose_stays_where_it_fits(state, host):
 
 
 def test_a_view_that_does_not_fit_the_model_cannot_be_shown(state):
-    refused = {one.id: one.refused for one in state.offers if one.refused}
+    refused = {offer.id: offer.refused for offer in state.offers if offer.refused}
     assert refused["class_scores"] == "This model does not provide: a class label."
 
     state.show("class_scores")
@@ -185,7 +185,7 @@ def test_other_options_are_asked_for_and_the_result_before_stays_meanwhile(state
     assert state.current.result is not None and state.asking
 
 
-def test_unknown_words_and_a_cut_text_are_told(state, host):
+def test_unknown_words_and_a_cut_text_are_shown(state, host):
     host.answer(TokenLabels(TOKENS, WORDS, cut=True), unknown=0.25)
 
     assert len(state.warnings) == 2 and "25%" in state.warnings[0]
@@ -203,7 +203,7 @@ def test_the_rest_of_a_long_text_is_asked_for_and_joined(state, host):
     host.answer(ExpectedWords(tokens, WORDS, masked=True, first=1, answered=1))
 
     result = state.current.result
-    assert [bool(one.best) for one in result.tokens] == [True, True] and result.unanswered == 0
+    assert [bool(token.best) for token in result.tokens] == [True, True] and result.unanswered == 0
 
 
 def test_a_model_that_fails_to_load_says_why(state, host):

@@ -46,14 +46,16 @@ def panel(host, make_panel, project_file, monkeypatch):
         operations,
         "layer",
         lambda project, choice: found.setdefault(
-            "spans", next(one for one in labels.layers(project) if one.name == "spans")
+            "spans", next(layer for layer in labels.layers(project) if layer.name == "spans")
         ),
     )
     return make_panel("inspect", project_file)
 
 
 def named(panel, kind, name):
-    return next(one for one in panel.view.findChildren(kind) if one.accessibleName() == name)
+    return next(
+        widget for widget in panel.view.findChildren(kind) if widget.accessibleName() == name
+    )
 
 
 def tagged():
@@ -138,8 +140,8 @@ def test_right_to_left_text_runs_from_the_right(panel, host):
 
 def test_every_control_has_a_name(panel):
     for kind in (QComboBox, QLineEdit, QTableView):
-        for one in panel.view.findChildren(kind):
-            assert one.accessibleName(), one
+        for widget in panel.view.findChildren(kind):
+            assert widget.accessibleName(), widget
 
 
 def test_while_the_model_is_loaded_the_page_says_so_and_shows_no_empty_table(panel, host):
@@ -190,7 +192,9 @@ def test_a_result_without_a_view_of_its_own_is_a_table_of_its_values(qtbot):
 
 
 def named_in(widget, name):
-    return next(one for one in widget.findChildren(QTableView) if one.accessibleName() == name)
+    return next(
+        table for table in widget.findChildren(QTableView) if table.accessibleName() == name
+    )
 
 
 def test_transitions_are_a_labelled_matrix_with_start_and_end(qtbot):

@@ -65,7 +65,7 @@ def test_a_new_label_is_added_and_chosen(state):
     assert names(state) == ["good", "bad", "mixed"] and state.chosen == (state.labels[2].id,)
 
 
-def test_a_fault_is_told_and_nothing_changes(state):
+def test_a_fault_is_reported_and_nothing_changes(state):
     assert not state.add_label("good")
     state.set_key(state.labels[1].id, state.labels[0].label.key)
 

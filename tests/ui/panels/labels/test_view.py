@@ -21,7 +21,9 @@ def panel(app, project_file):
 
 
 def named(panel, name, kind=QWidget):
-    return next(one for one in panel.view.findChildren(kind) if one.accessibleName() == name)
+    return next(
+        widget for widget in panel.view.findChildren(kind) if widget.accessibleName() == name
+    )
 
 
 def cells(table, column):
@@ -33,7 +35,7 @@ def type_into(table, row, column, text, qtbot):
     table.setCurrentIndex(table.model().index(row, column))
     table.setFocus()
     qtbot.keyClick(table, Qt.Key.Key_F2)
-    editor = next(one for one in table.findChildren(QLineEdit) if one.isVisible())
+    editor = next(field for field in table.findChildren(QLineEdit) if field.isVisible())
     editor.setText(text)
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: table.state() == QTableView.State.NoState)
@@ -59,7 +61,7 @@ def test_name_key_and_description_are_edited_in_place(panel, qtbot):
     assert (label.name, label.key, label.description) == ("fine", "z", "what is good")
 
 
-def test_a_key_that_is_taken_is_told_and_the_cell_shows_the_old_one(panel, qtbot):
+def test_a_key_that_is_taken_is_reported_and_the_cell_shows_the_old_one(panel, qtbot):
     table = named(panel, "Labels of the layer", QTableView)
     type_into(table, 0, 1, "w", qtbot)
 
@@ -100,7 +102,11 @@ def test_delete_removes_the_chosen_labels_and_the_note_offers_undo(panel, qtbot)
     note = panel.context.window.note_line
     assert note.text() == "good was deleted."
     qtbot.mouseClick(
-        next(one for one in note.findChildren(QAbstractButton) if one.accessibleName() == "Undo"),
+        next(
+            button
+            for button in note.findChildren(QAbstractButton)
+            if button.accessibleName() == "Undo"
+        ),
         Qt.MouseButton.LeftButton,
     )
     assert cells(table, 0) == ["good", "bad"]
@@ -196,10 +202,10 @@ def test_every_control_has_a_name_and_none_is_wider_than_the_page(panel, qtbot):
     named(panel, "Labels of the layer", QTableView).selectRow(0)
     qtbot.wait(20)
 
-    for one in panel.view.findChildren(QAbstractButton):
-        if one.isVisible():
-            assert one.accessibleName() or one.text(), one
-            assert one.mapTo(panel.view, one.rect().topRight()).x() <= panel.view.width()
+    for button in panel.view.findChildren(QAbstractButton):
+        if button.isVisible():
+            assert button.accessibleName() or button.text(), button
+            assert button.mapTo(panel.view, button.rect().topRight()).x() <= panel.view.width()
 
 
 def test_undo_of_a_note_never_takes_back_a_later_step_in_its_place(panel, qtbot):
@@ -209,7 +215,11 @@ def test_undo_of_a_note_never_takes_back_a_later_step_in_its_place(panel, qtbot)
 
     note = panel.context.window.note_line
     qtbot.mouseClick(
-        next(one for one in note.findChildren(QAbstractButton) if one.accessibleName() == "Undo"),
+        next(
+            button
+            for button in note.findChildren(QAbstractButton)
+            if button.accessibleName() == "Undo"
+        ),
         Qt.MouseButton.LeftButton,
     )
 

@@ -51,10 +51,10 @@ def context(copy_sample, tmp_path):
 
     def run(work, done, failed=None):
         try:
-            found = work()
+            result = work()
         except WorkbenchError as error:
             return (failed or faults.append)(error)
-        done(found)
+        done(result)
 
     made = SimpleNamespace(
         project=project,
@@ -91,7 +91,7 @@ def test_it_opens_with_a_template_that_works(state):
     )
 
 
-def test_what_is_wrong_with_a_template_is_told_and_holds_the_run_back(state, context):
+def test_what_is_wrong_with_a_template_is_reported_and_holds_the_run_back(state, context):
     state.set_template("{{ text }")
 
     assert "Line 1" in state.problem and not state.ready and context.faults == []

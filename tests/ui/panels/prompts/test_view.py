@@ -34,7 +34,9 @@ def panel(make_panel, copy_sample, tmp_path, qtbot):
 
 
 def named(panel, kind, name):
-    return next(one for one in panel.view.findChildren(kind) if one.accessibleName() == name)
+    return next(
+        widget for widget in panel.view.findChildren(kind) if widget.accessibleName() == name
+    )
 
 
 def test_it_shows_the_exact_prompt_and_says_that_the_starter_is_small(panel):
@@ -238,8 +240,11 @@ def choose(box, text):
 
 def test_every_control_has_a_name(panel):
     for kind in (QComboBox, QPlainTextEdit, QSpinBox, QTableView, QPushButton):
-        for one in panel.view.findChildren(kind):
-            assert one.accessibleName(), (one, one.text() if hasattr(one, "text") else "")
+        for widget in panel.view.findChildren(kind):
+            assert widget.accessibleName(), (
+                widget,
+                widget.text() if hasattr(widget, "text") else "",
+            )
 
 
 def test_without_a_layer_with_classes_it_leads_to_labels(make_panel, tmp_path):

@@ -37,7 +37,7 @@ def gold_file(scored_file):
     run = runs.by_name(project.db, "second")
     dev = results.results(project, run.id).today.to_row()
     with project.write():
-        rows = zip(ids, (one.document.text_hash for one in records), strict=True)
+        rows = zip(ids, (record.document.text_hash for record in records), strict=True)
         saved = [(id, text_hash, prediction("good")) for id, text_hash in rows]
         runs.save_predictions(project.db, run.id, saved)
         runs.update(project.db, run.id, result={"evaluations": {"dev": dev}})
@@ -58,7 +58,9 @@ def state(gold_file, monkeypatch):
 
 def relabel(project, key, label):
     (layer,) = labels.layers(project)
-    (id,) = [one.document.id for one in documents.records(project.db) if one.document.key == key]
+    (id,) = [
+        record.document.id for record in documents.records(project.db) if record.document.key == key
+    ]
     annotate.set_class(project, id, layer.label(label).id)
 
 
@@ -129,20 +131,20 @@ def panel(app, gold_file, qtbot, monkeypatch):
 
 def test_the_table_says_which_gold_it_is_against(panel, qtbot):
     scores = panel.view._pages.widget(0)
-    told = scores._gold_note.text
+    text = scores._gold_note.text
     assert not scores._split.isVisibleTo(scores)
-    assert told().startswith(
+    assert text().startswith(
         "Dev: 6 documents, against the current gold labels. Nothing has changed"
     )
 
     scores._gold.button("run").click()
-    assert told().startswith("Dev: 6 documents, against the gold labels at the end of the run.")
+    assert text().startswith("Dev: 6 documents, against the gold labels at the end of the run.")
 
     panel.state.show_test()
     qtbot.waitUntil(lambda: scores._split.isVisibleTo(scores))
-    assert told().startswith("Test: 2 documents, against the current gold labels.")
+    assert text().startswith("Test: 2 documents, against the current gold labels.")
     scores._gold.button("run").click()
-    assert "when this score was first shown (today" in told()
+    assert "when this score was first shown (today" in text()
 
 
 def test_as_run_rests_where_nothing_was_stored(panel, qtbot):

@@ -19,11 +19,11 @@ class Context:
 
     def run(self, work, done, failed=None):
         try:
-            found = work()
+            result = work()
         except Exception as error:
             failed(error)
         else:
-            done(found)
+            done(result)
 
     def long(self, title, act, done):
         self.run(lambda: act(QUIET), done)
@@ -174,7 +174,7 @@ def test_a_prompt_run_is_described_with_its_calibration_and_prior(project):
         run = runs.add(project.db, "p", "prompt", spec=spec)
         runs.update(project.db, run.id, result={"prior": {"praise": 0.61, "delay": 0.39}})
 
-    found = dict(describe(runs.get(project.db, run.id)))
+    result = dict(describe(runs.get(project.db, run.id)))
 
-    assert (found["Examples"], found["Calibration"]) == ("6, balanced", "content-free")
-    assert (found["Prior of praise"], found["Prior of delay"]) == ("61.0 %", "39.0 %")
+    assert (result["Examples"], result["Calibration"]) == ("6, balanced", "content-free")
+    assert (result["Prior of praise"], result["Prior of delay"]) == ("61.0 %", "39.0 %")

@@ -16,7 +16,9 @@ def panel(app, scored_file, qtbot):
 
 
 def named(panel, name, kind=QWidget):
-    return next(one for one in panel.view.findChildren(kind) if one.accessibleName() == name)
+    return next(
+        widget for widget in panel.view.findChildren(kind) if widget.accessibleName() == name
+    )
 
 
 def test_the_runs_stand_in_a_table_called_runs(panel):
@@ -94,10 +96,10 @@ def test_every_control_has_a_name_and_none_is_wider_than_the_page(panel, qtbot):
     panel.context.app.window.resize(1280, 800)
     qtbot.wait(20)
 
-    for one in panel.view.findChildren(QAbstractButton):
-        if one.isVisible():
-            assert one.accessibleName() or one.text(), one
-            assert one.mapTo(panel.view, one.rect().topRight()).x() <= panel.view.width()
+    for button in panel.view.findChildren(QAbstractButton):
+        if button.isVisible():
+            assert button.accessibleName() or button.text(), button
+            assert button.mapTo(panel.view, button.rect().topRight()).x() <= panel.view.width()
 
 
 def test_buttons_that_need_weights_rest_without_them_and_the_page_says_why(panel):
@@ -167,19 +169,19 @@ def test_many_labels_take_the_whole_width_one_under_the_other(panel, qtbot):
     assert scores._labels.columnWidth(0) > name
 
 
-def test_a_changed_gold_is_told_beside_the_interval_of_its_score(panel):
+def test_a_changed_gold_is_shown_beside_the_interval_of_its_score(panel):
     from dataclasses import replace
 
-    scores, found = panel.view._pages.widget(0), panel.state.details
-    scores._tiles(found)
+    scores, details = panel.view._pages.widget(0), panel.state.details
+    scores._tiles(details)
     # 3 of 6 correct: Wilson 1927
     told = "as run · current gold 50.0, 95 %: 18.8 – 81.2 (6 documents)"
     assert scores._second._hint.text() == told
 
-    today = replace(found.results.today, scores={**found.results.today.scores, "accuracy": 1.0})
-    scores._tiles(replace(found, results=replace(found.results, today=today)))
+    today = replace(details.results.today, scores={**details.results.today.scores, "accuracy": 1.0})
+    scores._tiles(replace(details, results=replace(details.results, today=today)))
     assert scores._second._hint.text().startswith("as run · current gold 100.0, 95 %: ")
-    scores._tiles(replace(found, low=0.0, high=0.0))
+    scores._tiles(replace(details, low=0.0, high=0.0))
     assert scores._second._hint.text() == "as run · current gold 50.0 (6 documents)"
 
 
@@ -196,11 +198,11 @@ def test_the_key_of_an_error_gives_way_to_its_text_where_there_is_little_room(pa
 def test_a_run_without_answers_to_today_s_documents_shows_what_it_scored_and_no_empty_cards(panel):
     from dataclasses import replace
 
-    scores, found = panel.view._pages.widget(0), panel.state.details
+    scores, details = panel.view._pages.widget(0), panel.state.details
     panel.state.update(
         details=replace(
-            found,
-            results=replace(found.results, today=None, matrix=None),
+            details,
+            results=replace(details.results, today=None, matrix=None),
             guessing=None,
             commonest="",
         )
@@ -208,7 +210,7 @@ def test_a_run_without_answers_to_today_s_documents_shows_what_it_scored_and_no_
 
     assert scores._main._hint.text() == "as run" and scores._third._hint.text() == ""
     assert not any(part.isVisibleTo(scores) for part in scores._of_today)
-    panel.state.update(details=found)
+    panel.state.update(details=details)
     assert all(part.isVisibleTo(scores) for part in scores._of_today)
 
 
@@ -217,10 +219,10 @@ def test_two_runs_that_share_no_answered_document_say_so(panel, qtbot):
 
     named(panel, "Runs", QTableView).selectAll()
     qtbot.waitUntil(lambda: panel.state.comparison is not None)
-    view, found = panel.view._right.widget(2), panel.state.comparison
+    view, comparison = panel.view._right.widget(2), panel.state.comparison
 
     assert "McNemar" in view._words.text() and view._counts[0].text() == "1"
-    panel.state.update(comparison=replace(found, first=replace(found.first, n=0)))
+    panel.state.update(comparison=replace(comparison, first=replace(comparison.first, n=0)))
     assert (
         view._words.text()
         == "There is no dev document with gold labels and predictions of both runs."
@@ -261,9 +263,9 @@ def test_the_link_after_suggesting_leads_to_the_first_document_with_suggestions(
     panel.state.suggest()
     qtbot.waitUntil(lambda: "made 2 suggestions" in window.note_line.text())
     link = next(
-        one
-        for one in window.note_line.findChildren(QAbstractButton)
-        if one.accessibleName() == "Show suggestions"
+        button
+        for button in window.note_line.findChildren(QAbstractButton)
+        if button.accessibleName() == "Show suggestions"
     )
     qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
 

@@ -11,16 +11,16 @@ def named(app, name):
     view = app.window.stack.currentWidget()
     return next(
         (
-            one
-            for one in view.findChildren(QWidget)
-            if one.accessibleName() == name and one.isVisible()
+            widget
+            for widget in view.findChildren(QWidget)
+            if widget.accessibleName() == name and widget.isVisible()
         ),
         None,
     )
 
 
 def recent(app, *files):
-    app.settings.recent = [str(one) for one in files]
+    app.settings.recent = [str(file) for file in files]
     app.window.panel("welcome").state.look()
     app.qt.processEvents()
 
@@ -101,7 +101,7 @@ def test_the_steps_are_to_be_read_and_do_not_look_like_buttons(app):
     from PySide6.QtWidgets import QAbstractButton, QLabel
 
     view = app.window.stack.currentWidget()
-    step = next(one for one in view.findChildren(QLabel) if one.text() == "2. Label")
+    step = next(label for label in view.findChildren(QLabel) if label.text() == "2. Label")
 
     above = step.parentWidget()
     while above is not view:
