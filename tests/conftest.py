@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(autouse=True)
 def no_leaks(request):
     """Fails if a test leaves widgets, threads, child processes or open project files behind."""
-    before = leaks.standing()
+    before = leaks.snapshot()
     yield
     if left := leaks.left_since(before):
         pytest.fail("Left behind: " + "; ".join(left), pytrace=False)

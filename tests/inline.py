@@ -63,10 +63,10 @@ class InlineHost:
     def ask_now(self, request, timeout=0.0):
         if self._answer is None:
             self._answer = worker.resolve(self._spec.target)(self._spec.params)
-        found = self._answer(json.loads(json.dumps(request)))
-        plain = serving._with_arrays_in_files(found, self._folder, "1")
-        found = host._with_arrays(json.loads(json.dumps(plain)), self._folder)
-        return self._read(found) if self._read is not None else found
+        result = self._answer(json.loads(json.dumps(request)))
+        plain = serving._with_arrays_in_files(result, self._folder, "1")
+        result = host._with_arrays(json.loads(json.dumps(plain)), self._folder)
+        return self._read(result) if self._read is not None else result
 
     def ask(self, kind, request, done):
         done(self.ask_now(request), None)

@@ -22,7 +22,7 @@ KNOWN_WIDGETS = ("QTipLabel", "QDesktopWidget", "QRollEffect", "QAlphaWidget")
 PATIENCE = 3.0  # seconds for what is about to end
 
 
-def standing() -> dict[str, dict]:
+def snapshot() -> dict[str, dict]:
     """kind → key → words about it."""
     return {
         "thread": _threads(),
@@ -37,7 +37,7 @@ def left_since(before: dict[str, dict]) -> list[str]:
     end = time.monotonic() + PATIENCE
     while True:
         _let_qt_delete()
-        now = standing()
+        now = snapshot()
         left = [
             f"{kind} {now[kind][key]}"
             for kind in now
@@ -68,7 +68,7 @@ def _processes() -> dict:
     except OSError:  # no Linux, or a thread that ended meanwhile
         import psutil
 
-        pids = [one.pid for one in psutil.Process().children()]
+        pids = [child.pid for child in psutil.Process().children()]
     return {pid: f"{pid}: {_command(pid)}" for pid in pids}
 
 
@@ -93,14 +93,18 @@ def _widgets() -> dict:
 
     if QApplication.instance() is None:
         return {}
-    found = {}
-    for one in QApplication.topLevelWidgets():
-        if isValid(one) and one.parent() is None and type(one).__name__ not in KNOWN_WIDGETS:
-            found[getCppPointer(one)[0]] = (
-                f"{type(one).__module__}.{type(one).__name__} "
-                f"{one.objectName() or one.windowTitle()!r}"
+    result = {}
+    for widget in QApplication.topLevelWidgets():
+        if (
+            isValid(widget)
+            and widget.parent() is None
+            and type(widget).__name__ not in KNOWN_WIDGETS
+        ):
+            result[getCppPointer(widget)[0]] = (
+                f"{type(widget).__module__}.{type(widget).__name__} "
+                f"{widget.objectName() or widget.windowTitle()!r}"
             )
-    return found
+    return result
 
 
 def _let_qt_delete() -> None:
@@ -116,7 +120,7 @@ def _let_qt_delete() -> None:
 
 def _files() -> dict:
     """Open project files with their companions, by descriptor (Linux; nothing elsewhere)."""
-    found = {}
+    result = {}
     try:
         names = os.listdir("/proc/self/fd")
     except OSError:
@@ -127,5 +131,5 @@ def _files() -> dict:
         except OSError:
             continue
         if ".glossbench" in Path(path).name:
-            found[name, path] = path
-    return found
+            result[name, path] = path
+    return result

@@ -131,11 +131,11 @@ def leaves_the_computer(line: str) -> bool:
     """Whether a line of strace names an address other than loopback, or any name server."""
     if "AF_UNIX" in line:
         return "resolve" in line  # systemd-resolved answers name look-ups on sockets with this name
-    found = _INET.search(line)
-    if found is None:
+    match = _INET.search(line)
+    if match is None:
         return False
-    address = ipaddress.ip_address(found["v4"] or found["v6"])
-    return found["port"] == "53" or not (address.is_loopback or address.is_unspecified)
+    address = ipaddress.ip_address(match["v4"] or match["v6"])
+    return match["port"] == "53" or not (address.is_loopback or address.is_unspecified)
 
 
 STRACE = (

@@ -18,7 +18,7 @@ DEBERTA = (
 def rewrite(source: Path, target: Path, special: tuple[Piece, ...], *, limit: int = 0) -> Path:
     """Write the normal pieces of `source` (the first `limit`) behind others; the rest stays."""
     raw = source.read_bytes()
-    normal = [one for one in sentencepiece.parse(raw).pieces if one.kind == NORMAL]
+    normal = [piece for piece in sentencepiece.parse(raw).pieces if piece.kind == NORMAL]
     rest = b"".join(_field(n, value) for n, value in sentencepiece._fields(raw) if n in (2, 3))
     pieces = b"".join(_piece(one) for one in (*special, *normal[: limit or None]))
     target.write_bytes(pieces + rest)

@@ -29,8 +29,8 @@ def test_the_module_of_every_entry_is_there(entry):
     "entry", [one for one in ENTRIES if one.kind == "importer"], ids=lambda one: one.id
 )
 def test_importers_can_tell_and_read_their_format(entry, registry):
-    found = registry.get("importer", entry.id)
-    made = found() if inspect.isclass(found) else found
+    result = registry.get("importer", entry.id)
+    made = result() if inspect.isclass(result) else result
 
     assert callable(made.sniff) and callable(made.preview) and callable(made.read)
     assert entry.options["patterns"]
@@ -66,7 +66,9 @@ def test_the_light_half_of_an_entry_is_that_of_its_heavy_half(entry, registry):
 def test_every_task_and_method_names_its_light_half():
     kinds = ("task", "method")
 
-    assert [one.id for one in ENTRIES if one.kind in kinds and "info" not in one.options] == []
+    assert [
+        entry.id for entry in ENTRIES if entry.kind in kinds and "info" not in entry.options
+    ] == []
 
 
 @pytest.mark.parametrize(

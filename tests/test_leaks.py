@@ -15,7 +15,7 @@ def hurry(monkeypatch):
 
 
 def test_a_thread_is_named():
-    before, end = leaks.standing(), threading.Event()
+    before, end = leaks.snapshot(), threading.Event()
     thread = threading.Thread(target=end.wait, name="forgotten")
     thread.start()
 
@@ -27,8 +27,8 @@ def test_a_thread_is_named():
 
 
 @pytest.mark.process
-def test_a_child_process_is_told_with_its_command():
-    before = leaks.standing()
+def test_a_child_process_is_reported_with_its_command():
+    before = leaks.snapshot()
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
 
     left = leaks.left_since(before)
@@ -41,7 +41,7 @@ def test_a_child_process_is_told_with_its_command():
 def test_a_window_is_named(qapp):
     from PySide6.QtWidgets import QWidget
 
-    before = leaks.standing()
+    before = leaks.snapshot()
     widget = QWidget()
     widget.setObjectName("orphan")
 
@@ -51,8 +51,8 @@ def test_a_window_is_named(qapp):
     assert len(left) == 1 and "orphan" in left[0]
 
 
-def test_an_open_project_file_is_told(tmp_path):
-    before = leaks.standing()
+def test_an_open_project_file_is_reported(tmp_path):
+    before = leaks.snapshot()
     with open(tmp_path / "x.glossbench", "w"):
         left = leaks.left_since(before)
 
@@ -60,7 +60,7 @@ def test_an_open_project_file_is_told(tmp_path):
 
 
 def test_what_ends_in_time_is_no_leak():
-    before = leaks.standing()
+    before = leaks.snapshot()
     threading.Timer(0.02, lambda: None).start()
 
     assert leaks.left_since(before) == []

@@ -26,7 +26,7 @@ def test_a_file_of_labels_becomes_a_model_that_answers(tmp_path, tiny_model):
     events = list(workbench.train(spec, read(tmp_path / "labelled.jsonl"), tmp_path / "out"))
     model = workbench.load_model(tmp_path / "out" / "model", device="cpu")
 
-    assert [type(one).__name__ for one in events].count("Saved") == 1
+    assert [type(event).__name__ for event in events].count("Saved") == 1
     assert model.predict_texts(["the tram is late"])[0].label in ("late", "good")
 
 

@@ -85,4 +85,6 @@ def test_open_or_a_project_file_is_the_window_and_all_else_the_command_line(
     monkeypatch.setattr(command_line, "main", lambda given: 5)
 
     assert door.main(arguments) == (0 if window else 5)
-    assert opened == ([[one for one in arguments if one != "open"]] if window else [])
+    assert opened == (
+        [[argument for argument in arguments if argument != "open"]] if window else []
+    )

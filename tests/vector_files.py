@@ -52,10 +52,10 @@ def contents(values, grams):
 
 def write_all(folder, values, grams):
     """name → path of a file in each format."""
-    found = contents(values, grams)
-    for name, content in found.items():
+    result = contents(values, grams)
+    for name, content in result.items():
         (folder / name).write_bytes(content)
-    return {name: folder / name for name in found}
+    return {name: folder / name for name in result}
 
 
 def make(folder, name="words.vec"):

@@ -46,7 +46,7 @@ def write_models(folder: Path, hidden: int) -> None:
     from workbench.models.families.char_lm.family import CLASSES, Dictionary
 
     torch.manual_seed(1)
-    items = [b"<unk>", *(one.encode() for one in CHARACTERS)]
+    items = [b"<unk>", *(character.encode() for character in CHARACTERS)]
     dictionary = Dictionary()
     dictionary.__dict__.update(
         item2idx={one: number for number, one in enumerate(items)},

@@ -58,7 +58,7 @@ def chunk_score(gold: list[list[str]], found: list[list[str]]) -> float:
     from workbench.text.spans import Span
 
     both = (
-        [[Span(one.first, one.last, one.label) for one in schemes.spans(tags)] for tags in side]
+        [[Span(span.first, span.last, span.label) for span in schemes.spans(tags)] for tags in side]
         for side in (gold, found)
     )
     return scores(*both)["span_f1"]
@@ -110,11 +110,11 @@ def _dataset(name: str, n: int):
                 )
             else:
                 document, spans = _tagged(key, content, gold, split, len(records) + 1)
-                labels |= {one.label for one in spans}
+                labels |= {span.label for span in spans}
                 records.append(Record(document, {"gold": "submitted"}, {}, {"gold": spans}))
     kind = "class" if name == "sst2" else "span"
     return Dataset(
-        (Layer("gold", kind, tuple(Label(one) for one in sorted(labels))),), tuple(records)
+        (Layer("gold", kind, tuple(Label(label) for label in sorted(labels))),), tuple(records)
     )
 
 
@@ -128,7 +128,8 @@ def _tagged(key: str, words: list[str], tags: list[str], split: str, id: int):
         borders.append((at, at + len(word)))
         at += len(word) + 1
     spans = tuple(
-        Span(borders[one.start][0], borders[one.end - 1][1], one.label) for one in chunks(tags)
+        Span(borders[chunk.start][0], borders[chunk.end - 1][1], chunk.label)
+        for chunk in chunks(tags)
     )
     return Document(
         key, (("text", " ".join(words)),), split, tokens={"text": tuple(borders)}, id=id
@@ -186,16 +187,16 @@ def trainer(name: str, n: int, epochs: int, seed: int, rate: float) -> dict:
             processing_class=tokenizer,
         )
         made.train()
-        found = made.predict(encode(tokenizer, test, number))
+        predictions = made.predict(encode(tokenizer, test, number))
         made.save_model(str(Path(folder) / "model"))
-    best = found.predictions.argmax(-1)
+    best = predictions.predictions.argmax(-1)
     if name == "sst2":
-        return {"score": float((best == found.label_ids).mean())}
+        return {"score": float((best == predictions.label_ids).mean())}
     tags = [
         [labels[one] for one, gold in zip(row, golds, strict=True) if gold != -100]
-        for row, golds in zip(best, found.label_ids, strict=True)
+        for row, golds in zip(best, predictions.label_ids, strict=True)
     ]
-    gold = [[labels[one] for one in golds if one != -100] for golds in found.label_ids]
+    gold = [[labels[one] for one in golds if one != -100] for golds in predictions.label_ids]
     return {"score": chunk_score(gold, tags)}
 
 
@@ -204,15 +205,15 @@ def _encode_class(tokenizer, rows, number):
 
 
 def _encode_tags(tokenizer, rows, number):
-    found = []
+    result = []
     for words, tags in rows:
         one = tokenizer(words, is_split_into_words=True, truncation=True)
         seen, labels = None, []
         for word in one.word_ids():
             labels.append(-100 if word is None or word == seen else number[tags[word]])
             seen = word
-        found.append({**one, "labels": labels})
-    return found
+        result.append({**one, "labels": labels})
+    return result
 
 
 # ---------------------------------------------------------------- rounds
@@ -266,11 +267,11 @@ def main() -> None:
     if args.arm:
         began = time.perf_counter()
         count = args.n or (2000 if args.data == "sst2" else None)
-        found = (ours if args.arm == "ours" else trainer)(
+        result = (ours if args.arm == "ours" else trainer)(
             args.data, count, args.epochs, args.seed, RATES[args.data]
         )
         print(
-            json.dumps({**found, "cpu": time.process_time(), "wall": time.perf_counter() - began})
+            json.dumps({**result, "cpu": time.process_time(), "wall": time.perf_counter() - began})
         )
         return
     if not DATA.is_dir():

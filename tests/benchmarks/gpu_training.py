@@ -34,14 +34,14 @@ def gpu_memory_mb() -> int | None:
     The driver is queried without a CUDA context of this process.
     """
     try:
-        told = subprocess.run(
+        result = subprocess.run(
             ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"],
             capture_output=True,
             text=True,
         )
     except FileNotFoundError:
         return None
-    return int(told.stdout.split()[0]) if told.returncode == 0 else None
+    return int(result.stdout.split()[0]) if result.returncode == 0 else None
 
 
 def run(project: Project, queue: Queue, task: str, device: str, precision: str, seed: int):

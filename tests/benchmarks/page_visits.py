@@ -68,7 +68,7 @@ class Holds:
         QTimer.singleShot(0, act)
         wait()
         self._tick.stop()
-        return sum(one for one in self.turns if one > TURN), max(self.turns)
+        return sum(turn for turn in self.turns if turn > TURN), max(self.turns)
 
     def visit(self, act, quiet: float = QUIET) -> tuple[float, float]:
         return self.watch(act, lambda: _wait(quiet))
@@ -108,11 +108,11 @@ def main() -> int:
     for page in PAGES:
         click = app.window.rail.button(page).click
         with _profiled(page == asked.profile):
-            found = holds.visit(click, 2.0 if asked.documents else QUIET)
-        worst = max(worst, _tell(page, found, table))
+            result = holds.visit(click, 2.0 if asked.documents else QUIET)
+        worst = max(worst, _tell(page, result, table))
     for dock in ("jobs", "history"):
-        found = holds.visit(lambda dock=dock: app.window.toggle_dock(dock, True))
-        worst = max(worst, _tell(f"dock {dock}", found, table))
+        result = holds.visit(lambda dock=dock: app.window.toggle_dock(dock, True))
+        worst = max(worst, _tell(f"dock {dock}", result, table))
     _tell("settings (dialog)", holds.visit(lambda: _settings(app)), table)
     for page in PAGES[:3]:
         _tell(f"second visit: {page}", holds.visit(app.window.rail.button(page).click), table)

@@ -40,7 +40,7 @@ class Outcome:
 def main() -> None:
     chosen = _arguments()
     print_machine()
-    source = {one.id: one.source for one in prompt.templates()}[chosen.template]
+    source = {template.id: template.source for template in prompt.templates()}[chosen.template]
     print(
         f"template {chosen.template}, {chosen.split}; "
         "accuracy (fraction of the most frequent prediction), %"
@@ -123,7 +123,10 @@ def _mean(several: list[dict[str, Outcome]]) -> dict[str, Outcome]:
 
 
 def _cells(outcomes: dict[str, Outcome]) -> str:
-    cells = (f"{100 * one.accuracy:.1f} ({100 * one.commonest:.0f})" for one in outcomes.values())
+    cells = (
+        f"{100 * outcome.accuracy:.1f} ({100 * outcome.commonest:.0f})"
+        for outcome in outcomes.values()
+    )
     return "".join(f"{cell:>16}" for cell in cells)
 
 

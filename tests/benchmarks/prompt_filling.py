@@ -26,8 +26,10 @@ from workbench.text.document import TEXT, Document
 def make(folder: Path, count: int) -> Project:
     """300 training documents and `count` in dev."""
     project = Project.create(folder / "filling.glossbench")
-    messages = [one for one in sample.records(resource("samples")) if one.marks.get("class")]
-    messages = [one for one in messages if len(one.document.texts) == 1]
+    messages = [
+        record for record in sample.records(resource("samples")) if record.marks.get("class")
+    ]
+    messages = [message for message in messages if len(message.document.texts) == 1]
     with project.edit("fill", bulk=True):
         layer = labels.add_layer(project.db, "class", "class")
         for name, _colour, _description in sample.CLASSES:

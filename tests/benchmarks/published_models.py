@@ -47,17 +47,17 @@ def _compare(folder: Path, family: str, task: str, place: Path) -> bool:
     records = (data_sets.classes if task == "classify" else data_sets.tags).__wrapped__()
     try:
         model = published.train(records, folder, task, place)
-        found = published.export(records, model, place / "out", ("hf", "onnx"))
+        result = published.export(records, model, place / "out", ("hf", "onnx"))
     except Exception as error:  # the other families are wanted too
         print(f"{family:12} {task:9} {type(error).__name__}: {str(error)[:150]}")
         return False
     figures = []
-    for check in (found["check"], found["checks"]["hf"]):
+    for check in (result["check"], result["checks"]["hf"]):
         figures += [f"{check['equal_labels']:.1%}", f"{check['largest_difference']:.1e}"]
     print(LINE.format(family, task, *figures, f"{time.process_time() - began:.1f}"), flush=True)
     return all(
         check["equal_labels"] == 1 and check["largest_difference"] < 1e-4
-        for check in (found["check"], found["checks"]["hf"])
+        for check in (result["check"], result["checks"]["hf"])
     )
 
 

@@ -19,7 +19,7 @@ def call(capfd):
 
     def run(*arguments):
         capfd.readouterr()
-        code = main([str(one) for one in arguments])
+        code = main([str(argument) for argument in arguments])
         out, err = capfd.readouterr()
         return code, out, err
 
@@ -33,9 +33,9 @@ def ask(call):
     def run(name, *arguments):
         code, out, err = call(*arguments, "--json")
         assert code == 0, err
-        found = json.loads(out)
-        jsonschema.validate(found, schema(name))
-        return found
+        loaded = json.loads(out)
+        jsonschema.validate(loaded, schema(name))
+        return loaded
 
     return run
 

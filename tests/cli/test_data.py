@@ -23,9 +23,9 @@ LINES = [
 def filled(ask, file, tmp_path):
     path = tmp_path / "two.jsonl"
     path.write_text("\n".join(map(json.dumps, LINES)) + "\n{broken\n")
-    found = ask("import", "import", file, path, "--format", "doccano", "--split", "dev")
-    assert (found["documents"], found["spans"]) == (2, 3)
-    assert [(one["line"], one["file"].endswith("two.jsonl")) for one in found["skipped"]] == [
+    answer = ask("import", "import", file, path, "--format", "doccano", "--split", "dev")
+    assert (answer["documents"], answer["spans"]) == (2, 3)
+    assert [(one["line"], one["file"].endswith("two.jsonl")) for one in answer["skipped"]] == [
         (3, True)
     ]
     return file
@@ -43,10 +43,10 @@ def test_labels_are_listed_with_counts(ask, call, filled):
 def test_what_goes_out_is_what_came_in(ask, call, filled, tmp_path):
     out = tmp_path / "out.jsonl"
 
-    found = ask("export-data", "export-data", filled, out, "--format", "doccano", "--split", "dev")
+    answer = ask("export-data", "export-data", filled, out, "--format", "doccano", "--split", "dev")
 
     texts = [json.loads(line)["text"] for line in out.read_text().splitlines()]
-    assert found["documents"] == 2 and texts == [one["text"] for one in LINES]
+    assert answer["documents"] == 2 and texts == [line["text"] for line in LINES]
 
 
 def test_columns_are_mapped_by_role(ask, file, tmp_path):
@@ -67,7 +67,7 @@ def test_columns_are_mapped_by_role(ask, file, tmp_path):
     )
 
     (topic,) = [one for one in ask("labels", "labels", file) if one["layer"] == "topic"]
-    assert [one["count"] for one in topic["labels"]] == [1, 1]
+    assert [label["count"] for label in topic["labels"]] == [1, 1]
 
 
 def test_an_import_says_in_words_what_was_skipped(call, file, tmp_path):
@@ -95,11 +95,11 @@ def test_every_column_of_tags_comes_in_and_one_that_is_left_out_is_a_warning(ask
     path.write_text(NESTED)
 
     assert ask("import", "import", file, path)["spans"] == 2
-    found = ask(
+    answer = ask(
         "import", "import", file, path, "--duplicates", "add", "--map", "text=1", "--map", "tag:x=2"
     )
 
-    assert found["spans"] == 1 and "column 3 holds tags and is left out (1 span)" in str(found)
+    assert answer["spans"] == 1 and "column 3 holds tags and is left out (1 span)" in str(answer)
 
 
 def test_several_columns_are_mapped_to_one_layer(ask, file, tmp_path):
@@ -109,7 +109,7 @@ def test_several_columns_are_mapped_to_one_layer(ask, file, tmp_path):
     ask("import", "import", file, path, *"--map text=1 --map tag:x=2 --map tag:x=3".split())
 
     (layer,) = [one for one in ask("labels", "labels", file) if one["layer"] == "x"]
-    assert {one["name"]: one["count"] for one in layer["labels"]} == {"PER": 1, "GPE": 1}
+    assert {label["name"]: label["count"] for label in layer["labels"]} == {"PER": 1, "GPE": 1}
 
 
 def test_a_dry_run_shows_columns_spans_and_errors_and_changes_nothing(ask, call, file, tmp_path):
@@ -118,7 +118,7 @@ def test_a_dry_run_shows_columns_spans_and_errors_and_changes_nothing(ask, call,
 
     (found,) = ask("import-dry-run", "import", file, path, "--dry-run")
 
-    assert [one["spans"] for one in found["columns"]] == [None, 1, 1]
+    assert [column["spans"] for column in found["columns"]] == [None, 1, 1]
     assert found["problems"] == [{"line": 6, "reason": "the line has 1 column, expected 3"}]
     assert (found["checked"], found["failed"], found["complete"]) == (2, 1, True)
     code, out, err = call("import", file, path, "--dry-run")
@@ -156,16 +156,16 @@ def test_a_killed_import_leaves_no_copy_of_the_texts(call, file, tmp_path):
     importing.stderr.close()
 
     worker.wait(30)
-    assert [one for one in paths.cache_folder().rglob("*") if one.is_file()] == []
+    assert [path for path in paths.cache_folder().rglob("*") if path.is_file()] == []
 
 
 def test_equal_texts_under_other_keys_are_counted_and_can_be_skipped(ask, file, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("id,text\na,one\nb,one\n")
 
-    found = ask("import", "import", file, path, "--duplicates", "skip-text")
+    answer = ask("import", "import", file, path, "--duplicates", "skip-text")
 
-    assert found["documents"] == 1 and found["same_texts"] == {
+    assert answer["documents"] == 1 and answer["same_texts"] == {
         "project": 0,
         "files": 1,
         "action": "skipped",
@@ -177,13 +177,13 @@ def test_formulas_in_a_table_are_warned_of_and_can_be_escaped(ask, call, file, t
     path.write_text("=1+1\n")
     ask("import", "import", file, path)
 
-    found = ask("export-data", "export-data", file, out, "--format", "csv")
-    assert any("formulas" in one for one in found["warnings"])
+    answer = ask("export-data", "export-data", file, out, "--format", "csv")
+    assert any("formulas" in warning for warning in answer["warnings"])
     code, _out, err = call("export-data", file, out, "--format", "csv")
     assert code == 0 and "formulas" in err
 
-    found = ask("export-data", "export-data", file, out, "--format", "csv", "--escape-formulas")
-    assert found["warnings"] == [] and ",'=1+1," in out.read_text()
+    answer = ask("export-data", "export-data", file, out, "--format", "csv", "--escape-formulas")
+    assert answer["warnings"] == [] and ",'=1+1," in out.read_text()
 
 
 def test_escaping_is_for_tables_only(call, file, tmp_path):
@@ -199,8 +199,11 @@ def test_splits_by_file_name_are_offered_and_set_on_request(ask, call, file, tmp
     for path in paths:
         path.write_text(f"from {path.name}\n")
 
-    found = ask("import", "import", file, *paths)
-    assert any("--split by-name" in one and "train.txt → train" in one for one in found["warnings"])
+    answer = ask("import", "import", file, *paths)
+    assert any(
+        "--split by-name" in warning and "train.txt → train" in warning
+        for warning in answer["warnings"]
+    )
     assert "by-name" in call("import", file, *paths)[2]
 
     ask("import", "import", file, *paths, "--split", "by-name", "--duplicates", "add")

@@ -32,7 +32,12 @@ def test_every_text_gives_one_line(call, tiny_model):
     assert code == 0, err
     first, second = map(json.loads, out.splitlines())
     jsonschema.validate(first, schema("inspect"))
-    assert [one["shown"] for one in first["result"]["tokens"]] == ["[CLS]", "the", "tram", "[SEP]"]
+    assert [token["shown"] for token in first["result"]["tokens"]] == [
+        "[CLS]",
+        "the",
+        "tram",
+        "[SEP]",
+    ]
     assert second["texts"] == {"text": "the bus is late"}
 
 
@@ -60,7 +65,7 @@ def test_people_read_tables(call, tiny_model):
         ),
     ],
 )
-def test_what_cannot_be_done_is_told(call, more, code, word):
+def test_what_cannot_be_done_is_reported(call, more, code, word):
     found, out, err = call("inspect", "starter-bert", *more)
 
     assert found == code and word in err and out == ""

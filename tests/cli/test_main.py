@@ -8,7 +8,7 @@ import pytest
 from workbench.base import paths
 from workbench.cli.main import COMMANDS
 
-SCHEMAS = sorted(one.name for one in paths.resource("help/cli").glob("*.schema.json"))
+SCHEMAS = sorted(path.name for path in paths.resource("help/cli").glob("*.schema.json"))
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -17,8 +17,8 @@ def test_a_plugin_is_listed_checked_enabled_and_disabled(tmp_path, ask):
     folder = a_plugin.make(tmp_path)
     assert ask("plugins-list", "plugins", "list") == []
 
-    found = ask("plugins-check", "plugins", "check", folder)
-    assert [one["error"] for one in found["checked"]] == [""]
+    answer = ask("plugins-check", "plugins", "check", folder)
+    assert [one["error"] for one in answer["checked"]] == [""]
 
     ask("plugins-enable", "plugins", "enable", folder, "--yes")
     (listed,) = ask("plugins-list", "plugins", "list")

@@ -70,8 +70,8 @@ def test_info_counts_states_layer_by_layer(ask, call, tmp_path):
     path = ask("sample", "sample", tmp_path)["path"]
 
     layers = {
-        one["layer"]: one["states"]
-        for one in ask("project-info", "project", "info", path)["layers"]
+        layer["layer"]: layer["states"]
+        for layer in ask("project-info", "project", "info", path)["layers"]
     }
 
     assert layers["pairs"] == {"pending": 0, "draft": 0, "submitted": 60, "discarded": 0}
@@ -89,9 +89,9 @@ def test_a_file_that_is_no_project_is_named_and_left_alone(call, tmp_path):
 
 
 def test_a_project_is_copied_whole_and_nothing_is_overwritten(file, ask, call, tmp_path):
-    found = ask("project-copy", "project", "copy", file, tmp_path / "copy.glossbench")
+    answer = ask("project-copy", "project", "copy", file, tmp_path / "copy.glossbench")
 
-    assert found["path"] == str(tmp_path / "copy.glossbench")
-    assert ask("project-info", "project", "info", found["path"])["documents"] == 0
-    code, _out, err = call("project", "copy", file, found["path"])
+    assert answer["path"] == str(tmp_path / "copy.glossbench")
+    assert ask("project-info", "project", "info", answer["path"])["documents"] == 0
+    code, _out, err = call("project", "copy", file, answer["path"])
     assert code == 1 and "exists already" in err

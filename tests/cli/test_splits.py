@@ -32,11 +32,11 @@ def labelled(file):
 
 
 def test_a_dry_run_shows_splits_by_label_and_writes_nothing(ask, call, labelled):
-    found = ask("splits", "splits", labelled, "--shares", "60,20,20", "--dry-run")
+    answer = ask("splits", "splits", labelled, "--shares", "60,20,20", "--dry-run")
 
-    assert found["splits"] == {"train": 30, "dev": 10, "test": 10} and found["kept"] == 5
-    assert (found["changed"], found["outside"], found["dry_run"]) == (45, 10, True)
-    assert [(one["layer"], one["label"]) for one in found["labels"]] == [
+    assert answer["splits"] == {"train": 30, "dev": 10, "test": 10} and answer["kept"] == 5
+    assert (answer["changed"], answer["outside"], answer["dry_run"]) == (45, 10, True)
+    assert [(label["layer"], label["label"]) for label in answer["labels"]] == [
         ("topic", "A"),
         ("topic", "B"),
     ]
@@ -47,9 +47,9 @@ def test_shares_seed_and_layer_decide_and_one_undo_takes_it_back(ask, labelled):
     chosen = ("--shares", "0.5/0.3/0.2", "--seed", 9, "--layer", "topic", "--anew")
 
     promised = ask("splits", "splits", labelled, *chosen, "--dry-run")
-    found = ask("splits", "splits", labelled, *chosen)
+    answer = ask("splits", "splits", labelled, *chosen)
 
-    assert {**promised, "dry_run": False} == found and found["left_test"] > 0
+    assert {**promised, "dry_run": False} == answer and answer["left_test"] > 0
     info = ask("project-info", "project", "info", labelled)["splits"]
     assert info == {"train": 25, "dev": 15, "test": 10, "none": 10}
     project = Project.open(labelled)

@@ -46,7 +46,7 @@ def test_an_input_that_cannot_be_read_is_named_before_a_model_is_loaded(call, tm
 
 
 @pytest.mark.parametrize("command", ["evaluate", "suggest", "export"])
-def test_a_run_that_is_not_there_is_told_with_those_that_are(call, file, tmp_path, command):
+def test_a_run_that_is_not_there_is_reported_with_those_that_are(call, file, tmp_path, command):
     with_run = Project.open(file)
     with with_run.write():
         runs.add(with_run.db, "tags-1", "train", spec={"task": "tag"}, status="done")
@@ -123,7 +123,7 @@ def test_a_template_that_runs_without_end_is_ended(call, copy_sample, tmp_path):
     assert code == 1 and "takes too long (limit 2 s)" in err and out == ""
 
 
-def test_several_classes_are_said_with_their_scores_and_none_with_a_dash():
+def test_several_classes_are_reported_with_their_scores_and_none_with_a_dash():
     line = {"text": "late again", "scores": {"a": 0.9, "b": 0.2}, "label": None, "spans": []}
 
     assert _in_words({**line, "labels": ["a"]}) == "a  0.900  late again"

@@ -15,15 +15,15 @@ def model(tmp_path):
 
 
 def test_neighbours_are_listed_for_every_word(ask, model):
-    found = ask(
+    answer = ask(
         "vectors-neighbours", "vectors", "neighbours", "The", "unseen", "--model", model,
         "--by", "euclid", "--top", "3",
     )  # fmt: skip
 
-    the, unseen = found["words"]
-    assert (found["model"], found["by"]) == ("small.vec", "euclid")
+    the, unseen = answer["words"]
+    assert (answer["model"], answer["by"]) == ("small.vec", "euclid")
     assert (the["word"], the["form"], len(the["neighbours"])) == ("The", "the", 3)
-    distances = [one["score"] for one in the["neighbours"]]
+    distances = [neighbour["score"] for neighbour in the["neighbours"]]
     assert distances == sorted(distances)
     assert (unseen["form"], unseen["neighbours"]) == ("", [])
 
@@ -37,9 +37,9 @@ def test_people_read_a_table_and_a_note_for_an_unknown_word(call, model):
 
 
 def test_an_analogy_leaves_its_own_words_out(ask, model):
-    found = ask("vectors-analogy", "vectors", "analogy", "the", "cat", "dog", "--model", model)
+    answer = ask("vectors-analogy", "vectors", "analogy", "the", "cat", "dog", "--model", model)
 
-    words = [one["word"] for one in found["words"]]
+    words = [word["word"] for word in answer["words"]]
     assert not {"the", "cat", "dog"} & set(words) and len(words) == len(WORDS) - 3
 
 
@@ -87,16 +87,18 @@ def test_vectors_are_trained_in_a_worker_on_a_file_and_on_a_project(ask, call, t
 
     for source in (text, file):
         out = tmp_path / f"{source.stem}.glove.txt"
-        found = ask(
+        answer = ask(
             "vectors-train", "vectors", "train", source, out, "--method", "glove", *settings
         )
 
-        assert (found["words"], found["epochs"], len(found["losses"])) == (4, 2, 2)
+        assert (answer["words"], answer["epochs"], len(answer["losses"])) == (4, 2, 2)
         assert len(out.read_text().splitlines()) == 4
 
 
 def test_a_wrong_setting_of_a_training_is_named(call, tmp_path):
     (tmp_path / "text.txt").write_text("the cat sat\n")
-    told = call("vectors", "train", tmp_path / "text.txt", tmp_path / "v.bin", "--set", "width=4")
+    message = call(
+        "vectors", "train", tmp_path / "text.txt", tmp_path / "v.bin", "--set", "width=4"
+    )
 
-    assert told[0] == 1 and "skipgram has no option 'width'" in told[2]
+    assert message[0] == 1 and "skipgram has no option 'width'" in message[2]

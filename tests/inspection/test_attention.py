@@ -20,7 +20,7 @@ from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.text.document import Document  # noqa: E402
 
 TEXT = "ada met bob in paris, the tram to harbour gate was late"
-DEFAULTS = {one.name: one.default for one in INFO.options}
+DEFAULTS = {option.name: option.default for option in INFO.options}
 
 
 def document(text, second=None):
@@ -49,26 +49,26 @@ def reference(folder, ids):
 def test_every_head_is_equal_to_the_library_s(family, tmp_path):
     folder = tiny_models.make(tmp_path / family, family)
     subject, inspector = Subject(folder, device="cpu"), AttentionInspector()
-    ids = [one.id for one in run(subject, inspector=inspector).tokens]
+    ids = [token.id for token in run(subject, inspector=inspector).tokens]
     wanted = reference(folder, ids)
 
     for layer in (1, 2):
         for head in (1, 2):
-            found = run(subject, inspector=inspector, layer=layer, head=head)
-            assert found.weights == pytest.approx(wanted[layer - 1, head - 1], abs=1e-5)
-    assert found.weights.sum(1) == pytest.approx(np.ones(len(ids)), abs=1e-5)
-    assert np.all(found.hidden == 0) and (found.layers, found.heads) == (2, 2)
+            result = run(subject, inspector=inspector, layer=layer, head=head)
+            assert result.weights == pytest.approx(wanted[layer - 1, head - 1], abs=1e-5)
+    assert result.weights.sum(1) == pytest.approx(np.ones(len(ids)), abs=1e-5)
+    assert np.all(result.hidden == 0) and (result.layers, result.heads) == (2, 2)
 
 
 @pytest.mark.parametrize(
     ("family", "mask"), [("bert", "none"), ("gpt2", "causal"), ("llama", "causal")]
 )
 def test_the_mask_is_seen(family, mask, tmp_path):
-    found = run(Subject(tiny_models.make(tmp_path / "m", family), device="cpu"))
+    result = run(Subject(tiny_models.make(tmp_path / "m", family), device="cpu"))
 
-    later = np.triu(np.ones(found.weights.shape, bool), 1)
-    assert found.mask == mask
-    assert np.array_equal(found.masked, later if mask == "causal" else np.zeros_like(later))
+    later = np.triu(np.ones(result.weights.shape, bool), 1)
+    assert result.mask == mask
+    assert np.array_equal(result.masked, later if mask == "causal" else np.zeros_like(later))
 
 
 def test_a_window_of_attention_is_local():
@@ -84,7 +84,7 @@ def test_a_run_is_loaded_again_with_eager_attention_once(task, tiny_run, monkeyp
     assert not subject.encoder.gives_attention
     before = subject.encoder
 
-    ids = [one.id for one in run(subject).tokens]
+    ids = [token.id for token in run(subject).tokens]
     eager = subject.eager_encoder
 
     assert run(subject, layer=2).weights == pytest.approx(reference(folder, ids)[1, 0], abs=1e-5)
@@ -114,11 +114,11 @@ def test_another_head_of_the_same_text_takes_no_pass(tmp_path, monkeypatch):
     assert len(passes) == 2
 
 
-def test_special_tokens_can_be_hidden_and_what_they_get_is_told(tmp_path):
+def test_special_tokens_can_be_hidden_and_what_they_get_is_reported(tmp_path):
     subject = Subject(tiny_models.make(tmp_path / "m"), device="cpu")
     whole, part = run(subject), run(subject, special=False)
 
-    assert [one.special for one in whole.tokens] == [True, *[False] * len(part.tokens), True]
+    assert [token.special for token in whole.tokens] == [True, *[False] * len(part.tokens), True]
     assert np.array_equal(part.weights, whole.weights[1:-1, 1:-1])
     assert part.weights.sum(1) + part.hidden == pytest.approx(np.ones(len(part.tokens)), abs=1e-5)
     assert part.positions == whole.positions[1:-1]
@@ -138,30 +138,32 @@ def test_a_long_text_is_shown_by_window(tiny_run):
 
 
 def test_a_pair_is_one_input(tiny_run):
-    found = run(Subject(tiny_run("pairs"), device="cpu"), document("late again", "on time"))
+    result = run(Subject(tiny_run("pairs"), device="cpu"), document("late again", "on time"))
 
-    assert [one.field for one in found.tokens if not one.special] == ["text"] * 2 + ["text_b"] * 2
+    assert [token.field for token in result.tokens if not token.special] == ["text"] * 2 + [
+        "text_b"
+    ] * 2
 
 
 def test_the_overview_of_many_tokens_keeps_the_largest_weight_of_each_block():
     values = np.zeros((1, 2, 100, 100), np.float32)
     values[0, 1, 99, 0] = 0.75
 
-    found = pooled(values, 32)
+    result = pooled(values, 32)
 
-    assert found.shape == (1, 2, 32, 32) and found[0, 1, 31, 0] == 0.75 and found.sum() == 0.75
+    assert result.shape == (1, 2, 32, 32) and result[0, 1, 31, 0] == 0.75 and result.sum() == 0.75
     assert pooled(values, 100).shape == values.shape
 
 
 def test_entropy_is_that_of_the_rows(tmp_path):
-    found = run(Subject(tiny_models.make(tmp_path / "m"), device="cpu"), layer=2, head=1)
+    result = run(Subject(tiny_models.make(tmp_path / "m"), device="cpu"), layer=2, head=1)
 
-    rows = -(found.weights * np.log2(found.weights)).sum(1)
-    assert found.entropies[1, 0] == pytest.approx(rows.mean(), abs=1e-4)
+    rows = -(result.weights * np.log2(result.weights)).sum(1)
+    assert result.entropies[1, 0] == pytest.approx(rows.mean(), abs=1e-4)
 
 
 @pytest.mark.parametrize("what", ["layer", "head", "window"])
-def test_what_is_not_there_is_told(what, tmp_path):
+def test_what_is_not_there_is_reported(what, tmp_path):
     subject = Subject(tiny_models.make(tmp_path / "m"), device="cpu")
 
     with pytest.raises(WorkbenchError, match=f"There is no {what} 9"):
@@ -172,11 +174,11 @@ def test_what_is_not_there_is_told(what, tmp_path):
 def test_a_text_without_words_has_the_special_tokens_alone(text, tmp_path):
     subject = Subject(tiny_models.make(tmp_path / "m"), device="cpu")
 
-    assert [one.shown for one in run(subject, text).tokens] == ["[CLS]", "[SEP]"]
+    assert [token.shown for token in run(subject, text).tokens] == ["[CLS]", "[SEP]"]
     assert run(subject, text, special=False).weights.shape == (0, 0)
 
 
 def test_the_starters_give_their_attention():
     for name in ("starter-bert", "starter-gpt"):
-        found = run(Subject(resource("models") / name, device="cpu"))
-        assert found.weights.sum(1) == pytest.approx(np.ones(len(found.tokens)), abs=1e-5)
+        result = run(Subject(resource("models") / name, device="cpu"))
+        assert result.weights.sum(1) == pytest.approx(np.ones(len(result.tokens)), abs=1e-5)

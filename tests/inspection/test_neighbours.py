@@ -22,23 +22,23 @@ def answer(path, text, **options):
 
 
 def test_every_word_of_the_text_appears_once_with_its_neighbours(path):
-    found = answer(path, "The cat, the unseen cat!", top=2).result
+    result = answer(path, "The cat, the unseen cat!", top=2).result
 
-    assert [(one.text, one.form) for one in found.words] == [
+    assert [(word.text, word.form) for word in result.words] == [
         ("The", "the"), ("cat", "cat"), ("the", "the"), ("unseen", ""),
     ]  # fmt: skip
     expected = Lexicon.open(path).neighbours("cat", top=2)
-    assert [(one.word, one.score) for one in found.words[1].neighbours] == [
+    assert [(neighbour.word, neighbour.score) for neighbour in result.words[1].neighbours] == [
         (one.word, one.score) for one in expected
     ]
-    assert (found.by, found.size, found.cut) == ("cosine", len(WORDS), False)
+    assert (result.by, result.size, result.cut) == ("cosine", len(WORDS), False)
 
 
 def test_a_typed_word_replaces_the_text(path):
-    found = answer(path, "the", word="dog", by="euclid").result
+    result = answer(path, "the", word="dog", by="euclid").result
 
-    assert [one.text for one in found.words] == ["dog"]
-    scores = [one.score for one in found.words[0].neighbours]
+    assert [word.text for word in result.words] == ["dog"]
+    scores = [neighbour.score for neighbour in result.words[0].neighbours]
     assert scores == sorted(scores)
 
 
@@ -56,7 +56,7 @@ def test_it_is_offered_where_there_are_word_vectors_alone(path, tiny_model):
 
     def refused(model):
         offers = inspect.offers(inspect.of_folder(str(model)))
-        return next(one.refused for one in offers if one.id == INFO.id)
+        return next(offer.refused for offer in offers if offer.id == INFO.id)
 
     assert refused(path) == ""
     assert refused(tiny_model) == "This model does not provide: word vectors."

@@ -109,7 +109,7 @@ def plugin(user_dir, monkeypatch):
     yield
     registry.registry.cache_clear()
     plugins._finder.packages.pop("toy_lengths", None)
-    for name in [one for one in sys.modules if one.partition(".")[0] == "toy_lengths"]:
+    for name in [module for module in sys.modules if module.partition(".")[0] == "toy_lengths"]:
         del sys.modules[name]
     shutil.rmtree(folder)
 
@@ -133,7 +133,7 @@ def state(project):
 
 
 def test_the_page_offers_it_and_gets_its_typed_result(state):
-    offers = {one.id: one for one in state.offers}
+    offers = {offer.id: offer for offer in state.offers}
     assert offers["toy.lengths"].question == "read" and not offers["toy.lengths"].refused
     assert offers["toy.choosy"].refused == "This model does not provide: telepathy."
 

@@ -40,17 +40,17 @@ def bert():
 
 
 def test_subwords_stand_under_their_words_with_offsets_and_ids(bert):
-    found = bert("subwords", SENTENCE).result
+    result = bert("subwords", SENTENCE).result
 
     north = [
-        one
-        for one in found.tokens
-        if one.word is not None and found.words[one.word].text == "Northfield"
+        token
+        for token in result.tokens
+        if token.word is not None and result.words[token.word].text == "Northfield"
     ]
     assert [one.piece for one in north] == ["north", "##field"]
     assert [SENTENCE[one.start : one.end] for one in north] == ["North", "field"]
-    assert [one.piece for one in found.tokens if one.special] == ["[CLS]", "[SEP]"]
-    assert len(found.words) == 12 and found.count == 13
+    assert [token.piece for token in result.tokens if token.special] == ["[CLS]", "[SEP]"]
+    assert len(result.words) == 12 and result.count == 13
 
 
 def test_a_masked_model_gives_its_five_best_words_with_each_one_hidden(bert):
@@ -79,60 +79,70 @@ def test_a_causal_model_gives_its_five_best_next_words(gpt):
     with torch.no_grad():
         scores = model(torch.tensor([ids])).logits[0].softmax(-1)
 
-    found = gpt("vocabulary", SENTENCE).result
+    result = gpt("vocabulary", SENTENCE).result
 
-    assert not found.masked and [one.id for one in found.tokens] == ids
-    assert [share for _, share in found.tokens[2].best] == pytest.approx(
+    assert not result.masked and [token.id for token in result.tokens] == ids
+    assert [share for _, share in result.tokens[2].best] == pytest.approx(
         scores[2].topk(5).values.tolist(), abs=1e-4
     )
-    assert found.tokens[2].own == pytest.approx(float(scores[2, ids[3]]), abs=1e-5)
-    assert found.tokens[-1].own is None and found.tokens[1].shown.startswith("␣")
+    assert result.tokens[2].own == pytest.approx(float(scores[2, ids[3]]), abs=1e-5)
+    assert result.tokens[-1].own is None and result.tokens[1].shown.startswith("␣")
 
 
 def test_a_tagger_gives_the_distribution_of_every_subword_and_its_spans(tiny_run):
     folder = tiny_run("tag", ("PER", "LOC"))
 
     asked = opened(folder)
-    found, spans = asked("token_scores", SENTENCE).result, asked("spans", SENTENCE).result
+    result, spans = asked("token_scores", SENTENCE).result, asked("spans", SENTENCE).result
 
     ours = Predictor.load(folder, "cpu").predict([Document("", (("text", SENTENCE),))])[0]
     assert [(s.start, s.end, s.label) for s in spans.spans] == [
         (s.start, s.end, s.label) for s in ours.spans
     ]
-    assert found.labels == spans.labels == ("PER", "LOC")
-    for row in found.tokens:
+    assert result.labels == spans.labels == ("PER", "LOC")
+    for row in result.tokens:
         assert row.special or [share for _, share in row.best] == sorted(
             (share for _, share in row.best), reverse=True
         )
-    assert {label for label, _ in found.tokens[3].best} == {"O", "B-PER", "I-PER", "B-LOC", "I-LOC"}
-    assert sum(share for _, share in found.tokens[3].best) == pytest.approx(1)
+    assert {label for label, _ in result.tokens[3].best} == {
+        "O",
+        "B-PER",
+        "I-PER",
+        "B-LOC",
+        "I-LOC",
+    }
+    assert sum(share for _, share in result.tokens[3].best) == pytest.approx(1)
 
 
 def test_a_classifier_gives_every_class_in_the_order_of_its_labels(tiny_run):
-    found = opened(tiny_run("classify"))("class_scores", SENTENCE).result
+    result = opened(tiny_run("classify"))("class_scores", SENTENCE).result
 
-    assert [label for label, _ in found.classes] == ["delay", "praise", "ticket"]
-    assert sum(share for _, share in found.classes) == pytest.approx(1)
+    assert [label for label, _ in result.classes] == ["delay", "praise", "ticket"]
+    assert sum(share for _, share in result.classes) == pytest.approx(1)
 
 
 def test_a_pair_names_the_text_that_each_subword_is_from(tiny_run):
     texts = {"text": "Late again.", "text_b": "On time."}
-    found = opened(tiny_run("pairs"))("subwords", texts).result
+    result = opened(tiny_run("pairs"))("subwords", texts).result
 
-    assert [one.shown for one in found.tokens if one.field == "text_b"] == ["on", "time", "."]
-    assert {one.field for one in found.words} == {"text", "text_b"}
+    assert [token.shown for token in result.tokens if token.field == "text_b"] == [
+        "on",
+        "time",
+        ".",
+    ]
+    assert {word.field for word in result.words} == {"text", "text_b"}
 
 
 def test_every_subword_of_a_long_tagged_text_stands_there_once_in_order(tiny_run):
     text = " ".join(f"word{number} of" for number in range(80))
 
-    found = opened(tiny_run("tag"))("token_scores", text).result
+    result = opened(tiny_run("tag"))("token_scores", text).result
 
-    starts = [one.start for one in found.tokens if not one.special]
+    starts = [token.start for token in result.tokens if not token.special]
     tokenizer = transformers.AutoTokenizer.from_pretrained(resource("models") / "starter-bert")
-    assert [one.id for one in found.tokens] == tokenizer(text).input_ids
-    assert starts == sorted(starts) and not found.cut
-    assert all(one.best for one in found.tokens if not one.special)
+    assert [token.id for token in result.tokens] == tokenizer(text).input_ids
+    assert starts == sorted(starts) and not result.cut
+    assert all(token.best for token in result.tokens if not token.special)
 
 
 def test_of_a_long_text_a_masked_model_answers_a_part_and_goes_on_from_there(bert, monkeypatch):
@@ -144,27 +154,27 @@ def test_of_a_long_text_a_masked_model_answers_a_part_and_goes_on_from_there(ber
 
     assert (
         first.answered == 9
-        and [bool(one.best) for one in first.tokens[1:12]] == [True] * 9 + [False] * 2
+        and [bool(token.best) for token in first.tokens[1:12]] == [True] * 9 + [False] * 2
     )
     assert not second.tokens[9].best and second.tokens[10].best
     both = first.joined(second)
-    assert all(one.best for one in both.tokens[1:19]) and both.unanswered == 60 - 18
+    assert all(token.best for token in both.tokens[1:19]) and both.unanswered == 60 - 18
 
 
 def test_what_the_tokenizer_does_not_know_is_counted(bert):
     assert bert("subwords", "Late again today").unknown == 0.0
-    found = bert("subwords", "پنجره ᚠᚢᚦ again")
-    assert found.unknown == pytest.approx(1 / 3)
-    assert any(one.unknown for one in found.result.tokens)
+    result = bert("subwords", "پنجره ᚠᚢᚦ again")
+    assert result.unknown == pytest.approx(1 / 3)
+    assert any(token.unknown for token in result.result.tokens)
 
 
 def test_emoji_and_right_to_left_offsets_are_code_points(bert):
     text = "😀 tram שלום"
 
-    found = bert("subwords", text).result
+    result = bert("subwords", text).result
 
-    assert "tram" in [text[one.start : one.end] for one in found.tokens]
-    assert text[found.tokens[-2].start : found.tokens[-2].end] == "ם"
+    assert "tram" in [text[token.start : token.end] for token in result.tokens]
+    assert text[result.tokens[-2].start : result.tokens[-2].end] == "ם"
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\u200b"])

@@ -44,7 +44,7 @@ def asked(folder, inspector, text="ada met bob"):
 
 def available(folder, task):
     offers = inspect.offers(inspect.Choice("run 1", "x", str(folder), task, 1))
-    return {one.id for one in offers if not one.refused}
+    return {offer.id for offer in offers if not offer.refused}
 
 
 STEP = [[0.5, 1.0, -1.0], [0.25, -0.5, 2.0], [0.0, 0.125, 1.5]]
@@ -54,14 +54,14 @@ def test_the_scores_of_a_crf_are_those_that_it_learned(made):
     head = {"start": [0.5, 1.0, 3.0], "step": STEP, "end": [0.1, 0.2, 0.3]}
     folder = made("tag", ["PER"], {"decoder": "crf"}, head=head)
 
-    found = asked(folder, "transitions")
+    result = asked(folder, "transitions")
 
-    assert found.tags == ("O", "B-PER", "I-PER") and found.labels == ("PER",)
-    assert found.no_start.tolist() == [False, False, True]  # I- begins no text in BIO
-    assert found.no_step.tolist() == [[False, False, True], [False] * 3, [False] * 3]
-    assert found.start == pytest.approx([0.5, 1.0, 0])
-    assert found.end == pytest.approx([0.1, 0.2, 0.3])
-    assert np.where(found.no_step, STEP, found.step) == pytest.approx(np.array(STEP))
+    assert result.tags == ("O", "B-PER", "I-PER") and result.labels == ("PER",)
+    assert result.no_start.tolist() == [False, False, True]  # I- begins no text in BIO
+    assert result.no_step.tolist() == [[False, False, True], [False] * 3, [False] * 3]
+    assert result.start == pytest.approx([0.5, 1.0, 0])
+    assert result.end == pytest.approx([0.1, 0.2, 0.3])
+    assert np.where(result.no_step, STEP, result.step) == pytest.approx(np.array(STEP))
     assert {"transitions", "spans", "attention"} <= available(folder, "tag")
     assert asked(folder, "attention").weights.sum(1) == pytest.approx(np.ones(5), abs=1e-5)
 
@@ -78,11 +78,11 @@ def test_several_labels_come_with_their_thresholds(made):
     thresholds = {"decoder": {"thresholds": [0.0, 1.0]}}
     folder = made("multilabel", ["late", "full"], {}, **thresholds)
 
-    found = asked(folder, "label_scores")
+    result = asked(folder, "label_scores")
 
     wanted = Predictor.load(folder, "cpu").predict_texts(["ada met bob"])[0].to_json()
-    assert [one.label for one in found.labels] == ["late", "full"]
-    assert {one.label: one.score for one in found.labels} == pytest.approx(wanted["scores"])
-    assert [one.label for one in found.labels if one.predicted] == wanted["labels"]
+    assert [label.label for label in result.labels] == ["late", "full"]
+    assert {label.label: label.score for label in result.labels} == pytest.approx(wanted["scores"])
+    assert [label.label for label in result.labels if label.predicted] == wanted["labels"]
     assert {"label_scores", "subwords"} <= available(folder, "multilabel")
     assert "class_scores" not in available(folder, "multilabel")

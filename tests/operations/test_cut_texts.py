@@ -50,11 +50,11 @@ def test_training_and_dev_documents_that_are_submitted_are_counted(project, fill
         [*rows, (LONG, "test", "submitted"), (LONG, "train", "draft"), (WIDE, "train", "submitted")]
     )
 
-    found = train.count_cut(project, layer, model, max_length=32)
+    result = train.count_cut(project, layer, model, max_length=32)
 
     whole = [(text,) for text, split, state in [*rows, (WIDE, "train", "submitted")]]
     expected = sum(cut for _piece, cut in Tokenizer.load(model).whole(whole, 32))
-    assert found == train.CutCount(texts=9, cut=expected, max_length=32) and expected >= 3
+    assert result == train.CutCount(texts=9, cut=expected, max_length=32) and expected >= 3
 
 
 def test_a_text_of_exactly_the_length_is_not_cut(project, filled, model):

@@ -60,16 +60,16 @@ def test_only_the_wanted_split_is_written(project, topics, tmp_path):
 def test_predictions_take_the_place_of_gold_or_stand_beside_it(project, trained, tmp_path):
     out = tmp_path / "x.jsonl"
 
-    found = corpus.export_data(
+    result = corpus.export_data(
         project, out, format="doccano", split="dev", source="predictions", run=trained
     )
-    assert found.documents == 4 and json.loads(out.read_text().splitlines()[0])["label"] == [
+    assert result.documents == 4 and json.loads(out.read_text().splitlines()[0])["label"] == [
         "praise"
     ]
 
     corpus.export_data(project, out, format="glossbench", split="dev", source="both", run=trained)
     header, first, *_ = map(json.loads, out.read_text().splitlines())
-    assert [one["name"] for one in header["layers"]] == ["topic", "topic (first)"]
+    assert [layer["name"] for layer in header["layers"]] == ["topic", "topic (first)"]
     assert first["marks"] == {"topic": ["complaint"], "topic (first)": ["praise"]}
 
 
@@ -104,19 +104,19 @@ def two_span_layers(project, add_layer, add_documents):
 def test_an_export_of_predictions_holds_no_gold(project, two_span_layers, tmp_path, format):
     out = tmp_path / "out"
 
-    found = corpus.export_data(
+    result = corpus.export_data(
         project, out, format=format, source="predictions", run=two_span_layers
     )
 
     assert "PER" not in out.read_text() and "Bob" not in out.read_text()
     assert (
         "Only the predictions for layer places are exported. "
-        "Layers without predictions were omitted: names." in found.warnings
+        "Layers without predictions were omitted: names." in result.warnings
     )
     if format != "conllu":  # there is nothing without tokens
         assert (
-            "1 documents have no prediction of this run and were omitted." in found.warnings
-            and found.documents == 1
+            "1 documents have no prediction of this run and were omitted." in result.warnings
+            and result.documents == 1
         )
 
 
@@ -140,7 +140,7 @@ def test_columns_of_gold_and_predictions_are_about_one_layer(project, two_span_l
     ] == "Ada\tO\tO\nin\tO\tO\nRome\tO\tB-LOC"
 
 
-def test_what_cannot_be_is_told_and_nothing_is_written(project, topics, tmp_path):
+def test_what_cannot_be_is_reported_and_nothing_is_written(project, topics, tmp_path):
     for path, options, word in (
         (tmp_path / "x", {"format": "odd"}, "odd"),
         (tmp_path / "x", {"format": "csv", "split": "odd"}, "odd"),
@@ -166,7 +166,7 @@ def test_a_full_disk_leaves_the_old_file_as_it_was(project, topics, tmp_path, mo
 
     assert (
         out.read_text() == "old"
-        and [one.name for one in tmp_path.iterdir() if "tmp" in one.name] == []
+        and [path.name for path in tmp_path.iterdir() if "tmp" in path.name] == []
     )
 
 

@@ -49,28 +49,28 @@ def test_an_unknown_way_with_duplicates_is_refused(bring):
 
 
 def texts(project):
-    return [one.document.text for one in documents.records(project.db)]
+    return [record.document.text for record in documents.records(project.db)]
 
 
 def test_an_import_brings_documents_layers_and_labels_in_one_undo_step(project, bring):
-    found = bring(LINES, split="dev")
+    result = bring(LINES, split="dev")
 
-    assert (found.documents, found.spans, found.skipped) == (2, 2, ())
+    assert (result.documents, result.spans, result.skipped) == (2, 2, ())
     assert (
         corpus.info(project)["splits"]["dev"] == 2
         and corpus.info(project)["states"]["submitted"] == 2
     )
     (layer,) = labels.layers(project.db)
-    assert [(one.name, one.key) for one in layer.labels] == [("PER", "1"), ("LOC", "2")]
+    assert [(label.name, label.key) for label in layer.labels] == [("PER", "1"), ("LOC", "2")]
     assert project.undo() == "Import x.jsonl" and corpus.info(project)["layers"] == []
 
 
-def test_faults_are_told_with_file_line_and_reason(bring):
-    found = bring('{"text": "fine", "label": []}\n{broken\n')
+def test_faults_are_reported_with_file_line_and_reason(bring):
+    result = bring('{"text": "fine", "label": []}\n{broken\n')
 
-    (skipped,) = found.skipped
+    (skipped,) = result.skipped
     assert (
-        found.documents == 1
+        result.documents == 1
         and skipped.line == 2
         and skipped.file.endswith("x.jsonl")
         and "JSON" in skipped.reason
@@ -80,12 +80,12 @@ def test_faults_are_told_with_file_line_and_reason(bring):
 def test_the_same_key_and_text_is_skipped_by_default(project, bring):
     bring(LINES)
 
-    found = bring(LINES)
+    result = bring(LINES)
 
     assert (
-        found.documents == 0
-        and [one.line for one in found.skipped] == [1, 2]
-        and "a" in found.skipped[0].reason
+        result.documents == 0
+        and [one.line for one in result.skipped] == [1, 2]
+        and "a" in result.skipped[0].reason
     )
     assert project.undo_title == "Import x.jsonl" and len(texts(project)) == 2
 
@@ -94,21 +94,25 @@ def test_duplicates_as_suggestions_leave_gold_alone(project, bring):
     bring(LINES)
     changed = [{**LINES[0], "label": [[0, 3, "PER"], [8, 11, "PER"]]}]
 
-    found = bring(changed, duplicates="suggest")
+    result = bring(changed, duplicates="suggest")
 
-    assert (found.documents, found.suggestions) == (0, 1) and "suggestions" in found.warnings[0]
+    assert (result.documents, result.suggestions) == (0, 1) and "suggestions" in result.warnings[0]
     (first, _second) = documents.ids(project.db)
     view = annotate.view(project, first)
-    assert len(view.spans) == 1 and [(one.start, one.end) for one in view.suggestions] == [(8, 11)]
+    assert len(view.spans) == 1 and [
+        (suggestion.start, suggestion.end) for suggestion in view.suggestions
+    ] == [(8, 11)]
     assert bring(changed, duplicates="suggest").suggestions == 0  # those that are open stand once
 
 
 def test_duplicates_can_be_added_under_a_new_key(project, bring):
     bring(LINES)
 
-    found = bring(LINES, duplicates="add")
+    result = bring(LINES, duplicates="add")
 
-    assert found.documents == 2 and [one.document.key for one in documents.records(project.db)] == [
+    assert result.documents == 2 and [
+        record.document.key for record in documents.records(project.db)
+    ] == [
         "a",
         "b",
         "a (2)",
@@ -126,36 +130,39 @@ OTHER = (
 def test_equal_texts_under_other_keys_are_imported_and_counted(project, bring):
     bring(LINES)
 
-    found = bring(OTHER)
+    result = bring(OTHER)
 
-    assert (found.documents, found.same_texts) == (3, SameTexts(1, 1, "imported"))
-    assert "(x = a); it was imported as well" in found.warnings[0]
-    assert "repeats a text in the files under another key (z = y)" in found.warnings[1]
+    assert (result.documents, result.same_texts) == (3, SameTexts(1, 1, "imported"))
+    assert "(x = a); it was imported as well" in result.warnings[0]
+    assert "repeats a text in the files under another key (z = y)" in result.warnings[1]
 
 
 def test_equal_texts_under_other_keys_can_be_skipped(project, bring):
     bring(LINES)
 
-    found = bring(OTHER, duplicates="skip-text")
+    result = bring(OTHER, duplicates="skip-text")
 
-    assert (found.documents, found.same_texts) == (1, SameTexts(1, 1, "skipped"))
-    assert [(one.line, one.reason) for one in found.skipped] == [
+    assert (result.documents, result.same_texts) == (1, SameTexts(1, 1, "skipped"))
+    assert [(one.line, one.reason) for one in result.skipped] == [
         (1, "its text already exists in the project under the key a"),
         (3, "its text already occurs in the files under the key y"),
     ]
-    assert [one.document.key for one in documents.records(project.db)] == ["a", "b", "y"]
+    assert [record.document.key for record in documents.records(project.db)] == ["a", "b", "y"]
 
 
 def test_labels_of_equal_texts_can_become_suggestions(project, bring):
     bring(LINES)
 
-    found = bring(OTHER, duplicates="suggest-text")
+    result = bring(OTHER, duplicates="suggest-text")
 
-    assert (found.documents, found.suggestions, found.skipped) == (1, 2, ())
-    assert found.same_texts == SameTexts(1, 1, "suggested")
+    assert (result.documents, result.suggestions, result.skipped) == (1, 2, ())
+    assert result.same_texts == SameTexts(1, 1, "suggested")
     first, _second, new = documents.ids(project.db)
     suggested = {
-        id: [(one.start, one.end) for one in annotate.view(project, id).suggestions]
+        id: [
+            (suggestion.start, suggestion.end)
+            for suggestion in annotate.view(project, id).suggestions
+        ]
         for id in (first, new)
     }
     assert suggested == {first: [(8, 11)], new: [(0, 3)]}
@@ -207,31 +214,31 @@ def test_texts_of_brat_come_in_once_with_their_annotations(project, inline_jobs,
 def test_a_text_whose_annotations_were_not_chosen_is_a_warning(project, bring, tmp_path):
     (tmp_path / "a.ann").write_text("T1\tPER 0 3\tAda\n")
 
-    found = bring("Ada met Bob.\n", "a.txt")
+    result = bring("Ada met Bob.\n", "a.txt")
 
-    assert any("a.ann contains annotations of a.txt" in one for one in found.warnings)
+    assert any("a.ann contains annotations of a.txt" in warning for warning in result.warnings)
 
 
-def test_the_same_key_with_another_text_gets_a_new_key_and_is_told(project, bring):
+def test_the_same_key_with_another_text_gets_a_new_key_and_is_reported(project, bring):
     bring(LINES)
 
-    found = bring(
+    result = bring(
         [{"id": "a", "text": "another", "label": []}, {"id": "a", "text": "third", "label": []}]
     )
 
     assert (
-        found.documents == 2
-        and not found.skipped
-        and any("a → a (2)" in one for one in found.warnings)
+        result.documents == 2
+        and not result.skipped
+        and any("a → a (2)" in warning for warning in result.warnings)
     )
-    assert len({one.document.key for one in documents.records(project.db)}) == 4
+    assert len({record.document.key for record in documents.records(project.db)}) == 4
 
 
 def test_records_without_a_key_are_called_by_file_and_line(project, bring):
     bring("one\n\ntwo\n", "t.txt")
     bring('[{"text": "x", "label": ["A"]}, {"text": "y", "label": ["A"]}]', "u.json")
 
-    assert [one.document.key for one in documents.records(project.db)] == [
+    assert [record.document.key for record in documents.records(project.db)] == [
         "t.txt:1",
         "t.txt:3",
         "u.json:1",
@@ -251,13 +258,13 @@ def test_labels_go_to_the_only_layer_of_their_kind(project, bring, add_layer):
 def test_a_layer_of_another_kind_with_that_name_is_left_alone(project, bring, add_layer):
     add_layer("topic", "span", ())
 
-    found = bring("text,kind\nx,A\n", "t.csv", mapping=(("text", "text"), ("label:topic", "kind")))
+    result = bring("text,kind\nx,A\n", "t.csv", mapping=(("text", "text"), ("label:topic", "kind")))
 
-    assert [(one.name, one.kind) for one in labels.layers(project.db)] == [
+    assert [(layer.name, layer.kind) for layer in labels.layers(project.db)] == [
         ("topic", "span"),
         ("topic 2", "class"),
     ]
-    assert any("topic 2" in one for one in found.warnings)
+    assert any("topic 2" in warning for warning in result.warnings)
 
 
 TAGGED = "Ada\tPROPN\nmet\tVERB\nBob\tPROPN\n\nHi\tINTJ\n"
@@ -294,7 +301,7 @@ def test_spans_do_not_go_into_a_layer_of_tags(project, bring, add_layer):
     bring(LINES)
     bring(TAGGED, "pos.conll")
 
-    assert [(one.name, one.kind) for one in labels.layers(project.db)] == [
+    assert [(layer.name, layer.kind) for layer in labels.layers(project.db)] == [
         ("tags", "tag"),
         ("spans", "span"),
     ]
@@ -317,7 +324,7 @@ def test_what_cannot_be_read_changes_nothing(project, bring, content, word):
     assert project.undo_title is None and corpus.info(project)["documents"] == 0
 
 
-def test_a_missing_file_and_an_unknown_role_are_told_at_once(project, inline_jobs, tmp_path):
+def test_a_missing_file_and_an_unknown_role_are_reported_at_once(project, inline_jobs, tmp_path):
     with pytest.raises(ImportFailed, match="none.csv"):
         corpus.import_files(project, inline_jobs, [tmp_path / "none.csv"])
     (tmp_path / "a.csv").write_text("text\na\n")
@@ -340,10 +347,10 @@ def test_a_cancelled_import_changes_nothing_and_leaves_no_file(
     )
 
 
-def test_a_guessed_encoding_is_told(project, bring):
-    found = bring("text,label\nStraße,gut\n".encode("latin-1"), "l.csv")
+def test_a_guessed_encoding_is_reported(project, bring):
+    result = bring("text,label\nStraße,gut\n".encode("latin-1"), "l.csv")
 
-    assert texts(project) == ["Straße"] and "cp1252" in found.warnings[0]
+    assert texts(project) == ["Straße"] and "cp1252" in result.warnings[0]
 
 
 def test_two_files_come_in_as_one_step(project, inline_jobs, tmp_path):
@@ -362,19 +369,19 @@ def test_a_preview_guesses_and_shows_the_first_rows(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("text,label,n\none,A,1\n,B,2\n")
 
-    found = corpus.preview(path)
+    preview = corpus.preview(path)
 
-    assert (found.format, found.encoding, found.delimiter, found.columns) == (
+    assert (preview.format, preview.encoding, preview.delimiter, preview.columns) == (
         "csv",
         "utf-8",
         ",",
         ("text", "label", "n"),
     )
     assert (
-        found.mapping == (("text", "text"), ("label:class", "label"), ("meta:n", "n"))
-        and len(found.rows) == 2
+        preview.mapping == (("text", "text"), ("label:class", "label"), ("meta:n", "n"))
+        and len(preview.rows) == 2
     )
-    assert found.why and found.problems == ((3, "the text is empty"),)
+    assert preview.why and preview.problems == ((3, "the text is empty"),)
 
 
 def test_markup_needs_the_format_to_be_chosen(project, bring):
@@ -395,34 +402,34 @@ def test_a_file_of_another_program_changes_nothing(project, bring):
 
 
 def test_a_chosen_format_that_does_not_fit_is_a_warning(bring):
-    found = bring("#FORMAT=WebAnno TSV 3.3\n1-1\t0-3\tAda\n", "a.tsv", format="tsv")
+    result = bring("#FORMAT=WebAnno TSV 3.3\n1-1\t0-3\tAda\n", "a.tsv", format="tsv")
 
-    assert any("WebAnno TSV" in one for one in found.warnings)
+    assert any("WebAnno TSV" in warning for warning in result.warnings)
 
 
 def test_a_file_most_of_whose_records_have_errors_is_a_warning(bring):
-    found = bring("text,label\na,b\n,x\n,y\n", "t.csv")
+    result = bring("text,label\na,b\n,x\n,y\n", "t.csv")
 
-    assert any("most records have errors (2 of 3)" in one for one in found.warnings)
+    assert any("most records have errors (2 of 3)" in warning for warning in result.warnings)
 
 
 def test_a_different_label_for_nearly_every_document_is_a_warning(bring):
     rows = [{"text": f"text {n}", "label": [f"answer number {n}"]} for n in range(25)]
 
-    found = bring(rows)
+    result = bring(rows)
 
-    assert any("25 different labels for 25 documents" in one for one in found.warnings)
+    assert any("25 different labels for 25 documents" in warning for warning in result.warnings)
 
 
 def test_a_preview_says_how_many_of_the_first_records_fail_and_where(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("text,label\n" + "fine,A\n" * 30 + ",A\n" + "fine,B\n" * 5 + '"open,C\n')
 
-    found = corpus.preview(path)
+    preview = corpus.preview(path)
 
-    assert (found.failed, found.checked, found.mostly_wrong) == (2, 37, False)
-    assert [line for line, _why in found.problems] == [32, 38]
-    late = [row for row in found.rows if row.problem]
+    assert (preview.failed, preview.checked, preview.mostly_wrong) == (2, 37, False)
+    assert [line for line, _why in preview.problems] == [32, 38]
+    late = [row for row in preview.rows if row.problem]
     assert [(row.line, row.raw, row.cells[0]) for row in late] == [
         (32, True, ",A"),
         (38, True, '"open,C'),
@@ -435,9 +442,9 @@ def test_other_files_of_an_import_are_looked_at_too(tmp_path):
     (tmp_path / "b.md").write_text("# Title\n")
     (tmp_path / "c.txt").write_text("fine\n")
 
-    found = corpus.refused([tmp_path / name for name in ("a.xml", "b.md", "c.txt", "none.txt")])
+    result = corpus.refused([tmp_path / name for name in ("a.xml", "b.md", "c.txt", "none.txt")])
 
-    assert len(found) == 3 and "TEI" in found[0] and "Markdown" in found[1]
+    assert len(result) == 3 and "TEI" in result[0] and "Markdown" in result[1]
     assert not corpus.refused([tmp_path / "b.md"], format="text")
 
 
@@ -452,4 +459,4 @@ def test_no_copy_of_the_texts_stays_in_the_cache_however_an_import_ends(
     inline_jobs.wait(handle.job)
 
     assert handle.status == "cancelled"
-    assert [one for one in paths.cache_folder().rglob("*") if one.is_file()] == []
+    assert [path for path in paths.cache_folder().rglob("*") if path.is_file()] == []

@@ -26,10 +26,10 @@ def test_the_split_is_a_word_in_the_name_of_the_file_or_of_its_folder(name, spli
 
 def test_splits_are_suggested_from_two_files_with_such_names():
     assert suggested(["train.csv", "a.csv"]) == {}
-    found = suggested(["train.csv", "a.csv", "x-test.csv"])
+    result = suggested(["train.csv", "a.csv", "x-test.csv"])
 
-    assert found == {Path("train.csv"): "train", Path("x-test.csv"): "test"}
-    assert described(found) == "train.csv → train, x-test.csv → test"
+    assert result == {Path("train.csv"): "train", Path("x-test.csv"): "test"}
+    assert described(result) == "train.csv → train, x-test.csv → test"
 
 
 def test_many_files_are_described_in_short():
@@ -46,7 +46,10 @@ def bring(project, inline_jobs, tmp_path):
         handle = corpus.import_files(project, inline_jobs, paths, **options)
         inline_jobs.wait(handle.job)
         assert handle.error is None, handle.error
-        return [(one.document.text, one.document.split) for one in documents.records(project.db)]
+        return [
+            (record.document.text, record.document.split)
+            for record in documents.records(project.db)
+        ]
 
     return bring
 
@@ -59,9 +62,9 @@ FILES = {
 
 
 def test_names_set_the_split_and_a_split_in_the_data_wins(bring):
-    found = bring(FILES, split="by-name")
+    result = bring(FILES, split="by-name")
 
-    assert found == [("a", "train"), ("b", "test"), ("c", "dev"), ("d", None)]
+    assert result == [("a", "train"), ("b", "test"), ("c", "dev"), ("d", None)]
 
 
 def test_names_set_no_split_unless_asked(bring):

@@ -52,7 +52,7 @@ def test_a_key_that_is_taken_reserved_or_no_key_is_refused_by_name(project):
 
 def test_imported_labels_keep_keys_that_are_free_and_never_fail(project):
     id = labels.add_layer(project, "spans", "span", labels=["PER"])
-    found = labels.add_labels(
+    result = labels.add_labels(
         project,
         id,
         [
@@ -72,7 +72,7 @@ def test_imported_labels_keep_keys_that_are_free_and_never_fail(project):
         ("ORG", "", "7", ""),
         ("X y", "", "3", ""),
     ]
-    assert found == {label.name: label.id for label in layer(project).labels}
+    assert result == {label.name: label.id for label in layer(project).labels}
 
 
 def test_names_are_unique_one_line_and_not_empty(project):

@@ -21,7 +21,7 @@ def known():
     """A registry of its own, as one of a fresh process."""
     registry.registry.cache_clear()
     yield registry.registry()
-    for name in [one for one in sys.modules if one.partition(".")[0] == "lines"]:
+    for name in [module for module in sys.modules if module.partition(".")[0] == "lines"]:
         del sys.modules[name]
     registry.registry.cache_clear()
 
@@ -108,9 +108,9 @@ def test_a_check_passes_where_everything_is_as_the_contract_asks(tmp_path):
     ],
 )
 def test_a_check_says_what_does_not_fit(tmp_path, entries, code, words):
-    found = checked(a_plugin.make(tmp_path, entries=entries, code=code))
+    result = checked(a_plugin.make(tmp_path, entries=entries, code=code))
 
-    assert words in found.error
+    assert words in result.error
 
 
 def test_corrected_code_is_read_when_it_is_checked_again(tmp_path):

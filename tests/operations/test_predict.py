@@ -13,7 +13,7 @@ from workbench.text.fields import ClassScores, Prediction
 
 
 def texts_of(documents):
-    return [one.text for one in documents]
+    return [document.text for document in documents]
 
 
 def test_a_text_file_gives_one_document_a_line_empty_ones_too(tmp_path):
@@ -114,7 +114,7 @@ def test_a_device_is_not_read_without_end():
         predict_files.read_inputs(Path("/dev/zero"))
 
 
-def test_a_tagger_of_imported_tokens_is_told_of_once_where_texts_come_without(tmp_path):
+def test_a_tagger_of_imported_tokens_warns_once_where_texts_come_without(tmp_path):
     raw = predict_files.texts_to_documents(["one", "two"])
     tokens = [Document("1", (("text", "one"),), tokens={"text": ((0, 3),)})]
 

@@ -48,40 +48,40 @@ def preview(project):
 
 
 def test_the_preview_is_exactly_the_prompt_with_its_length(preview, topics):
-    found = preview(spec(shots=1, seed=3), label="praise")
+    result = preview(spec(shots=1, seed=3), label="praise")
 
-    first, second = found.text.split("\n")
+    first, second = result.text.split("\n")
     assert first.rsplit(" => ")[1] in ("praise", "complaint") and "train" in first
     assert second == "the tram is late again dev 0 => praise"
-    assert found.limit == 512 and found.examples == 1 and found.dropped == 0
+    assert result.limit == 512 and result.examples == 1 and result.dropped == 0
     assert (
-        set(found.prompts) == {"praise", "complaint"}
-        and "".join(found.prompts["praise"]) == found.text
+        set(result.prompts) == {"praise", "complaint"}
+        and "".join(result.prompts["praise"]) == result.text
     )
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(f"{STARTER}/tokenizer.json")
     tokenizer.no_padding()
     encode = tokenizer.encode
-    assert found.tokens == max(len(encode("".join(one)).ids) for one in found.prompts.values())
+    assert result.tokens == max(len(encode("".join(one)).ids) for one in result.prompts.values())
 
 
 def test_the_document_asked_about_is_never_among_the_examples(project, preview, topics):
     training = documents.get(project.db, topics[1][0])
 
-    found = preview(spec(shots=8), training)
+    result = preview(spec(shots=8), training)
 
-    assert found.examples == 7 and found.text.count(training.text) == 1
+    assert result.examples == 7 and result.text.count(training.text) == 1
 
 
 def test_what_is_too_long_loses_examples_and_says_how_many(preview, topics):
-    found = preview(spec(shots=8), limit=40)
+    result = preview(spec(shots=8), limit=40)
 
     assert (
-        found.tokens <= 40
-        and found.examples + found.dropped == 8
-        and found.dropped > 0
-        and not found.cut
+        result.tokens <= 40
+        and result.examples + result.dropped == 8
+        and result.dropped > 0
+        and not result.cut
     )
 
 
@@ -94,7 +94,7 @@ def test_what_is_too_long_loses_examples_and_says_how_many(preview, topics):
         ({"model": "/nowhere"}, "no such file or folder"),
     ],
 )
-def test_what_cannot_work_is_told_before_anything_starts(project, topics, more, says):
+def test_what_cannot_work_is_reported_before_anything_starts(project, topics, more, says):
     with pytest.raises(WorkbenchError, match=says):
         prompt.prepare(project, spec(**more))
 
@@ -107,7 +107,7 @@ def test_settings_out_of_range_are_refused(more):
         spec(**more)
 
 
-def test_a_split_without_documents_is_told(project, add_layer):
+def test_a_split_without_documents_is_reported(project, add_layer):
     add_layer("topic")
 
     with pytest.raises(
@@ -133,8 +133,8 @@ def asked(project, queue, topics):
 
 def asked_lines(job):
     return [
-        json.loads(one)
-        for one in Path(job.spec.params["prompts"]).read_text(encoding="ascii").splitlines()
+        json.loads(line)
+        for line in Path(job.spec.params["prompts"]).read_text(encoding="ascii").splitlines()
     ]
 
 
@@ -159,9 +159,9 @@ def test_a_finished_prompt_is_a_run_with_scores_and_answers(project, asked):
     assert (asked.kind, asked.status, asked.name) == ("prompt", "done", "few")
     assert asked.scores["dev"]["accuracy"] == evaluation.scores["accuracy"] == 0.5
     assert evaluation.n == 4 and evaluation.fingerprint == asked.spec["fingerprint"]
-    found = results.results(project, asked.id)
-    assert found.today.scores == evaluation.scores and len(found.errors) == 2
-    assert found.errors[0].score == pytest.approx(1 / (1 + 2.718281828**-3))
+    result = results.results(project, asked.id)
+    assert result.today.scores == evaluation.scores and len(result.errors) == 2
+    assert result.errors[0].score == pytest.approx(1 / (1 + 2.718281828**-3))
 
 
 def test_the_input_of_the_worker_is_small_and_complete(project, queue, topics):
@@ -246,12 +246,12 @@ def test_a_calibrated_run_is_a_regular_run_with_its_prior(project, queue, topics
     wiring.close()
 
     run = results.run(project, run.id)
-    found = results.results(project, run.id)
+    result = results.results(project, run.id)
     share = 1 / (1 + math.exp(-2))
     assert run.result["calibration"] == "content-free" and run.result["prior_sets"] == 1
     assert run.result["prior"]["praise"] == pytest.approx(1 / (1 + math.exp(-5)))
-    assert run.scores["dev"]["accuracy"] == 0.5 and len(found.errors) == 2
-    assert found.errors[0].score == pytest.approx(share)
+    assert run.scores["dev"]["accuracy"] == 0.5 and len(result.errors) == 2
+    assert result.errors[0].score == pytest.approx(share)
 
 
 def test_a_run_of_a_version_without_calibration_stays_uncalibrated(project, queue, topics):
@@ -266,38 +266,39 @@ def test_a_run_of_a_version_without_backends_asks_a_model_on_this_computer(proje
     run = prompt.run(project, queue, spec())
     raw = {name: value for name, value in run.spec.items() if name != "backend"}
 
-    found = PromptSpec.from_json({**raw, "options": {}})
+    result = PromptSpec.from_json({**raw, "options": {}})
 
-    assert found == prompt.spec_of(run)
-    assert queue.jobs[-1].spec.params["backend"] == found.backend == backends.DEFAULT
+    assert result == prompt.spec_of(run)
+    assert queue.jobs[-1].spec.params["backend"] == result.backend == backends.DEFAULT
 
 
 def test_a_prompt_suggests_for_documents_that_nobody_has_labelled(project, queue, asked):
-    told = []
+    received = []
 
-    suggest.suggest(project, queue, asked, lambda outcome, error: told.append((outcome, error)))
+    suggest.suggest(project, queue, asked, lambda outcome, error: received.append((outcome, error)))
     job = queue.jobs[-1]
     job.start()
     answer_all(job, "complaint")
     job.end("done", {"n": 4})
 
-    outcome, error = told[0]
+    outcome, error = received[0]
     assert error is None and outcome.documents == 4 and outcome.suggestions == 4
 
 
 def test_answers_once_given_are_kept(project, queue, asked):
     waiting = [
-        one.document for one in suggest.waiting_documents(project, results.layer_of(project, asked))
+        waiting_document.document
+        for waiting_document in suggest.waiting_documents(project, results.layer_of(project, asked))
     ]
-    told = []
-    predict.ensure(project, queue, asked, waiting, lambda answers, error: told.append(answers))
+    received = []
+    predict.ensure(project, queue, asked, waiting, lambda answers, error: received.append(answers))
     answer_all(queue.jobs[-1], "praise")
     queue.jobs[-1].end("done", {"n": 4})
 
     before = len(queue.jobs)
-    predict.ensure(project, queue, asked, waiting, lambda answers, error: told.append(answers))
+    predict.ensure(project, queue, asked, waiting, lambda answers, error: received.append(answers))
 
-    assert len(queue.jobs) == before and told[0].keys() == told[1].keys()
+    assert len(queue.jobs) == before and received[0].keys() == received[1].keys()
 
 
 def test_a_cancelled_prompt_leaves_no_run_and_a_failed_one_says_why(project, queue, topics):

@@ -143,11 +143,11 @@ def test_a_thousand_requests_are_answered_in_order(renderer):
     ]
     source = "{% for example in examples %}{{ example.text }}, {% endfor %}{{ text }}: {{ label }}"
 
-    found = renderer.render(source, LABELS, requests)
+    rendered = renderer.render(source, LABELS, requests)
 
-    assert found[0].prompts[0].text == "text 0: delay"
-    assert found[7].prompts[1].text == "example 0, example 1, example 2, text 7: praise"
-    assert [len(one.prompts) for one in found] == [1 + number % 2 for number in range(1000)]
+    assert rendered[0].prompts[0].text == "text 0: delay"
+    assert rendered[7].prompts[1].text == "example 0, example 1, example 2, text 7: praise"
+    assert [len(one.prompts) for one in rendered] == [1 + number % 2 for number in range(1000)]
 
 
 def test_lone_surrogates_and_noncharacters_come_back_as_they_were(renderer):

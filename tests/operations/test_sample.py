@@ -14,17 +14,18 @@ def sample(tmp_path):
 
 
 def test_the_sample_holds_three_layers_and_488_documents(sample):
-    found = corpus.info(sample)
+    result = corpus.info(sample)
 
-    assert found["documents"] == 488 and found["splits"] == {
+    assert result["documents"] == 488 and result["splits"] == {
         "train": 220,
         "dev": 70,
         "test": 70,
         "none": 128,
     }
-    assert found["states"] == {"pending": 120, "draft": 8, "submitted": 360, "discarded": 0}
+    assert result["states"] == {"pending": 120, "draft": 8, "submitted": 360, "discarded": 0}
     assert [
-        (one.name, one.kind, one.texts, len(one.labels)) for one in labels.layers(sample.db)
+        (layer.name, layer.kind, layer.texts, len(layer.labels))
+        for layer in labels.layers(sample.db)
     ] == [
         ("class", "class", 1, 6),
         ("spans", "span", 1, 8),
@@ -34,21 +35,21 @@ def test_the_sample_holds_three_layers_and_488_documents(sample):
 
 def test_every_label_has_a_key_a_colour_and_a_description(sample):
     for layer in labels.layers(sample.db):
-        assert all(one.key and one.colour and one.description for one in layer.labels)
+        assert all(label.key and label.colour and label.description for label in layer.labels)
         assert (
-            len({one.key for one in layer.labels})
-            == len({one.colour for one in layer.labels})
+            len({label.key for label in layer.labels})
+            == len({label.colour for label in layer.labels})
             == len(layer.labels)
         )
     assert labels.layer_by_name(sample.db, "spans").guideline.startswith("# Guideline")
 
 
 def test_other_scripts_are_drafts_and_spans_point_at_their_words(sample):
-    (hebrew,) = [one for one in documents.records(sample.db) if one.document.key == "s-02"]
+    (hebrew,) = [record for record in documents.records(sample.db) if record.document.key == "s-02"]
 
     assert hebrew.states == {"class": "draft", "spans": "draft"}
     assert "קאסל סקוור" in [
-        hebrew.document.text[one.start : one.end] for one in hebrew.spans["spans"]
+        hebrew.document.text[span.start : span.end] for span in hebrew.spans["spans"]
     ]
 
 

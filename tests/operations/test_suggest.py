@@ -20,9 +20,9 @@ def test_documents_that_nobody_has_begun_get_suggestions_and_stay_pending(
 ):
     before = corpus.info(project)["states"]
 
-    found = ask(project, queue, trained, answer_job)
+    answer = ask(project, queue, trained, answer_job)
 
-    assert (found.documents, found.suggestions) == (4, 4) and corpus.info(project)[
+    assert (answer.documents, answer.suggestions) == (4, 4) and corpus.info(project)[
         "states"
     ] == before
     (row,) = annotate.view(project, topics[1][-1]).suggestions
@@ -36,9 +36,9 @@ def test_asking_again_replaces_open_ones_and_rejected_ones_do_not_return(
     ask(project, queue, trained, answer_job)
     suggestion_edits.reject(project, [annotate.view(project, ids[-1]).suggestions[0].id])
 
-    found = ask(project, queue, trained)
+    answer = ask(project, queue, trained)
 
-    assert (found.documents, found.suggestions) == (4, 3)
+    assert (answer.documents, answer.suggestions) == (4, 3)
     assert (
         annotate.view(project, ids[-1]).suggestions == ()
         and len(annotate.view(project, ids[-2]).suggestions) == 1
@@ -50,9 +50,9 @@ def test_only_chosen_documents_of_the_layer_are_asked_about(
 ):
     pair = add_documents([(("one", "other"), None, None, "topic", None)])[0]
 
-    found = ask(project, queue, trained, answer_job, ids=[pair, topics[1][-1], topics[1][0]])
+    answer = ask(project, queue, trained, answer_job, ids=[pair, topics[1][-1], topics[1][0]])
 
-    assert found.documents == 1
+    assert answer.documents == 1
 
 
 def test_a_label_that_is_gone_is_not_suggested(project, queue, trained, topics, answer_job):

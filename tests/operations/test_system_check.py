@@ -21,11 +21,11 @@ def second(params, folder):
 
 @pytest.fixture
 def parts(monkeypatch):
-    found = tuple(
+    result = tuple(
         Part(f"computing.{name}", name.title(), f"{__name__}:{name}")
         for name in ("first", "second")
     )
-    monkeypatch.setattr(system_check, "PARTS", found)
+    monkeypatch.setattr(system_check, "PARTS", result)
 
 
 def finish(queue, check):
@@ -49,7 +49,7 @@ def test_lines_are_ordered_by_group_and_a_part_that_fails_is_a_problem(parts, in
     assert not check.running and inline_jobs.jobs == ()  # nothing stays in the list of jobs
 
 
-def test_what_is_going_on_is_told(parts, inline_jobs):
+def test_the_work_in_progress_is_reported(parts, inline_jobs):
     check, doing = SystemCheck(inline_jobs, project="x"), []
     check.changed.connect(lambda: doing.append(check.doing))
 

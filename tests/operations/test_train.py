@@ -52,12 +52,12 @@ def test_a_layer_that_no_task_learns_is_named(project, add_layer):
 
     add_layer("themes", "multi", texts=2)
 
-    with pytest.raises(SpecError, match="does not fit task classify") as told:
+    with pytest.raises(SpecError, match="does not fit task classify") as raised:
         train.choose_layer(project, "classify", "themes")
-    assert "Tasks for themes: none" in told.value.hint
-    with pytest.raises(SpecError, match="does not fit task classify") as told:
+    assert "Tasks for themes: none" in raised.value.hint
+    with pytest.raises(SpecError, match="does not fit task classify") as raised:
         train.choose_layer(project, "classify", "names")
-    assert "Tasks for names: tag" in told.value.hint
+    assert "Tasks for names: tag" in raised.value.hint
     assert train.unlearned(project) == "No task can learn layer themes."
 
 
@@ -98,7 +98,7 @@ def test_overlapping_spans_are_counted_and_a_document_without_spans_is_used(
 
     assert plan.used == {"train": 2, "dev": 1, "test": 0}
     assert reasons(plan) == {"spans that overlap a longer one": 1}
-    assert any("LOC" in one for one in plan.warnings)
+    assert any("LOC" in warning for warning in plan.warnings)
 
 
 def test_one_class_alone_and_no_submitted_document_are_problems(project, add_layer, add_documents):
@@ -243,13 +243,13 @@ def test_stop_and_cancel_reach_the_job_of_the_run(project, queue, topics):
     assert queue.jobs[0].asked == "cancel"
 
 
-def test_words_that_a_model_does_not_know_and_long_texts_are_told_before_the_start():
-    found = train.TextCheck(texts=100, unknown=0.4, cut=0.05, max_length=128)
+def test_words_that_a_model_does_not_know_and_long_texts_are_reported_before_the_start():
+    text_check = train.TextCheck(texts=100, unknown=0.4, cut=0.05, max_length=128)
 
-    unknown, cut = train.text_warnings("classify", found, "starter-bert")
+    unknown, cut = train.text_warnings("classify", text_check, "starter-bert")
 
     assert "40%" in unknown and "starter-bert" in unknown and "5%" in cut and "128" in cut
-    assert len(train.text_warnings("tag", found, "starter-bert")) == 1
+    assert len(train.text_warnings("tag", text_check, "starter-bert")) == 1
     assert train.text_warnings("classify", train.TextCheck(10, 0.1, 0.0, 128), "x") == ()
 
 
@@ -276,10 +276,12 @@ def test_a_model_that_lacks_what_the_task_needs_is_refused_before_anything_is_ma
     monkeypatch.setattr(type(tasks.info("classify")), "needs", frozenset({"states", "masked_lm"}))
     folder = str(folders.make_decoder(tmp_path / "olmo-1b", "olmo"))
 
-    with pytest.raises(ModelError, match="olmo-1b .olmo. .* needs predictions of masked") as told:
+    with pytest.raises(ModelError, match="olmo-1b .olmo. .* needs predictions of masked") as raised:
         train.prepare(project, TrainSpec("classify", "topic", folder, "olmo-1b"))
 
-    assert told.value.hint == "Models that support it: starter-bert." and runs.all(project.db) == ()
+    assert (
+        raised.value.hint == "Models that support it: starter-bert." and runs.all(project.db) == ()
+    )
     assert not project.runs_folder.exists()
 
 

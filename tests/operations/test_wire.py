@@ -234,7 +234,8 @@ def test_a_run_that_nobody_finished_is_interrupted_and_its_checkpoint_can_be_kep
         {"kind": "step", "step": 5},
     ]
     (folder / "events.jsonl").write_text(
-        "".join(json.dumps({"type": "output", "payload": one}) + "\n" for one in told) + '{"cut'
+        "".join(json.dumps({"type": "output", "payload": message}) + "\n" for message in told)
+        + '{"cut'
     )
     project.close()
     again = Project.open(project.path)
@@ -259,7 +260,7 @@ def test_stop_and_keep_keeps_the_checkpoint_of_a_worker_that_dies_while_it_stops
     (folder / "model").mkdir(parents=True)
     (folder / "model" / "glossbench.json").write_text("{}")
     told = [to_json(evaluated(1, 0.5)), to_json(saved(1))]
-    (folder / "events.jsonl").write_text("".join(json.dumps(one) + "\n" for one in told))
+    (folder / "events.jsonl").write_text("".join(json.dumps(message) + "\n" for message in told))
 
     job.ending = "stop"
     job.end("crashed", message="The worker did not stop in time and was terminated.")

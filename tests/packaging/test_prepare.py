@@ -77,7 +77,7 @@ def test_root_installs_with_apt_and_without_questions(prepare, monkeypatch):
     assert {one[1] for one in called} == {"noninteractive"}
 
 
-def test_without_a_driver_the_size_of_the_default_is_told_and_the_way_to_the_small_one(
+def test_without_a_driver_the_size_of_the_default_is_reported_and_the_way_to_the_small_one(
     prepare, monkeypatch, capsys
 ):
     monkeypatch.setattr(prepare.sys, "platform", "linux")
@@ -125,7 +125,7 @@ def test_every_dependency_is_pinned_and_within_its_range():
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pinned = {
         canonicalize_name(name): version
-        for name, _, version in (one.partition("==") for one in lines if not one.startswith("#"))
+        for name, _, version in (line.partition("==") for line in lines if not line.startswith("#"))
     }
 
     for text in (*project["dependencies"], *project["optional-dependencies"]["dev"]):

@@ -81,9 +81,9 @@ def test_resources_starters_samples_and_index_are_inside(wheel):
         "workbench/_resources/help/decisions.md",
     ):
         assert one in names
-    assert any(one.startswith("workbench/_resources/samples/") for one in names)
+    assert any(name.startswith("workbench/_resources/samples/") for name in names)
     assert not any(
-        one.startswith(("tests/", "packaging/")) or "__pycache__" in one for one in names
+        name.startswith(("tests/", "packaging/")) or "__pycache__" in name for name in names
     )
 
 
@@ -135,8 +135,8 @@ def test_a_worker_trains_one_step(installed, tmp_path):
     )
 
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert (told["status"], told["steps"]) == ("done", 1)
+    loaded = json.loads(done.stdout)
+    assert (loaded["status"], loaded["steps"]) == ("done", 1)
 
 
 def test_the_desktop_entry_names_the_program_and_its_icon():

@@ -25,6 +25,6 @@ def enabled():
         return plugin
 
     yield enable
-    for name in [one for one in sys.modules if one.partition(".")[0] in packages]:
+    for name in [module for module in sys.modules if module.partition(".")[0] in packages]:
         del sys.modules[name]
     registry.registry.cache_clear()

@@ -87,7 +87,7 @@ def make(tmp_path):
         return plugin
 
     yield enable
-    for name in [one for one in sys.modules if one.partition(".")[0] == "overlap"]:
+    for name in [module for module in sys.modules if module.partition(".")[0] == "overlap"]:
         del sys.modules[name]
     registry.registry.cache_clear()
 
@@ -136,11 +136,13 @@ def test_a_run_over_a_split_is_scored_reported_and_suggests(make, sample, inline
     assert 0 < prompt.evaluation(sample, done).scores["accuracy"] < 1
     assert prompt.spec_of(done).options == {"weight": 2}
 
-    told = []
-    suggest.suggest(sample, inline_jobs, done, lambda outcome, error: told.append((outcome, error)))
+    received = []
+    suggest.suggest(
+        sample, inline_jobs, done, lambda outcome, error: received.append((outcome, error))
+    )
     inline_jobs.wait(inline_jobs.jobs[-1], 100)
     wiring.close()
-    ((outcome, error),) = told
+    ((outcome, error),) = received
     assert error is None and outcome.suggestions > 0
 
 
@@ -167,7 +169,7 @@ def test_options_reach_the_answers(make, sample):
         ({"backend": "overlap.none"}, "no prompt backend 'overlap.none'"),
     ],
 )
-def test_wrong_options_and_backends_are_told_before_the_start(make, sample, more, says):
+def test_wrong_options_and_backends_are_reported_before_the_start(make, sample, more, says):
     make()
 
     with pytest.raises(SpecError, match=says):
@@ -178,10 +180,10 @@ def test_words_are_counted_up_to_its_limit(make, sample):
     make()
     with prompt.Fillers(sample) as fillers:
         filler = fillers.filler(spec(shots=64))
-        found = prompt.preview(filler, prompt.first_document(sample, filler.layer))
+        preview = prompt.preview(filler, prompt.first_document(sample, filler.layer))
 
-    assert found.limit == 300 and found.dropped > 0
-    assert found.tokens == max(map(len, map(text_words, found.prompts.values()))) <= 300
+    assert preview.limit == 300 and preview.dropped > 0
+    assert preview.tokens == max(map(len, map(text_words, preview.prompts.values()))) <= 300
 
 
 def text_words(parts):
@@ -200,10 +202,10 @@ def state(make, sample):
 
         def run(work, done, failed=None):
             try:
-                found = work()
+                result = work()
             except WorkbenchError as error:
                 return failed(error)
-            done(found)
+            done(result)
 
         context = SimpleNamespace(
             project=sample,
@@ -227,7 +229,7 @@ def test_its_models_are_on_the_page_after_those_of_this_computer(make, state):
 
     page = state()
 
-    assert [one.key for one in page.models][-2:] == ["exact", "folded"]
+    assert [model.key for model in page.models][-2:] == ["exact", "folded"]
     assert page.models[-1].title == "folded (Word overlap)" and page.model == "starter-bert"
     page.choose_model("folded")
     assert (page.spec.backend, page.spec.model) == ("overlap.words", "folded")
@@ -253,18 +255,18 @@ def test_options_on_the_page_are_those_of_the_backend(make, state):
 def test_a_plugin_enabled_while_the_page_is_shown_appears_and_goes(make, state):
     page = state()
     plugin = make()
-    assert "folded" in [one.key for one in page.models]
+    assert "folded" in [model.key for model in page.models]
     page.choose_model("folded")
 
     plugins.disable(plugin)
 
-    assert page.model == "starter-bert" and "folded" not in [one.key for one in page.models]
+    assert page.model == "starter-bert" and "folded" not in [model.key for model in page.models]
 
 
 def test_models_of_the_same_name_are_told_apart(make):
     make(CODE.replace('"exact", "exact"', '"starter-bert", "x"'))
 
-    found = {one.key: one.backend for one in prompt_models.choices()}
+    found = {choice.key: choice.backend for choice in prompt_models.choices()}
 
     assert found["starter-bert"] == backends.DEFAULT
     assert found["starter-bert · overlap.words"] == "overlap.words"
@@ -279,7 +281,7 @@ def test_a_broken_backend_leaves_the_page_with_the_other_models(make, state, cod
     with caplog.at_level(logging.CRITICAL):
         page = state()
 
-    assert page.ready and {one.backend for one in page.models} == {backends.DEFAULT}
+    assert page.ready and {model.backend for model in page.models} == {backends.DEFAULT}
 
 
 def test_the_command_line_asks_it_in_a_worker(make, sample, tmp_path, capfd):
@@ -296,8 +298,8 @@ def test_the_command_line_asks_it_in_a_worker(make, sample, tmp_path, capfd):
     sample.close()
     code, out, err = call("--model", "folded", "--layer", "class", "--set", "weight=2", "--json")
     assert code == 0, err
-    found = json.loads(out)
-    assert (found["backend"], found["model"], found["n"]) == ("overlap.words", "folded", 60)
+    loaded = json.loads(out)
+    assert (loaded["backend"], loaded["model"], loaded["n"]) == ("overlap.words", "folded", 60)
 
     code, _out, err = call("--model", "other")
     assert code == 1 and "has no model 'other'" in err and "Known: exact, folded." in err

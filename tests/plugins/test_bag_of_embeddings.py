@@ -116,8 +116,8 @@ def tone():
         name = ("good", "bad")[number % 2]
         text = f"the tram {'very ' * (number % 4)}{name} ."
         split = ("train", "dev", "test")[number % 3]
-        found = Document(str(number), (("text", text),), split=split, id=number + 1)
-        records.append(Record(found, marks={"tone": (name,)}, states={"tone": "submitted"}))
+        result = Document(str(number), (("text", text),), split=split, id=number + 1)
+        records.append(Record(result, marks={"tone": (name,)}, states={"tone": "submitted"}))
     return Dataset((layer,), tuple(records))
 
 
@@ -130,7 +130,7 @@ def test_it_is_trained_saved_and_exported_without_a_change_elsewhere(glove, tmp_
 
     assert result.scores["dev"]["accuracy"] == 1.0
     folder, texts = tmp_path / "run" / "model", tmp_path / "texts.jsonl"
-    documents = [one.document for one in data.records]
+    documents = [record.document for record in data.records]
     dataset.write(texts, (), data.records, ids=True)
     exported = ExportSpec(str(folder), str(texts), str(tmp_path / "out"))
     check = finish(exporting.export(exported.to_json(), tmp_path))["check"]

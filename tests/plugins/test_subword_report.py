@@ -24,11 +24,11 @@ def report(enabled, tiny_model):
 
 
 def test_subwords_are_counted_for_every_word_of_all_documents(report):
-    found = report("the bus", "the the")
+    result = report("the bus", "the the")
 
-    assert (found.documents, found.words) == (2, 4)
-    assert found.subwords == sum(one.subwords * one.count for one in found.most_split)
-    assert found.fertility == pytest.approx(found.subwords / 4)
+    assert (result.documents, result.words) == (2, 4)
+    assert result.subwords == sum(one.subwords * one.count for one in result.most_split)
+    assert result.fertility == pytest.approx(result.subwords / 4)
 
 
 def test_a_word_equals_what_the_tokenizer_makes_of_it(report, tiny_model):
@@ -36,21 +36,21 @@ def test_a_word_equals_what_the_tokenizer_makes_of_it(report, tiny_model):
 
     words = ["bus", "unbelievable", "late"]
     backend = Tokenizer.load(tiny_model).backend
-    expected = {one: len(backend.encode(one, add_special_tokens=False).ids) for one in words}
+    expected = {word: len(backend.encode(word, add_special_tokens=False).ids) for word in words}
 
     assert {one.word: one.subwords for one in report(" ".join(words)).most_split} == expected
 
 
 def test_words_without_an_entry_are_unknown_and_signs_are_no_words(report):
-    found = report("bus 漢 !")
+    result = report("bus 漢 !")
 
-    assert found.words == 2 and found.unknown == 0.5
+    assert result.words == 2 and result.unknown == 0.5
 
 
 def test_nothing_gives_zeros(report):
-    found = report("")
+    result = report("")
 
-    assert (found.words, found.fertility, found.continued, found.unknown) == (0, 0.0, 0.0, 0.0)
+    assert (result.words, result.fertility, result.continued, result.unknown) == (0, 0.0, 0.0, 0.0)
 
 
 def test_the_command_line_reports_a_text(enabled, tiny_model, capfd):

@@ -24,9 +24,9 @@ def read(enabled, tmp_path):
         path = tmp_path / "memory.tmx"
         path.write_text(head + body + tail, encoding="utf-8")
         source = Source(path)
-        found = detect.detect(source)
-        assert found.format == "tmx.memory" and not found.question
-        return list(detect.importer(found.format).read(source, Options()))
+        detection = detect.detect(source)
+        assert detection.format == "tmx.memory" and not detection.question
+        return list(detect.importer(detection.format).read(source, Options()))
 
     return items
 
@@ -51,15 +51,15 @@ def test_inline_codes_are_left_out_and_entities_are_read(read):
 
 
 def test_a_unit_in_one_language_is_skipped_with_its_line(read):
-    found = read(f"<tu>{variant('en', 'alone')}</tu>\n<tu>{variant('en', ' ')}</tu>\n")
+    records = read(f"<tu>{variant('en', 'alone')}</tu>\n<tu>{variant('en', ' ')}</tu>\n")
 
-    assert found == [
+    assert records == [
         Skipped(3, "the unit has fewer than two languages"),
         Skipped(4, "the unit has fewer than two languages"),
     ]
 
 
-def test_of_three_languages_two_are_taken_and_it_is_said(read):
+def test_of_three_languages_two_are_taken_and_it_is_reported(read):
     three = variant("en", "one") + variant("de", "eins") + variant("fr", "un")
 
     row, remark = read(f"<tu>{three}</tu>\n")

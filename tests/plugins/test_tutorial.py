@@ -20,8 +20,8 @@ GOOD, BAD = ("prompt", "quick", "clean"), ("late", "slow", "dirty")
 def tutorial(tmp_path):
     """The folder of the plugin, enabled."""
     registry.registry.cache_clear()
-    found = BLOCK.findall((FOLDER / "README.md").read_text(encoding="utf-8"))
-    for name, content in found:
+    result = BLOCK.findall((FOLDER / "README.md").read_text(encoding="utf-8"))
+    for name, content in result:
         path = tmp_path / "plugins" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
@@ -30,7 +30,7 @@ def tutorial(tmp_path):
     assert [(one.id, one.error) for one in plugins.check(plugin) if one.error] == []
     plugins.enable(plugin)
     yield plugin
-    for name in [one for one in sys.modules if one.partition(".")[0] == "my_plugin"]:
+    for name in [module for module in sys.modules if module.partition(".")[0] == "my_plugin"]:
         del sys.modules[name]
     registry.registry.cache_clear()
 
@@ -73,9 +73,9 @@ def test_the_tutorial_imports_trains_predicts_inspects_and_exports(tutorial, ask
     assert run["scores"]["dev"]["accuracy"] > 0.3  # chance is 0.2
 
     name = run["run"]
-    found = ask("predict", name, "--project", project, "--text", "It was clean, quick, prompt.")
-    assert set(found["scores"]) == set("12345")
-    assert sum(found["scores"].values()) == pytest.approx(1.0)
+    answer = ask("predict", name, "--project", project, "--text", "It was clean, quick, prompt.")
+    assert set(answer["scores"]) == set("12345")
+    assert sum(answer["scores"].values()) == pytest.approx(1.0)
 
     looked = ask(
         *("inspect", name, "--project", project, "--inspector", "my-plugin.lengths"),
@@ -115,8 +115,8 @@ def test_the_window_offers_the_task_and_the_family(tutorial, tmp_path):
 
 def test_nothing_outside_its_folder_names_the_plugin(tutorial):
     """Contributions of all these kinds are added by a folder alone."""
-    kinds = {one.kind for one in tutorial.contributions}
-    names = [tutorial.id, *(one.id for one in tutorial.contributions)]
+    kinds = {contribution.kind for contribution in tutorial.contributions}
+    names = [tutorial.id, *(contribution.id for contribution in tutorial.contributions)]
 
     code = FOLDER.parent / "workbench"
     places = [*code.rglob("*.py"), *code.rglob("*.toml")]

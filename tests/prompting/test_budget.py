@@ -49,42 +49,42 @@ def fitted(text="one two three", limit=100):
 
 
 def test_what_fits_stays_whole():
-    found = fitted()
+    result = fitted()
 
-    assert (len(found.examples), found.dropped, found.cut) == (4, 0, False)
-    assert found.tokens == 4 * 3 + 3 + 1 + 3
-    assert [one.answer for one in found.prompts] == ["a", "b c d"]
+    assert (len(result.examples), result.dropped, result.cut) == (4, 0, False)
+    assert result.tokens == 4 * 3 + 3 + 1 + 3
+    assert [prompt.answer for prompt in result.prompts] == ["a", "b c d"]
 
 
 def test_too_many_examples_lose_the_last_ones_first():
-    found = fitted(limit=14)  # 3 + 1 + 3 words without examples, so two examples fit
+    result = fitted(limit=14)  # 3 + 1 + 3 words without examples, so two examples fit
 
-    assert found.examples == EXAMPLES[:2]
-    assert (found.dropped, found.cut, found.tokens) == (2, False, 13)
+    assert result.examples == EXAMPLES[:2]
+    assert (result.dropped, result.cut, result.tokens) == (2, False, 13)
 
 
 def test_a_text_that_is_too_long_alone_is_cut_at_its_end():
-    found = fitted(text="word " * 50, limit=14)
+    result = fitted(text="word " * 50, limit=14)
 
-    assert (found.examples, found.dropped, found.cut) == ((), 4, True)
-    assert found.tokens == 14
-    assert found.prompts[0].before.startswith("word word")
+    assert (result.examples, result.dropped, result.cut) == ((), 4, True)
+    assert result.tokens == 14
+    assert result.prompts[0].before.startswith("word word")
 
 
 def test_a_text_longer_than_any_prompt_is_cut_as_well():
-    found = fitted(text="word " * 300_000, limit=14)
+    result = fitted(text="word " * 300_000, limit=14)
 
-    assert found.cut and found.tokens == 14
+    assert result.cut and result.tokens == 14
 
 
 def test_a_pair_whose_second_text_is_too_long_keeps_the_shorter_one():
     pairs = budget(12, "{{ text }} then {{ text_b }} is {{ label }}")
 
-    found = pairs.fit(Asked("one two", (), "word " * 50))
+    result = pairs.fit(Asked("one two", (), "word " * 50))
 
     # 2 + 1 + 5 + 1 + 3 words
-    assert found.cut and found.tokens == 12
-    assert found.prompts[0].before.split() == ["one", "two", "then", *["word"] * 5, "is"]
+    assert result.cut and result.tokens == 12
+    assert result.prompts[0].before.split() == ["one", "two", "then", *["word"] * 5, "is"]
 
 
 def test_a_template_without_room_for_any_text_is_refused():
@@ -93,16 +93,16 @@ def test_a_template_without_room_for_any_text_is_refused():
 
 
 def test_a_template_that_fails_on_an_empty_text_works_on_others():
-    found = budget(source="{{ text.split() | first }} is {{ label }}").fit(Asked("one two"))
+    result = budget(source="{{ text.split() | first }} is {{ label }}").fit(Asked("one two"))
 
-    assert found.prompts[0].text == "one is a"
+    assert result.prompts[0].text == "one is a"
 
 
 @pytest.mark.parametrize("limit", range(4, 30))
 def test_the_longest_candidate_never_exceeds_the_limit(limit):
-    found = fitted(limit=limit)
+    result = fitted(limit=limit)
 
-    assert max(words(one.text for one in found.prompts)) == found.tokens <= limit
+    assert max(words(prompt.text for prompt in result.prompts)) == result.tokens <= limit
 
 
 @pytest.mark.parametrize("limit", [8, 13, 14, 19, 40])

@@ -12,6 +12,6 @@ def test_a_result_goes_to_json_and_back():
 
 
 def test_the_report_of_a_worker_has_no_prior_yet():
-    found = PromptResult.from_json({"n": 4, "prior": None, "of_a_later_version": 1})
+    result = PromptResult.from_json({"n": 4, "prior": None, "of_a_later_version": 1})
 
-    assert (found.n, found.prior, found.evaluations) == (4, None, {})
+    assert (result.n, result.prior, result.evaluations) == (4, None, {})

@@ -108,10 +108,10 @@ def test_calibration_without_a_prior_is_refused():
 
 
 def test_the_answer_names_the_label_with_the_highest_share():
-    found = prediction({"delay": [-2.0, -2.0], "ticket": [-3.0]}, cut=True)
-    assert found.label == "delay" and found.cut
-    assert sum(found.classes.scores) == pytest.approx(1)
+    result = prediction({"delay": [-2.0, -2.0], "ticket": [-3.0]}, cut=True)
+    assert result.label == "delay" and result.cut
+    assert sum(result.classes.scores) == pytest.approx(1)
 
     prior = {"delay": [-1.0, -1.0], "ticket": [-3.0]}
-    found = prediction({"delay": [-2.0, -2.0], "ticket": [-3.0]}, "content-free", (prior,))
-    assert found.label == "ticket" and found.classes.labels == ("delay", "ticket")
+    result = prediction({"delay": [-2.0, -2.0], "ticket": [-3.0]}, "content-free", (prior,))
+    assert result.label == "ticket" and result.classes.labels == ("delay", "ticket")

@@ -10,7 +10,7 @@ POOL = [
 
 
 def labels(shots):
-    return sorted(one.label for one in shots)
+    return sorted(shot.label for shot in shots)
 
 
 def test_balanced_examples_have_every_label_equally_often():
@@ -32,11 +32,11 @@ def test_fewer_examples_are_the_first_of_more():
 def test_the_scored_document_and_its_doubles_are_never_shown():
     double = Shot(99, "hash4", Example("text 4", "b"))
     for order in ("random", "balanced"):
-        found = Shots([*POOL, double], order=order, seed=1).take(
+        result = Shots([*POOL, double], order=order, seed=1).take(
             100, document_id=4, text_hash="hash4"
         )
-        assert len(found) == 19
-        assert Example("text 4", "b") not in found
+        assert len(result) == 19
+        assert Example("text 4", "b") not in result
 
 
 def test_more_examples_than_there_are_gives_all():

@@ -13,10 +13,10 @@ def fill(source, label="delay", text="Late again.", **values):
 
 
 def test_the_prompt_is_split_at_the_label():
-    found = fill("{{ text }}\nAbout: {{ label }}.")
+    result = fill("{{ text }}\nAbout: {{ label }}.")
 
-    assert (found.before, found.answer, found.after) == ("Late again.\nAbout: ", "delay", ".")
-    assert found.text == "Late again.\nAbout: delay."
+    assert (result.before, result.answer, result.after) == ("Late again.\nAbout: ", "delay", ".")
+    assert result.text == "Late again.\nAbout: delay."
 
 
 def test_examples_come_before_the_text():
@@ -25,13 +25,13 @@ def test_examples_come_before_the_text():
         "{{ text }} => {{ label }}"
     )
 
-    found = fill(
+    result = fill(
         source,
         examples=[Example("No seat.", "crowding"), Example("It ate my coin.", "ticket machine")],
     )
 
     assert (
-        found.before == "No seat. => crowding\nIt ate my coin. => ticket machine\nLate again. => "
+        result.before == "No seat. => crowding\nIt ate my coin. => ticket machine\nLate again. => "
     )
 
 
@@ -47,10 +47,10 @@ def test_examples_come_before_the_text():
     ],
 )
 def test_the_label_is_found_whatever_is_done_with_it(source, answer):
-    found = fill(source)
+    result = fill(source)
 
-    assert found.answer == answer
-    assert found.after == "" and found.text.endswith(answer)
+    assert result.answer == answer
+    assert result.after == "" and result.text.endswith(answer)
 
 
 def test_text_that_looks_like_a_template_stays_text():
@@ -78,9 +78,9 @@ def test_labels_can_be_written_by_their_descriptions():
 
 
 def test_all_candidates_are_filled_by_default():
-    found = Template("{{ text }} {{ label }}").fill(text="Late.", labels=LABELS)
+    result = Template("{{ text }} {{ label }}").fill(text="Late.", labels=LABELS)
 
-    assert [one.text for one in found] == ["Late. delay", "Late. ticket machine"]
+    assert [one.text for one in result] == ["Late. delay", "Late. ticket machine"]
 
 
 @pytest.mark.parametrize(

@@ -99,10 +99,10 @@ def test_logits_are_named_and_float32_even_in_half_precision(tiny_model):
     for task in (Classify(), Averaged()):
         model, _ = made(tiny_model, task)
 
-        found = logits_of(model.to(torch.bfloat16))
+        logits = logits_of(model.to(torch.bfloat16))
 
-        assert list(found) == ["logits"]
-        assert found["logits"].shape == (3, 3) and found["logits"].dtype == torch.float32
+        assert list(logits) == ["logits"]
+        assert logits["logits"].shape == (3, 3) and logits["logits"].dtype == torch.float32
 
 
 def test_the_seed_draws_the_head_and_the_folder_gives_the_encoder(tiny_model):
@@ -136,9 +136,9 @@ def test_a_saved_model_loads_with_equal_logits(tiny_model, tmp_path, task):
     expected = logits_of(model)["logits"]
 
     save(model, tmp_path)
-    found = load(tmp_path, Setting(task, LABELS, {}, seed=7))
+    loaded = load(tmp_path, Setting(task, LABELS, {}, seed=7))
 
-    assert torch.equal(logits_of(found)["logits"], expected)
+    assert torch.equal(logits_of(loaded)["logits"], expected)
     assert (tmp_path / HEAD).is_file() == (model.head is not None)
     assert setting.outputs == task.info.output_names(LABELS)
 
@@ -160,8 +160,8 @@ def test_the_options_decide_which_head_is_built(tiny_model, tmp_path):
 
     assert (native.encoder.head, own.encoder.head) == ("sequence", "")
     assert isinstance(load(tmp_path, setting).head, MeanHead)
-    found = load(tmp_path, setting)
-    assert torch.equal(logits_of(found)["logits"], logits_of(own)["logits"])
+    loaded = load(tmp_path, setting)
+    assert torch.equal(logits_of(loaded)["logits"], logits_of(own)["logits"])
 
 
 def test_a_damaged_head_and_one_for_other_labels_are_named(tiny_model, tmp_path):

@@ -22,7 +22,7 @@ ODD = ["the tram is late", "", "😀", "¿Qué?", "word " * 300, "\ud800", "a\x0
 @pytest.fixture(scope="module")
 def trained(tiny_model, tmp_path_factory):
     """Folders of models with a random head: only the form of their predictions is tested."""
-    found = {}
+    result = {}
     for task, head, outputs, labels in (
         ("classify", "sequence", ("x", "y"), ["x", "y"]),
         ("tag", "token", ("O", "B-P", "I-P"), ["P"]),
@@ -32,8 +32,8 @@ def trained(tiny_model, tmp_path_factory):
         options = LoadOptions(head=head, outputs=outputs, seed=5)
         TransformerFamily().save(load(tiny_model, options), folder)
         folders.describe(folder, {"task": task, "labels": labels, "max_length": 32})
-        found[task] = folder
-    return found
+        result[task] = folder
+    return result
 
 
 def documents(texts):
@@ -55,10 +55,10 @@ def finish(work, commands=None):
 def test_odd_texts_get_an_answer_each_and_long_ones_are_marked_as_cut(trained):
     answers = Predictor.load(trained["classify"], "cpu").predict(documents(ODD))
 
-    assert [one.cut for one in answers] == [False, False, False, False, True, False, False]
+    assert [answer.cut for answer in answers] == [False, False, False, False, True, False, False]
     assert all(
-        sum(one.classes.scores) == pytest.approx(1, abs=1e-9) and one.label in "xy"
-        for one in answers
+        sum(answer.classes.scores) == pytest.approx(1, abs=1e-9) and answer.label in "xy"
+        for answer in answers
     )
 
 
@@ -68,8 +68,8 @@ def test_tags_read_a_long_text_whole(trained):
     assert len(answers[4].words) == 300 and not any(one.cut for one in answers)
     for text, answer in zip(ODD, answers, strict=True):
         assert all(
-            text[one.start : one.end].strip() == text[one.start : one.end] != ""
-            for one in answer.spans
+            text[span.start : span.end].strip() == text[span.start : span.end] != ""
+            for span in answer.spans
         )
 
 
@@ -77,13 +77,18 @@ def test_batches_change_no_answer(trained):
     texts = documents([f"the tram {'is late ' * (number % 7)}" for number in range(40)])
     loaded = Predictor.load(trained["classify"], "cpu")
 
-    one, many = loaded.predict(texts, batch_tokens=1), loaded.predict(texts, batch_tokens=2000)
+    predictions, many = (
+        loaded.predict(texts, batch_tokens=1),
+        loaded.predict(texts, batch_tokens=2000),
+    )
 
-    assert np.allclose([a.classes.scores for a in one], [a.classes.scores for a in many], atol=1e-6)
+    assert np.allclose(
+        [a.classes.scores for a in predictions], [a.classes.scores for a in many], atol=1e-6
+    )
 
 
 def test_the_job_answers_records_and_plain_texts_in_their_order(trained, tmp_path):
-    records = [Record(one) for one in documents(["the tram", "a bus"])]
+    records = [Record(document) for document in documents(["the tram", "a bus"])]
     write(tmp_path / "records.jsonl", (Layer("c", "class"),), records, ids=True)
     (tmp_path / "texts.jsonl").write_text(
         '{"text": "late"}\n{"text": "a\\u2028b", "id": 7, "key": "k"}\n'
@@ -98,14 +103,14 @@ def test_the_job_answers_records_and_plain_texts_in_their_order(trained, tmp_pat
         }
         events, result = finish(predictor.run(params, tmp_path))
         lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-        assert [one["document_id"] for one in lines] == ids and result["documents"] == 2
+        assert [line["document_id"] for line in lines] == ids and result["documents"] == 2
         assert (
             events[-1] == {"kind": "progress", "done": 2}
             and lines[0]["prediction"]["label"] in "xy"
         )
 
 
-def test_one_long_document_tells_how_far_it_is(trained, tmp_path):
+def test_one_long_document_reports_how_far_it_is(trained, tmp_path):
     (tmp_path / "in.jsonl").write_text(json.dumps({"text": "tram " * 20_000}) + "\n")
     params = {
         "model": str(trained["tag"]),
@@ -116,8 +121,8 @@ def test_one_long_document_tells_how_far_it_is(trained, tmp_path):
 
     events, result = finish(predictor.run(params, tmp_path))
 
-    told = [one["done"] for one in events]
-    assert len(told) > 4 and told == sorted(told) and sum(0 < one < 1 for one in told) > 2
+    told = [event["done"] for event in events]
+    assert len(told) > 4 and told == sorted(told) and sum(0 < message < 1 for message in told) > 2
     assert told[-1] == result["documents"] == 1
 
 

@@ -72,8 +72,8 @@ def test_scoring_gives_the_scores_that_the_task_lists(task):
     word = next(iter(tokens_of(DOCUMENT)))
     record = Record(DOCUMENT, {"l": "submitted"}, {"l": ("x",)}, {"l": (Span(*word, "x"),)})
 
-    found = info.score([info.gold(record, "l")], [Prediction()])
-    assert set(found) == {score.name for score in info.scores}
+    result = info.score([info.gold(record, "l")], [Prediction()])
+    assert set(result) == {score.name for score in info.scores}
 
 
 @pytest.mark.parametrize("task", ALL)

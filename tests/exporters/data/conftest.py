@@ -42,8 +42,8 @@ def back(write, tmp_path):
     def back(format, records, layers=(NER,), *, escape=False, **options):
         path = tmp_path / "file.txt"
         path.write_bytes(write(format, records, layers, escape=escape).text.encode("utf-8"))
-        found = list(importer(format).read(Source(path), Options(**options)))
-        return [one.record for one in found if isinstance(one, Row)]
+        result = list(importer(format).read(Source(path), Options(**options)))
+        return [one.record for one in result if isinstance(one, Row)]
 
     return back
 

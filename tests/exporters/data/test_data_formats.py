@@ -51,16 +51,16 @@ def test_a_document_that_is_not_labelled_stays_so(back, ada, format):
         Record(Document("e", (("text", "b"),)), {"spans": "submitted"}),
     )
 
-    found = back(format, [ada, pending, empty], (NER,))
+    result = back(format, [ada, pending, empty], (NER,))
 
-    assert [one.states for one in found[1:]] == [{}, {"spans": "submitted"}]
+    assert [one.states for one in result[1:]] == [{}, {"spans": "submitted"}]
 
 
 def test_conll_gives_tokens_and_b_at_each_start(write, ada):
-    found = write("conll", [ada, ada])
+    result = write("conll", [ada, ada])
 
     block = "Ada\tB-PER\nmet\tO\nBob\tO\nin\tO\nRome\tB-LOC\n"
-    assert found.text == f"{block}\n{block}" and found.warnings == ()
+    assert result.text == f"{block}\n{block}" and result.warnings == ()
 
 
 def test_conll_counts_what_it_cannot_hold(write):
@@ -73,10 +73,10 @@ def test_conll_counts_what_it_cannot_hold(write):
     )
     pending = Record(Document("p", (("text", "later"),)))
 
-    found = write("conll", [nested, pending])
+    result = write("conll", [nested, pending])
 
-    assert found.text == "Ada\tB-PER\nLovelace\tI-PER\n\nlater\tO\n"
-    assert sorted(one.split(" ", 1)[0] for one in found.warnings) == ["1", "1", "1"]
+    assert result.text == "Ada\tB-PER\nLovelace\tI-PER\n\nlater\tO\n"
+    assert sorted(warning.split(" ", 1)[0] for warning in result.warnings) == ["1", "1", "1"]
 
 
 def test_conll_writes_groups_as_they_came(back, write):
@@ -107,9 +107,9 @@ def test_predictions_stand_in_a_third_column(write, ada):
 def test_conllu_needs_tokens(back, write, ada):
     bare = Record(Document("k2", (("text", "no tokens"),)))
 
-    found = write("conllu", [ada, bare])
+    result = write("conllu", [ada, bare])
 
-    assert found.count == 1 and "1 documents have no tokens" in found.warnings[0]
+    assert result.count == 1 and "1 documents have no tokens" in result.warnings[0]
     (again,) = back("conllu", [ada])
     assert again.document.text == ada.document.text and again.document.tokens == ada.document.tokens
 
@@ -117,9 +117,9 @@ def test_conllu_needs_tokens(back, write, ada):
 def test_text_is_one_line_a_document(write):
     pair = Record(Document("k", (("text", "one\ntwo"), ("text_b", "three"))))
 
-    found = write("text", [pair])
+    result = write("text", [pair])
 
-    assert found.text == "one two ‖ three\n" and len(found.warnings) == 2
+    assert result.text == "one two ‖ three\n" and len(result.warnings) == 2
 
 
 def test_prodigy_numbers_the_tokens_of_a_span(write, ada):

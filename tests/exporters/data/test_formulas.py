@@ -29,23 +29,27 @@ ODD = Layer("=layer", "class", (Label("=A"),))
 
 @pytest.mark.parametrize("format", ["csv", "tsv"])
 def test_formulas_are_counted_in_a_warning_and_written_as_they_are_by_default(write, format):
-    found = write(format, RECORDS)
+    result = write(format, RECORDS)
 
     # ten keys and the first six texts
-    assert "carriage return: 16." in found.warnings[0] and "--escape-formulas" in found.warnings[0]
-    assert "=1+1" in found.text and "'=1+1" not in found.text
+    assert (
+        "carriage return: 16." in result.warnings[0] and "--escape-formulas" in result.warnings[0]
+    )
+    assert "=1+1" in result.text and "'=1+1" not in result.text
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv"])
 def test_no_escaped_cell_begins_a_formula_and_there_is_no_warning(write, format):
     marked = Record(Document("k", (("text", "x"),)), {}, {"=layer": ("=A",)})
 
-    found = write(format, [*RECORDS, marked], (ODD,), escape=True)
+    result = write(format, [*RECORDS, marked], (ODD,), escape=True)
 
     rows = list(
-        csv.reader(io.StringIO(found.text, newline=""), "excel-tab" if format == "tsv" else "excel")
+        csv.reader(
+            io.StringIO(result.text, newline=""), "excel-tab" if format == "tsv" else "excel"
+        )
     )
-    assert found.warnings == ()
+    assert result.warnings == ()
     assert not [
         cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r"))
     ]
@@ -53,11 +57,11 @@ def test_no_escaped_cell_begins_a_formula_and_there_is_no_warning(write, format)
 
 @pytest.mark.parametrize("format", ["csv", "tsv"])
 def test_the_importer_removes_exactly_the_escapes(back, format):
-    found = back(format, RECORDS, escape=True)
+    result = back(format, RECORDS, escape=True)
 
-    assert [record.document.text for record in found] == list(TEXTS)
-    assert [record.document.key for record in found] == [f"=k{n}" for n in range(len(TEXTS))]
-    assert all(record.document.meta == {"a": 1} for record in found)
+    assert [record.document.text for record in result] == list(TEXTS)
+    assert [record.document.key for record in result] == [f"=k{n}" for n in range(len(TEXTS))]
+    assert all(record.document.meta == {"a": 1} for record in result)
 
 
 def test_names_of_columns_come_back_too(back):

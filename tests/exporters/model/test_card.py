@@ -43,13 +43,15 @@ def test_model_hubs_find_the_base_the_licence_and_the_metrics(tmp_path):
 def test_each_score_of_each_split_is_a_result(tmp_path):
     results = loaded(FACTS, tmp_path).data.eval_results
 
-    assert [(one.dataset_split, one.metric_type, one.metric_value) for one in results] == [
+    assert [
+        (result.dataset_split, result.metric_type, result.metric_value) for result in results
+    ] == [
         ("dev", "accuracy", 0.65),
         ("dev", "f1", 0.666667),
         ("test", "accuracy", 0.6),
         ("test", "f1", 0.5),
     ]
-    assert {(one.task_type, one.dataset_type, one.dataset_name) for one in results} == {
+    assert {(result.task_type, result.dataset_type, result.dataset_name) for result in results} == {
         ("text-classification", "private", "class")
     }
 
@@ -65,12 +67,12 @@ def test_names_that_yaml_would_read_otherwise_stay_as_they_are(name, tmp_path):
 
 
 def test_a_run_without_scores_has_no_results(tmp_path):
-    found = loaded({"run": "first"}, tmp_path, {**DESCRIPTION, "own_head": True}, "glossbench")
+    result = loaded({"run": "first"}, tmp_path, {**DESCRIPTION, "own_head": True}, "glossbench")
 
-    assert found.data.to_dict() == {
+    assert result.data.to_dict() == {
         "library_name": "glossbench",
         "license": "other",
         "pipeline_tag": "text-classification",
         "tags": ["glossbench"],
     }
-    assert "# first" in found.text and "Labels: `a`, `b`." in found.text
+    assert "# first" in result.text and "Labels: `a`, `b`." in result.text

@@ -32,14 +32,17 @@ def classifier(tmp_path):
 @pytest.mark.slow
 def test_lstm_exported_twice(classifier, tmp_path):
     documents = flair_models.documents()
-    expected = [found.fields[0].scores for found in classifier.predict(documents)]
+    expected = [prediction.fields[0].scores for prediction in classifier.predict(documents)]
 
     for number in range(2):  # torch kept the kernels of the first export, which fixed the length
         folder = tmp_path / f"onnx-{number}"
         onnx.write(classifier, tmp_path / "model", folder)
-        found = [one.fields[0].scores for one in OnnxPredictor.load(folder).predict(documents)]
+        scores = [
+            prediction.fields[0].scores
+            for prediction in OnnxPredictor.load(folder).predict(documents)
+        ]
 
-        np.testing.assert_allclose(found, expected, atol=1e-6)
+        np.testing.assert_allclose(scores, expected, atol=1e-6)
 
 
 def test_a_model_that_cannot_be_converted_is_exported_in_the_format_of_its_family(

@@ -123,8 +123,8 @@ def test_an_adapter_alone_answers_as_the_run_and_names_its_base_model(
     check = result["checks"]["adapter"]
     assert check["texts"] == 20 and check["equal_labels"] == 1.0
     assert 0 < check["largest_difference"] < 1e-4
-    assert {one["format"] for one in events if one["kind"] == "checked"} == {"adapter"}
-    assert sorted(one.name for one in out.iterdir()) == ["adapter"]
+    assert {event["format"] for event in events if event["kind"] == "checked"} == {"adapter"}
+    assert sorted(path.name for path in out.iterdir()) == ["adapter"]
     raw = json.loads((out / "adapter" / "adapter_config.json").read_text())
     assert raw["base_model_name_or_path"] == "base/name"
     card = ModelCard.load(out / "adapter" / "README.md")
@@ -163,8 +163,10 @@ def test_an_export_answers_as_the_run_and_says_so(task, tiny_run, texts_file, tm
         result["check"]["largest_difference"] < 1e-4
         and result["checks"]["hf"]["largest_difference"] < 1e-4
     )
-    assert [one.name for one in (out / "onnx").iterdir() if one.suffix == ".onnx"] == ["model.onnx"]
-    assert {Path(one["path"]).name for one in result["files"]} >= {
+    assert [path.name for path in (out / "onnx").iterdir() if path.suffix == ".onnx"] == [
+        "model.onnx"
+    ]
+    assert {Path(file["path"]).name for file in result["files"]} >= {
         "model.onnx",
         "labels.json",
         "tokenizer.json",
@@ -173,9 +175,9 @@ def test_an_export_answers_as_the_run_and_says_so(task, tiny_run, texts_file, tm
     }
     told = [
         row
-        for one in events
-        if one["kind"] == "checked" and one["format"] == "onnx"
-        for row in one["rows"]
+        for event in events
+        if event["kind"] == "checked" and event["format"] == "onnx"
+        for row in event["rows"]
     ]
     assert len(told) == 20 and all(row["equal"] for row in told)
     described = json.loads((out / "onnx" / "labels.json").read_text(encoding="utf-8"))
@@ -253,7 +255,11 @@ def test_the_hugging_face_folder_alone_is_checked_too(tiny_run, texts_file, tmp_
         json.loads((tmp_path / "out/hf/tokenizer_config.json").read_text())["model_max_length"]
         == 32
     )
-    assert [one["stage"] for one in events if one["kind"] == "stage"] == ["load", "hf", "check_hf"]
+    assert [event["stage"] for event in events if event["kind"] == "stage"] == [
+        "load",
+        "hf",
+        "check_hf",
+    ]
 
 
 def test_the_card_names_scores_data_and_what_was_cut(tiny_run, tmp_path):
@@ -294,7 +300,7 @@ def test_a_folder_that_is_not_empty_is_left_alone(tiny_run, tmp_path):
     with pytest.raises(ExportFailed, match="not empty .it contains 'mine.txt'"):
         export(tiny_run("classify"), out)
 
-    assert [one.name for one in out.iterdir()] == ["mine.txt"]
+    assert [path.name for path in out.iterdir()] == ["mine.txt"]
 
 
 def test_an_empty_folder_and_a_new_one_in_a_new_one_are_taken(tiny_run, tmp_path):
@@ -316,7 +322,7 @@ def test_an_empty_folder_is_filled_not_replaced(tiny_run, tmp_path):
 
     after = (tmp_path / "empty").stat()
     assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
-    assert [one.name for one in (tmp_path / "empty").iterdir()] == ["hf"]
+    assert [path.name for path in (tmp_path / "empty").iterdir()] == ["hf"]
 
 
 def test_a_foreign_folder_at_the_name_of_the_draft_stays(tiny_run, tmp_path):
@@ -342,7 +348,7 @@ def test_a_folder_that_cannot_be_written_is_named(tiny_run):
         export(tiny_run("classify"), Path("/proc/out"))
 
 
-def test_too_little_room_is_told_with_numbers(tiny_run, tmp_path, monkeypatch):
+def test_too_little_room_is_reported_with_numbers(tiny_run, tmp_path, monkeypatch):
     monkeypatch.setattr(
         run.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1_000_000})()
     )

@@ -91,7 +91,7 @@ def test_the_job_writes_a_line_for_each_document_and_reports(tmp_path):
 
     written = [json.loads(one) for one in (tmp_path / "scores.jsonl").read_text().splitlines()]
     assert result["n"] == len(written) - 1 == 10 and result["language_model"] == "masked"
-    assert [(one["done"], one["total"]) for one in events if one["kind"] == "progress"] == [
+    assert [(event["done"], event["total"]) for event in events if event["kind"] == "progress"] == [
         (7, 10),
         (10, 10),
     ]
@@ -104,7 +104,7 @@ def test_the_host_answers_one_document():
     answer = serve.open_scorer({"model": str(resource("models") / "starter-gpt"), "device": "cpu"})
 
     table = {"delay": ["About ", "delay", "."]}
-    found = answer({"prompts": [table, {"delay": ["Late. About ", "delay", "."]}]})
+    result = answer({"prompts": [table, {"delay": ["Late. About ", "delay", "."]}]})
 
-    assert found["language_model"] == "causal"
-    assert found["logprobs"][0]["delay"][0] < 0 and found["logprobs"][0] != found["logprobs"][1]
+    assert result["language_model"] == "causal"
+    assert result["logprobs"][0]["delay"][0] < 0 and result["logprobs"][0] != result["logprobs"][1]

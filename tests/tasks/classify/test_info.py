@@ -65,11 +65,11 @@ def test_an_error_names_both_labels_and_the_confidence():
 
 
 def test_the_matrix_counts_gold_by_predicted():
-    found = INFO.confusion(GOLDS, PREDICTIONS, ("x", "y"))
+    result = INFO.confusion(GOLDS, PREDICTIONS, ("x", "y"))
 
     rows = {
-        (found.labels[gold], found.labels[predicted]): int(found.counts[gold, predicted])
-        for gold, predicted in np.argwhere(found.counts)
+        (result.labels[gold], result.labels[predicted]): int(result.counts[gold, predicted])
+        for gold, predicted in np.argwhere(result.counts)
     }
     assert rows == {("x", "x"): 1, ("y", "x"): 1, ("y", "y"): 2}
 

@@ -70,7 +70,7 @@ def test_gradients_are_finite_and_forbidden_transitions_get_none(head):
     total.backward()
 
     gradients = [emissions.grad, head.start.grad, head.step.grad, head.end.grad]
-    assert all(torch.isfinite(one).all() for one in gradients)
+    assert all(torch.isfinite(gradient).all() for gradient in gradients)
     assert float(head.step.grad[TAGS.index("O"), TAGS.index("I-A")]) == 0
     assert float(head.step.grad[TAGS.index("B-A"), TAGS.index("I-A")]) < 0
 

@@ -41,9 +41,9 @@ def test_the_last_state_of_a_backward_model_is_that_of_the_first_unit():
 
 
 def test_a_model_of_both_directions_has_two_last_states():
-    found = Pooling("last", ("next", "previous"))(states())
+    result = Pooling("last", ("next", "previous"))(states())
 
-    assert found.tolist() == [[3.0, -4.0], [4.0, 8.0]]
+    assert result.tolist() == [[3.0, -4.0], [4.0, 8.0]]
 
 
 def test_the_classifier_equals_that_of_fastai():
@@ -62,9 +62,9 @@ def test_the_classifier_equals_that_of_fastai():
     )
 
     ids = stored["ids"]
-    found = head(encoder({"input_ids": ids, "attention_mask": torch.ones_like(ids)}))["logits"]
+    logits = head(encoder({"input_ids": ids, "attention_mask": torch.ones_like(ids)}))["logits"]
 
-    torch.testing.assert_close(found, stored["classes"], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(logits, stored["classes"], atol=1e-5, rtol=1e-5)
 
 
 def test_an_encoder_chooses_its_pooling_and_a_setting_another():
@@ -78,7 +78,7 @@ def test_a_batch_of_one_document_is_normalized_by_the_running_statistics():
     norm = BatchNorm(2).train()
     norm.running_mean.fill_(1.0)
 
-    found = norm(torch.tensor([[3.0, 1.0]]))
+    result = norm(torch.tensor([[3.0, 1.0]]))
 
-    torch.testing.assert_close(found, torch.tensor([[2.0, 0.0]]), atol=1e-4, rtol=0)
+    torch.testing.assert_close(result, torch.tensor([[2.0, 0.0]]), atol=1e-4, rtol=0)
     assert norm.running_mean.tolist() == [1.0, 1.0]

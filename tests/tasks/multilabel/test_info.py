@@ -39,10 +39,10 @@ def test_scores_are_those_of_scikit_learn():
     golds, scores, relevant = drawn()
     predictions = [prediction(row) for row in scores]
 
-    found = INFO.score(golds, predictions)
+    result = INFO.score(golds, predictions)
 
     decided = scores >= 0.5
-    assert found == pytest.approx(
+    assert result == pytest.approx(
         {
             "micro_f1": f1_score(relevant, decided, average="micro"),
             "macro_f1": f1_score(relevant, decided, average="macro"),
@@ -79,15 +79,15 @@ def test_decoding_uses_sigmoids_and_the_thresholds_of_the_model():
     assert usual.labels == ("a", "b") and strict.labels == ("b",)
     assert strict.get(LabelScores).scores == pytest.approx((0.75, 0.5, 0.0))
     assert INFO.decisions(strict) == (False, True, False)
-    assert [(one.label, one.score) for one in INFO.answers(strict)] == [("b", 0.5)]
+    assert [(answer.label, answer.score) for answer in INFO.answers(strict)] == [("b", 0.5)]
     assert Prediction.from_json(strict.to_json()) == strict
 
 
 def test_an_error_names_both_sides_and_how_sure_the_model_was():
-    found = INFO.error(None, LabelsGold(("a", "c")), prediction((0.1, 0.7, 0.9)))
+    result = INFO.error(None, LabelsGold(("a", "c")), prediction((0.1, 0.7, 0.9)))
 
-    assert (found.gold, found.predicted) == ("a, c", "b, c")
-    assert found.confidence == pytest.approx(0.9)
+    assert (result.gold, result.predicted) == ("a, c", "b, c")
+    assert result.confidence == pytest.approx(0.9)
     assert INFO.error(None, LabelsGold(()), prediction((0.6, 0, 0))).gold == "–"
     assert INFO.agrees(LabelsGold(()), prediction((0, 0, 0)))
 

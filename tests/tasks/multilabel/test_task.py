@@ -26,9 +26,9 @@ WORDS = {"late": "delay", "thank": "praise"}  # what a text says → its label
 def test_targets_are_one_at_the_labels_of_a_document_and_zero_elsewhere():
     golds = [LabelsGold(("x", "z")), LabelsGold(())]
 
-    found = TASK.targets(None, golds, ("x", "y", "z"), {})["labels"]
+    labels = TASK.targets(None, golds, ("x", "y", "z"), {})["labels"]
 
-    assert np.array_equal(found, [[1, 0, 1], [0, 0, 0]]) and found[0].dtype == np.float32
+    assert np.array_equal(labels, [[1, 0, 1], [0, 0, 0]]) and labels[0].dtype == np.float32
 
 
 def test_a_label_that_the_layer_lacks_is_no_target():
@@ -87,7 +87,7 @@ def test_its_data_is_learned_by_heart_and_the_folder_answers_alike(run):
     assert len(predictor.decoder["thresholds"]) == 2
     documents = [record.document for record in data().records]
     expected = [set(record.marks["topics"]) for record in data().records]
-    assert [set(one.labels) for one in predictor.predict(documents)] == expected
+    assert [set(prediction.labels) for prediction in predictor.predict(documents)] == expected
 
 
 def test_the_exported_folders_decide_alike(run, tmp_path):
@@ -101,8 +101,8 @@ def test_the_exported_folders_decide_alike(run, tmp_path):
     config = json.loads((tmp_path / "hf" / "config.json").read_text())
     assert config["problem_type"] == "multi_label_classification"
     exported = OnnxPredictor.load(tmp_path / "onnx")
-    assert [one.labels for one in exported.predict(documents)] == [
-        one.labels for one in predictor.predict(documents)
+    assert [prediction.labels for prediction in exported.predict(documents)] == [
+        prediction.labels for prediction in predictor.predict(documents)
     ]
     work = verify.check_folder(predictor, tmp_path / "hf", documents)
     try:
