@@ -173,7 +173,7 @@ def _row(one: dict[str, Any]) -> tuple[object, ...]:
 def train(
     source: Path, out: Path, method: str, settings: dict[str, str], seed: int, as_json: bool
 ) -> None:
-    """Train vectors on a text file (one text per line) or on the texts of a project.
+    """Train vectors on a text file (one text per line; also .gz, .bz2, .xz) or on a project.
 
     The ending of OUT selects the format: .bin or .txt (word2vec), .vec; for fastText .bin keeps the
     n-grams; GloVe writes .txt. Ctrl+C cancels.

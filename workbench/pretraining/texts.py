@@ -6,17 +6,14 @@ depend on the size of the files.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
-import lzma
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.text import compressed
 
 ENDINGS = (".txt", ".txt.gz", ".txt.bz2", ".txt.xz")
 MOST_LINE = 1_000_000  # characters of a paragraph; longer lines are divided
@@ -108,20 +105,10 @@ def files_of(paths: Sequence[Path]) -> list[Path]:
     return found
 
 
-def _opened(path: Path, raw: IO[bytes]) -> IO[bytes]:
-    if path.suffix == ".gz":
-        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value] # it reads like a file
-    if path.suffix == ".bz2":
-        return bz2.BZ2File(raw)
-    if path.suffix == ".xz":
-        return lzma.LZMAFile(raw)
-    return raw
-
-
 def _lines(path: Path) -> Iterator[tuple[str, int]]:
     """Stripped lines, "" for a blank one, with the bytes of the file that were read."""
     with open(path, "rb") as raw:
-        file, number = _opened(path, raw), 0
+        file, number = compressed.opened(path, raw), 0
         try:
             while line := file.readline(MOST_LINE):
                 number += 1
@@ -133,7 +120,7 @@ def _lines(path: Path) -> Iterator[tuple[str, int]]:
                 ),
                 hint=_("Convert the file to UTF-8."),
             ) from error
-        except (OSError, EOFError, lzma.LZMAError) as error:
+        except compressed.ERRORS as error:
             raise WorkbenchError(
                 _("{path} cannot be read after line {number}: {error}.").format(
                     path=path, number=number, error=error

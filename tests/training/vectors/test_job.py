@@ -1,5 +1,7 @@
 """Training of word vectors: files that gensim and Glossbench read, seeds, stop, errors."""
 
+import lzma
+
 import numpy as np
 import pytest
 
@@ -125,3 +127,23 @@ def test_settings_are_checked(tmp_path):
         spec.check_output("glove", tmp_path / "v.bin")
     with pytest.raises(SpecError, match="There is no method 'lsa'"):
         spec.options("lsa")
+
+
+def test_a_compressed_text_gives_the_same_vectors(text, tmp_path):
+    packed = tmp_path / "text.txt.xz"
+    packed.write_bytes(lzma.compress(text.read_bytes()))
+
+    plain, other = (
+        trained(source, tmp_path / name, "skipgram", ".bin")
+        for source, name in ((text, "plain"), (packed, "packed"))
+    )
+
+    assert np.array_equal(plain, other)
+
+
+def test_a_damaged_compressed_text_is_named(text, tmp_path):
+    packed = tmp_path / "text.txt.xz"
+    packed.write_bytes(lzma.compress(text.read_bytes())[:-40])
+
+    with pytest.raises(SpecError, match=r"text\.txt\.xz cannot be read"):
+        trained(packed, tmp_path / "out", "skipgram", ".bin")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
+from workbench.base import paths
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.manifest import BUILTIN
@@ -94,7 +96,7 @@ def card(
     try:
         if not place.exists():
             return replace(info, problems=(_("there is no such file or folder"),))
-        found = _known(place, allow_pickle)
+        found = _known(place, allow_pickle or _ships_with_us(place))
         return replace(found, name=info.name, origin=origin)
     except OSError as error:  # a folder without permission
         reason = error.strerror or str(error)
@@ -102,6 +104,13 @@ def card(
         log.exception("the card of %s cannot be read", place)
         reason = f"{type(error).__name__}: {error}"[:200]
     return replace(info, problems=(_("it cannot be read ({error})").format(error=reason),))
+
+
+def _ships_with_us(path: Path) -> bool:
+    """Whether it is a starter, whose pickles need no consent."""
+    with suppress(FileNotFoundError):
+        return path.resolve().parent == paths.resource("models").resolve()
+    return False
 
 
 # Keyed by name, size and time of all files: checking a tokenizer of 17 MB takes 0.3 s.

@@ -20,12 +20,10 @@ def known_architectures() -> frozenset[str]:
 
 
 def starters() -> tuple[ModelInfo, ...]:
-    """The models that ship with the application."""
+    """The models that ship with the application, each a folder."""
     folder = paths.resource("models")
     return tuple(
-        card(model, origin="starter")
-        for model in sorted(folder.iterdir())
-        if (model / "config.json").is_file()
+        card(model, origin="starter") for model in sorted(folder.iterdir()) if model.is_dir()
     )
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.text import compressed
 from workbench.text.segment import words
 
 LONGEST = 1000  # words of a line; longer ones are divided
@@ -22,17 +24,16 @@ class Corpus:
 
     def fill(self, source: Path, *, lowercase: bool) -> Iterator[float]:
         """Split the lines of a text file; yields the share done. Raises SpecError."""
-        size, done = max(1, source.stat().st_size), 0
+        size = max(1, source.stat().st_size)
         with open(source, "rb") as file, open(self.path, "w", encoding="utf-8") as out:
-            for number, raw in enumerate(file, 1):
-                done += len(raw)
+            for number, raw in enumerate(_lines(source, file), 1):
                 found = _split(_decoded(source, number, raw), lowercase)
                 self.counts.update(found)
                 self.total += len(found)
                 for start in range(0, len(found), LONGEST):
                     out.write(" ".join(found[start : start + LONGEST]) + "\n")
                 if number % 1000 == 0:
-                    yield done / size
+                    yield file.tell() / size
         if not self.total:
             raise SpecError(_("{path} contains no words.").format(path=source))
 
@@ -66,6 +67,18 @@ class Corpus:
                 found, size = [], 0
         if found:
             yield found
+
+
+def _lines(source: Path, file: IO[bytes]) -> Iterator[bytes]:
+    content = compressed.opened(source, file)
+    try:
+        while line := content.readline():
+            yield line
+    except compressed.ERRORS as error:
+        raise SpecError(
+            _("{path} cannot be read: {error}.").format(path=source, error=error),
+            hint=_("The file may be damaged or incomplete."),
+        ) from error
 
 
 def _split(text: str, lowercase: bool) -> list[str]:

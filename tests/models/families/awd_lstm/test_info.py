@@ -2,12 +2,14 @@
 
 import json
 import pickle
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
 
 from tests.models.families.awd_lstm.conftest import DATA
+from workbench.base import owned_folder
 from workbench.base.errors import ModelError
 from workbench.models import spec
 
@@ -40,6 +42,15 @@ def test_a_pickle_is_described_but_asks_first():
     card = spec.card(DATA / "v2")
 
     assert card.only_untrusted and card.layers == 3
+
+
+def test_a_folder_that_glossbench_wrote_needs_no_confirmation(tmp_path):
+    folder = tmp_path / "mine"
+    owned_folder.create(folder)
+    for path in (DATA / "v2").iterdir():
+        shutil.copy(path, folder)
+
+    assert spec.card(folder).usable
     with pytest.raises(ModelError, match="pickle") as caught:
         spec.read_folder(DATA / "v2")
     assert "--allow-pickle" in caught.value.hint

@@ -142,7 +142,9 @@ def number_words(count: int) -> str:
 
 def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
     """(name, value) pairs of a card in display order; "–" if unknown."""
-    shape = f"{card.layers} × {card.width}" if card.width and (card.layers or card.usable) else ""
+    shape = f"{card.layers} × {card.width}" if card.layers and card.width else ""
+    if card.usable and card.width and not card.layers:  # static vectors
+        shape = formats.count(card.width)
     found = (
         (_("Family"), card.architecture),
         (_("Parameters"), number_words(card.parameters)),

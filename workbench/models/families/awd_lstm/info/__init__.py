@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.base import owned_folder
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
 from workbench.models.families.awd_lstm.info import creation, files
@@ -58,7 +59,9 @@ class AwdLstmInfo(FamilyInfo):
                     rows=network.vocabulary,
                 )
             )
-        untrusted = not (allow_pickle or (path / DESCRIPTION).is_file())
+        # Only tensors are unpickled in any case; what we wrote ourselves is not asked for.
+        is_own = (path / DESCRIPTION).is_file() or owned_folder.is_owned(path)
+        untrusted = not (allow_pickle or is_own)
         if untrusted and found.weights:
             problems.append(
                 _("{file} is a pickle: opening a pickle can execute arbitrary code").format(
@@ -76,7 +79,7 @@ class AwdLstmInfo(FamilyInfo):
             vocabulary=network.vocabulary,
             max_length=LONGEST,
             gives=("states", gives[found.direction]) if network.has_decoder else ("states",),
-            dtype="float32",
+            dtype=network.dtype,
             pickled=True,
             problems=tuple(problems),
             untrusted=untrusted and bool(found.weights),

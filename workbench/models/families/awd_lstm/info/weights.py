@@ -7,7 +7,7 @@ Names of fastai 1 and 2 (`0.encoder.weight`, `0.rnns.0.weight_hh_l0_raw`) and of
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
@@ -38,6 +38,7 @@ class Network:
     hidden: int = 0
     vocabulary: int = 0
     has_decoder: bool = False
+    dtype: str = ""
 
     @classmethod
     def of(cls, path: Path, problems: list[str]) -> Network:
@@ -52,7 +53,7 @@ class Network:
         if reason := _inconsistent(shapes, sizes, path.name):
             problems.append(reason)
             return cls()
-        return sizes
+        return replace(sizes, dtype=next(iter(tensors.values())).dtype)
 
 
 def _tensors(path: Path, problems: list[str]) -> dict[str, pickles.Tensor]:
