@@ -123,8 +123,8 @@ class Watch:
 
     def files(self) -> set[str]:
         """Files below the home folder and the folder for temporary files, relative to `folder`."""
-        found = [*self.home.rglob("*"), *(self.folder / "tmp").rglob("*")]
-        return {one.relative_to(self.folder).as_posix() for one in found if not one.is_dir()}
+        result = [*self.home.rglob("*"), *(self.folder / "tmp").rglob("*")]
+        return {one.relative_to(self.folder).as_posix() for one in result if not one.is_dir()}
 
 
 def leaves_the_computer(line: str) -> bool:

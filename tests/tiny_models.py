@@ -112,7 +112,7 @@ def _wordpiece():
     from transformers import PreTrainedTokenizerFast
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    entries = dict.fromkeys([*special, *WORDS, *LETTERS, *(f"##{one}" for one in LETTERS)])
+    entries = dict.fromkeys([*special, *WORDS, *LETTERS, *(f"##{letter}" for letter in LETTERS)])
     backend = Tokenizer(
         models.WordPiece({one: number for number, one in enumerate(entries)}, unk_token="[UNK]")
     )

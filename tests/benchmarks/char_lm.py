@@ -110,8 +110,8 @@ def of_flair(folder: Path, given: list[list[str]], order: list[int]) -> tuple[fl
         stacked.embed([made[number] for number in order[start : start + BATCH]])
     import torch
 
-    found = [torch.stack([token.embedding for token in one]).numpy() for one in made]
-    return cpu() - began, found
+    result = [torch.stack([token.embedding for token in one]).numpy() for one in made]
+    return cpu() - began, result
 
 
 def flair_arm(folder: Path) -> None:

@@ -77,8 +77,8 @@ def scored(
 
     with prompt.Fillers(project) as fillers:
         filler = fillers.filler(spec)
-        found = scoring.scored_documents(project, filler.task, filler.layer, split)[:most]
-        lines, _dropped, _cut = prompt._lines(filler, [one.document for one in found])
+        result = scoring.scored_documents(project, filler.task, filler.layer, split)[:most]
+        lines, _dropped, _cut = prompt._lines(filler, [one.document for one in result])
     with tempfile.TemporaryDirectory() as folder:
         given = Path(folder) / "prompts.jsonl"
         given.write_text("".join(line + "\n" for line in lines), encoding="ascii")
@@ -86,7 +86,7 @@ def scored(
         for _event in serve.score_prompts(params, Path(folder)):
             pass
         rows = (Path(folder) / "scores.jsonl").read_text(encoding="utf-8").splitlines()
-    return [one.gold.label for one in found], [json.loads(row) for row in rows]
+    return [one.gold.label for one in result], [json.loads(row) for row in rows]
 
 
 def judge(gold: list[str], rows: list[dict]) -> dict[str, Outcome]:

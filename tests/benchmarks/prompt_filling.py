@@ -52,17 +52,17 @@ def main(count: int) -> None:
         model = str(resource("models") / "starter-bert")
         for case, shots in (("prompts that fit", 6), ("examples left out", 40)):
             spec = prompt.PromptSpec(prompt.default_template(None), model, shots=shots)
-            found = []
+            collected = []
             before = time.process_time()
             took = measure(
-                lambda spec=spec, found=found: found.append(prompt.prepare(project, spec)),
+                lambda spec=spec, found=collected: found.append(prompt.prepare(project, spec)),
                 children=True,
             )
             own = time.process_time() - before
             print(
                 f"{case}, {shots} examples: {count / took.wall:.0f} documents/s, "
                 f"wall {took.wall:.2f} s, CPU {own:.2f} s here and "
-                f"{took.cpu - own:.2f} s in the worker, {found[0].dropped} left out"
+                f"{took.cpu - own:.2f} s in the worker, {collected[0].dropped} left out"
             )
         project.close()
 

@@ -74,15 +74,15 @@ def one_start() -> tuple[float, list[str]]:
 
 def main(rounds: int = 5) -> int:
     one_start()  # byte code and caches of the disk
-    found = [one_start() for _ in range(rounds)]
-    seconds = statistics.median(one for one, _loaded in found)
+    result = [one_start() for _ in range(rounds)]
+    seconds = statistics.median(one for one, _loaded in result)
     print(
         f"process start to painted Welcome page: {seconds:.3f} s CPU "
         f"(median of {rounds}; target {TARGET})"
     )
-    print(f"heavy modules loaded by then: {', '.join(found[0][1]) or 'none'}")
+    print(f"heavy modules loaded by then: {', '.join(result[0][1]) or 'none'}")
     print_machine()
-    return int(seconds > TARGET or bool(found[0][1]))
+    return int(seconds > TARGET or bool(result[0][1]))
 
 
 if __name__ == "__main__":

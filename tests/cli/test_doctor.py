@@ -10,7 +10,7 @@ pytestmark = pytest.mark.process
 def test_the_report_is_complete_and_holds_no_name_of_the_project(ask, file):
     report = ask("doctor", "doctor", file)
 
-    found = {check["id"]: check for check in report["checks"]}
+    result = {check["id"]: check for check in report["checks"]}
     assert {
         "versions.package.torch",
         "versions.sqlite",
@@ -21,7 +21,7 @@ def test_the_report_is_complete_and_holds_no_name_of_the_project(ask, file):
         "storage.cache",
         "storage.project",
         "network.telemetry",
-    } <= set(found)
+    } <= set(result)
     assert all(bool(check["advice"]) == (check["state"] != "ok") for check in report["checks"])
     assert file.name not in str(report)
 

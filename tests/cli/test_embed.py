@@ -41,8 +41,8 @@ def test_words_between_spaces_are_kept_whole(ask, model, tmp_path):
     ask("embed", "embed", model, out, "--text", text, "--tokens", "space")
 
     with np.load(out) as arrays:
-        found = [text[start:end] for start, end in arrays["0/offsets"]]
-    assert found == ["don't", "stop-here", "."]
+        result = [text[start:end] for start, end in arrays["0/offsets"]]
+    assert result == ["don't", "stop-here", "."]
 
 
 def test_the_written_file_is_described_in_words(call, model, tmp_path):

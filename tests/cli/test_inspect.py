@@ -16,11 +16,11 @@ def host(monkeypatch):
 
 
 def test_without_an_inspector_all_are_listed_with_the_reasons(ask):
-    found = {one["id"]: one for one in ask("inspect-list", "inspect", "starter-bert")}
+    result = {one["id"]: one for one in ask("inspect-list", "inspect", "starter-bert")}
 
-    assert found["vocabulary"]["available"] and found["vocabulary"]["reason"] == ""
-    assert not found["spans"]["available"]
-    assert found["spans"]["reason"] == "This model does not provide: spans."
+    assert result["vocabulary"]["available"] and result["vocabulary"]["reason"] == ""
+    assert not result["spans"]["available"]
+    assert result["spans"]["reason"] == "This model does not provide: spans."
 
 
 def test_every_text_gives_one_line(call, tiny_model):

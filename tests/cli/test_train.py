@@ -53,7 +53,7 @@ def until(child, word):
 
 
 def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_model, jobs_in_process):
-    told = ask(
+    message = ask(
         "train",
         "train",
         sample,
@@ -73,13 +73,13 @@ def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_mode
     )
 
     assert (
-        told["status"] == "done"
-        and told["used"] == {"train": 180, "dev": 60, "test": 60}
-        and set(told["scores"]) == {"dev", "test"}
+        message["status"] == "done"
+        and message["used"] == {"train": 180, "dev": 60, "test": 60}
+        and set(message["scores"]) == {"dev", "test"}
     )
     assert (
-        dev["scores"] == told["scores"]["dev"]
-        and test["scores"] == told["scores"]["test"]
+        dev["scores"] == message["scores"]["dev"]
+        and test["scores"] == message["scores"]["test"]
         and test["seen_test"] == 2
     )
     assert ask("suggest", "suggest", sample, "--run", "tiny") == {
@@ -100,14 +100,14 @@ def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_mode
     )
     answers = [json.loads(line) for line in out.splitlines()]
     assert code == 0 and [one["text"] for one in answers] == ["late again", "thank you"]
-    for one in answers:
-        jsonschema.validate(one, schema("predict"))
+    for answer in answers:
+        jsonschema.validate(answer, schema("predict"))
     words = call("evaluate", sample, "--run", "tiny")[1]
     assert "60 documents" in words and "Precision" in words
 
 
 def test_tags_are_answered_with_words_and_spans(ask, call, sample, tiny_model, jobs_in_process):
-    told = ask(
+    message = ask(
         "train",
         "train",
         sample,
@@ -127,13 +127,13 @@ def test_tags_are_answered_with_words_and_spans(ask, call, sample, tiny_model, j
     )
     answer = json.loads(out)
 
-    assert told["left_out"] and set(told["scores"]["dev"]) >= {"span_f1", "token_accuracy"}
+    assert message["left_out"] and set(message["scores"]["dev"]) >= {"span_f1", "token_accuracy"}
     assert code == 0 and [
-        answer["text"][one["start"] : one["end"]] for one in answer["tokens"]
+        answer["text"][token["start"] : token["end"]] for token in answer["tokens"]
     ] == ["🚋", "Ada", "met", "Bob"]
     assert answer["label"] is None and answer["scores"] is None
     dev = ask("evaluate", "evaluate", sample, "--run", "tags")
-    assert dev["scores"] == told["scores"]["dev"]
+    assert dev["scores"] == message["scores"]["dev"]
 
 
 def test_the_first_ctrl_c_stops_and_keeps_the_best(ask, begin, sample, tiny_model):
@@ -154,9 +154,9 @@ def test_the_first_ctrl_c_stops_and_keeps_the_best(ask, begin, sample, tiny_mode
     out, err = child.communicate(timeout=120)
 
     assert child.returncode == 0, err
-    told = json.loads(out)
-    jsonschema.validate(told, schema("train"))
-    assert told["status"] == "stopped" and told["steps"] < 12000 and told["scores"]["dev"]
+    loaded = json.loads(out)
+    jsonschema.validate(loaded, schema("train"))
+    assert loaded["status"] == "stopped" and loaded["steps"] < 12000 and loaded["scores"]["dev"]
     assert ask("project-info", "project", "info", sample)["runs"][0]["status"] == "stopped"
 
 
@@ -216,11 +216,11 @@ def test_a_killed_command_leaves_a_run_that_is_interrupted(
 def test_the_plan_shows_each_layers_rate_and_starts_no_run(ask, sample, tiny_model):
     given = ["--task", "classify", "--model", str(tiny_model), "--set", "method=gradual"]
 
-    found = ask("train-plan", "train", sample, *given, "--set", "epochs=4", "--plan")
+    answer = ask("train-plan", "train", sample, *given, "--set", "epochs=4", "--plan")
 
-    rates = found["rates"]
+    rates = answer["rates"]
     assert rates["parts"] == ["embeddings", "layer_1", "layer_2", "head"]
-    assert found["plan"]["epochs"] == 4 and rates["total"] == len(rates["rates"][0])
+    assert answer["plan"]["epochs"] == 4 and rates["total"] == len(rates["rates"][0])
     frozen = [sum(rate == 0 for rate in row) for row in rates["rates"]]
     per_epoch = rates["steps_per_epoch"]
     assert frozen == [3 * per_epoch, 2 * per_epoch, per_epoch, 0]

@@ -97,8 +97,8 @@ def test_a_preview_reads_the_beginning_of_a_long_list_and_reports_no_cut_as_a_fa
     for separator in (",\n", ",", " , "):
         path.write_text("[" + separator.join('{"text": "one"}' for _n in range(400)) + "]")
         for scan in (64, 4096):
-            found = [value for _line, value in jsonl.values(Source(path, scan=scan))]
-            assert len(found) > 40 and set(map(str, found)) == {"{'text': 'one'}"}
+            result = [value for _line, value in jsonl.values(Source(path, scan=scan))]
+            assert len(result) > 40 and set(map(str, result)) == {"{'text': 'one'}"}
     assert len(list(jsonl.values(Source(path)))) == 400
 
 
@@ -107,6 +107,6 @@ def test_a_fault_in_the_part_that_a_preview_reads_is_reported(tmp_path, monkeypa
     path = tmp_path / "t.json"
     path.write_text('[{"text": "one"}, {"text" "two"}, ' + '{"text": "x"}, ' * 400)
 
-    found = [value for _line, value in jsonl.values(Source(path, scan=64))]
+    result = [value for _line, value in jsonl.values(Source(path, scan=64))]
 
-    assert len(found) == 2 and "nothing after it" in str(found[1])
+    assert len(result) == 2 and "nothing after it" in str(result[1])

@@ -38,8 +38,8 @@ def reference(folder, ids):
         folder, attn_implementation="eager", dtype=torch.float32
     ).eval()
     with torch.no_grad():
-        found = model(torch.tensor([ids]), output_attentions=True).attentions
-    return torch.stack([one[0] for one in found]).numpy()
+        result = model(torch.tensor([ids]), output_attentions=True).attentions
+    return torch.stack([one[0] for one in result]).numpy()
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ def counts(params, folder):
     total = params.get("total", 5)
     for step in range(1, total + 1):
         time.sleep(params.get("pause", 0.0))
-        told = yield {"kind": "step", "step": step, "total": total}
-        if told == "stop":
+        message = yield {"kind": "step", "step": step, "total": total}
+        if message == "stop":
             break
     (Path(folder) / "best.txt").write_text(str(step))
     yield {"kind": "evaluated", "step": step, "scores": {"accuracy": 0.5}}

@@ -111,9 +111,9 @@ def test_a_training_that_goes_first_is_the_next_one(queue):
 
 
 def test_predictions_do_not_keep_a_training_from_its_turn(queue):
-    one = short(queue)
+    job = short(queue)
     training, another = long(queue, "first"), short(queue, "Another")
     assert training.behind == "Predict" and another.behind == "Predict"
 
-    queue.end(one)
+    queue.end(job)
     assert training.status == "running" and another.status == "running"

@@ -109,9 +109,9 @@ def adds_a_label(hand):
     hand.key(Qt.Key.Key_Return)
     hand.wait(
         lambda: any(
-            one["name"] == "weather"
+            label["name"] == "weather"
             for layer in corpus.labels(hand.app.project)
-            for one in layer["labels"]
+            for label in layer["labels"]
         ),
         "no new label",
     )
@@ -120,9 +120,9 @@ def adds_a_label(hand):
     hand.wait(
         lambda: (
             not any(
-                one["name"] == "weather"
+                label["name"] == "weather"
                 for layer in corpus.labels(hand.app.project)
-                for one in layer["labels"]
+                for label in layer["labels"]
             )
         ),
         "no undo",
@@ -213,7 +213,7 @@ def exports(hand, tmp_path):
     hand.tab_to("Export model")
     hand.key(Qt.Key.Key_Return)
     hand.wait(
-        lambda: any("labels equal" in one.text() for one in told(hand)),
+        lambda: any("labels equal" in message.text() for message in told(hand)),
         "the result of the check is not told",
         PATIENCE,
     )

@@ -44,7 +44,7 @@ def call(tmp_path_factory, fork_server):
 def project(call, tmp_path_factory):
     """The sample, with a run `first` trained for one epoch on 48 messages."""
     path = Path(call("sample", tmp_path_factory.mktemp("sample")).strip())
-    told = json.loads(
+    loaded = json.loads(
         call(
             "train",
             path,
@@ -62,13 +62,13 @@ def project(call, tmp_path_factory):
         )
     )
     assert (
-        told["status"] == "done"
-        and told["used"] == {"train": 48, "dev": 60, "test": 0}
-        and told["steps"] == 3
+        loaded["status"] == "done"
+        and loaded["used"] == {"train": 48, "dev": 60, "test": 0}
+        and loaded["steps"] == 3
     )
     assert (
-        "--set train_limit=48" in told["command"]
-        and {"reason": "not submitted", "count": 128} in told["left_out"]
+        "--set train_limit=48" in loaded["command"]
+        and {"reason": "not submitted", "count": 128} in loaded["left_out"]
     )
     return path
 
@@ -132,9 +132,9 @@ def test_texts_and_files_are_answered_in_order(call, project, answer, tmp_path):
 def test_suggestions_are_no_gold(call, project):
     before = ask(call, "project", "info", project)["states"]
 
-    found = ask(call, "suggest", project, "--run", "first")
+    result = ask(call, "suggest", project, "--run", "first")
 
-    assert found == {"run": "first", "documents": 120, "suggestions": 120}
+    assert result == {"run": "first", "documents": 120, "suggestions": 120}
     assert ask(call, "project", "info", project)["states"] == before
 
 
@@ -145,7 +145,7 @@ def test_a_prompt_is_scored_on_the_same_set_as_the_run(call, project, dev_scores
         "{{ text }} => {{ label }}"
     )
 
-    found = ask(
+    result = ask(
         call,
         "prompt",
         project,
@@ -159,24 +159,24 @@ def test_a_prompt_is_scored_on_the_same_set_as_the_run(call, project, dev_scores
         "dev",
     )
 
-    assert found["n"] == 60
-    assert found["fingerprint"] == dev_scores["fingerprint"]
-    assert set(found["scores"]) == set(dev_scores["scores"])
-    assert found["calibration"] == "content-free"
-    assert len(found["prior"]) == 6 and sum(found["prior"].values()) == pytest.approx(1)
+    assert result["n"] == 60
+    assert result["fingerprint"] == dev_scores["fingerprint"]
+    assert set(result["scores"]) == set(dev_scores["scores"])
+    assert result["calibration"] == "content-free"
+    assert len(result["prior"]) == 6 and sum(result["prior"].values()) == pytest.approx(1)
 
 
 def test_the_exported_folders_answer_like_the_run(call, project, answer, tmp_path):
-    found = ask(call, "export", project, "--run", "first", tmp_path / "out")
-    check = found["check"]
+    result = ask(call, "export", project, "--run", "first", tmp_path / "out")
+    check = result["check"]
 
     assert (
         check["texts"] >= 20 and check["equal_labels"] == 1.0 and check["largest_difference"] < 1e-3
     )
-    assert sorted(found["folders"]) == ["hf", "onnx"] and all(
-        one["bytes"] > 0 for one in found["files"]
+    assert sorted(result["folders"]) == ["hf", "onnx"] and all(
+        file["bytes"] > 0 for file in result["files"]
     )
-    exported = json.loads(call("predict", found["folders"]["hf"], "--text", TEXT, "--json"))
+    exported = json.loads(call("predict", result["folders"]["hf"], "--text", TEXT, "--json"))
     assert exported["label"] == answer["label"]
     assert all(
         abs(exported["scores"][name] - value) < 1e-4 for name, value in answer["scores"].items()

@@ -79,7 +79,7 @@ class HubServer:
             "gated": False,
             "tags": ["license:apache-2.0"],
             "config": {"model_type": config.get("model_type", "")},
-            "siblings": [{"rfilename": one.name, "size": one.stat().st_size} for one in files],
+            "siblings": [{"rfilename": file.name, "size": file.stat().st_size} for file in files],
         }
         return _send(request, 200, json.dumps(about).encode(), {"Content-Type": "application/json"})
 

@@ -17,8 +17,8 @@ def test_reading_a_description_changes_nothing_beside_the_folder(tmp_path):
     with pytest.raises(ModelError, match="glossbench.json is missing"):
         folders.description(folders.located(place / "gone"))
 
-    assert sorted(one.name for one in place.iterdir()) == ["mine", "mine.new", "mine.old"]
-    assert all((one / "notes.txt").is_file() for one in place.iterdir())
+    assert sorted(path.name for path in place.iterdir()) == ["mine", "mine.new", "mine.old"]
+    assert all((path / "notes.txt").is_file() for path in place.iterdir())
 
 
 def test_a_missing_folder_with_a_foreign_old_one_is_missing(tmp_path):
@@ -50,7 +50,7 @@ def test_a_description_that_is_none_is_refused(tmp_path, content):
         ({"max_length": 0}, "max_length 0"),
     ],
 )
-def test_a_description_that_is_garbage_is_told(tmp_path, change, words):
+def test_a_description_that_is_garbage_is_reported(tmp_path, change, words):
     folders.describe(
         tmp_path, {"task": "classify", "labels": ["x", "y"], "max_length": 32, **change}
     )

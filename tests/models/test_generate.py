@@ -40,14 +40,14 @@ def test_masked_scores_equal_a_computation_by_hand(bert):
         before = tokenizer(prompt.before, add_special_tokens=False).input_ids
         answer = tokenizer(prompt.answer, add_special_tokens=False).input_ids
         after = tokenizer(prompt.after, add_special_tokens=False).input_ids
-        found = []
+        collected = []
         for turn, right in enumerate(answer):
             middle = answer[:turn] + [tokenizer.mask_token_id] * (len(answer) - turn)
             ids = [tokenizer.cls_token_id, *before, *middle, *after, tokenizer.sep_token_id]
             with torch.no_grad():
                 logits = model(torch.tensor([ids])).logits[0, 1 + len(before) + turn]
-            found.append(float(logits.log_softmax(-1)[right]))
-        return found
+            collected.append(float(logits.log_softmax(-1)[right]))
+        return collected
 
     ours = bert.logprobs(PROMPTS)
 
@@ -143,7 +143,7 @@ def test_t5_fills_the_gap_that_a_sentinel_marks(tmp_path):
     source = tokenizer("late. It is <extra_id_0>, says ada", return_tensors="pt")
     target = tokenizer("<extra_id_0>bad", return_tensors="pt").input_ids
 
-    (found,) = LanguageModel.load(folder, device="cpu").logprobs(
+    (logprob,) = LanguageModel.load(folder, device="cpu").logprobs(
         [Prompt("late. It is ", "bad", ", says ada")]
     )
 
@@ -151,4 +151,4 @@ def test_t5_fills_the_gap_that_a_sentinel_marks(tmp_path):
         logs = model(**source, labels=target).logits[0].log_softmax(-1)
     places = [place for place, number in enumerate(target[0].tolist()) if number > 5]
     expected = [float(logs[place, int(target[0, place])]) for place in places]
-    assert found == pytest.approx(expected[-3:], abs=1e-4)
+    assert logprob == pytest.approx(expected[-3:], abs=1e-4)

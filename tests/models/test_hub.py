@@ -35,27 +35,27 @@ def work(queue, job_spec):
     return job
 
 
-def test_size_and_licence_are_told_before_and_the_model_lies_in_the_cache_after(
+def test_size_and_licence_are_reported_before_and_the_model_lies_in_the_cache_after(
     queue, cache, tiny_model, monkeypatch
 ):
     with HubServer({"some/tiny": tiny_model}) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
 
-        told = work(queue, models.look_up("some/tiny", ONLINE))
+        message = work(queue, models.look_up("some/tiny", ONLINE))
         assert not any("/resolve/" in path for _, path in hub.seen)
         job = work(queue, models.download("some/tiny", settings=ONLINE))
 
-    assert told.status == "done", told.message
-    names = {one["name"] for one in told.result["files"]}
+    assert message.status == "done", message.message
+    names = {file["name"] for file in message.result["files"]}
     assert names == {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
-    assert told.result["size_bytes"] == sum((tiny_model / one).stat().st_size for one in names)
-    assert (told.result["licence"], told.result["family"], told.result["pickled"]) == (
+    assert message.result["size_bytes"] == sum((tiny_model / name).stat().st_size for name in names)
+    assert (message.result["licence"], message.result["family"], message.result["pickled"]) == (
         "apache-2.0",
         "bert",
         False,
     )
     assert job.status == "done", job.message
-    assert job.progress["step"] == job.progress["total"] == told.result["size_bytes"]
+    assert job.progress["step"] == job.progress["total"] == message.result["size_bytes"]
     assert [(one.name, one.usable) for one in spec.cached(cache)] == [("some/tiny", True)]
     assert "some/tiny" in {one.name for one in models.list(Settings())}
 
@@ -86,9 +86,9 @@ def test_a_cancelled_download_goes_on_where_it_ended(
         again = work(queue, models.download("some/large", settings=ONLINE))
 
     first = next(
-        one.payload
-        for one in again.events
-        if isinstance(one, events.Output) and one.payload.get("file") == "model.safetensors"
+        event.payload
+        for event in again.events
+        if isinstance(event, events.Output) and event.payload.get("file") == "model.safetensors"
     )
     assert first["step"] >= left
     assert (
@@ -96,7 +96,7 @@ def test_a_cancelled_download_goes_on_where_it_ended(
     )  # the padded file is refused once it is read
 
 
-def test_what_is_not_there_or_cannot_be_used_is_said(
+def test_what_is_not_there_or_cannot_be_used_is_reported(
     queue, cache, tmp_path, tiny_model, monkeypatch
 ):
     shutil.copytree(tiny_model, tmp_path / "pickled")
@@ -105,22 +105,22 @@ def test_what_is_not_there_or_cannot_be_used_is_said(
     (tmp_path / "bare" / "model.safetensors").unlink()
     with HubServer({"some/pickled": tmp_path / "pickled", "some/bare": tmp_path / "bare"}) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        told = {
+        message = {
             name: work(queue, models.look_up(name, ONLINE))
             for name in ("some/none", "some/bare", "some/pickled")
         }
         refused = work(queue, models.download("some/pickled", settings=ONLINE))
 
-    assert told["some/none"].status == "failed" and "some/none" in told["some/none"].message
-    assert "model.safetensors" in told["some/bare"].message
+    assert message["some/none"].status == "failed" and "some/none" in message["some/none"].message
+    assert "model.safetensors" in message["some/bare"].message
     assert (
-        told["some/pickled"].result["pickled"]
+        message["some/pickled"].result["pickled"]
         and refused.status == "failed"
         and "pickle" in refused.message
     )
 
 
-def test_no_server_is_told_as_such(queue, cache, monkeypatch):
+def test_no_server_is_reported_as_such(queue, cache, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
 
     job = work(queue, models.look_up("some/tiny", ONLINE))

@@ -113,9 +113,9 @@ def test_a_slow_machine_measures_no_longer_than_needed():
 def test_a_trial_is_short_and_leaves_random_numbers_alone(shape):
     state, began = torch.get_rng_state(), time.process_time()
 
-    found = precision.trial(shape)
+    result = precision.trial(shape)
 
-    assert 0.01 < found < 100
+    assert 0.01 < result < 100
     assert time.process_time() - began < 2  # 0.4 s where bf16 has instructions
     assert torch.equal(torch.get_rng_state(), state)
 

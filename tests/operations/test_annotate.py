@@ -19,9 +19,11 @@ class Setting:
         self.klass = labels.add_layer(project, "class", "class", labels=["yes", "no"])
         self.spans = labels.add_layer(project, "spans", "span", labels=["PER", "LOC"])
         self.pairs = labels.add_layer(project, "pairs", "class", texts=2, labels=["same"])
-        found = {label.name: label.id for layer in labels.layers(project) for label in layer.labels}
+        result = {
+            label.name: label.id for layer in labels.layers(project) for label in layer.labels
+        }
         self.yes, self.no, self.per, self.loc, self.same = (
-            found[name] for name in ("yes", "no", "PER", "LOC", "same")
+            result[name] for name in ("yes", "no", "PER", "LOC", "same")
         )
         records = [Record(Document(f"d{n}", (("text", TEXT),))) for n in range(3)]
         records.append(Record(Document("pair", (("text", "A"), ("text_b", "B")))))

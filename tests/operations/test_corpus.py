@@ -7,9 +7,9 @@ from workbench.storage import documents, labels
 
 
 def test_info_counts_each_document_once(project, topics):
-    found = corpus.info(project)
+    result = corpus.info(project)
 
-    assert found["documents"] == 20 and found["layers"] == [
+    assert result["documents"] == 20 and result["layers"] == [
         {
             "layer": "topic",
             "kind": "class",
@@ -17,17 +17,17 @@ def test_info_counts_each_document_once(project, topics):
             "states": {"pending": 4, "draft": 0, "submitted": 16, "discarded": 0},
         }
     ]
-    assert found["splits"] == {"train": 8, "dev": 4, "test": 4, "none": 4}
+    assert result["splits"] == {"train": 8, "dev": 4, "test": 4, "none": 4}
     assert (
-        found["states"] == {"pending": 4, "draft": 0, "submitted": 16, "discarded": 0}
-        and found["runs"] == []
+        result["states"] == {"pending": 4, "draft": 0, "submitted": 16, "discarded": 0}
+        and result["runs"] == []
     )
 
 
 def test_labels_are_listed_with_counts(project, topics):
     (layer,) = corpus.labels(project)
 
-    assert [(one["name"], one["count"]) for one in layer["labels"]] == [
+    assert [(label["name"], label["count"]) for label in layer["labels"]] == [
         ("praise", 8),
         ("complaint", 8),
     ]
@@ -39,8 +39,8 @@ def test_documents_are_found_by_word_split_and_state(project, topics):
     assert len(corpus.filter_ids(project, Filter(text="lift gate"))) == 5
     assert list(corpus.filter_ids(project, Filter(split="none"))) == ids[-4:]
     assert [
-        one.key
-        for one in corpus.rows(
+        row.key
+        for row in corpus.rows(
             project, corpus.filter_ids(project, Filter(state="pending", text="lift"))
         )
     ] == ["d18"]
@@ -104,9 +104,9 @@ def test_splits_are_made_once_of_what_is_submitted(project, add_layer, add_docum
         ]
     )
 
-    found = corpus.make_splits(project, "topic")
+    splits = corpus.make_splits(project, "topic")
 
-    assert (found.train, found.dev, found.test, found.changed) == (80, 10, 10, 100)
+    assert (splits.train, splits.dev, splits.test, splits.changed) == (80, 10, 10, 100)
     assert (
         corpus.info(project)["splits"]["none"] == 20
         and corpus.make_splits(project, "topic").changed == 0
@@ -119,14 +119,14 @@ def test_equal_texts_fall_into_one_split(project, add_layer, add_documents):
 
     corpus.make_splits(project)
 
-    found = {}
-    for one in documents.records(project.db):
-        found.setdefault(one.document.text, set()).add(one.document.split)
-    assert all(len(splits) == 1 for splits in found.values())
+    result = {}
+    for record in documents.records(project.db):
+        result.setdefault(record.document.text, set()).add(record.document.split)
+    assert all(len(splits) == 1 for splits in result.values())
 
 
 def splits_of(project):
-    return {one.document.id: one.document.split for one in documents.records(project.db)}
+    return {record.document.id: record.document.split for record in documents.records(project.db)}
 
 
 def test_each_layer_over_documents_of_its_own_gets_all_three_splits(
@@ -141,9 +141,9 @@ def test_each_layer_over_documents_of_its_own_gets_all_three_splits(
     before = splits_of(project)
     moods = add_documents([(f"other {n}", None, "submitted", "mood", "praise") for n in range(50)])
 
-    found = corpus.make_splits(project)
+    splits = corpus.make_splits(project)
 
-    assert (found.train, found.dev, found.test, found.changed) == (120, 15, 15, 50)
+    assert (splits.train, splits.dev, splits.test, splits.changed) == (120, 15, 15, 50)
     now = splits_of(project)
     assert {id: now[id] for id in topics} == before
     assert [[now[id] for id in moods].count(split) for split in ("train", "dev", "test")] == [
@@ -225,9 +225,9 @@ def test_splits_of_an_import_are_kept_and_the_rest_never_joins_its_test(
         [(f"text {n}", split, "submitted", "topic", "praise") for n, split in enumerate(splits)]
     )
 
-    found = corpus.make_splits(project, "topic")
+    result = corpus.make_splits(project, "topic")
 
-    assert (found.train, found.dev, found.test) == expected
+    assert (result.train, result.dev, result.test) == expected
     now = splits_of(project)
     assert [now[id] for id, split in zip(ids, splits, strict=True) if split == "test"] == [
         "test"

@@ -14,18 +14,18 @@ from workbench.text.spans import Span
 
 
 def test_runs_come_before_pretrained_models_newest_first(project, trained):
-    found = inspect.choices(project)
+    choices = inspect.choices(project)
 
     assert (
-        found[0].run == trained.id
-        and found[0].task == "classify"
-        and found[0].title == "first · topic · starter"
+        choices[0].run == trained.id
+        and choices[0].task == "classify"
+        and choices[0].title == "first · topic · starter"
     )
-    assert [one.key for one in found[1:]] == ["model starter-bert", "model starter-gpt"]
+    assert [choice.key for choice in choices[1:]] == ["model starter-bert", "model starter-gpt"]
 
 
 def test_without_a_project_the_pretrained_models_are_there():
-    assert {one.title for one in inspect.choices(None)} == {
+    assert {choice.title for choice in inspect.choices(None)} == {
         "starter-bert · masked words",
         "starter-gpt · next words",
     }
@@ -37,8 +37,8 @@ def test_gold_is_flat_and_says_whether_it_counts(project, add_layer, add_documen
     (id,) = add_documents([("Ada Lovelace met Bob", "dev", "draft", "entities", spans)])
     choice = inspect.Choice("run 1", "x", "/x", "tag", 1, "entities")
     layers = {
-        one.name: one
-        for one in __import__("workbench.storage.labels", fromlist=["layers"]).layers(project.db)
+        layer.name: layer
+        for layer in __import__("workbench.storage.labels", fromlist=["layers"]).layers(project.db)
     }
 
     with pytest.MonkeyPatch.context() as patch:
@@ -50,7 +50,7 @@ def test_gold_is_flat_and_says_whether_it_counts(project, add_layer, add_documen
     assert [one.kind for one in inspect.compare(gold, spans)] == ["agreed", "extra"]
 
 
-def test_unknown_words_are_told_above_a_tenth():
+def test_unknown_words_are_reported_above_a_tenth():
     assert inspect.unknown_warning(Answer("subwords", None, 0.1), "m") == ""
     assert "30% of these words" in inspect.unknown_warning(Answer("subwords", None, 0.3), "m")
 
@@ -121,7 +121,7 @@ def test_an_answer_survives_the_way_to_the_window():
 
 
 def offered(choice):
-    return [one.id for one in inspect.offers(choice) if not one.refused]
+    return [offer.id for offer in inspect.offers(choice) if not offer.refused]
 
 
 def test_a_language_model_begins_with_the_words_that_it_expects():
@@ -145,7 +145,7 @@ def test_a_run_is_offered_what_its_task_predicts_and_its_encoder_gives(tiny_mode
 
 def test_what_does_not_fit_says_why():
     choice = inspect.Choice("model m", "m", "/m", gives=("states",))
-    refused = {one.id: one.refused for one in inspect.offers(choice)}
+    refused = {offer.id: offer.refused for offer in inspect.offers(choice)}
 
     assert refused["subwords"] == ""
     assert refused["class_scores"] == "This model does not provide: a class label."

@@ -55,11 +55,16 @@ def test_answers_are_saved_as_csv_or_json_lines_and_the_project_stays(
 ):
     source = tmp_path / "texts.txt"
     source.write_text("tram late\nthanks\n")
-    found = []
+    collected = []
 
     for out in (tmp_path / "out.csv", tmp_path / "out.jsonl"):
         job = predict_files.apply_to_files(
-            project, queue, trained, source, out, lambda value, error: found.append((value, error))
+            project,
+            queue,
+            trained,
+            source,
+            out,
+            lambda value, error: collected.append((value, error)),
         )
         answer_job(job, "praise")
 
@@ -73,7 +78,7 @@ def test_answers_are_saved_as_csv_or_json_lines_and_the_project_stays(
     assert (
         lines[1]["text"] == "thanks"
         and lines[1]["label"] == "praise"
-        and found[0][0].documents == 2
+        and collected[0][0].documents == 2
     )
     from workbench.operations import corpus
 

@@ -14,25 +14,25 @@ from workbench.text.spans import Span
 
 def test_today_follows_gold_while_as_run_stays(project, trained, topics):
     layer, _ids = topics
-    found = results.results(project, trained.id)
-    assert found.today.scores["accuracy"] == 0.75 and found.as_run["accuracy"] == 0.75
+    result = results.results(project, trained.id)
+    assert result.today.scores["accuracy"] == 0.75 and result.as_run["accuracy"] == 0.75
 
-    annotate.set_class(project, found.errors[0].document_id, layer.label("praise").id)
+    annotate.set_class(project, result.errors[0].document_id, layer.label("praise").id)
 
-    found = results.results(project, trained.id)
+    result = results.results(project, trained.id)
     assert (
-        found.today.scores["accuracy"] == 1.0
-        and found.as_run["accuracy"] == 0.75
-        and found.errors == ()
+        result.today.scores["accuracy"] == 1.0
+        and result.as_run["accuracy"] == 0.75
+        and result.errors == ()
     )
 
 
 def test_the_matrix_names_the_documents_of_each_cell(project, trained):
-    found = results.results(project, trained.id)
+    result = results.results(project, trained.id)
 
-    assert found.matrix.labels == ("praise", "complaint")
-    assert found.matrix.cells == ((2, 0), (1, 1))
-    assert found.matrix.documents["complaint", "praise"] == (found.errors[0].document_id,)
+    assert result.matrix.labels == ("praise", "complaint")
+    assert result.matrix.cells == ((2, 0), (1, 1))
+    assert result.matrix.documents["complaint", "praise"] == (result.errors[0].document_id,)
 
 
 def test_errors_come_most_confident_first():
@@ -56,7 +56,7 @@ def test_errors_of_tags_show_what_only_one_side_has():
     from workbench.tasks.heads.info import SpanGold
     from workbench.text.document import Document
 
-    one = Scored(
+    scored = Scored(
         Document("k", (("text", "Ada met Bob"),), id=7),
         SpanGold((Span(0, 3, "PER"), Span(8, 11, "PER"))),
     )
@@ -68,8 +68,8 @@ def test_errors_of_tags_show_what_only_one_side_has():
         )
     )
 
-    (first,) = results.errors("tag", [one], [extra])
-    (second,) = results.errors("tag", [one], [missed])
+    (first,) = results.errors("tag", [scored], [extra])
+    (second,) = results.errors("tag", [scored], [missed])
 
     assert (first.gold, first.predicted, first.score) == ("PER “Bob”", "LOC “Bob”", 0.7)
     assert (second.gold, second.predicted, second.score) == ("PER “Bob”", "–", 0.6)
@@ -91,7 +91,9 @@ def test_an_answer_that_equals_flat_gold_is_no_error_and_documents_of_train_are_
         run = runs.add(
             project.db, "t", "train", layer_id=layer.id, spec={"task": "tag"}, status="done"
         )
-    hashes = {one.document.id: one.document.text_hash for one in documents.records(project.db)}
+    hashes = {
+        record.document.id: record.document.text_hash for record in documents.records(project.db)
+    }
     flat = Prediction((SpanScores((Span(0, 16, "ORG"),)),))
     wrong = Prediction((SpanScores((Span(0, 3, "PER"),)),))
     answers = dict(zip(ids, (flat, wrong, wrong, wrong, wrong), strict=True))
@@ -110,7 +112,7 @@ def test_a_book_with_thousands_of_errors_is_a_row_as_soon_as_any():
 
     text = "word " * 20_000
     borders = [(at, at + 4) for at in range(0, len(text), 5)]
-    one = Scored(
+    scored = Scored(
         Document("k", (("text", text),), id=7),
         SpanGold(tuple(Span(*pair, "PER") for pair in borders[::2])),
     )
@@ -118,7 +120,7 @@ def test_a_book_with_thousands_of_errors_is_a_row_as_soon_as_any():
     answer = Prediction((WordTags(words), SpanScores(())))
 
     begin = process_time()
-    (row,) = results.errors("tag", [one], [answer])
+    (row,) = results.errors("tag", [scored], [answer])
 
     assert process_time() - begin < 2
     assert (
@@ -131,19 +133,20 @@ def test_a_book_with_thousands_of_errors_is_a_row_as_soon_as_any():
 def test_an_evaluation_asks_only_for_missing_answers_and_keeps_them(
     project, queue, trained, answer_job
 ):
-    found = []
+    collected = []
     job = results.start_evaluation(
-        project, queue, trained, "dev", lambda value, error: found.append((value, error))
+        project, queue, trained, "dev", lambda value, error: collected.append((value, error))
     )
-    assert job is None and found[0][0].n == 4 and found[0][0].scores["accuracy"] == 0.75
+    assert job is None and collected[0][0].n == 4 and collected[0][0].scores["accuracy"] == 0.75
 
     job = results.start_evaluation(
-        project, queue, trained, "train", lambda value, error: found.append((value, error))
+        project, queue, trained, "train", lambda value, error: collected.append((value, error))
     )
     answer_job(job, "praise")
 
     assert (
-        found[1][0].scores["accuracy"] == 0.5 and found[1][0].fingerprint != found[0][0].fingerprint
+        collected[1][0].scores["accuracy"] == 0.5
+        and collected[1][0].fingerprint != collected[0][0].fingerprint
     )
     assert results.start_evaluation(project, queue, trained, "train", lambda *_: None) is None
 
@@ -165,11 +168,13 @@ def test_the_first_test_score_is_stored_per_label_and_stays_when_gold_changes(
     answer_job(first, "praise")
     annotate.set_class(project, ids[12], layer.label("praise").id)  # a complaint until now
 
-    found = []
-    results.start_evaluation(project, queue, trained, "test", lambda value, _e: found.append(value))
+    collected = []
+    results.start_evaluation(
+        project, queue, trained, "test", lambda value, _e: collected.append(value)
+    )
 
     run = results.run(project, trained.id)
-    then, today = results.as_run(run, "test"), found[0]
+    then, today = results.as_run(run, "test"), collected[0]
     support = {row.label: row.support for row in then.per_label}
     assert support == {"complaint": 2, "praise": 2} and then.scores["accuracy"] == 0.5
     assert {row.label: row.support for row in today.per_label} == {"complaint": 1, "praise": 3}
@@ -185,42 +190,42 @@ def test_a_run_of_an_earlier_version_has_no_stored_evaluation(project, trained):
 
 
 def test_a_prediction_that_fails_reaches_the_asker(project, queue, trained):
-    found = []
+    collected = []
     job = results.start_evaluation(
-        project, queue, trained, "test", lambda value, error: found.append((value, error))
+        project, queue, trained, "test", lambda value, error: collected.append((value, error))
     )
 
     job.end("crashed", message="The worker died.")
 
     assert (
-        found[0][0] is None
-        and "died" in str(found[0][1])
+        collected[0][0] is None
+        and "died" in str(collected[0][1])
         and results.run(project, trained.id).seen_test == 0
     )
 
 
 def test_missing_weights_are_named(project, queue, trained):
     run_folders.remove(project, trained.id)
-    found = []
+    collected = []
 
     results.start_evaluation(
-        project, queue, trained, "test", lambda value, error: found.append(error)
+        project, queue, trained, "test", lambda value, error: collected.append(error)
     )
 
-    assert "weights of run 'first' are missing" in str(found[0]) and queue.jobs[1:] == ()
+    assert "weights of run 'first' are missing" in str(collected[0]) and queue.jobs[1:] == ()
 
 
 def test_an_empty_split_says_so(project, queue, trained, topics):
     from workbench.operations import corpus
 
     corpus.set_split(project, topics[1], "train")
-    found = []
+    collected = []
 
     results.start_evaluation(
-        project, queue, trained, "test", lambda value, error: found.append(error)
+        project, queue, trained, "test", lambda value, error: collected.append(error)
     )
 
-    assert "test split" in str(found[0])
+    assert "test split" in str(collected[0])
 
 
 def test_two_runs_show_what_only_one_got_right(project, trained):
@@ -240,14 +245,14 @@ def test_two_runs_show_what_only_one_got_right(project, trained):
         ]
         runs.save_predictions(project.db, other.id, swapped)
 
-    found = results.compare(project, trained.id, other.id)
+    result = results.compare(project, trained.id, other.id)
 
     assert (
-        len(found.only_first) == 1
-        and found.only_second == ()
-        and (found.both_right, found.both_wrong) == (2, 1)
+        len(result.only_first) == 1
+        and result.only_second == ()
+        and (result.both_right, result.both_wrong) == (2, 1)
     )
-    assert found.first.scores["accuracy"] == 0.75 and found.second.scores["accuracy"] == 0.5
+    assert result.first.scores["accuracy"] == 0.75 and result.second.scores["accuracy"] == 0.5
 
 
 def test_a_deleted_run_frees_its_space(project, trained):
@@ -313,8 +318,8 @@ def test_who_shows_a_document_hears_that_its_suggestions_went(project, trained, 
     results.delete(project, trained.id)
     stop()
 
-    assert any(one.touches("suggestion", ids[2]) for one in heard)
-    assert not any(one.touches("suggestion", ids[5]) for one in heard)
+    assert any(event.touches("suggestion", ids[2]) for event in heard)
+    assert not any(event.touches("suggestion", ids[5]) for event in heard)
 
 
 def test_runs_are_deleted_all_or_none(project, trained):

@@ -34,19 +34,19 @@ def preview(project, choice):
 
 
 def splits_of(project):
-    return {one.document.id: one.document.split for one in documents.records(project.db)}
+    return {record.document.id: record.document.split for record in documents.records(project.db)}
 
 
 def test_a_preview_counts_by_split_and_by_label_and_changes_nothing(project, hundred):
-    found = preview(project, SplitChoice(("topic",), 3, SHARES))
+    result = preview(project, SplitChoice(("topic",), 3, SHARES))
 
-    assert found.counts == {"train": 50, "dev": 30, "test": 20}
-    assert [(one.layer, one.label, sum(one.counts.values())) for one in found.labels] == [
+    assert result.counts == {"train": 50, "dev": 30, "test": 20}
+    assert [(label.layer, label.label, sum(label.counts.values())) for label in result.labels] == [
         ("topic", "complaint", 50),
         ("topic", "praise", 50),
     ]
-    assert (found.changed, found.kept, found.left_test, found.outside) == (90, 10, 0, 20)
-    assert found.warnings == () and set(splits_of(project).values()) == {"test", None}
+    assert (result.changed, result.kept, result.left_test, result.outside) == (90, 10, 0, 20)
+    assert result.warnings == () and set(splits_of(project).values()) == {"test", None}
 
 
 @pytest.mark.parametrize("keep", [True, False])
@@ -70,10 +70,10 @@ def test_what_is_made_is_what_the_preview_said_and_one_undo_takes_it_back(projec
 def test_documents_that_leave_test_and_splits_left_empty_are_warned_of(project, hundred):
     shares = {"train": 1.0, "dev": 0.0, "test": 0.0}
 
-    found = preview(project, SplitChoice(("topic",), 3, shares, keep=False))
+    result = preview(project, SplitChoice(("topic",), 3, shares, keep=False))
 
-    assert found.left_test == 10
-    left_test, no_dev = found.warnings
+    assert result.left_test == 10
+    left_test, no_dev = result.warnings
     assert left_test.startswith("10 documents move out of test") and "is in dev" in no_dev
 
 
@@ -82,9 +82,9 @@ def test_labels_that_a_split_lacks_are_named(project, add_layer, add_documents):
     add_documents([(f"t {n}", None, "submitted", "topic", "praise") for n in range(20)])
     add_documents([("once", "test", "submitted", "topic", "rare")])
 
-    found = preview(project, SplitChoice(("topic",), 1))
+    result = preview(project, SplitChoice(("topic",), 1))
 
-    assert found.warnings == (
+    assert result.warnings == (
         "Labels without training documents: rare.",
         "Labels without documents in dev: rare.",
     )
@@ -98,9 +98,11 @@ def test_labels_of_spans_and_of_several_layers_are_balanced(project, add_layer, 
         [(f"Ada {n}", None, "submitted", "names", [(0, 3, "PER")][: n % 2]) for n in range(40)]
     )
 
-    found = preview(project, SplitChoice(("names", "topic"), 1, SHARES))
+    result = preview(project, SplitChoice(("names", "topic"), 1, SHARES))
 
-    assert {(one.layer, one.label): tuple(one.counts.values()) for one in found.labels} == {
+    assert {
+        (label.layer, label.label): tuple(label.counts.values()) for label in result.labels
+    } == {
         ("names", "PER"): (10, 6, 4),
         ("names", ""): (10, 6, 4),
         ("topic", "praise"): (20, 12, 8),
@@ -114,9 +116,9 @@ def test_a_layer_over_documents_of_its_own_leaves_the_others_alone(
     add_documents([("other", None, "submitted", "mood", "praise")] * 1)
     add_documents([("text 3", None, "submitted", "mood", "praise")])  # repeats one in test
 
-    found = splits.divide(project, SplitChoice(("mood",), 1, keep=False))
+    result = splits.divide(project, SplitChoice(("mood",), 1, keep=False))
 
-    assert found.counts == {"train": 1, "dev": 0, "test": 1} and found.outside == 120
+    assert result.counts == {"train": 1, "dev": 0, "test": 1} and result.outside == 120
     assert corpus.info(project)["splits"]["none"] == 110
 
 

@@ -4,13 +4,13 @@ from workbench.operations import annotate, corpus, suggest, suggestion_edits
 
 
 def ask(project, queue, run, answer_job=None, label="praise", **more):
-    found = []
+    collected = []
     job = suggest.suggest(
-        project, queue, run, lambda value, error: found.append((value, error)), **more
+        project, queue, run, lambda value, error: collected.append((value, error)), **more
     )
     if job:
         answer_job(job, label)
-    value, error = found[0]
+    value, error = collected[0]
     assert error is None
     return value
 
@@ -67,13 +67,13 @@ def test_a_label_that_is_gone_is_not_suggested(project, queue, trained, topics, 
 def test_reading_and_writing_many_documents_can_go_to_another_thread(
     project, queue, trained, topics, answer_job
 ):
-    work, found = [], []
+    work, collected = [], []
 
     suggest.suggest(
         project,
         queue,
         trained,
-        lambda value, error: found.append(value),
+        lambda value, error: collected.append(value),
         background=lambda act, done: work.append((act, done)),
     )
     while work:  # each part as a thread would do it, its end told afterwards
@@ -82,4 +82,4 @@ def test_reading_and_writing_many_documents_can_go_to_another_thread(
         if queue.jobs[-1].status == "waiting":
             answer_job(queue.jobs[-1], "praise")
 
-    assert found[0].suggestions == 4
+    assert collected[0].suggestions == 4

@@ -86,8 +86,8 @@ def test_without_a_driver_the_size_of_the_default_is_reported_and_the_way_to_the
 
     prepare._speak_of_torch(None)
 
-    told = capsys.readouterr().out
-    assert "GB" in told and "make setup TORCH=cpu" in told
+    message = capsys.readouterr().out
+    assert "GB" in message and "make setup TORCH=cpu" in message
 
 
 @pytest.mark.parametrize(

@@ -149,16 +149,16 @@ def test_a_run_over_a_split_is_scored_reported_and_suggests(make, sample, inline
 def test_options_reach_the_answers(make, sample):
     make()
     lines = [{"parts": ["late late", "late"], "prompts": {"a": [0, 1, 0]}, "document_id": 1}]
-    found = {}
+    result = {}
     from workbench.prompting.backends import serve
 
     for weight in (1.0, 2.0):
         params = prompt.host(spec(options={"weight": weight})).params
         with_parts = serve.scored(serve.load(params), serve._tables(lines))
-        found[weight] = with_parts[0]["a"]
+        result[weight] = with_parts[0]["a"]
 
-    assert found[1.0] == pytest.approx([-0.2876820724517809])  # log (1 + 2) / (2 + 2)
-    assert found[2.0] == [0.0]
+    assert result[1.0] == pytest.approx([-0.2876820724517809])  # log (1 + 2) / (2 + 2)
+    assert result[2.0] == [0.0]
 
 
 @pytest.mark.parametrize(
@@ -266,10 +266,10 @@ def test_a_plugin_enabled_while_the_page_is_shown_appears_and_goes(make, state):
 def test_models_of_the_same_name_are_told_apart(make):
     make(CODE.replace('"exact", "exact"', '"starter-bert", "x"'))
 
-    found = {choice.key: choice.backend for choice in prompt_models.choices()}
+    result = {choice.key: choice.backend for choice in prompt_models.choices()}
 
-    assert found["starter-bert"] == backends.DEFAULT
-    assert found["starter-bert · overlap.words"] == "overlap.words"
+    assert result["starter-bert"] == backends.DEFAULT
+    assert result["starter-bert · overlap.words"] == "overlap.words"
 
 
 @pytest.mark.parametrize(

@@ -69,10 +69,10 @@ def test_a_new_model_is_pretrained_loaded_and_embeds_text(text_file, tmp_path, n
 
 
 def test_every_architecture_that_can_be_created_declares_sizes_and_outputs():
-    found = {new.architecture: new for new in models.new_models()}
+    result = {new.architecture: new for new in models.new_models()}
 
-    assert set(FAMILIES) <= set(found)
-    for new in found.values():
+    assert set(FAMILIES) <= set(result)
+    for new in result.values():
         options = new.settings({})
         assert {"vocabulary", "layers"} <= options.keys()
         assert "states" in new.creation.gives and new.card().gives == new.creation.gives

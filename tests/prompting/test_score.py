@@ -64,10 +64,10 @@ def test_pmi_subtracts_the_log_probability_without_the_text():
 
 
 def test_pmi_of_labels_too_improbable_for_a_float():
-    found = {"a": [-2000.0], "b": [-2010.0]}
+    result = {"a": [-2000.0], "b": [-2010.0]}
     premise = {"a": [-1000.0], "b": [-1012.0]}
 
-    rows = answers(found, "pmi", (premise,))
+    rows = answers(result, "pmi", (premise,))
 
     # -1000 against -998: exp(-2) : 1
     assert by_label(rows, "share") == pytest.approx(
@@ -96,10 +96,10 @@ def test_calibrating_the_content_free_input_itself_gives_equal_shares():
 
 
 def test_a_label_without_subwords_gets_no_share():
-    found = {"a": [-1.0], "nothing": []}
+    result = {"a": [-1.0], "nothing": []}
 
     for method in ("content-free", "pmi"):
-        assert by_label(answers(found, method, (found,)), "share") == {"a": 1.0, "nothing": 0.0}
+        assert by_label(answers(result, method, (result,)), "share") == {"a": 1.0, "nothing": 0.0}
 
 
 def test_calibration_without_a_prior_is_refused():

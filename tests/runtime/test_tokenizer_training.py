@@ -11,27 +11,27 @@ CLS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 @pytest.mark.parametrize("kind", ["wordpiece", "bpe", "unigram"])
 def test_special_entries_come_first_and_text_can_be_restored(kind):
-    found = train(TEXTS, kind, size=400, special=CLS, unknown="[UNK]")
+    result = train(TEXTS, kind, size=400, special=CLS, unknown="[UNK]")
 
-    assert [found.token_to_id(token) for token in CLS] == [0, 1, 2, 3, 4]
-    assert found.decode(found.encode("the bus is late").ids).strip() == "the bus is late"
+    assert [result.token_to_id(token) for token in CLS] == [0, 1, 2, 3, 4]
+    assert result.decode(result.encode("the bus is late").ids).strip() == "the bus is late"
 
 
 def test_a_text_and_a_pair_get_their_marks_and_types():
-    found = train(
+    result = train(
         TEXTS, "wordpiece", size=60, special=CLS, unknown="[UNK]", frame=("[CLS]", "[SEP]", "")
     )
 
-    encoded = found.encode("late", "late")
+    encoded = result.encode("late", "late")
 
     assert encoded.tokens == ["[CLS]", "late", "[SEP]", "late", "[SEP]"]
     assert encoded.type_ids == [0, 0, 0, 1, 1]
 
 
 def test_a_second_text_may_have_a_mark_before_it():
-    found = train(TEXTS, "bpe", size=300, special=("<s>", "</s>"), frame=("<s>", "</s>", "</s>"))
+    result = train(TEXTS, "bpe", size=300, special=("<s>", "</s>"), frame=("<s>", "</s>", "</s>"))
 
-    marks = [token for token in found.encode("a", "b").tokens if token.startswith("<")]
+    marks = [token for token in result.encode("a", "b").tokens if token.startswith("<")]
 
     assert marks == ["<s>", "</s>", "</s>", "</s>"]
 

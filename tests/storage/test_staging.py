@@ -13,12 +13,12 @@ from workbench.text.spans import Span
 def record(text, labels=(), spans=(), texts=1):
     pair = (("text", text),) if texts == 1 else (("text", text), ("text_b", text))
     marks = {"class": tuple(labels)} if labels else {}
-    found = {"spans": tuple(Span(*span) for span in spans)} if spans else {}
+    result = {"spans": tuple(Span(*span) for span in spans)} if spans else {}
     return Record(
         Document("", pair, tokens={"text": ((0, 1),)}),
-        dict.fromkeys([*marks, *found], "submitted"),
+        dict.fromkeys([*marks, *result], "submitted"),
         marks,
-        found,
+        result,
     )
 
 

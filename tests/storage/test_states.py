@@ -48,10 +48,10 @@ def test_counts_rows_and_filter_agree_whatever_layers_are_chosen(filled, names):
 def test_what_is_left_to_do_is_what_is_pending_or_a_draft(filled):
     project, layers = filled
     for some in ([layers["c"]], [layers["c"], layers["s"]], list(layers.values())):
-        found = states.counts(project.db, some).states
+        result = states.counts(project.db, some).states
         ids = listing.ids(project.db, Filter(queued=queue.TO_DO, queue_layers=some))
         left = annotations.open_count(project.db, some, annotator_id=project.annotator_id)
-        assert found["pending"] + found["draft"] == len(ids) == left
+        assert result["pending"] + result["draft"] == len(ids) == left
 
 
 def test_documents_of_other_layers_have_no_state(filled):

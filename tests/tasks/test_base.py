@@ -69,10 +69,12 @@ def test_without_gold_a_batch_has_no_targets():
 
 
 def test_joined_features_keep_every_kind_of_target():
-    one = Features(prepared([1, 2], [3]), {"a": [np.array([1, 2]), np.array([3])], "b": [0, 1]})
+    features = Features(
+        prepared([1, 2], [3]), {"a": [np.array([1, 2]), np.array([3])], "b": [0, 1]}
+    )
     two = Features(prepared([4]), {"a": [np.array([5])], "b": [2]})
 
-    joined = Features.join([one, two])
+    joined = Features.join([features, two])
 
     assert joined.targets["b"] == [0, 1, 2] and joined.lengths.tolist() == [2, 1, 1]
     assert [row.tolist() for row in joined.targets["a"]] == [[1, 2], [3], [5]]
@@ -87,20 +89,20 @@ def loss(total, count):
 
 
 def test_the_mean_is_over_all_targets_of_all_batches():
-    found = LossSum()
+    loss_sum = LossSum()
 
-    found.add({"task": loss(6.0, 2), "auxiliary": loss(1.0, 1)})
-    found.add({"task": loss(1.0, 8), "auxiliary": loss(0.0, 0)})
+    loss_sum.add({"task": loss(6.0, 2), "auxiliary": loss(1.0, 1)})
+    loss_sum.add({"task": loss(1.0, 8), "auxiliary": loss(0.0, 0)})
 
-    assert found.means() == {"task": 0.7, "auxiliary": 1.0}  # not (3 + 1/8) / 2
+    assert loss_sum.means() == {"task": 0.7, "auxiliary": 1.0}  # not (3 + 1/8) / 2
 
 
 def test_a_loss_without_any_target_has_no_mean():
-    found = LossSum()
+    loss_sum = LossSum()
 
-    found.add({"task": loss(0.0, 0)})
+    loss_sum.add({"task": loss(0.0, 0)})
 
-    assert found.means() == {}
+    assert loss_sum.means() == {}
 
 
 def test_a_batch_has_as_many_targets_as_words_on_average():

@@ -28,8 +28,8 @@ def test_offsets_are_those_of_the_original_text_and_marks_have_none():
 
     units = fastai_rules.units(text, fastai_rules.split(text), fastai_rules.NEW)
 
-    found = [(word, text[span[0] : span[1]]) for word, span in units if span]
-    assert found == [
+    result = [(word, text[span[0] : span[1]]) for word, span in units if span]
+    assert result == [
         ("hello", "Hello"), ("world", "WORLD"), ("!", "!!!!"), ("<", "&lt;"), ("b", "b"),
         (">", "&gt;"), ("no", "no"), ("…", "..."), ("it", "it"), ("'s", "'s"),
         ("very", "very very very"), ("ok", "ok"),

@@ -27,7 +27,7 @@ def test_every_input_comes_once_and_batches_are_of_similar_length():
     batches = list(bucketed(lengths, 32, np.random.default_rng(1)))
 
     assert sorted(np.concatenate(batches)) == list(range(1000)) and len(batches) == 32
-    padded = sum(int(lengths[one].max()) * len(one) for one in batches)
+    padded = sum(int(lengths[batch].max()) * len(batch) for batch in batches)
     assert padded < 1.15 * lengths.sum()
 
 
@@ -64,9 +64,9 @@ def test_every_word_has_the_same_weight_whichever_batch_it_is_in():
 def test_classes_are_one_target_per_document_and_weigh_by_the_batch():
     usual = Classify().usual_counts({"classes": [np.asarray(n) for n in (0, 1, 2)]}, 32)
 
-    found = weighted(usual, task=Loss(torch.tensor(6.0), torch.tensor(3)))
+    result = weighted(usual, task=Loss(torch.tensor(6.0), torch.tensor(3)))
 
-    assert usual == {"task": None} and float(found) == 2.0  # the mean of the batch
+    assert usual == {"task": None} and float(result) == 2.0  # the mean of the batch
 
 
 def test_a_batch_of_empty_texts_has_no_loss():

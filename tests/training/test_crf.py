@@ -37,13 +37,16 @@ def test_its_transitions_are_learned_kept_and_offered_to_inspectors(trained):
     _events, _result, folder = trained
     predictor = Predictor.load(folder / "model", "cpu")
 
-    found = predictor.task.info.transitions(predictor.labels, predictor.decoder)
+    transitions = predictor.task.info.transitions(predictor.labels, predictor.decoder)
 
-    place = {tag: number for number, tag in enumerate(found.tags)}
-    assert found.tags == ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
-    assert found.step[place["O"], place["I-LOC"]] == -np.inf
+    place = {tag: number for number, tag in enumerate(transitions.tags)}
+    assert transitions.tags == ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
+    assert transitions.step[place["O"], place["I-LOC"]] == -np.inf
     # "harbour gate" is a place of two words; a person has one in every text
-    assert found.step[place["B-LOC"], place["I-LOC"]] > found.step[place["B-PER"], place["I-PER"]]
+    assert (
+        transitions.step[place["B-LOC"], place["I-LOC"]]
+        > transitions.step[place["B-PER"], place["I-PER"]]
+    )
 
 
 def test_transitions_learn_faster_and_the_learning_rate_told_is_that_of_the_rest(trained):

@@ -53,7 +53,7 @@ def train(
 
 
 def kinds(events, kind):
-    return [one for one in events if isinstance(one, kind)]
+    return [event for event in events if isinstance(event, kind)]
 
 
 def score_with(monkeypatch, scores):
@@ -79,12 +79,12 @@ def test_each_task_learns_its_data_by_heart_and_the_folder_answers_alike(
 
     assert result.scores["dev"]["span_f1" if task == "tag" else "accuracy"] == 1.0
     assert result.used == {"train": 16, "dev": 4, "test": 4} and result.steps == 28
-    assert result.best_step in {one.step for one in kinds(events, Saved)}
+    assert result.best_step in {kind.step for kind in kinds(events, Saved)}
     predictor = Predictor.load(tmp_path / "run" / "model", "cpu")
     found = answers(tmp_path / "run")
     assert [one["split"] for one in found] == ["dev"] * 4 + ["test"] * 4
     for line, prediction in zip(
-        found, predictor.predict([one.document for one in data.records[16:]]), strict=True
+        found, predictor.predict([record.document for record in data.records[16:]]), strict=True
     ):
         assert line["prediction"]["label"] == prediction.label
         assert [(s["start"], s["end"], s["label"]) for s in line["prediction"]["spans"]] == [
@@ -97,21 +97,21 @@ def test_events_tell_the_course_of_a_run(classes, tiny_model, tmp_path):
 
     steps = kinds(events, Step)
     assert (
-        [one.step for one in steps] == list(range(1, 7))
+        [step.step for step in steps] == list(range(1, 7))
         and steps[-1].total == 6
         and steps[-1].epoch == 3
     )
     assert (
         set(steps[0].losses) == {"task"} and steps[0].memory_mb > 0 and steps[-1].seconds_left == 0
     )
-    assert [one.split for one in kinds(events, Evaluated)] == ["dev"] * 3 and kinds(events, Log)
-    last_epoch = [one.losses["task"] for one in steps[-2:]]
+    assert [kind.split for kind in kinds(events, Evaluated)] == ["dev"] * 3 and kinds(events, Log)
+    last_epoch = [step.losses["task"] for step in steps[-2:]]
     assert (
         result.loss == pytest.approx(sum(last_epoch) / 2)
         and result.cpu_seconds > 0
         and len(result.weights_sha256) == 64
     )
-    assert all(json.loads(json.dumps(one.to_json()))["kind"] for one in events)
+    assert all(json.loads(json.dumps(event.to_json()))["kind"] for event in events)
 
 
 @pytest.mark.parametrize("task, data", [("classify", "classes"), ("tag", "tags")])
@@ -142,7 +142,7 @@ def test_the_best_is_the_highest_score_and_the_earlier_on_a_tie(
     events, result = train(classes, tiny_model, tmp_path / "run", epochs=4)
 
     assert result.best_step == 4 and result.scores["dev"]["macro_f1"] == 0.7
-    assert [one.step for one in kinds(events, Saved)] == [2, 4]
+    assert [kind.step for kind in kinds(events, Saved)] == [2, 4]
     assert json.loads((tmp_path / "run" / "model" / "glossbench.json").read_text())["step"] == 4
 
 
@@ -162,13 +162,13 @@ def test_a_disk_that_fills_up_ends_the_run_with_the_best_version_so_far(
     events, result = train(classes, tiny_model, tmp_path / "run", epochs=8)
 
     assert result.best_step == 4 and result.scores["dev"]["macro_f1"] == 0.7 and result.steps == 6
-    assert any("disk is full" in one.line for one in kinds(events, Log))
+    assert any("disk is full" in kind.line for kind in kinds(events, Log))
     assert json.loads((tmp_path / "run" / "model" / "glossbench.json").read_text())[
         "step"
     ] == 4 and answers(tmp_path / "run")
 
 
-def test_a_disk_without_room_for_the_model_is_told_before_the_first_step(
+def test_a_disk_without_room_for_the_model_is_reported_before_the_first_step(
     classes, tiny_model, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(
@@ -192,7 +192,7 @@ def test_the_test_score_comes_from_the_best_version_not_the_last(
         result.best_step == 2 and result.steps == 6 and result.scores["test"] == {"macro_f1": 0.5}
     )
     predictor = Predictor.load(tmp_path / "run" / "model", "cpu")
-    lines = [one for one in answers(tmp_path / "run") if one["split"] == "test"]
+    lines = [answer for answer in answers(tmp_path / "run") if answer["split"] == "test"]
     for line, prediction in zip(
         lines, predictor.predict([one.document for one in classes.by_split("test")]), strict=True
     ):
@@ -231,7 +231,7 @@ def test_without_dev_the_last_version_is_kept(classes, tiny_model, tmp_path):
     assert (
         result.scores == {}
         and result.best_step == result.steps == 6
-        and [one.step for one in kinds(events, Saved)] == [6]
+        and [kind.step for kind in kinds(events, Saved)] == [6]
     )
     assert answers(tmp_path / "run") == []
 
@@ -304,7 +304,7 @@ def test_frozen_weights_stay_bit_for_bit(classes, tiny_model, tmp_path, freeze, 
         "bert.encoder.layer.0.output.dense.weight",
         "bert.encoder.layer.1.output.dense.weight",
     ]
-    changed = [not torch.equal(before[one], after[one]) for one in names]
+    changed = [not torch.equal(before[name], after[name]) for name in names]
     assert changed == [freeze == "none", moved[1] == "1", moved[2] == "1"]
     assert torch.equal(before["bert.pooler.dense.weight"], after["bert.pooler.dense.weight"]) == (
         freeze == "encoder"
@@ -361,7 +361,7 @@ def test_the_schedule_sets_the_rate(classes, tiny_model, tmp_path, schedule, las
 
     events, _ = train(classes, tiny_model, tmp_path / "run", schedule=schedule, warmup=0)
 
-    rates = [one.learning_rate / 0.01 for one in kinds(events, Step)]
+    rates = [kind.learning_rate / 0.01 for kind in kinds(events, Step)]
     assert rates[0] == 1.0
     assert rates[-1] == pytest.approx(
         slanted_triangular(5, 6, peak=1.0, cut=0) if last is None else last
@@ -379,7 +379,7 @@ def test_accumulated_batches_make_one_step(classes, tiny_model, tmp_path):
 def test_a_score_is_taken_as_often_as_asked(classes, tiny_model, tmp_path):
     events, _ = train(classes, tiny_model, tmp_path / "run", evaluate_every=4, best_by="loss")
 
-    assert [one.step for one in kinds(events, Evaluated)] == [4, 6]
+    assert [kind.step for kind in kinds(events, Evaluated)] == [4, 6]
 
 
 def test_the_training_limit_takes_fewer_documents(classes, tiny_model, tmp_path):
@@ -394,7 +394,9 @@ def test_texts_cut_at_the_maximum_length_are_counted(classes, tiny_model, tmp_pa
     tokenizer = Tokenizer.load(tiny_model)
     long = [
         len(encoded.ids) > 8
-        for encoded, _ in tokenizer.whole([(one.document.text,) for one in classes.records], 64)
+        for encoded, _ in tokenizer.whole(
+            [(record.document.text,) for record in classes.records], 64
+        )
     ]
     assert 0 < sum(long[:16]) == result.cut_by_split["train"] < 16 and result.cut == sum(long[:20])
     assert (
@@ -430,20 +432,20 @@ def test_the_job_reads_a_snapshot_and_its_splits(classes, tiny_model, tmp_path):
     events, result = finish(loop.run(params, tmp_path / "run"))
 
     assert result["used"] == {"train": 4, "dev": 2, "test": 0} and {
-        one["kind"] for one in events
+        event["kind"] for event in events
     } >= {
         "log",
         "step",
         "evaluated",
         "saved",
     }
-    assert [one["document_id"] for one in answers(tmp_path / "run")] == [17, 18]
+    assert [answer["document_id"] for answer in answers(tmp_path / "run")] == [17, 18]
 
 
 def test_what_cannot_be_learned_is_refused_before_the_model_is_loaded(
     classes, tiny_model, tmp_path
 ):
-    pending = Dataset(classes.layers, tuple(Record(one.document) for one in classes.records))
+    pending = Dataset(classes.layers, tuple(Record(record.document) for record in classes.records))
 
     with pytest.raises(SpecError, match="no submitted document"):
         train(pending, tiny_model, tmp_path / "run")
@@ -500,7 +502,7 @@ def test_auto_precision_follows_the_measurement_which_is_reported(
     events, result = train(classes, tiny_model, tmp_path / "run", precision="auto", epochs=1)
 
     assert result.bf16 is bf16
-    lines = [one.line for one in kinds(events, Log)]
+    lines = [kind.line for kind in kinds(events, Log)]
     assert any(f"{speedup:.2f} times as fast as fp32 on this CPU" in line for line in lines)
     assert any(("bf16" if bf16 else "fp32") in line for line in lines if line.startswith("On cpu"))
     (trial,) = kinds(events, PrecisionTrial)
@@ -551,7 +553,7 @@ def test_a_run_on_imported_tokens_says_so_in_its_description(tags, tiny_model, t
         borders = ((0, first), (first + 1, len(record.document.text)))
         return replace(record, document=replace(record.document, tokens={"text": borders}))
 
-    imported = Dataset(tags.layers, tuple(with_tokens(one) for one in tags.records))
+    imported = Dataset(tags.layers, tuple(with_tokens(record) for record in tags.records))
     described = []
     for name, data in (("raw", tags), ("imported", imported)):
         train(data, tiny_model, tmp_path / name, "tag", epochs=1)

@@ -61,7 +61,7 @@ def test_the_dev_loss_of_tags_is_the_mean_over_all_words_whatever_the_batches(
 
     events, _result = train(uneven, tiny_model, tmp_path / "run", "tag", **FIXED)
 
-    dev = [one for one in uneven.records if one.document.split == "dev"]
+    dev = [record for record in uneven.records if record.document.split == "dev"]
     expected = reference(tmp_path / "run", dev)
     assert kinds(events, Evaluated)[-1].loss == pytest.approx(expected, rel=1e-5)
 
@@ -75,7 +75,7 @@ def test_the_training_loss_of_tags_is_the_mean_over_all_words_whatever_the_batch
         batch_size=batch_size, accumulation=accumulation,
     )  # fmt: skip
 
-    train_records = [one for one in uneven.records if one.document.split == "train"]
+    train_records = [record for record in uneven.records if record.document.split == "train"]
     expected = reference(tmp_path / "run", train_records)
     assert result.loss == pytest.approx(expected, rel=1e-4)
     if batch_size * accumulation == 8:

@@ -49,12 +49,12 @@ def dev_loss(events):
 def test_the_dev_loss_does_not_depend_on_the_size_of_batches(
     uneven, tiny_model, tmp_path, monkeypatch
 ):
-    found = []
+    collected = []
     for tokens in (1, 60, 10**6):  # each input alone, some together, all in one batch
         monkeypatch.setattr(predictor, "CPU_TOKENS", tokens)
-        found.append(dev_loss(train(uneven, tiny_model, tmp_path / str(tokens))))
+        collected.append(dev_loss(train(uneven, tiny_model, tmp_path / str(tokens))))
 
-    assert found == [pytest.approx(found[0], rel=1e-5)] * 3
+    assert collected == [pytest.approx(collected[0], rel=1e-5)] * 3
 
 
 def test_the_dev_loss_is_the_cross_entropy_of_all_words_under_the_saved_model(

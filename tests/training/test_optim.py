@@ -32,12 +32,12 @@ def test_parameters_with_a_factor_get_a_group_and_rate_of_their_own():
     levels = made(layers=1)
     levels = replace(levels, factors={id(levels.head[0]): 100.0})
 
-    found = optim.groups(levels, rate=0.01, decay=1.0, weight_decay=0.1)
+    groups = optim.groups(levels, rate=0.01, decay=1.0, weight_decay=0.1)
 
-    (fast,) = [group for group in found if group["factor"] == 100.0]
+    (fast,) = [group for group in groups if group["factor"] == 100.0]
     assert fast["params"][0] is levels.head[0] and fast["peak"] == pytest.approx(1.0)
-    assert {group["peak"] for group in found if group is not fast} == {0.01}
-    assert sum(len(group["params"]) for group in found) == 8
+    assert {group["peak"] for group in groups if group is not fast} == {0.01}
+    assert sum(len(group["params"]) for group in groups) == 8
 
 
 def test_each_lower_layer_learns_slower_by_the_same_factor():
@@ -45,10 +45,10 @@ def test_each_lower_layer_learns_slower_by_the_same_factor():
 
     groups = optim.groups(made(), rate=1.0, decay=2.0, weight_decay=0.1)
 
-    assert sorted({one["peak"] for one in groups}) == [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0]
-    assert {one["weight_decay"] for one in groups if one["params"][0].ndim == 1} == {0.0}
-    assert {one["weight_decay"] for one in groups if one["params"][0].ndim == 2} == {0.1}
-    assert all(one["lr"] == one["peak"] for one in groups)
+    assert sorted({group["peak"] for group in groups}) == [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0]
+    assert {group["weight_decay"] for group in groups if group["params"][0].ndim == 1} == {0.0}
+    assert {group["weight_decay"] for group in groups if group["params"][0].ndim == 2} == {0.1}
+    assert all(group["lr"] == group["peak"] for group in groups)
 
 
 def test_the_pooler_learns_at_the_rate_of_the_head():
@@ -56,7 +56,7 @@ def test_the_pooler_learns_at_the_rate_of_the_head():
 
     groups = optim.groups(levels, rate=1.0, decay=2.0, weight_decay=0.0)
 
-    top = {id(p) for one in groups if one["peak"] == 1.0 for p in one["params"]}
+    top = {id(p) for group in groups if group["peak"] == 1.0 for p in group["params"]}
     assert top == {id(p) for p in (*levels.pooler, *levels.head)}
 
 
@@ -67,7 +67,7 @@ def test_frozen_parameters_get_no_group():
 
     groups = optim.groups(levels, rate=1.0, decay=1.0, weight_decay=0.0)
 
-    given = {id(p) for one in groups for p in one["params"]}
+    given = {id(p) for group in groups for p in group["params"]}
     assert given == {id(p) for p in (*levels.layers[0], *levels.head)}
 
 
@@ -80,8 +80,8 @@ def test_the_levels_of_a_model_hold_every_parameter_once(tiny_model, own):
 
     levels = optim.Levels.of(model)
 
-    found = [id(p) for level in levels.parameters() for p in level]
-    assert sorted(found) == sorted(id(p) for p in model.parameters())
+    result = [id(p) for level in levels.parameters() for p in level]
+    assert sorted(result) == sorted(id(p) for p in model.parameters())
     assert len(levels.layers) == 2 and len(levels.modules) == 3
     head = model.head if own else model.encoder.model.classifier
     assert {id(p) for p in levels.head} == {id(p) for p in head.parameters()}

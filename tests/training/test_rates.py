@@ -26,12 +26,12 @@ def test_slanted_triangular_rates_are_those_of_the_paper(step, rate):
 
 
 def test_slanted_triangular_is_safe_where_the_rise_has_no_step():
-    found = [slanted_triangular(step, 5, peak=1.0) for step in range(6)]
+    result = [slanted_triangular(step, 5, peak=1.0) for step in range(6)]
 
     assert (
-        found[0] == 1.0
-        and found[-1] == pytest.approx(1 / 32)
-        and found == sorted(found, reverse=True)
+        result[0] == 1.0
+        and result[-1] == pytest.approx(1 / 32)
+        and result == sorted(result, reverse=True)
     )
     with pytest.raises(SpecError):
         slanted_triangular(0, 0, peak=1.0)
@@ -41,15 +41,15 @@ def test_the_ratio_and_the_rising_fraction_of_the_slanted_schedule_are_settings(
     # worked out by hand: 20 steps of rise from 1 / 8, then a fall to 1 / 8
     rate = schedule("slanted", ratio=8.0)
 
-    found = [rate(step, 100, peak=1.0, cut=0.2) for step in (0, 10, 20, 60, 100)]
+    result = [rate(step, 100, peak=1.0, cut=0.2) for step in (0, 10, 20, 60, 100)]
 
-    assert found == pytest.approx([1 / 8, 9 / 16, 1.0, 9 / 16, 1 / 8])
+    assert result == pytest.approx([1 / 8, 9 / 16, 1.0, 9 / 16, 1 / 8])
 
 
 def test_the_linear_schedule_rises_then_falls_to_zero_after_the_last_step():
-    found = [linear(step, 20, peak=1.0, cut=0.2) for step in range(21)]
+    result = [linear(step, 20, peak=1.0, cut=0.2) for step in range(21)]
 
-    assert max(found) == found[4] == 1.0 and 0 < found[0] < found[3] < 1 and found[20] == 0
+    assert max(result) == result[4] == 1.0 and 0 < result[0] < result[3] < 1 and result[20] == 0
 
 
 def test_the_constant_schedule_stays_at_its_peak():
@@ -75,21 +75,21 @@ def column(found, step):
 
 
 def test_full_fine_tuning_gives_every_part_the_rate_of_the_schedule():
-    found = made(schedule="linear")
+    result = made(schedule="linear")
 
-    assert found.parts == ("embeddings", "layer_1", "layer_2", "layer_3", "head")
-    assert found.steps == tuple(range(20)) and found.epochs == tuple(s // 5 for s in range(20))
-    for row in found.rates:
+    assert result.parts == ("embeddings", "layer_1", "layer_2", "layer_3", "head")
+    assert result.steps == tuple(range(20)) and result.epochs == tuple(s // 5 for s in range(20))
+    for row in result.rates:
         assert row == tuple(linear(step, 20, peak=0.01, cut=0.0) for step in range(20))
 
 
 def test_gradual_unfreezing_trains_one_more_layer_in_each_epoch_at_discriminative_rates():
-    found = made(method="gradual")  # Howard and Ruder 2018: each lower layer's rate / 2.6
+    result = made(method="gradual")  # Howard and Ruder 2018: each lower layer's rate / 2.6
 
-    assert column(found, 0) == [0, 0, 0, 0, 0.01]
-    assert column(found, 5) == [0, 0, 0, round(0.01 / 2.6, 8), 0.01]
+    assert column(result, 0) == [0, 0, 0, 0, 0.01]
+    assert column(result, 5) == [0, 0, 0, round(0.01 / 2.6, 8), 0.01]
     lowest = [0.01 / 2.6**depth for depth in (3, 2, 1, 0)]
-    assert column(found, 15) == [0, *(round(rate, 8) for rate in lowest)]
+    assert column(result, 15) == [0, *(round(rate, 8) for rate in lowest)]
 
 
 @pytest.mark.parametrize(
@@ -114,10 +114,10 @@ def test_long_runs_have_a_limited_number_of_columns():
     spec = TrainSpec("classify", "c", "model")
     plan = Plan(3, 8, 0.01, 128, 1000, 5, "macro_f1")
 
-    found = layer_steps(spec, plan, layers=1)
+    result = layer_steps(spec, plan, layers=1)
 
-    assert len(found.steps) == MOST_COLUMNS and found.total == 3000
-    assert found.steps[0] == 0 and found.steps[-1] == 2985 and found.epochs[-1] == 2
+    assert len(result.steps) == MOST_COLUMNS and result.total == 3000
+    assert result.steps[0] == 0 and result.steps[-1] == 2985 and result.epochs[-1] == 2
 
 
 def test_every_method_has_a_factor_for_every_part():

@@ -22,12 +22,12 @@ def test_a_result_goes_to_json_and_back():
 def test_fields_of_other_versions_are_skipped_and_missing_ones_have_defaults():
     raw = {"steps": 4, "of_a_later_version": 1, "evaluations": None}
 
-    found = TrainResult.from_json(raw)
+    result = TrainResult.from_json(raw)
 
-    assert (found.steps, found.evaluations, found.plan, found.cut) == (4, {}, None, None)
+    assert (result.steps, result.evaluations, result.plan, result.cut) == (4, {}, None, None)
 
 
 def test_a_plan_that_lacks_a_setting_is_skipped():
-    found = TrainResult.from_json({"steps": 4, "plan": {"batch_size": 16}})
+    result = TrainResult.from_json({"steps": 4, "plan": {"batch_size": 16}})
 
-    assert (found.steps, found.plan) == (4, None)
+    assert (result.steps, result.plan) == (4, None)

@@ -15,10 +15,10 @@ TASKS = [info.id for info in tasks.all_tasks()]
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_stable_keys_are_there_for_every_task_with_help(task):
-    known = {one.name: one for one in spec.options(task)}
+    known = {option.name: option for option in spec.options(task)}
 
     assert set(STABLE) <= known.keys()
-    assert all(one.help and one.title for one in known.values())
+    assert all(value.help and value.title for value in known.values())
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -38,13 +38,13 @@ def test_the_choices_of_the_best_score_are_those_of_each_task():
 
 
 def test_every_setting_is_listed_once_with_the_tasks_that_have_it():
-    found = {option.name: (option, ids) for option, ids in spec.all_options().items()}
+    result = {option.name: (option, ids) for option, ids in spec.all_options().items()}
 
-    assert len(found) == len(spec.all_options())
-    assert found["epochs"][1] == tuple(TASKS) and found["label_subwords"][1] == ("tag",)
+    assert len(result) == len(spec.all_options())
+    assert result["epochs"][1] == tuple(TASKS) and result["label_subwords"][1] == ("tag",)
     for task in TASKS:
         for option in spec.options(task):
-            listed, ids = found[option.name]
+            listed, ids = result[option.name]
             assert task in ids and set(option.choices) <= set(listed.choices), option.name
 
 

@@ -15,7 +15,9 @@ def entry(app, id):
 def titles(app, menu) -> list[str]:
     app.window.menus.menus[menu].aboutToShow.emit()
     return [
-        one.text().replace("&", "") for one in app.window.menus.menus[menu].actions() if one.text()
+        action.text().replace("&", "")
+        for action in app.window.menus.menus[menu].actions()
+        if action.text()
     ]
 
 

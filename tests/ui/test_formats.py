@@ -66,10 +66,10 @@ def specs(source):
 
 
 def test_no_module_of_the_window_formats_numbers_itself():
-    found = {
+    result = {
         path.relative_to(UI).as_posix()
         for path in UI.rglob("*.py")
         if any(specs(ast.parse(path.read_text(encoding="utf-8"))))
     }
 
-    assert found == set(EXCUSED)
+    assert result == set(EXCUSED)

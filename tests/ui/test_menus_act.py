@@ -166,7 +166,7 @@ def back(trace, page):
 
 def pretenders(trace, pages):
     """(page, title, kind) of enabled entries without effect and disabled ones with an effect."""
-    app, found = trace.app, []
+    app, collected = trace.app, []
     for everywhere, page in zip([True] + [False] * len(pages), pages, strict=False):
         app.window.go(page)
         trace.settle()
@@ -184,9 +184,9 @@ def pretenders(trace, pages):
                 trace.settle()
                 acted = trace.shows() != before
                 if acted != enabled and not ticked:
-                    found.append((page, entry.command.plain(entry.target()), enabled))
+                    collected.append((page, entry.command.plain(entry.target()), enabled))
                 take_back(app, before["steps"])
-    return found
+    return collected
 
 
 def take_back(app, steps):

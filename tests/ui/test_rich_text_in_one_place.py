@@ -54,7 +54,7 @@ def uses(tree: ast.AST) -> list[tuple[str, int]]:
 
 def tip_returns(tree: ast.AST) -> list[tuple[ast.expr | None, int]]:
     """What is returned if a model is queried for `ToolTipRole` only."""
-    found = []
+    collected = []
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.If)
@@ -62,13 +62,13 @@ def tip_returns(tree: ast.AST) -> list[tuple[ast.expr | None, int]]:
             and isinstance(node.test.ops[0], ast.Eq)
             and "ToolTipRole" in ast.unparse(node.test.comparators[0])
         ):
-            found += [
+            collected += [
                 (inner.value, inner.lineno)
                 for part in node.body
                 for inner in ast.walk(part)
                 if isinstance(inner, ast.Return)
             ]
-    return found
+    return collected
 
 
 def escaped(value: ast.expr | None) -> bool:

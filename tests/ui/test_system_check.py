@@ -11,11 +11,11 @@ def test_the_job_reports_qt_plugins_and_fonts(qapp):
     checks = [
         Check.from_event(event) for event in system_check.run({}, None) if event["kind"] == "check"
     ]
-    found = {check.id: check for check in checks}
+    result = {check.id: check for check in checks}
 
-    assert "offscreen" in found["display.plugins"].result
-    assert found["display.fonts"].result == "Inter, JetBrains Mono"
-    assert {"display.qt", "display.scripts"} <= set(found)
+    assert "offscreen" in result["display.plugins"].result
+    assert result["display.fonts"].result == "Inter, JetBrains Mono"
+    assert {"display.qt", "display.scripts"} <= set(result)
 
 
 @pytest.mark.parametrize(

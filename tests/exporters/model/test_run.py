@@ -173,13 +173,13 @@ def test_an_export_answers_as_the_run_and_says_so(task, tiny_run, texts_file, tm
         "model.safetensors",
         "README.md",
     }
-    told = [
+    message = [
         row
         for event in events
         if event["kind"] == "checked" and event["format"] == "onnx"
         for row in event["rows"]
     ]
-    assert len(told) == 20 and all(row["equal"] for row in told)
+    assert len(message) == 20 and all(row["equal"] for row in message)
     described = json.loads((out / "onnx" / "labels.json").read_text(encoding="utf-8"))
     decoder = {"decoder": "bio"} if task == "tag" else {}
     assert (described["outputs"], described["decoder"]) == (["logits"], decoder)
@@ -199,8 +199,8 @@ def _pipeline_agrees(task, folder, document, ours):
     from transformers import pipeline
 
     if task == "tag":
-        found = pipeline("token-classification", model=str(folder))(document.text)
-        assert {one["entity"][2:] for one in found if one["entity"] != "O"} <= {
+        result = pipeline("token-classification", model=str(folder))(document.text)
+        assert {one["entity"][2:] for one in result if one["entity"] != "O"} <= {
             "delay",
             "praise",
             "ticket",
@@ -211,9 +211,9 @@ def _pipeline_agrees(task, folder, document, ours):
         if task == "classify"
         else {"text": document.text, "text_pair": document.content("text_b")}
     )
-    found = pipeline("text-classification", model=str(folder), top_k=None)(given)
-    found = found[0] if isinstance(found[0], list) else found
-    assert {one["label"]: one["score"] for one in found} == pytest.approx(
+    result = pipeline("text-classification", model=str(folder), top_k=None)(given)
+    result = result[0] if isinstance(result[0], list) else result
+    assert {one["label"]: one["score"] for one in result} == pytest.approx(
         ours.classes.as_dict(), abs=1e-5
     )
 

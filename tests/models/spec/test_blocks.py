@@ -47,7 +47,7 @@ def bert_base():
         f"{table}.position_embeddings.weight": (512, WIDTH),
         f"{table}.token_type_embeddings.weight": (2, WIDTH),
         **with_biases(f"{table}.LayerNorm", (WIDTH,)),
-        **dict(chain.from_iterable(one.items() for one in layers)),
+        **dict(chain.from_iterable(layer.items() for layer in layers)),
         **with_biases("bert.pooler.dense", (WIDTH, WIDTH)),
         "cls.predictions.bias": (ROWS,),
         **with_biases("cls.predictions.transform.dense", (WIDTH, WIDTH)),
@@ -82,10 +82,10 @@ def test_bert_base_totals_109_482_240_without_heads(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(config))
     write_header(tmp_path / "model.safetensors", bert_base())
 
-    found = model_map(spec.card(tmp_path))
-    blocks = {one.title: one for one in found.blocks}
+    result = model_map(spec.card(tmp_path))
+    blocks = {block.title: block for block in result.blocks}
 
-    assert found.total == 109_482_240
+    assert result.total == 109_482_240
     assert blocks["Embeddings"].parameters == 23_837_184
     assert blocks["Layers"].layers == (1, 12) and blocks["Layers"].count == 12
     assert blocks["Layers"].parameters == 12 * 7_087_872
@@ -102,10 +102,10 @@ def test_bert_base_totals_109_482_240_without_heads(tmp_path):
 @pytest.mark.parametrize("starter", ["starter-bert", "starter-gpt"])
 def test_the_blocks_of_a_starter_hold_all_its_parameters(starter):
     card = spec.card(paths.resource(f"models/{starter}"))
-    found = model_map(card)
+    result = model_map(card)
 
-    assert sum(block.parameters for block in found.blocks) == card.parameters
-    assert found.blocks[-1].head and any(one.state == "tied" for one in found.blocks)
+    assert sum(block.parameters for block in result.blocks) == card.parameters
+    assert result.blocks[-1].head and any(block.state == "tied" for block in result.blocks)
 
 
 SMALL = {
@@ -163,16 +163,16 @@ def test_every_architecture_is_divided_as_its_library_builds_it(kind):
         gives=given,
     )
 
-    found = of_shapes(shapes, info)
+    result = of_shapes(shapes, info)
     pooler = sum(value.numel() for name, value in base.named_parameters() if "pooler" in name)
     expected = sum(value.numel() for value in base.parameters())
-    has_pooler = any(one.title == "Pooler" for one in found.blocks)
+    has_pooler = any(block.title == "Pooler" for block in result.blocks)
 
-    assert found.total == expected - (0 if has_pooler else pooler)
-    assert "Other weights" not in {one.title for one in found.blocks}
-    layers = [one for one in found.blocks if one.layers]
-    assert all(part.parameters for one in layers for part in one.parts)
-    assert max(one.layers[1] for one in layers) == (1 if kind == "albert" else 2)
+    assert result.total == expected - (0 if has_pooler else pooler)
+    assert "Other weights" not in {block.title for block in result.blocks}
+    layers = [block for block in result.blocks if block.layers]
+    assert all(part.parameters for layer in layers for part in layer.parts)
+    assert max(layer.layers[1] for layer in layers) == (1 if kind == "albert" else 2)
 
 
 @pytest.mark.parametrize(
@@ -187,22 +187,22 @@ def test_every_architecture_is_divided_as_its_library_builds_it(kind):
 )
 def test_the_blocks_of_recurrent_models_hold_all_their_parameters(path, titles):
     card = spec.card(Path(__file__).parents[2] / "data" / path, allow_pickle=True)
-    found = model_map(card)
+    result = model_map(card)
 
-    assert sum(block.parameters for block in found.blocks) == card.parameters
-    assert [one.title for one in found.blocks] == titles
+    assert sum(block.parameters for block in result.blocks) == card.parameters
+    assert [block.title for block in result.blocks] == titles
 
 
 def test_elmo_and_word_vectors_have_blocks_too(data_folder):
     elmo = model_map(spec.card(data_folder / "reference" / "elmo"))
     vectors = model_map(spec.card(data_folder / "vectors" / "fasttext.bin"))
 
-    assert [one.title for one in elmo.blocks[:3]] == [
+    assert [block.title for block in elmo.blocks[:3]] == [
         "Embeddings",
         "Character CNN",
         "Highway layers",
     ]
-    assert [one.words() for one in elmo.blocks[-2:]] == [
+    assert [block.words() for block in elmo.blocks[-2:]] == [
         "Forward layers 1–2",
         "Backward layers 1–2",
     ]

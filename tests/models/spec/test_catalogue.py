@@ -14,7 +14,7 @@ Pythia Mistral""".split()
 
 @pytest.fixture(scope="module")
 def known():
-    return {one.name: one for one in catalogue().models}
+    return {model.name: model for model in catalogue().models}
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -47,15 +47,15 @@ def test_directions_follow_from_the_objectives():
 
 
 def test_every_group_has_models_and_a_format_that_is_known():
-    formats = {one.id for one in registry().infos("family")}
+    formats = {info.id for info in registry().infos("family")}
 
     for group in catalogue().groups:
         assert group.format in formats
-        assert any(one.group == group.id for one in catalogue().models)
+        assert any(model.group == group.id for model in catalogue().models)
 
 
 def test_an_architecture_belongs_to_its_group():
-    groups = {one.id: one for one in catalogue().groups}
+    groups = {group.id: group for group in catalogue().groups}
 
     for model in catalogue().models:
         if model.architecture:
@@ -64,7 +64,7 @@ def test_an_architecture_belongs_to_its_group():
 
 def test_every_supported_architecture_has_a_group():
     supported = registry().info("family", "transformer").architectures
-    grouped = frozenset().union(*(one.architectures for one in catalogue().groups))
+    grouped = frozenset().union(*(group.architectures for group in catalogue().groups))
 
     assert supported - grouped == set()
 
@@ -77,8 +77,8 @@ def test_an_installed_model_finds_its_entry_by_hub_id_and_otherwise_its_architec
     assert catalogue().original(cached).name == "BERT large"
     assert catalogue().original(starter).name == "GPT-2 small"
     assert catalogue().original(vectors).name == "word2vec GoogleNews"
-    found = catalogue().with_installed([cached])
-    assert [one.name for one in found if one.installed] == ["BERT large"]
+    result = catalogue().with_installed([cached])
+    assert [one.name for one in result if one.installed] == ["BERT large"]
 
 
 def test_search_covers_paper_objective_corpus_and_hub_id(known):

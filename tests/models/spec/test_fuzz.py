@@ -105,6 +105,6 @@ def check(card):
     for name in ("name", "family", "licence", "dtype", "tokenizer"):
         value = getattr(card, name)
         assert isinstance(value, str) and len(value) < 200 and "\n" not in value, (name, value)
-    assert all(isinstance(one, str) and len(one) < 2000 for one in card.problems)
+    assert all(isinstance(problem, str) and len(problem) < 2000 for problem in card.problems)
     assert all(isinstance(one, str) for one in (*card.labels, *card.gives))
     json.loads(json.dumps(card.to_json(), allow_nan=False))

@@ -75,7 +75,7 @@ def test_nothing_in_a_pickle_is_run(tmp_path, archive):
     evil = {"a.weight": torch.zeros(2), "b": Evil(str(tmp_path / "was here"))}
     torch.save(evil, path, _use_new_zipfile_serialization=archive)
 
-    assert [one.name for one in pickles.tensors(path, [])] == ["a.weight"]
+    assert [tensor.name for tensor in pickles.tensors(path, [])] == ["a.weight"]
     assert not (tmp_path / "was here").exists()
 
 

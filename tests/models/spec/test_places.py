@@ -15,9 +15,9 @@ def test_the_cache_lists_the_main_revision_and_passes_other_repositories_over(fo
     shutil.copytree(folder, vision)
     (vision / "config.json").write_text('{"model_type": "vit"}')
 
-    found = spec.cached(cache)
+    result = spec.cached(cache)
 
-    assert [(one.name, one.origin, one.path.endswith("aaa")) for one in found] == [
+    assert [(one.name, one.origin, one.path.endswith("aaa")) for one in result] == [
         ("some/model", "cache", True)
     ]
     assert spec.cached(tmp_path / "none") == ()

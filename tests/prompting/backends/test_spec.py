@@ -51,9 +51,9 @@ def test_of_the_models_on_this_computer_those_that_predict_words_can_be_asked():
     info = spec.info(spec.DEFAULT)
     cards = tuple(starters())
 
-    found = info.models(AtHand(cards, lambda name: cards[0]))
+    models = info.models(AtHand(cards, lambda name: cards[0]))
 
-    assert [one.title for one in found] == ["starter-bert (masked)", "starter-gpt (causal)"]
+    assert [model.title for model in models] == ["starter-bert (masked)", "starter-gpt (causal)"]
     assert info.find("anything", AtHand(cards, lambda name: cards[0])).path == cards[0].path
 
 
@@ -63,5 +63,5 @@ def test_a_model_on_this_computer_is_measured_in_subwords_with_its_mask():
 
     measures = [info.measure(PromptModel("", one.path), {}) for one in (bert, gpt)]
 
-    assert [one.mask for one in measures] == ["[MASK]", ""] and measures[0].limit == 512
+    assert [measure.mask for measure in measures] == ["[MASK]", ""] and measures[0].limit == 512
     assert measures[0].count([""]) == [2]  # [CLS] [SEP]

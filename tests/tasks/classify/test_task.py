@@ -27,10 +27,10 @@ def prepared(count):
 def test_targets_are_the_numbers_of_the_labels():
     golds = [ClassGold("y"), ClassGold("x"), ClassGold("y")]
 
-    found = TASK.targets(prepared(3), golds, ("x", "y"), {})["classes"]
+    classes = TASK.targets(prepared(3), golds, ("x", "y"), {})["classes"]
 
-    assert [int(target) for target in found] == [1, 0, 1]
-    assert {(target.dtype, target.shape) for target in found} == {(np.dtype(np.int64), ())}
+    assert [int(target) for target in classes] == [1, 0, 1]
+    assert {(target.dtype, target.shape) for target in classes} == {(np.dtype(np.int64), ())}
 
 
 def test_a_label_that_the_layer_lacks_is_no_target():
@@ -57,9 +57,9 @@ def test_balanced_weights_are_those_of_scikit_learn():
     golds = [ClassGold(label) for label in "xxxxxxyyyz"]
     expected = compute_class_weight("balanced", classes=np.arange(3), y=[0] * 6 + [1] * 3 + [2])
 
-    found = TASK.resolve(golds, ("x", "y", "z"), {"class_weights": "balanced"})
+    result = TASK.resolve(golds, ("x", "y", "z"), {"class_weights": "balanced"})
 
-    assert found["weights_by_label"] == pytest.approx(expected)
+    assert result["weights_by_label"] == pytest.approx(expected)
     assert TASK.resolve(golds, ("x", "y", "z"), {"class_weights": "none"}) == {}
 
 

@@ -37,12 +37,12 @@ def test_a_scalar_mix_follows_the_equation_of_elmo():
         mix.gamma.fill_(1.5)
     exponents = torch.tensor([0.5, -1.0, 2.0]).exp()
 
-    found = mix(given)
+    result = mix(given)
 
     shares = exponents / exponents.sum()
     expected = 1.5 * sum(share * layer for share, layer in zip(shares, given.layers, strict=True))
-    torch.testing.assert_close(found.layers[-1], expected)
-    assert len(found.layers) == 4 and found.layers[:3] == given.layers
+    torch.testing.assert_close(result.layers[-1], expected)
+    assert len(result.layers) == 4 and result.layers[:3] == given.layers
     assert mix.weights()["weights"] == pytest.approx(shares.tolist())
     assert mix.weights()["gamma"] == 1.5
 
@@ -64,19 +64,19 @@ def test_the_penalty_acts_on_the_weights_before_their_softmax_and_not_on_the_fac
 def test_learned_combinations_start_as_the_mean(kind):
     given = states(WIDTH, WIDTH)
 
-    found = kind((WIDTH, WIDTH))(given).layers[-1]
+    result = kind((WIDTH, WIDTH))(given).layers[-1]
 
-    torch.testing.assert_close(found, (given.layers[0] + given.layers[1]) / 2)
+    torch.testing.assert_close(result, (given.layers[0] + given.layers[1]) / 2)
 
 
 def test_layers_are_normalized_token_by_token():
     given = states(WIDTH, WIDTH)
 
-    found = Mean((WIDTH, WIDTH), normalized=True)(given).layers[-1]
+    result = Mean((WIDTH, WIDTH), normalized=True)(given).layers[-1]
 
     both = [(h - h.mean(-1, keepdim=True)) / h.std(-1, keepdim=True, correction=0)
             for h in given.layers]  # fmt: skip
-    torch.testing.assert_close(found, sum(both) / 2, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(result, sum(both) / 2, atol=1e-4, rtol=1e-4)
 
 
 def test_attention_has_weights_of_each_token_and_reports_their_mean_without_padding():
@@ -86,9 +86,9 @@ def test_attention_has_weights_of_each_token_and_reports_their_mean_without_padd
     stacked = torch.stack(given.layers)
     shares = torch.softmax((stacked @ attention.query) / 2, 0)  # √4 = 2; (L, B, T)
 
-    found = attention(given).layers[-1]
+    result = attention(given).layers[-1]
 
-    torch.testing.assert_close(found, (shares.unsqueeze(-1) * stacked).sum(0))
+    torch.testing.assert_close(result, (shares.unsqueeze(-1) * stacked).sum(0))
     mean = shares[:, given.mask].mean(1)
     assert attention.weights()["weights"] == pytest.approx(mean.tolist())
     assert attention.weights()["weights"] == pytest.approx(mean.tolist())  # no text since then

@@ -129,8 +129,8 @@ def test_each_label_has_its_row():
 
     rows = INFO.per_label([gold], [PREDICTION])
 
-    found = [(row.label, row.precision, row.recall, row.support) for row in rows]
-    assert found == [("P", 0.5, 1.0, 1), ("Q", 0.0, 0.0, 1)]
+    result = [(row.label, row.precision, row.recall, row.support) for row in rows]
+    assert result == [("P", 0.5, 1.0, 1), ("Q", 0.0, 0.0, 1)]
 
 
 def test_the_interval_holds_the_f1_of_all_spans():
@@ -172,10 +172,10 @@ def test_an_error_names_some_of_thousands_of_spans():
 def test_the_matrix_counts_spans_with_what_has_none():
     gold = SpanGold((Span(0, 3, "P"), Span(8, 11, "Q"), Span(11, 12, "Q")))
 
-    found = INFO.confusion([gold], [PREDICTION], LABELS)
+    result = INFO.confusion([gold], [PREDICTION], LABELS)
 
     rows = {
-        (found.labels[gold], found.labels[predicted]): int(found.counts[gold, predicted])
-        for gold, predicted in np.argwhere(found.counts)
+        (result.labels[gold], result.labels[predicted]): int(result.counts[gold, predicted])
+        for gold, predicted in np.argwhere(result.counts)
     }
     assert rows == {("P", "P"): 1, ("Q", "P"): 1, ("Q", ""): 1}

@@ -34,27 +34,27 @@ def tags_of(found, item=0):
 
 
 def test_the_first_subword_of_each_word_is_learned(subwords):
-    found = features(subwords, "ada trams late", [Span(0, 9, "P")])  # ada | tram ##s | late
+    result = features(subwords, "ada trams late", [Span(0, 9, "P")])  # ada | tram ##s | late
 
-    assert tags_of(found) == [None, "B-P", "I-P", None, "O", None]
+    assert tags_of(result) == [None, "B-P", "I-P", None, "O", None]
 
 
 def test_all_subwords_continue_their_word_where_asked(subwords):
     spans = [Span(0, 5, "Q"), Span(11, 17, "P")]
 
-    found = features(subwords, "trams late bobing", spans, subwords="all")
+    result = features(subwords, "trams late bobing", spans, subwords="all")
 
-    assert tags_of(found) == [None, "B-Q", "I-Q", "O", "B-P", "I-P", None]
+    assert tags_of(result) == [None, "B-Q", "I-Q", "O", "B-P", "I-P", None]
 
 
 def test_every_word_of_a_long_text_is_learned_exactly_once(subwords):
     text = " ".join(["tram bus late ada bob"] * 20)
     spans = [Span(0, 8, "P"), Span(len(text) - 3, len(text), "Q")]
 
-    found = features(subwords, text, spans, length=16)
+    result = features(subwords, text, spans, length=16)
 
-    learned = np.concatenate([row[row != IGNORED] for row in found.targets["tags"]])
-    assert len(found.prepared.inputs) > 8 and len(learned) == 100
+    learned = np.concatenate([row[row != IGNORED] for row in result.targets["tags"]])
+    assert len(result.prepared.inputs) > 8 and len(learned) == 100
     assert [TAGS[tag] for tag in learned[:2]] == ["B-P", "I-P"] and TAGS[learned[-1]] == "B-Q"
 
 
@@ -109,9 +109,9 @@ def test_a_crf_knows_which_windows_have_the_first_and_the_last_word(subwords):
 def test_a_span_that_goes_on_in_the_next_window_does_not_begin_there(subwords):
     text = " ".join(["tram"] * 40)
 
-    found = crf_features(subwords, text, [Span(0, len(text), "P")], length=16)
+    result = crf_features(subwords, text, [Span(0, len(text), "P")], length=16)
 
-    learned = [tag for item in range(len(found.prepared.inputs)) for tag in tags_of(found, item)]
+    learned = [tag for item in range(len(result.prepared.inputs)) for tag in tags_of(result, item)]
     assert [tag for tag in learned if tag] == ["B-P", *["I-P"] * 39]
 
 

@@ -36,7 +36,7 @@ def gold(*labels):
 
 
 def test_gold_is_the_tag_of_each_token_and_the_rest_is_counted():
-    found = INFO.gold(
+    result = INFO.gold(
         record(
             Span(8, 11, "PROPN"),
             Span(0, 3, "PROPN"),
@@ -46,7 +46,7 @@ def test_gold_is_the_tag_of_each_token_and_the_rest_is_counted():
         "pos",
     )
 
-    assert found.spans == (Span(0, 3, "NOUN"), Span(8, 11, "PROPN")) and found.left_out == 2
+    assert result.spans == (Span(0, 3, "NOUN"), Span(8, 11, "PROPN")) and result.left_out == 2
 
 
 def test_the_tokens_of_the_import_are_what_is_tagged():
@@ -60,9 +60,9 @@ def test_a_document_without_a_tag_is_no_training_data():
 
 def test_scores_are_those_of_scikit_learn_over_the_tagged_tokens():
     golds = [gold("A", "B", "A"), gold("C", None, "A")]
-    found = [predicted("A", "A", "A"), predicted("C", "C", "B")]
+    result = [predicted("A", "A", "A"), predicted("C", "C", "B")]
 
-    scores = INFO.score(golds, found)
+    scores = INFO.score(golds, result)
 
     right, answered = list("ABACA"), list("AAACB")
     assert scores == pytest.approx(
@@ -71,7 +71,7 @@ def test_scores_are_those_of_scikit_learn_over_the_tagged_tokens():
             "macro_f1": f1_score(right, answered, average="macro"),
         }
     )
-    matrix = INFO.confusion(golds, found, ("A", "B", "C"))
+    matrix = INFO.confusion(golds, result, ("A", "B", "C"))
     assert sum(map(sum, matrix.counts)) == 5
     assert matrix.documents("A", "A") == (0,) and matrix.documents("C", "C") == (1,)
     assert matrix.documents("A", "B") == (1,)
@@ -88,7 +88,7 @@ def test_each_token_gets_the_most_probable_tag_and_one_without_a_subword_none():
     assert [(word.label, round(word.score, 6)) for word in found.words] == [
         ("A", 0.75), ("B", 0.8), (None, 0.0),
     ]  # fmt: skip
-    assert [(one.label, one.start, one.end) for one in INFO.answers(found)] == [
+    assert [(answer.label, answer.start, answer.end) for answer in INFO.answers(found)] == [
         ("A", 0, 3), ("B", 4, 7),
     ]  # fmt: skip
 
@@ -96,9 +96,9 @@ def test_each_token_gets_the_most_probable_tag_and_one_without_a_subword_none():
 def test_an_error_names_the_tokens_that_differ():
     document = Document("1", (("text", TEXT),))
 
-    found = INFO.error(document, gold("A", "B", None), predicted("A", "C", "C"))
+    result = INFO.error(document, gold("A", "B", None), predicted("A", "C", "C"))
 
-    assert (found.gold, found.predicted) == ("B “met”", "C “met”")
-    assert found.confidence == pytest.approx(0.8)
+    assert (result.gold, result.predicted) == ("B “met”", "C “met”")
+    assert result.confidence == pytest.approx(0.8)
     assert not INFO.agrees(gold("A", "B", None), predicted("A", "C", "C"))
     assert INFO.agrees(gold("A", None, None), predicted("A", "C", "C"))

@@ -58,12 +58,12 @@ def test_a_target_is_at_the_first_subword_of_each_tagged_token(run):
     document = Document("1", (("text", "tram zzz"),))
     prepared = predictor.prepare([document])
 
-    (found,) = TokenTags().targets(
-        prepared, [SpanGold((Span(5, 8, "NOUN"),))], predictor.labels, {}
-    )["tags"]
+    (tag,) = TokenTags().targets(prepared, [SpanGold((Span(5, 8, "NOUN"),))], predictor.labels, {})[
+        "tags"
+    ]
 
-    assert found.tolist() == [IGNORED, IGNORED, 1, *[IGNORED] * (len(found) - 3)]
-    assert len(found) > 4  # zzz has several subwords
+    assert tag.tolist() == [IGNORED, IGNORED, 1, *[IGNORED] * (len(tag) - 3)]
+    assert len(tag) > 4  # zzz has several subwords
 
 
 def test_its_data_is_learned_by_heart_and_the_exported_graph_answers_alike(run, tmp_path):
@@ -76,11 +76,11 @@ def test_its_data_is_learned_by_heart_and_the_exported_graph_answers_alike(run, 
 
     assert result.scores["dev"] == {"accuracy": 1.0, "macro_f1": 1.0}
     expected = [[TAGS[word] for word in text.split()] for text in TEXTS]
-    for found in (
+    for predictions in (
         predictor.predict(documents),
         OnnxPredictor.load(tmp_path / "onnx").predict(documents),
     ):
-        assert [[word.label for word in one.words] for one in found] == expected
+        assert [[word.label for word in prediction.words] for prediction in predictions] == expected
 
 
 def test_the_outputs_of_the_network_are_the_tags():

@@ -25,10 +25,10 @@ def test_a_method_describes_itself_and_trains_at_most_what_there_is(info):
     model = ModelInfo("m", "/m", parameters=1000, layers=2, width=4, vocabulary=50)
     options = {option.name: option.default for option in info.options}
 
-    found = info.forecast(model, options)
+    result = info.forecast(model, options)
 
     assert info.title and info.help and isinstance(info.problem(model), str)
-    assert found.trainable >= 0 and found.total >= 1000
+    assert result.trainable >= 0 and result.total >= 1000
 
 
 def test_a_trained_parameter_takes_four_times_the_memory_of_a_frozen_one():

@@ -10,9 +10,9 @@ from workbench.training.vectors.glove import Counts, Glove, weights
 
 
 def table(counts):
-    found = np.zeros((counts.size, counts.size))
-    found[counts.rows, counts.columns] = counts.values
-    return found
+    zeros = np.zeros((counts.size, counts.size))
+    zeros[counts.rows, counts.columns] = counts.values
+    return zeros
 
 
 def test_words_at_distance_d_count_one_over_d_on_both_sides():
@@ -33,9 +33,9 @@ def test_words_left_out_keep_their_place_and_lines_do_not_touch():
 
 
 def test_the_weights_are_those_of_equation_9():
-    found = weights(torch.tensor([0.0, 10.0, 100.0, 500.0]), 100.0, 0.75)
+    result = weights(torch.tensor([0.0, 10.0, 100.0, 500.0]), 100.0, 0.75)
 
-    assert found.tolist() == pytest.approx([0, 0.1**0.75, 1, 1])
+    assert result.tolist() == pytest.approx([0, 0.1**0.75, 1, 1])
 
 
 @pytest.fixture
@@ -60,9 +60,9 @@ def test_one_step_equals_adagrad_of_torch(glove):
     loss.backward()
     optimizer.step()
 
-    found = glove.step(rows, columns, logs, factor)
+    result = glove.step(rows, columns, logs, factor)
 
-    assert found == pytest.approx(loss.item())
+    assert result == pytest.approx(loss.item())
     assert torch.allclose(glove.table, parameter.detach(), atol=1e-6)
 
 

@@ -34,10 +34,10 @@ def test_a_new_project_holds_what_was_asked_for_and_offers_the_import(app, qtbot
 
     dialog.make()
     assert app.project.path == tmp_path / "new folder" / "Metro.glossbench"
-    found = {
+    result = {
         layer.name: (layer.kind, layer.texts, layer.names) for layer in labels.layers(app.project)
     }
-    assert found == {
+    assert result == {
         "class": ("class", 1, ("delay", "crowding")),
         "spans": ("span", 1, ("STOP", "LINE")),
     }

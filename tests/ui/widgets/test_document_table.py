@@ -51,8 +51,8 @@ def test_of_a_key_cut_in_the_middle_what_is_in_sight_is_marked(look):
     from PySide6.QtCore import Qt
 
     key = "👍customer-00042-of-november-2026-transcript….txt"
-    found = ((0, 9), (20, 28), (len(key) - 4, len(key)))
-    layout = _laid_out(key, found, 150, Qt.TextElideMode.ElideMiddle)
+    result = ((0, 9), (20, 28), (len(key) - 4, len(key)))
+    layout = _laid_out(key, result, 150, Qt.TextElideMode.ElideMiddle)
 
     units = layout.text().encode("utf-16-le")
     marked = [

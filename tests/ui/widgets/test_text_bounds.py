@@ -11,12 +11,12 @@ def bounds(text: str, tokens=()) -> Bounds:
 
 
 def words(text: str) -> list[str]:
-    it, found, place = bounds(text), [], 0
+    it, collected, place = bounds(text), [], 0
     while (after := it.word_end_after(place)) != place:
         start, end = it.word_at(after - 1)
-        found.append(text[start:end])
+        collected.append(text[start:end])
         place = after
-    return found
+    return collected
 
 
 @pytest.mark.parametrize(

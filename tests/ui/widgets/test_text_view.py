@@ -152,13 +152,13 @@ def test_a_double_click_on_the_last_letter_still_means_its_word(make):
 
 def test_double_clicks_at_fixed_points_of_the_first_line_hit_its_first_words(make):
     view = make("alpha beta gamma delta epsilon zeta theta 0")
-    found = []
+    collected = []
     for x in (20, 75, 130):
         QTest.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(x, 16))
-        found.append(chosen_text(view))
+        collected.append(chosen_text(view))
         QTest.qWait(0)
 
-    assert found == ["alpha", "beta", "gamma"]
+    assert collected == ["alpha", "beta", "gamma"]
     assert LEFT <= 12 and TOP <= 6
 
 

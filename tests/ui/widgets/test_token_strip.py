@@ -86,6 +86,6 @@ def test_a_subword_chosen_before_it_is_laid_out_is_scrolled_to_later(look, qtbot
 def test_the_subword_under_a_point_is_found_in_every_row(strip):
     strip.set([word(number) for number in range(30)])
 
-    found = [strip._at(placed.area.center()) for placed in strip._placed]
-    assert found == strip._placed
+    result = [strip._at(placed.area.center()) for placed in strip._placed]
+    assert result == strip._placed
     assert strip._at(strip._placed[-1].area.bottomRight() * 2) is None

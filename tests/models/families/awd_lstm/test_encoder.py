@@ -42,12 +42,12 @@ def test_the_gradients_of_the_language_model_are_those_of_fastai(loaded, outputs
     logits = model.logits(batch(ids[:, :-1]))
     F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()).backward()
 
-    found = {
+    result = {
         "embeddings": model.embeddings.weight,
         "recurrent": model.layers[1].of_states,
         "bias": model.decoder_bias,
     }
-    for name, parameter in found.items():
+    for name, parameter in result.items():
         expected = outputs[f"gradient.{name}"]
         torch.testing.assert_close(parameter.grad, expected, atol=1e-7, rtol=1e-4)
 
@@ -101,21 +101,23 @@ def test_reading_in_parts_equals_reading_at_once(loaded, outputs):
     first, memory = model.read(batch(ids[:, :9]), "next")
     second, _memory = model.read(batch(ids[:, 9:]), "next", memory)
 
-    found = torch.cat([first, second], 1)
-    torch.testing.assert_close(found, outputs["states"], atol=1e-6, rtol=1e-5)
+    result = torch.cat([first, second], 1)
+    torch.testing.assert_close(result, outputs["states"], atol=1e-6, rtol=1e-5)
     assert not any(value.requires_grad for pair in memory for value in pair)
-    torch.testing.assert_close(model.scores(found, "next"), outputs["logits"], atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(
+        model.scores(result, "next"), outputs["logits"], atol=1e-5, rtol=1e-4
+    )
 
 
 def test_scores_at_positions_are_those_of_all_scores(loaded, outputs):
     model, inputs = loaded("v2_bwd", head="previous"), batch(outputs["ids"], [15, 7])
     positions = torch.tensor([[0, 14], [6, 2]])
 
-    found = model.logits_at(inputs, positions)
+    result = model.logits_at(inputs, positions)
 
     every = model.logits(inputs)
     expected = torch.stack([every[0, [0, 14]], every[1, [6, 2]]])
-    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(result, expected)
 
 
 def test_the_entries_of_the_output_vocabulary_are_words(loaded):
@@ -143,22 +145,22 @@ def test_the_dropout_of_embeddings_drops_whole_words(loaded):
     ids = torch.arange(40).repeat(2, 1)
 
     torch.manual_seed(0)
-    found = model(batch(ids)).layers[0]
+    layer = model(batch(ids)).layers[0]
 
     rows = model.embeddings.weight[ids]
-    gone = (found == 0).all(-1)
+    gone = (layer == 0).all(-1)
     assert torch.equal(gone[0], gone[1]) and 10 < int(gone[0].sum()) < 30
-    torch.testing.assert_close(found[~gone], 2 * rows[~gone])
+    torch.testing.assert_close(layer[~gone], 2 * rows[~gone])
 
 
 def test_the_dropout_between_layers_is_the_same_at_every_position(loaded):
     layer, values = dropped(loaded, hidden=0.5).layers[0], torch.ones(3, 5, 20)
 
     torch.manual_seed(0)
-    found = layer.dropped(values)
+    result = layer.dropped(values)
 
-    assert set(found.unique().tolist()) == {0.0, 2.0}
-    assert (found == found[:, :1]).all() and not (found[0] == found[1]).all()
+    assert set(result.unique().tolist()) == {0.0, 2.0}
+    assert (result == result[:, :1]).all() and not (result[0] == result[1]).all()
 
 
 def test_the_dropout_of_recurrent_weights_leaves_the_first_unit_as_it_is(loaded, outputs):
@@ -173,9 +175,9 @@ def test_the_dropout_of_recurrent_weights_leaves_the_first_unit_as_it_is(loaded,
 
 
 def test_dropouts_scale_together_and_stay_below_one():
-    found = Dropouts(0.1, 0.4, 0.5, 0.2, 0.1).times(4)
+    result = Dropouts(0.1, 0.4, 0.5, 0.2, 0.1).times(4)
 
-    values = (found.embedding, found.input, found.weight, found.hidden, found.output)
+    values = (result.embedding, result.input, result.weight, result.hidden, result.output)
     assert values == pytest.approx((0.4, 0.9, 0.9, 0.8, 0.4))
 
 
@@ -184,6 +186,6 @@ def test_parts_hold_every_parameter_once_from_the_embeddings_up(loaded):
 
     parts = model.parts()
 
-    found = [*parts.embeddings, *(p for layer in parts.layers for p in layer), *parts.pooler]
-    assert sorted(map(id, found)) == sorted(map(id, model.parameters()))
+    result = [*parts.embeddings, *(p for layer in parts.layers for p in layer), *parts.pooler]
+    assert sorted(map(id, result)) == sorted(map(id, model.parameters()))
     assert len(parts.layers) == 3 and len(parts.modules) == 4

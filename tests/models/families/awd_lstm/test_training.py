@@ -107,8 +107,8 @@ def test_tags_are_learned_at_the_words_and_not_at_their_marks(tmp_path):
 
     predictor = run(tmp_path, "tag", data, epochs=60, learning_rate=0.03, dropout=0.0)
 
-    found = predictor.predict([record.document for record in data.records[:2]])
-    spans = [[(span.start, span.end) for span in prediction.spans] for prediction in found]
+    predictions = predictor.predict([record.document for record in data.records[:2]])
+    spans = [[(span.start, span.end) for span in prediction.spans] for prediction in predictions]
     assert spans == [[(6, 11)], [(24, 29)]]
 
 

@@ -21,8 +21,8 @@ def states(encoder, documents):
     inputs = encoder.preparer.whole(documents, 1000).inputs
     arrays = stack(inputs, encoder.input_names, encoder.preparer.fill)
     with torch.inference_mode():
-        found = encoder({name: torch.from_numpy(array) for name, array in arrays.items()})
-    return [hidden.numpy() for hidden in found.layers]
+        result = encoder({name: torch.from_numpy(array) for name, array in arrays.items()})
+    return [hidden.numpy() for hidden in result.layers]
 
 
 def of_flair(name, number):
@@ -79,10 +79,10 @@ def test_equal_texts_of_a_batch_are_read_once(monkeypatch):
     rows, model = [], encoder.model("next")
     hook = model.register_forward_hook(lambda _model, given, _found: rows.append(len(given[0])))
 
-    found = states(encoder, [flair_models.document(SENTENCES[0])] * 4)[-1]
+    result = states(encoder, [flair_models.document(SENTENCES[0])] * 4)[-1]
 
     hook.remove()
-    assert max(rows) == 1 and np.array_equal(found[0], found[3])
+    assert max(rows) == 1 and np.array_equal(result[0], result[3])
 
 
 def test_the_lowest_layer_is_the_mean_of_the_embeddings_of_the_characters(tmp_path):
@@ -110,8 +110,8 @@ def test_gradients_reach_every_weight_that_embeddings_use():
     inputs = encoder.preparer.whole(flair_models.documents(), 1000).inputs
     arrays = stack(inputs, encoder.input_names, {})
 
-    found = encoder({name: torch.from_numpy(array) for name, array in arrays.items()})
-    found.layers[-1].sum().backward()
+    result = encoder({name: torch.from_numpy(array) for name, array in arrays.items()})
+    result.layers[-1].sum().backward()
 
     without = {name for name, one in encoder.named_parameters() if one.grad is None}
     assert without == {"models.next.decoder.weight", "models.next.decoder.bias"}
@@ -138,6 +138,6 @@ def test_parts_hold_every_weight_once_from_the_lowest_up(tmp_path):
 
     parts = encoder.parts()
 
-    found = [*parts.embeddings, *(p for layer in parts.layers for p in layer), *parts.pooler]
-    assert sorted(map(id, found)) == sorted(map(id, encoder.parameters()))
+    result = [*parts.embeddings, *(p for layer in parts.layers for p in layer), *parts.pooler]
+    assert sorted(map(id, result)) == sorted(map(id, encoder.parameters()))
     assert len(parts.embeddings) == 2 and len(parts.layers) == 1 and len(parts.modules) == 3

@@ -67,9 +67,9 @@ def test_emissions_equal_those_of_flair(name, number):
     path, words = DATA / f"{name}.pt", SENTENCES[number]
 
     with torch.inference_mode():
-        found = FAMILY.tagger(path)(embeddings(path, words), torch.tensor([len(words)]))[0]
+        result = FAMILY.tagger(path)(embeddings(path, words), torch.tensor([len(words)]))[0]
 
-    np.testing.assert_allclose(found, expected(f"{name}/{number}/emissions"), atol=1e-5)
+    np.testing.assert_allclose(result, expected(f"{name}/{number}/emissions"), atol=1e-5)
 
 
 @pytest.mark.parametrize("number", range(len(SENTENCES)))
@@ -90,9 +90,9 @@ def test_the_weights_fit_our_crf_head():
     head.load_state_dict({**scores, **linear})
     hidden = torch.randn(1, 4, 18)
 
-    found = head(States((hidden,), torch.ones(1, 4, dtype=torch.bool), None))["logits"]
+    logits = head(States((hidden,), torch.ones(1, 4, dtype=torch.bool), None))["logits"]
 
-    torch.testing.assert_close(found, tagger.linear(hidden))
+    torch.testing.assert_close(logits, tagger.linear(hidden))
 
 
 def test_words_are_looked_up_as_written_then_in_lower_case_then_without_digits():

@@ -22,8 +22,8 @@ def encoder(tmp_path):
 def arrays(encoder, *texts):
     documents = [Document("", (("text", text),)) for text in texts]
     inputs = encoder.preparer.whole(documents, 100).inputs
-    found = stack(inputs, encoder.input_names, encoder.preparer.fill)
-    return {name: torch.from_numpy(array) for name, array in found.items()}
+    result = stack(inputs, encoder.input_names, encoder.preparer.fill)
+    return {name: torch.from_numpy(array) for name, array in result.items()}
 
 
 def sigmoid(x):
@@ -32,7 +32,7 @@ def sigmoid(x):
 
 def by_hand(named, words, direction, *, projection=6, cell_size=10):
     """States of both layers as the equations say, one word at a time, in numpy."""
-    found = []
+    collected = []
     for layer in range(2):
         prefix = f"RNN_{direction}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
         weight, bias, project = (named[f"{prefix}/{name}"] for name in ("W_0", "B", "W_P_0"))
@@ -44,8 +44,8 @@ def by_hand(named, words, direction, *, projection=6, cell_size=10):
             rows.append(output)
         rows = np.array(rows)
         words = rows + words if layer else rows
-        found.append(words)
-    return found
+        collected.append(words)
+    return collected
 
 
 @torch.inference_mode()
@@ -94,10 +94,10 @@ def test_every_parameter_of_the_states_gets_a_gradient(encoder):
 
 def test_parts_hold_every_parameter_but_those_of_the_head(encoder):
     parts = encoder.parts()
-    found = [*parts.embeddings, *(one for layer in parts.layers for one in layer)]
+    result = [*parts.embeddings, *(one for layer in parts.layers for one in layer)]
 
-    assert {id(one) for one in found} == {id(one) for one in encoder.datasets().values()}
-    assert len(parts.layers) == 2 and len(found) == len(encoder.datasets())
+    assert {id(one) for one in result} == {id(dataset) for dataset in encoder.datasets().values()}
+    assert len(parts.layers) == 2 and len(result) == len(encoder.datasets())
 
 
 @torch.inference_mode()
@@ -118,21 +118,21 @@ def test_a_text_read_in_two_parts_gives_the_states_of_the_whole(encoder, directi
 
 @torch.inference_mode()
 def test_scores_of_the_next_word_come_from_the_words_before_it(encoder):
-    one = encoder.logits(arrays(encoder, "the tram was late"))
+    logits = encoder.logits(arrays(encoder, "the tram was late"))
     other = encoder.logits(arrays(encoder, "the tram bus ."))
 
-    assert one.shape == (1, 4, len(tiny_elmo.WORDS))
-    torch.testing.assert_close(one[:, :2], other[:, :2])
-    assert (one[:, 2] - other[:, 2]).abs().max() > 1e-3
+    assert logits.shape == (1, 4, len(tiny_elmo.WORDS))
+    torch.testing.assert_close(logits[:, :2], other[:, :2])
+    assert (logits[:, 2] - other[:, 2]).abs().max() > 1e-3
 
 
 @torch.inference_mode()
 def test_scores_at_positions_are_those_of_the_whole(encoder):
     batch = arrays(encoder, "the tram was late")
 
-    found = encoder.logits_at(batch, torch.tensor([[3, 1]]))
+    result = encoder.logits_at(batch, torch.tensor([[3, 1]]))
 
-    torch.testing.assert_close(found[0], encoder.logits(batch)[0, [3, 1]])
+    torch.testing.assert_close(result[0], encoder.logits(batch)[0, [3, 1]])
 
 
 def test_limits_of_cell_and_output_are_those_of_the_options(tmp_path):
@@ -149,6 +149,6 @@ def test_states_in_bf16_are_near_those_in_fp32(encoder):
     exact = encoder(batch).layers[-1]
 
     with torch.autocast("cpu", torch.bfloat16):
-        found = encoder(batch).layers[-1]
+        result = encoder(batch).layers[-1]
 
-    assert torch.allclose(found.float(), exact, atol=0.1)
+    assert torch.allclose(result.float(), exact, atol=0.1)

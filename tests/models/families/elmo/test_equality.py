@@ -52,9 +52,9 @@ def document(sentence):
 
 
 def arrays(encoder, sentences):
-    inputs = encoder.preparer.whole([document(one) for one in sentences], 1000).inputs
-    found = stack(inputs, encoder.input_names, encoder.preparer.fill)
-    return {name: torch.from_numpy(array) for name, array in found.items()}
+    inputs = encoder.preparer.whole([document(sentence) for sentence in sentences], 1000).inputs
+    result = stack(inputs, encoder.input_names, encoder.preparer.fill)
+    return {name: torch.from_numpy(array) for name, array in result.items()}
 
 
 @torch.inference_mode()
@@ -65,8 +65,8 @@ def test_all_sentences_are_equal_when_each_row_keeps_its_memory(encoder, sentenc
 
         states, memory = encoder.remember(batch, memory)
 
-        found = states.layers[-1][0, : len(expected[number])].numpy()
-        np.testing.assert_allclose(found, expected[number], atol=LIMIT)
+        result = states.layers[-1][0, : len(expected[number])].numpy()
+        np.testing.assert_allclose(result, expected[number], atol=LIMIT)
 
 
 @torch.inference_mode()
@@ -78,9 +78,9 @@ def test_a_list_alone_gives_what_it_gives_as_a_row_of_batches(encoder, sentences
             rows, together = encoder.remember(batch, together)
             single, alone = encoder.remember(arrays(encoder, [sentences[row][number]]), alone)
 
-            found = single.layers[-1][0]
+            result = single.layers[-1][0]
             torch.testing.assert_close(
-                rows.layers[-1][row, : len(found)], found, atol=LIMIT, rtol=0
+                rows.layers[-1][row, : len(result)], result, atol=LIMIT, rtol=0
             )
 
 

@@ -23,12 +23,12 @@ def folder(tmp_path):
 
 
 def stored(path):
-    found = {}
+    result = {}
     with h5py.File(path) as file:
         file.visititems(
-            lambda name, one: found.update({name: one[...]} if hasattr(one, "shape") else {})
+            lambda name, one: result.update({name: one[...]} if hasattr(one, "shape") else {})
         )
-    return found
+    return result
 
 
 def test_the_card_is_that_of_the_options_and_weights(folder):
@@ -103,7 +103,7 @@ def test_an_option_out_of_range_is_named(folder, name):
     card = models.card(folder)
 
     expected = "dim" if name == "embedding" else name
-    assert any(f"options.json gives {expected} as" in one for one in card.problems)
+    assert any(f"options.json gives {expected} as" in problem for problem in card.problems)
 
 
 def test_other_sizes_than_in_the_options_are_named(folder):

@@ -91,11 +91,11 @@ def test_a_tag_head_learns(folders, family):
     encoder = load(folders[family], LoadOptions(head="token", outputs=outputs, seed=1))
     golds = [SpanGold((Span(4, 8, "P"),)), SpanGold(), SpanGold()]
 
-    found = task.forward(Model(encoder), batch_of(task, encoder, golds, ("P",)))
-    loss = found.losses["task"]
+    result = task.forward(Model(encoder), batch_of(task, encoder, golds, ("P",)))
+    loss = result.losses["task"]
     loss.total.backward()
 
-    assert found.logits["logits"].shape[2] == 3 and torch.isfinite(loss.total)
+    assert result.logits["logits"].shape[2] == 3 and torch.isfinite(loss.total)
     assert int(loss.count) == 15  # words: 2, 12 with the comma, none
     assert all(parameter.grad is not None for parameter in encoder.parts().layers[0])
 
@@ -113,8 +113,8 @@ def test_parts_hold_every_parameter_once(folders, family):
     parts, head = model.encoder.parts(), model.head_parameters()
 
     groups = (parts.embeddings, *parts.layers, parts.pooler, head)
-    found = [parameter for group in groups for parameter in group]
-    assert len(found) == len({id(one) for one in found}) == len(list(model.parameters()))
+    result = [parameter for group in groups for parameter in group]
+    assert len(result) == len({id(one) for one in result}) == len(list(model.parameters()))
     layers = 1 if family == "albert" else 2  # ALBERT's layers share their weights
     assert parts.embeddings and head and len(parts.layers) == layers
 
@@ -325,7 +325,7 @@ def test_pickled_weights_load_once_allowed(folders, tmp_path):
     ("key", "value"),
     [("bos_token_id", True), ("hidden_dropout_prob", [1]), ("num_attention_heads", 7)],
 )
-def test_nonsense_in_the_configuration_is_told_in_one_line(folders, tmp_path, key, value):
+def test_nonsense_in_the_configuration_is_reported_in_one_line(folders, tmp_path, key, value):
     shutil.copytree(folders["bert"], tmp_path / "wrong")
     config = json.loads((tmp_path / "wrong" / "config.json").read_text())
     (tmp_path / "wrong" / "config.json").write_text(json.dumps({**config, key: value}))

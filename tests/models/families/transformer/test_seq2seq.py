@@ -78,10 +78,10 @@ def test_the_gradients_are_those_of_teacher_forcing(folder):
     (theirs(**inputs, labels=ids).loss * ids.numel()).backward()
 
     expected = {name: p.grad for name, p in theirs.named_parameters() if p.grad is not None}
-    found = {name: p.grad for name, p in encoder.model.named_parameters() if p.grad is not None}
-    assert found.keys() == expected.keys()
+    result = {name: p.grad for name, p in encoder.model.named_parameters() if p.grad is not None}
+    assert result.keys() == expected.keys()
     for name, gradient in expected.items():
-        torch.testing.assert_close(found[name], gradient, atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(result[name], gradient, atol=1e-5, rtol=1e-4)
 
 
 def test_every_parameter_is_in_one_part_or_the_vocabulary_layer(folder):

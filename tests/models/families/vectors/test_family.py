@@ -29,8 +29,8 @@ def states(encoder, *texts):
     inputs = encoder.preparer.whole(documents, 50).inputs
     arrays = stack(inputs, encoder.input_names, encoder.preparer.fill)
     with torch.no_grad():
-        found = encoder({name: torch.from_numpy(array) for name, array in arrays.items()})
-    return found.layers[0].numpy()
+        result = encoder({name: torch.from_numpy(array) for name, array in arrays.items()})
+    return result.layers[0].numpy()
 
 
 # ---------------------------------------------------------------- cards
@@ -80,16 +80,16 @@ def test_a_folder_with_two_files_says_so(written, tmp_path):
 def test_the_state_of_a_word_is_its_vector(written, values, name):
     encoder = load(written[name], LoadOptions())
 
-    found = states(encoder, "The cat", "naïve")
+    result = states(encoder, "The cat", "naïve")
 
-    assert np.array_equal(found[0], values[:2])
-    assert np.array_equal(found[1, 0], values[4])
+    assert np.array_equal(result[0], values[:2])
+    assert np.array_equal(result[1, 0], values[4])
 
 
 def test_an_unknown_word_has_the_mean_of_all_words(written, values):
-    found = states(load(written["words.bin"], LoadOptions()), "unseen")
+    result = states(load(written["words.bin"], LoadOptions()), "unseen")
 
-    assert np.allclose(found[0, 0], values.mean(0))
+    assert np.allclose(result[0, 0], values.mean(0))
 
 
 def test_states_from_ngrams_equal_gensim(data_folder):
@@ -99,14 +99,14 @@ def test_states_from_ngrams_equal_gensim(data_folder):
     expected = load_facebook_vectors(path)
     words = ["king", "kingdomlike", "größe", "x"]
 
-    found = states(load(path, LoadOptions()), " ".join(words))
+    result = states(load(path, LoadOptions()), " ".join(words))
 
-    assert np.allclose(found[0], [expected[word] for word in words], atol=2e-6)
+    assert np.allclose(result[0], [expected[word] for word in words], atol=2e-6)
 
 
 def test_random_vectors_depend_on_the_seed_alone(written):
     options = [LoadOptions(seed=seed, random=True) for seed in (3, 3, 4)]
-    first, again, other = (states(load(written["words.txt"], one), "cat") for one in options)
+    first, again, other = (states(load(written["words.txt"], option), "cat") for option in options)
 
     assert np.array_equal(first, again)
     assert not np.allclose(first, other)
@@ -145,8 +145,8 @@ def test_gensim_loads_tuned_vectors(data_folder, tmp_path):
     _encoder, binary = changed_rows(vectors / "skipgram.bin", tmp_path / "a")
     _encoder, native = changed_rows(vectors / "fasttext.bin", tmp_path / "b")
 
-    found = KeyedVectors.load_word2vec_format(tmp_path / "a" / "skipgram.bin", binary=True)
-    assert np.array_equal(found.vectors, binary.table.weight.detach().numpy())
+    result = KeyedVectors.load_word2vec_format(tmp_path / "a" / "skipgram.bin", binary=True)
+    assert np.array_equal(result.vectors, binary.table.weight.detach().numpy())
     subwords = load_facebook_vectors(tmp_path / "b" / "fasttext.bin")
     assert np.allclose(states(native, "king xyzzy")[0, 1], subwords["xyzzy"], atol=1e-6)
 
@@ -183,9 +183,9 @@ def tone():
     for number in range(36):
         text = f"the {'dog ' * (number % 4)}{('cat', 'sat')[number % 2]} unseen{number % 2}"
         split = ("train", "dev", "test")[number % 3]
-        found = Document(str(number), (("text", text),), split=split, id=number + 1)
+        document = Document(str(number), (("text", text),), split=split, id=number + 1)
         name = ("good", "bad")[number % 2]
-        records.append(Record(found, marks={"tone": (name,)}, states={"tone": "submitted"}))
+        records.append(Record(document, marks={"tone": (name,)}, states={"tone": "submitted"}))
     return Dataset((layer,), tuple(records))
 
 
@@ -234,8 +234,8 @@ def test_tuning_leaves_vectors_of_other_words_as_they_were(written, tmp_path, va
 
     finish(loop.train(spec, tone(), tmp_path / "run"))
 
-    found = load(tmp_path / "run" / "model", LoadOptions()).table.weight.detach().numpy()
-    same = [bool((row == old).all()) for row, old in zip(found, values, strict=True)]
+    result = load(tmp_path / "run" / "model", LoadOptions()).table.weight.detach().numpy()
+    same = [bool((row == old).all()) for row, old in zip(result, values, strict=True)]
     assert dict(zip(WORDS, same, strict=True)) == {
         "the": False, "cat": False, "dog": False, "sat": False,
         "Bonn": True, "naïve": True, "é": True,

@@ -48,4 +48,4 @@ def test_frozen_modules_have_no_dropout_while_others_have(tiny_model, freeze):
     dropouts = [
         [m.training for m in layer.modules() if isinstance(m, torch.nn.Dropout)] for layer in layers
     ]
-    assert [any(found) for found in dropouts] == [freeze == "none", True]
+    assert [any(dropout) for dropout in dropouts] == [freeze == "none", True]

@@ -29,9 +29,9 @@ def test_anything_else_is_named(text):
     [("none", 1000), ("embeddings", 600), ("1", 300), ("2", 0), ("9", 0), ("encoder", 0)],
 )
 def test_the_forecast_counts_what_is_not_frozen(freeze, trainable):
-    found = INFO.forecast(MODEL, {"freeze": freeze})
+    result = INFO.forecast(MODEL, {"freeze": freeze})
 
-    assert (found.trainable, found.total) == (trainable, 1000)
+    assert (result.trainable, result.total) == (trainable, 1000)
 
 
 def test_without_settings_everything_is_trained():

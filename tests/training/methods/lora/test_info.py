@@ -43,11 +43,11 @@ def test_an_empty_name_is_refused():
 def test_the_forecast_counts_the_inserted_matrices_and_the_pooler(tmp_path):
     bert = read_folder(tiny_models.make(tmp_path / "bert"))  # two layers of width 16
 
-    found = INFO.forecast(bert, {"lora_rank": 4})
+    result = INFO.forecast(bert, {"lora_rank": 4})
 
     inserted = 2 * 2 * 4 * (16 + 16)  # layers, query and value, rank, sides
-    assert found.trainable == inserted + 16 * 16 + 16
-    assert found.total == bert.parameters + inserted
+    assert result.trainable == inserted + 16 * 16 + 16
+    assert result.total == bert.parameters + inserted
 
 
 def test_without_weights_to_read_it_is_estimated_from_layers_and_width():

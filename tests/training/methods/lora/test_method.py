@@ -73,7 +73,7 @@ def test_only_the_inserted_matrices_the_head_and_the_pooler_are_trained(tiny_mod
     assert len(inserted) == 2 * 2 * 2  # layers, query and value, A and B
     assert {name.split(".")[0] for name in names - inserted} == {"bert", "classifier"}
     assert all("pooler" in name or "classifier" in name for name in names - inserted)
-    grouped = [one for group in method.groups(0.1) for one in group["params"]]
+    grouped = [param for group in method.groups(0.1) for param in group["params"]]
     assert len(grouped) == len(names)
 
 
@@ -111,7 +111,7 @@ def test_a_checkpoint_is_restored_bit_for_bit(tiny_model, tmp_path):
     assert all(torch.equal(after[name], value) for name, value in before.items())
 
 
-def test_names_that_no_module_has_are_told_with_those_there_are(tiny_model):
+def test_names_that_no_module_has_are_reported_with_those_there_are(tiny_model):
     with pytest.raises(SpecError, match="no linear module named nothing") as caught:
         made(tiny_model, lora_targets="nothing")
 

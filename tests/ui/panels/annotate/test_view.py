@@ -582,10 +582,10 @@ def test_what_is_framed_are_the_letters_that_were_found(view, text, content, wan
         for x in range(0, after.width(), 2)
         if any(after.pixel(x, y) != before.pixel(x, y) for y in range(0, after.height(), 2))
     ]
-    found = view.state.finder.found["text"]
+    result = view.state.finder.found["text"]
     boxes = [
         text.rect_of(at)
-        for start, end in zip(found.starts, found.ends, strict=True)
+        for start, end in zip(result.starts, result.ends, strict=True)
         for at in range(start, end)
     ]
     low = min(min(box.left(), box.right()) for box in boxes)

@@ -246,10 +246,10 @@ class StillHost:
 
     def answer(self):
         for tables, done in self.waiting:
-            found = [
+            result = [
                 {label: [-1.0 - number] for number, label in enumerate(table)} for table in tables
             ]
-            done({"logprobs": found}, None)
+            done({"logprobs": result}, None)
         self.waiting = []
 
     def close(self):

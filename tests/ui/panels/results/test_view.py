@@ -175,8 +175,8 @@ def test_a_changed_gold_is_shown_beside_the_interval_of_its_score(panel):
     scores, details = panel.view._pages.widget(0), panel.state.details
     scores._tiles(details)
     # 3 of 6 correct: Wilson 1927
-    told = "as run · current gold 50.0, 95 %: 18.8 – 81.2 (6 documents)"
-    assert scores._second._hint.text() == told
+    message = "as run · current gold 50.0, 95 %: 18.8 – 81.2 (6 documents)"
+    assert scores._second._hint.text() == message
 
     today = replace(details.results.today, scores={**details.results.today.scores, "accuracy": 1.0})
     scores._tiles(replace(details, results=replace(details.results, today=today)))

@@ -29,7 +29,7 @@ def picture(qtbot):
     return shown
 
 
-def test_the_picture_tells_part_step_and_rate_at_every_place(picture):
+def test_the_picture_shows_part_step_and_rate_at_every_place(picture):
     high = picture.height() - 1
     row = picture._row()
 
@@ -39,9 +39,9 @@ def test_the_picture_tells_part_step_and_rate_at_every_place(picture):
 
 
 def test_the_picture_is_described_in_words(picture):
-    told = picture.accessibleDescription().splitlines()
+    lines = picture.accessibleDescription().splitlines()
 
-    assert told[0] == "Embeddings: frozen" and told[-1] == "Head: from 1.0e-02 to 1.0e-02"
+    assert lines[0] == "Embeddings: frozen" and lines[-1] == "Head: from 1.0e-02 to 1.0e-02"
     assert not picture.grab().isNull()
 
 
@@ -62,8 +62,8 @@ def test_reported_weights_are_kept_with_the_live_run():
     live = Live(1, "run", "title")
     follow(live, Started(0, 0.0))
 
-    told = {"kind": "layer_weights", "step": 3, "weights": [0.25, 0.75], "gamma": 1.5}
-    follow(live, Output(told))
+    message = {"kind": "layer_weights", "step": 3, "weights": [0.25, 0.75], "gamma": 1.5}
+    follow(live, Output(message))
 
     assert (live.layer_weights, live.gamma) == ((0.25, 0.75), 1.5)
 

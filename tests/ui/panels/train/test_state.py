@@ -87,14 +87,16 @@ def test_it_opens_with_the_layer_that_has_most_submitted_documents_and_the_start
     assert state.ready
 
 
-def test_another_task_takes_its_own_layer_and_tells_what_it_leaves_out(state):
+def test_another_task_takes_its_own_layer_and_reports_what_it_leaves_out(state):
     state.choose_task("tag")
 
     assert state.layer == "spans"
     assert any("overlap" in one.reason and one.count > 0 for one in state.plan.left_out)
 
 
-def test_a_setting_that_does_not_fit_is_told_at_its_field_and_holds_the_start_back(state, context):
+def test_a_setting_that_does_not_fit_is_reported_at_its_field_and_holds_the_start_back(
+    state, context
+):
     state.set_values({"learning_rate": "abc"})
 
     assert "abc" in state.errors["learning_rate"]
@@ -107,15 +109,15 @@ def test_a_setting_that_does_not_fit_is_told_at_its_field_and_holds_the_start_ba
 
 def test_the_settings_are_those_of_the_chosen_method(state):
     state.set_values({"method": "full", "freeze": "2"})
-    assert state.values["freeze"] == "2" and "freeze" in {one.name for one in state.options}
+    assert state.values["freeze"] == "2" and "freeze" in {option.name for option in state.options}
 
     state.set_values({**state.values, "method": "frozen"})
 
     assert state.values == {"method": "frozen"} and not state.errors
-    assert "freeze" not in {one.name for one in state.options}
+    assert "freeze" not in {option.name for option in state.options}
 
 
-def test_what_a_method_trains_and_takes_is_told_before_the_start(state):
+def test_what_a_method_trains_and_takes_is_reported_before_the_start(state):
     assert "Trains all" in state.defaults_told()
 
     state.set_values({"method": "lora", "lora_rank": "4"})
@@ -125,7 +127,7 @@ def test_what_a_method_trains_and_takes_is_told_before_the_start(state):
     assert "MB" in small and small != state.defaults_told()
 
 
-def test_settings_that_exclude_one_another_are_told_at_the_field(state):
+def test_settings_that_exclude_one_another_are_reported_at_the_field(state):
     state.choose_task("tag")
 
     state.set_values({"decoder": "crf", "label_subwords": "all"})
@@ -187,7 +189,7 @@ def test_stop_and_cancel_reach_the_job_of_the_run(state, context):
 
 
 @pytest.mark.parametrize("status", ["failed", "out_of_memory", "crashed"])
-def test_a_bad_end_is_told_with_its_hint_and_another_run_can_start(state, context, status):
+def test_a_bad_end_is_reported_with_its_hint_and_another_run_can_start(state, context, status):
     state.start()
     (job,) = context.queue.jobs
     context.queue.tell(job, Started(1, ""))
@@ -303,7 +305,7 @@ def test_the_page_opens_with_the_curves_of_the_last_training(context):
     ]
     path = paths.run_folder(context.project.path, run_id) / "events.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(events.to_json(one)) + "\n" for one in lines))
+    path.write_text("".join(json.dumps(events.to_json(line)) + "\n" for line in lines))
 
     again = TrainState(context)
 
@@ -313,7 +315,7 @@ def test_the_page_opens_with_the_curves_of_the_last_training(context):
     again.close()
 
 
-def test_it_tells_how_long_a_run_takes_going_by_the_last_one_like_it(context):
+def test_it_shows_how_long_a_run_takes_going_by_the_last_one_like_it(context):
     from workbench.storage import runs
     from workbench.training.plan import Plan
     from workbench.training.results import TrainResult
@@ -342,7 +344,7 @@ def test_it_tells_how_long_a_run_takes_going_by_the_last_one_like_it(context):
     state.close()
 
 
-def test_a_layer_that_cannot_be_trained_on_is_told(context, state):
+def test_a_layer_that_cannot_be_trained_on_is_reported(context, state):
     assert state.unlearned == ""
 
     with context.project.edit("Add layer"):
@@ -355,12 +357,12 @@ def test_a_layer_that_cannot_be_trained_on_is_told(context, state):
 def test_how_many_texts_are_cut_is_counted_exactly_for_the_length_that_is_set(state):
     state.set_values({"max_length": "16"})
 
-    (cut,) = [one for one in state.warnings if "longer than 16 subwords" in one]
+    (cut,) = [warning for warning in state.warnings if "longer than 16 subwords" in warning]
     count, _of, total = cut.split()[:3]
     assert total == "240" and 0 < int(count) <= 240  # 180 train and 60 dev documents
 
     state.set_values({})
-    assert not any("longer than 16" in one for one in state.warnings)
+    assert not any("longer than 16" in warning for warning in state.warnings)
 
 
 def test_a_count_that_is_no_longer_wanted_is_given_up_and_one_that_is_known_is_not_made_again(
@@ -378,20 +380,20 @@ def test_a_count_that_is_no_longer_wanted_is_given_up_and_one_that_is_known_is_n
     )
 
     state.set_values({"max_length": "16"})
-    assert [one for one in state.warnings if one.startswith("About")]
+    assert [warning for warning in state.warnings if warning.startswith("About")]
     state.set_values({"max_length": "12"})
     work, done = held[-1]
     done(work())
-    assert [one for one in state.warnings if "of 240 texts are longer than 12" in one] and len(
-        watches
-    ) == 1
+    assert [
+        warning for warning in state.warnings if "of 240 texts are longer than 12" in warning
+    ] and len(watches) == 1
 
     state.set_values({})
     assert state._counting is not watches[0] and watches[0].cancelled
     made = len(held)
     state.set_values({"max_length": "12"})
     assert len(held) == made and [
-        one for one in state.warnings if "of 240 texts are longer than 12" in one
+        warning for warning in state.warnings if "of 240 texts are longer than 12" in warning
     ]
 
 
@@ -408,7 +410,7 @@ def test_a_model_that_lacks_what_the_task_needs_is_refused(state, monkeypatch):
     assert state.ready
 
 
-def test_with_the_last_layer_the_plan_goes_before_anyone_is_told(state, context):
+def test_with_the_last_layer_the_plan_goes_before_listeners_are_called(state, context):
     seen = []
     state.listen(state.changed, lambda _fields: seen.append((state.task, state.plan is None)))
 

@@ -46,7 +46,7 @@ def test_a_billion_of_anything_is_refused_before_loading(tmp_path, name, pickled
 
     problems = spec.card(folder, allow_pickle=True).problems
 
-    assert any(f"config.json gives {name} as 1000000000" in one for one in problems)
+    assert any(f"config.json gives {name} as 1000000000" in problem for problem in problems)
 
 
 @pytest.mark.parametrize("name", configs.LIMITS)
@@ -54,7 +54,10 @@ def test_a_billion_of_anything_is_refused_before_loading(tmp_path, name, pickled
 def test_what_is_no_size_is_a_problem_that_names_it(tmp_path, name, value):
     card = spec.card(folders.make(tmp_path / "model", **{name: value}))
 
-    assert any(f"config.json gives {name} as " in one and len(one) < 200 for one in card.problems)
+    assert any(
+        f"config.json gives {name} as " in problem and len(problem) < 200
+        for problem in card.problems
+    )
 
 
 @pytest.mark.parametrize("value", ODD)
@@ -72,9 +75,9 @@ def test_odd_architectures_harm_nothing(tmp_path, value):
 def test_labels_of_any_type_are_read_as_text(tmp_path):
     table = {"0": "NEG", "1": 5, "2": ["x"] * 1000}
 
-    found = spec.card(folders.make(tmp_path / "model", id2label=table)).labels
+    labels = spec.card(folders.make(tmp_path / "model", id2label=table)).labels
 
-    assert found[:2] == ("NEG", "5") and len(found[2]) < 70
+    assert labels[:2] == ("NEG", "5") and len(labels[2]) < 70
     assert not spec.card(folders.make(tmp_path / "other", id2label=[1])).usable
 
 
