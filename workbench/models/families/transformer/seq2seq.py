@@ -120,6 +120,12 @@ class Seq2SeqEncoder(TransformerEncoder):
         finally:
             hook.remove()
 
+    def target_logits(self, inputs: Mapping[str, Tensor], targets: Tensor) -> Tensor:
+        model: Any = self.model
+        shifted = model.prepare_decoder_input_ids_from_labels(targets)
+        logits: Tensor = model(**inputs, decoder_input_ids=shifted, use_cache=False).logits
+        return logits
+
     def _decode(self, memory: Tensor, mask: Tensor, ids: Tensor, past: Any) -> Any:
         return self.model(
             encoder_outputs=(memory,),

@@ -1,0 +1,128 @@
+"""Noise of denoising objectives, on the unit ids of one text. numpy only.
+
+What is changed is drawn by one function and changed by another, so that both can be tested.
+Sources: Lewis et al. 2020, BART, section 2.2; Raffel et al. 2020, T5, section 3.1.4 and figure 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+Part = Sequence[int] | np.ndarray
+Span = tuple[int, int]  # positions, end exclusive; empty where something is inserted
+
+
+# ---------------------------------------------------------------- what is changed
+
+
+def units(count: int, share: float, rng: np.random.Generator) -> np.ndarray:
+    """bool (count,): each unit with probability `share`."""
+    return rng.random(count) < share
+
+
+def t5_spans(count: int, share: float, mean: float, rng: np.random.Generator) -> list[Span]:
+    """Spans that cover `share` of the units, `mean` units long on average, never adjacent.
+
+    The first unit is in no span. As random_spans_noise_mask of the released code of T5: noise and
+    the rest are each divided into equally many parts at random places.
+    """
+    noisy = min(max(round(count * share), 1), count - 1) if count > 1 else 0
+    parts = min(max(round(noisy / mean), 1), noisy, count - noisy)
+    if not parts:
+        return []
+    kept, changed = _divided(count - noisy, parts, rng), _divided(noisy, parts, rng)
+    ends = np.cumsum(np.stack([kept, changed], 1).ravel())
+    return list(zip(ends[::2].tolist(), ends[1::2].tolist(), strict=True))
+
+
+def _divided(count: int, parts: int, rng: np.random.Generator) -> np.ndarray:
+    """int (parts,): positive sizes with the sum `count`, all such divisions equally likely."""
+    cuts = 1 + np.sort(rng.choice(count - 1, parts - 1, replace=False))
+    return np.diff(np.concatenate([[0], cuts, [count]]))
+
+
+def poisson_spans(count: int, share: float, mean: float, rng: np.random.Generator) -> list[Span]:
+    """Spans with lengths from a Poisson distribution until they cover `share` of the units.
+
+    An empty span inserts a mask. Spans do not overlap. BART: mean 3, share 0.3.
+    """
+    wanted, free = round(count * share), np.ones(count, dtype=bool)
+    found: list[Span] = []
+    while wanted > 0 and free.any():
+        start = int(rng.choice(np.flatnonzero(free)))
+        length = min(int(rng.poisson(mean)), wanted)
+        end = start
+        while end < min(start + length, count) and free[end]:
+            end += 1
+        free[start : max(end, start + 1)] = False
+        found.append((start, end))
+        wanted -= end - start
+    return sorted(found)
+
+
+# ---------------------------------------------------------------- the changes
+
+
+def with_sentinels(
+    ids: np.ndarray, spans: Sequence[Span], sentinels: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """(input, target): each span is replaced by a sentinel of its own.
+
+    The target has each sentinel with the units it replaces, and one more sentinel at the end.
+    """
+    given: list[Part] = []
+    wanted: list[Part] = []
+    last = 0
+    for (start, end), sentinel in zip(spans, sentinels, strict=False):
+        given += [ids[last:start], [sentinel]]
+        wanted += [[sentinel], ids[start:end]]
+        last = end
+    given.append(ids[last:])
+    wanted.append([sentinels[min(len(spans), len(sentinels) - 1)]])
+    return _joined(given, ids), _joined(wanted, ids)
+
+
+def infilled(ids: np.ndarray, spans: Sequence[Span], mask: int) -> np.ndarray:
+    """Each span is replaced by one mask, also an empty one."""
+    parts: list[Part] = []
+    last = 0
+    for start, end in spans:
+        parts += [ids[last:start], [mask]]
+        last = end
+    return _joined([*parts, ids[last:]], ids)
+
+
+def replaced(ids: np.ndarray, chosen: np.ndarray, others: np.ndarray | int) -> np.ndarray:
+    """The chosen units bool (T,) replaced by `others`: a mask, or one id for each of them."""
+    found = ids.copy()
+    found[chosen] = others
+    return found
+
+
+def deleted(ids: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    found: np.ndarray = ids[~chosen]
+    return found
+
+
+def inserted(ids: np.ndarray, chosen: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """One of `others` before each chosen unit, bool (T,)."""
+    found: np.ndarray = np.insert(ids, np.flatnonzero(chosen), others)
+    return found
+
+
+def permuted(ids: np.ndarray, ends: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The sentences in random order. ends bool (T,): units that end a sentence."""
+    parts = [part for part in np.split(ids, np.flatnonzero(ends) + 1) if len(part)]
+    return _joined([parts[number] for number in rng.permutation(len(parts))], ids)
+
+
+def rotated(ids: np.ndarray, start: int) -> np.ndarray:
+    """The text from `start` on, then what precedes it."""
+    found: np.ndarray = np.roll(ids, -start)
+    return found
+
+
+def _joined(parts: Sequence[Part], like: np.ndarray) -> np.ndarray:
+    return np.concatenate([np.asarray(part, like.dtype) for part in parts] or [like[:0]])

@@ -1,0 +1,144 @@
+"""Denoising with encoder–decoders (Lewis et al. 2020, BART; Raffel et al. 2020, T5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.models.base import Encoder
+from workbench.pretraining import blocks, noise
+from workbench.pretraining.objectives.base import Objective, TextBatch
+from workbench.pretraining.objectives.denoising.info import INFILL, INFO, SENTINELS
+from workbench.pretraining.objectives.masked_lm.objective import unit_loss
+from workbench.pretraining.texts import Texts
+from workbench.runtime.inputs import pad
+from workbench.runtime.preparers.subwords import Subwords
+from workbench.runtime.tokenizer import Tokenizer
+from workbench.tasks.base import IGNORED, Loss
+
+STOPS = (".", "!", "?", "。", "！", "？")
+MOST_SENTINELS = 100
+
+
+class Denoising(Objective):
+    info = INFO
+
+    def __init__(self, encoder: Encoder, options: Mapping[str, Any], rng: np.random.Generator):
+        super().__init__(encoder, options, rng)
+        tokenizer = _tokenizer(encoder)
+        self.sentinels = _sentinels(tokenizer)
+        self.kind = options["noise"] or (SENTINELS if self.sentinels else INFILL)
+        self.share = options["noise_share"]
+        if self.share is None:
+            self.share = 0.15 if self.kind == SENTINELS else 0.3
+        self.mask = self._needed(tokenizer)
+        self.frame = blocks.Frame.of(encoder.preparer)
+        special = {*tokenizer.special, *self.sentinels}
+        self.ordinary = np.setdiff1d(np.arange(tokenizer.size), sorted(special))
+        pieces = (tokenizer.piece(number) for number in range(tokenizer.size))
+        self.stops = np.array([piece.endswith(STOPS) for piece in pieces])
+
+    def _needed(self, tokenizer: Tokenizer) -> int:
+        """The mask's id, 0 if the noise needs none. Raises SpecError if the tokenizer lacks it."""
+        name = self.encoder.info.name
+        if self.kind == SENTINELS and not self.sentinels:
+            raise SpecError(
+                _("The tokenizer of {model} has no sentinels (<extra_id_0> …).").format(model=name),
+                hint=_("Set noise to infill."),
+            )
+        if self.kind in (INFILL, "mask") and tokenizer.mask is None:
+            raise SpecError(
+                _("The tokenizer of {model} has no mask token.").format(model=name),
+                hint=_("Set noise to sentinels or delete."),
+            )
+        return tokenizer.mask or 0
+
+    def batches(self, texts: Texts) -> Iterator[TextBatch]:
+        length = min(self.options["length"], self.encoder.max_length)
+        found = blocks.blocks(texts, self.encoder.preparer, self.frame, length)
+        for batch, done in blocks.batched(texts, found, self.options["batch_size"], self.rng):
+            yield self.noised(batch, done)
+
+    def noised(self, batch: Sequence[blocks.Units], done: float) -> TextBatch:
+        """labels (B, S): the units to write, padded with IGNORED."""
+        rows, targets = [], []
+        for units in batch:
+            inside = slice(len(self.frame.before), len(units) - len(self.frame.after))
+            given, wanted = self.changed(units.ids[inside])
+            rows.append(np.concatenate([self.frame.before, given, self.frame.after]))
+            whole = self.kind == SENTINELS
+            before = self.frame.before[:0] if whole else self.frame.before
+            targets.append(np.concatenate([before, wanted, self.frame.after]))
+        fill = self.encoder.preparer.fill.get("input_ids", 0)
+        inputs = blocks.arrays(rows, self.encoder.input_names, fill)
+        labels = pad([row.astype(np.int64) for row in targets], IGNORED)
+        words = sum(blocks.word_count(units.groups) for units in batch)
+        return TextBatch(inputs, {"labels": labels}, words, done)
+
+    def changed(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(input, target) of a text without special units."""
+        given = ids
+        if self.options["permute_sentences"]:
+            given = noise.permuted(given, self.stops[given], self.rng)
+        if self.options["rotate"]:
+            given = noise.rotated(given, int(self.rng.integers(len(given))))
+        if self.kind != SENTINELS:
+            return self._changes[self.kind](given), ids
+        mean = self.options["noise_length"]
+        spans = noise.t5_spans(len(given), self.share, mean, self.rng)[: len(self.sentinels) - 1]
+        return noise.with_sentinels(given, spans, self.sentinels)
+
+    @property
+    def _changes(self) -> Mapping[str, Callable[[np.ndarray], np.ndarray]]:
+        return {
+            INFILL: self._infilled,
+            "mask": lambda ids: noise.replaced(ids, self._chosen(ids), self.mask),
+            "replace": self._replaced,
+            "delete": lambda ids: noise.deleted(ids, self._chosen(ids)),
+            "insert": self._inserted,
+            "none": lambda ids: ids,
+        }
+
+    def _chosen(self, ids: np.ndarray) -> np.ndarray:
+        return noise.units(len(ids), self.share, self.rng)
+
+    def _infilled(self, ids: np.ndarray) -> np.ndarray:
+        spans = noise.poisson_spans(len(ids), self.share, self.options["noise_length"], self.rng)
+        return noise.infilled(ids, spans, self.mask)
+
+    def _replaced(self, ids: np.ndarray) -> np.ndarray:
+        chosen = self._chosen(ids)
+        return noise.replaced(ids, chosen, self._others(chosen))
+
+    def _inserted(self, ids: np.ndarray) -> np.ndarray:
+        chosen = self._chosen(ids)
+        return noise.inserted(ids, chosen, self._others(chosen))
+
+    def _others(self, chosen: np.ndarray) -> np.ndarray:
+        found: np.ndarray = self.ordinary[self.rng.integers(len(self.ordinary), size=chosen.sum())]
+        return found
+
+    def losses(
+        self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
+    ) -> dict[str, Loss]:
+        labels = targets["labels"]
+        return {"denoising": unit_loss(self.encoder.target_logits(inputs, labels), labels)}
+
+
+def _tokenizer(encoder: Encoder) -> Tokenizer:
+    preparer = encoder.preparer
+    if not isinstance(preparer, Subwords):
+        raise SpecError(_("{model} does not read subwords.").format(model=encoder.info.name))
+    return preparer.tokenizer
+
+
+def _sentinels(tokenizer: Tokenizer) -> tuple[int, ...]:
+    """The ids of <extra_id_0>, <extra_id_1> … as far as the tokenizer has them."""
+    names = (f"<extra_id_{number}>" for number in range(MOST_SENTINELS))
+    found = [tokenizer.backend.token_to_id(name) for name in names]
+    return tuple(id for id in found if id is not None)
