@@ -53,7 +53,7 @@ def test_options_lists_the_objectives_and_their_settings(call):
     code, out, _err = call("pretrain", "--options")
 
     assert code == 0
-    assert "masked_lm" in out and "causal_lm" in out and "mask_rate (only masked_lm)" in out
+    assert "masked_lm" in out and "causal_lm" in out and "mask_rate (only masked_lm" in out
 
 
 def test_options_lists_the_sizes_of_a_new_model(call):
