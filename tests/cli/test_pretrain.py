@@ -104,3 +104,15 @@ def test_a_missing_text_is_named(call, bert, tmp_path):
     )  # fmt: skip
 
     assert code == 1 and "no.txt" in err
+
+
+@pytest.mark.usefixtures("jobs_in_process")
+def test_the_first_batch_is_shown_without_training(ask, call, text, bert, tmp_path):
+    given = (text, "--objective", "masked_lm", "--model", bert, *FAST, "--show-batch")
+
+    found = ask("pretrain-batch", "pretrain", *given)
+    code, out, _err = call("pretrain", *given)
+
+    assert len(found["rows"]) == 4 and code == 0
+    assert "→" in out and "Input 4" in out
+    assert not list(tmp_path.rglob("pretraining.json"))

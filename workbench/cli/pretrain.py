@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,11 @@ from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objecti
 )
 @click.option("--seed", type=int, default=1, show_default=True, help=_("Random seed."))
 @click.option(
+    "--show-batch",
+    is_flag=True,
+    help=_("Show the first batch of the run: input, and where the loss is taken. No OUTDIR."),
+)
+@click.option(
     "--options", "list_them", is_flag=True, help=_("List objectives and settings, then exit.")
 )
 @as_json
@@ -49,6 +55,7 @@ def pretrain(
     held_out: tuple[Path, ...],
     settings: dict[str, str],
     seed: int,
+    show_batch: bool,
     list_them: bool,
     as_json: bool,
 ) -> None:
@@ -61,8 +68,11 @@ def pretrain(
     """
     if list_them:
         return _list(goal, model, as_json)
-    if len(paths) < 2:
-        raise click.UsageError(_("TEXTS and OUTDIR are required."))
+    texts = paths if show_batch else paths[:-1]
+    if not texts:
+        raise click.UsageError(
+            _("TEXTS are required.") if show_batch else _("TEXTS and OUTDIR are required.")
+        )
     for value, what in ((goal, "--objective"), (model, "--model")):
         if value is None:
             raise click.UsageError(_("Missing {what}.").format(what=what))
@@ -77,7 +87,7 @@ def pretrain(
     spec = PretrainSpec(
         info.id,
         card.path,
-        tuple(map(str, paths[:-1])),
+        tuple(map(str, texts)),
         tuple(map(str, held_out)),
         seed,
         settings,
@@ -86,17 +96,38 @@ def pretrain(
     work = Pretraining(spec, paths[-1])
     try:
         with session(None) as opened:
-            job = work.start(opened.queue)
+            job = work.show_batch(opened.queue) if show_batch else work.start(opened.queue)
             stopping = _("Stopping. The model is saved as it is. Press Ctrl+C again to cancel.")
             follow(opened, job, job.spec.title, stopping)
             if job.status == "cancelled":
                 raise Cancelled(_("Pretraining was cancelled."))
             if job.status not in ("done", "stopped"):
                 raise failed(job, _("Pretraining"))
-            result = work.result(job).to_json()
+            result = dict(job.result) if show_batch else work.result(job).to_json()
     finally:
         work.close()
+    if show_batch and not as_json:
+        return _show_batch(result)
     emit(result) if as_json else _show(result)
+
+
+def _show_batch(result: Mapping[str, Any]) -> None:
+    """Two lines per unit would be long: changed and predicted units stand in the text."""
+    say(_("Predicted units as [input→target], spans in braces."))
+    for number, row in enumerate(result["rows"], 1):
+        notes = ", ".join(f"{name}: {value}" for name, value in row["notes"].items())
+        say()
+        say(_("Input {n}: {notes}").format(n=number, notes=notes) if notes else
+            _("Input {n}").format(n=number))  # fmt: skip
+        starts, ends = ({edges[side] for edges in row["spans"]} for side in (0, 1))
+        words = []
+        for place, unit in enumerate(row["units"]):
+            same = unit["target"] is None
+            text = unit["input"] if same else f"[{unit['input']}→{unit['target']}]"
+            words.append("{ " * (place in starts) + text + " }" * (place + 1 in ends))
+        say(" ".join(words))
+        if row["written"]:
+            say(_("Writes: {text}").format(text=" ".join(row["written"])))
 
 
 def _show(result: dict[str, Any]) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
 
 TARGET = "workbench.pretraining.loop:run"
+SHOW = "workbench.pretraining.loop:show_batch"
 
 
 class Pretraining:
@@ -61,6 +62,12 @@ class Pretraining:
         )
         self.copies.append(scratch_folder)
         return queue.add(job)
+
+    def show_batch(self, queue: Queue) -> Job:
+        """A job whose result is the first batch of the run: {"objective", "rows"}."""
+        self.copies.append(folder := scratch.make("batch"))
+        title = _("First batch of {name}").format(name=self.spec.objective)
+        return queue.add(JobSpec(SHOW, {"spec": self.spec.to_json()}, str(folder), title=title))
 
     def result(self, job: Job) -> PretrainResult:
         """The result of a job that is done."""

@@ -25,7 +25,7 @@ from workbench.models import spec as models
 from workbench.models.base import CreatesModels, Encoder, LoadOptions
 from workbench.models.loading import family_of
 from workbench.pretraining.objectives.base import Objective, TextBatch
-from workbench.pretraining.results import PretrainResult
+from workbench.pretraining.results import PretrainResult, ShownRow
 from workbench.pretraining.spec import PretrainSpec
 from workbench.pretraining.texts import Texts
 from workbench.tasks.base import Loss
@@ -57,6 +57,19 @@ def run(
         return result.to_json()
     finally:
         work.close()
+
+
+def show_batch(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, object], str | None, dict[str, Any]]:
+    """Job target. params: spec. Returns {"objective", "rows"} of the first batch."""
+    spec = PretrainSpec.from_json(params["spec"])
+    work = _Pretraining(spec, folder, None).show()
+    while True:
+        try:
+            yield next(work).to_json()
+        except StopIteration as end:
+            return {"objective": spec.objective, "rows": [row.to_json() for row in end.value]}
 
 
 def pretrain(
@@ -94,6 +107,22 @@ class _Pretraining:
         try:
             yield from self.create()
             return (yield from self.train(threads))
+        finally:
+            if self.spec.created is not None:
+                scratch.remove(self.folder)
+
+    def show(self) -> Generator[Event, str | None, list[ShownRow]]:
+        """The first batch of the run, as text; nothing is trained or saved."""
+        self.texts = self.training_texts()
+        self.device = devices.pick("cpu")
+        settle(self.spec.seed, self.device)
+        self.folder = Path(self.spec.model)
+        try:
+            yield from self.create()
+            self.encoder = self.load()
+            self.objective = self.new_objective(self.spec.seed)
+            batch = next(iter(self.objective.batches(self.texts)), None)
+            return [] if batch is None else self.objective.shown(batch)
         finally:
             if self.spec.created is not None:
                 scratch.remove(self.folder)

@@ -3,8 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
+
+
+@dataclass(frozen=True)
+class ShownUnit:
+    """A unit of an input as text, and the one that is predicted at it; None without a loss.
+
+    what: masked, random or kept for a unit that a masked language model predicts, else "".
+    """
+
+    input: str
+    target: str | None = None
+    what: str = ""
+
+
+@dataclass(frozen=True)
+class ShownRow:
+    """One input of a batch.
+
+    original: the units before they were changed. written: the units that a decoder writes. spans:
+    (start, end) of predicted spans. notes: what else the loss is taken of, by name.
+    """
+
+    units: tuple[ShownUnit, ...]
+    original: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+    spans: tuple[tuple[int, int], ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 @dataclass(frozen=True)

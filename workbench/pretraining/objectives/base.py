@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from workbench.models.base import Encoder
+from workbench.pretraining.results import ShownRow
 from workbench.pretraining.spec import ObjectiveInfo
 from workbench.pretraining.texts import Texts
 from workbench.tasks.base import Loss
@@ -45,6 +46,10 @@ class Objective(ABC):
     @abstractmethod
     def batches(self, texts: Texts) -> Iterator[TextBatch]:
         """Batches in the order in which they are trained on."""
+
+    @abstractmethod
+    def shown(self, batch: TextBatch) -> list[ShownRow]:
+        """A batch of `batches` as text."""
 
     @abstractmethod
     def losses(

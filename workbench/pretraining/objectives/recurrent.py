@@ -14,6 +14,7 @@ from workbench.models.base import Encoder
 from workbench.models.recurrent import StreamUnits
 from workbench.pretraining import streams
 from workbench.pretraining.objectives.base import Objective, TextBatch
+from workbench.pretraining.results import ShownRow, ShownUnit
 from workbench.pretraining.texts import Document, Texts
 from workbench.tasks.base import Loss
 
@@ -71,6 +72,18 @@ class RecurrentLm(Objective):
             return found
 
         return units
+
+    def shown(self, batch: TextBatch) -> list[ShownRow]:
+        """One row per text and direction, in reading order. An input is the target before it; the
+        first of a row is not known, as it was the last target of the batch before.
+        """
+        found = []
+        for direction, wanted in batch.targets.items():
+            for row in wanted:
+                texts = [self.encoder.vocable(int(number)) for number in row]
+                units = [ShownUnit(*pair) for pair in zip(["…", *texts], texts, strict=False)]
+                found.append(ShownRow(tuple(units), tuple(texts), notes={"direction": direction}))
+        return found
 
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]

@@ -103,6 +103,10 @@ class CharacterEncoder(Encoder):
         found: Tensor = cast(nn.Linear, self.model(direction).decoder)(states)
         return found
 
+    def vocable(self, number: int) -> str:
+        """The character; both directions have one vocabulary in published models."""
+        return self.preparer.tables[self.directions[0]].character(number)
+
     def parts(self) -> Parts:
         models = [self.model(direction) for direction in self.directions]
         tables = [model.characters for model in models]

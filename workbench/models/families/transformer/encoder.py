@@ -113,6 +113,9 @@ class TransformerEncoder(Encoder):
         finally:
             hook.remove()
 
+    def vocable(self, number: int) -> str:
+        return self.tokenizer.piece(number)
+
     @property
     def word_embeddings(self) -> Tensor:
         return cast(nn.Embedding, self.model.get_input_embeddings()).weight

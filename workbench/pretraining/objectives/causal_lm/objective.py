@@ -14,7 +14,9 @@ from workbench.pretraining import blocks
 from workbench.pretraining.objectives.base import Objective, TextBatch
 from workbench.pretraining.objectives.causal_lm.info import INFO
 from workbench.pretraining.objectives.recurrent import RecurrentLm, is_recurrent
+from workbench.pretraining.results import ShownRow, ShownUnit
 from workbench.pretraining.texts import Texts
+from workbench.runtime.inputs import MASK
 from workbench.tasks.base import IGNORED, Loss
 
 
@@ -30,6 +32,9 @@ class CausalLm(Objective):
 
     def batches(self, texts: Texts) -> Iterator[TextBatch]:
         return self.over.batches(texts)
+
+    def shown(self, batch: TextBatch) -> list[ShownRow]:
+        return self.over.shown(batch)
 
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
@@ -64,6 +69,19 @@ class BlockLm(Objective):
                 labels[number, : len(row) - 1] = row[1:]
             words = sum(blocks.word_count(units.groups) for units in batch)
             yield TextBatch(inputs, {"labels": labels}, words, done)
+
+    def shown(self, batch: TextBatch) -> list[ShownRow]:
+        rows = []
+        arrays = (batch.inputs["input_ids"], batch.inputs[MASK], batch.targets["labels"])
+        for ids, mask, labels in zip(*arrays, strict=True):
+            count = int(mask.sum())
+            given = [self.encoder.vocable(int(id)) for id in ids[:count]]
+            units = tuple(
+                ShownUnit(text, None if label == IGNORED else self.encoder.vocable(int(label)))
+                for text, label in zip(given, labels[:count], strict=True)
+            )
+            rows.append(ShownRow(units, tuple(given)))
+        return rows
 
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]

@@ -15,8 +15,9 @@ from workbench.pretraining import blocks, noise
 from workbench.pretraining.objectives.base import Objective, TextBatch
 from workbench.pretraining.objectives.denoising.info import INFILL, INFO, SENTINELS
 from workbench.pretraining.objectives.masked_lm.objective import unit_loss
+from workbench.pretraining.results import ShownRow, ShownUnit
 from workbench.pretraining.texts import Texts
-from workbench.runtime.inputs import pad
+from workbench.runtime.inputs import MASK, pad
 from workbench.runtime.preparers.subwords import Subwords
 from workbench.runtime.tokenizer import Tokenizer
 from workbench.tasks.base import IGNORED, Loss
@@ -31,7 +32,7 @@ class Denoising(Objective):
     def __init__(self, encoder: Encoder, options: Mapping[str, Any], rng: np.random.Generator):
         super().__init__(encoder, options, rng)
         tokenizer = _tokenizer(encoder)
-        self.sentinels = _sentinels(tokenizer)
+        self.sentinels, self.piece = _sentinels(tokenizer), tokenizer.piece
         self.kind = options["noise"] or (SENTINELS if self.sentinels else INFILL)
         self.share = options["noise_share"]
         if self.share is None:
@@ -121,6 +122,16 @@ class Denoising(Objective):
 
     def _others(self, chosen: np.ndarray) -> np.ndarray:
         found: np.ndarray = self.ordinary[self.rng.integers(len(self.ordinary), size=chosen.sum())]
+        return found
+
+    def shown(self, batch: TextBatch) -> list[ShownRow]:
+        found = []
+        arrays = (batch.inputs["input_ids"], batch.inputs[MASK], batch.targets["labels"])
+        for ids, mask, labels in zip(*arrays, strict=True):
+            given = [self.piece(int(id)) for id in ids[: int(mask.sum())]]
+            written = tuple(self.piece(int(id)) for id in labels[labels != IGNORED])
+            original = written if self.kind != SENTINELS else ()
+            found.append(ShownRow(tuple(map(ShownUnit, given)), original, written))
         return found
 
     def losses(

@@ -16,7 +16,9 @@ from workbench.pretraining import blocks
 from workbench.pretraining.masking import Rates, choose, replaced
 from workbench.pretraining.objectives.base import Objective, TextBatch
 from workbench.pretraining.objectives.masked_lm.info import INFO
+from workbench.pretraining.results import ShownRow, ShownUnit
 from workbench.pretraining.texts import Texts
+from workbench.runtime.inputs import MASK
 from workbench.runtime.preparers.subwords import Subwords
 from workbench.runtime.tokenizer import Tokenizer
 from workbench.tasks.base import IGNORED, Loss
@@ -53,9 +55,9 @@ class MaskedLm(Objective):
                 ),
                 hint=_("What remains is kept unchanged."),
             )
-        tokenizer, self.mask = _tokenizer(encoder)
+        self.tokenizer, self.mask = _tokenizer(encoder)
         self.frame = blocks.Frame.of(encoder.preparer)
-        self.ordinary = np.setdiff1d(np.arange(tokenizer.size), sorted(tokenizer.special))
+        self.ordinary = np.setdiff1d(np.arange(self.tokenizer.size), sorted(self.tokenizer.special))
 
     def batches(self, texts: Texts) -> Iterator[TextBatch]:
         length = min(self.options["length"], self.encoder.max_length)
@@ -88,6 +90,30 @@ class MaskedLm(Objective):
         fill = self.encoder.preparer.fill.get("input_ids", 0)
         inputs = blocks.arrays(rows, self.encoder.input_names, fill)
         return TextBatch(inputs, {"positions": positions, "labels": labels}, words, done)
+
+    def shown(self, batch: TextBatch) -> list[ShownRow]:
+        found = []
+        arrays = (batch.inputs["input_ids"], batch.inputs[MASK])
+        targets = (batch.targets["positions"], batch.targets["labels"])
+        for ids, mask, places, labels in zip(*arrays, *targets, strict=True):
+            wanted = {
+                int(place): int(label)
+                for place, label in zip(places, labels, strict=True)
+                if label != IGNORED
+            }
+            units = tuple(
+                self._shown(int(id), wanted.get(place))
+                for place, id in enumerate(ids[: int(mask.sum())])
+            )
+            original = tuple(unit.input if unit.target is None else unit.target for unit in units)
+            found.append(ShownRow(units, original))
+        return found
+
+    def _shown(self, id: int, wanted: int | None) -> ShownUnit:
+        if wanted is None:
+            return ShownUnit(self.tokenizer.piece(id))
+        what = "masked" if id == self.mask else "kept" if id == wanted else "random"
+        return ShownUnit(self.tokenizer.piece(id), self.tokenizer.piece(wanted), what)
 
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from torch import Tensor
@@ -12,6 +13,7 @@ from workbench.pretraining.objectives.base import TextBatch
 from workbench.pretraining.objectives.masked_lm.objective import MaskedLm, unit_loss
 from workbench.pretraining.objectives.nsp.info import INFO
 from workbench.pretraining.pairs import Pair, PairFrame, pairs
+from workbench.pretraining.results import ShownRow
 from workbench.pretraining.texts import Texts
 from workbench.tasks.base import Loss
 
@@ -47,6 +49,13 @@ class NextSentence(MaskedLm):
                 found.inputs[TYPES][number, : len(types)] = types
         found.targets["next"] = np.array([not pair.is_next for pair in batch], np.int64)
         return found
+
+    def shown(self, batch: TextBatch) -> list[ShownRow]:
+        names = ("next", "random")
+        return [
+            replace(row, notes={"next_sentence": names[int(wanted)]})
+            for row, wanted in zip(super().shown(batch), batch.targets["next"], strict=True)
+        ]
 
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from workbench.pretraining.objectives.base import TextBatch
 from workbench.pretraining.objectives.masked_lm.objective import MaskedLm, unit_loss
 from workbench.pretraining.objectives.span_masking.boundary import POSITIONS, SpanBoundary
 from workbench.pretraining.objectives.span_masking.info import INFO
+from workbench.pretraining.results import ShownRow
 from workbench.tasks.base import IGNORED, Loss
 
 
@@ -71,6 +73,15 @@ class SpanMasking(MaskedLm):
         )
         every = [np.arange(start, end) for start, end in found]
         return ids, np.concatenate(every) if every else np.zeros(0, np.int64)
+
+    def shown(self, batch: TextBatch) -> list[ShownRow]:
+        rows = []
+        for number, row in enumerate(super().shown(batch)):
+            inside = batch.targets["labels"][number] != IGNORED
+            around = (batch.targets[name][number][inside] for name in ("left", "right"))
+            spans = {(int(left) + 1, int(right)) for left, right in zip(*around, strict=True)}
+            rows.append(replace(row, spans=tuple(sorted(spans))))
+        return rows
 
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
