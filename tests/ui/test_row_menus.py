@@ -74,8 +74,9 @@ def test_a_run_has_the_lines_of_the_run_menu_with_their_keys(app, scored_file, q
 def test_a_model_is_trained_with_and_its_path_copied(app, project_file, qtbot):
     app.open_project(project_file, page="models")
     view = app.window.panel("models").view
-    qtbot.waitUntil(lambda: bool(view._cards))
-    card = next(one for one in view._cards if one.info.name == "starter-bert")
+    qtbot.waitUntil(lambda: view._card is not None)
+    card = view._card
+    assert card.info.name == "starter-bert"
 
     choose(open_menu(card, card.rect().center()), "Copy path")
     assert QGuiApplication.clipboard().text() == card.info.path

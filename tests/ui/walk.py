@@ -485,8 +485,8 @@ def dialogs(way: Walk) -> None:
     from workbench.ui.dialogs.closing import ClosingQuestion
     from workbench.ui.dialogs.error import ErrorDialog
     from workbench.ui.panels.data.dialogs import DeleteDocuments
+    from workbench.ui.panels.models.cards import _choices
     from workbench.ui.panels.models.dialogs import Delete, Trust
-    from workbench.ui.panels.models.view import _choices
 
     for act in ("settings", "palette", "keys", "about", "new"):
         way.dialog(act, lambda act=act: way.app.act(act))
@@ -502,8 +502,15 @@ def dialogs(way: Walk) -> None:
     way.dialog("trust", lambda: Trust(way.window, card).exec())
     way.dialog("delete a download", lambda: Delete(way.window, card).exec())
     models = way.go("models")
-    for card in models.view._cards:
-        way.context_menu("menu of a model", _choices(models.view, card.info))
+    for row in models.state.everything:
+        if row.card is not None:
+            way.context_menu("menu of a model", _choices(models.view, row.card))
+    for name in ("BERT base", "GPT-3", "XLNet base", "GloVe 6B"):
+        models.state.choose(f"published:{name}")
+        way.at("card of a published model")
+    models.state.filter(search="nothing at all")
+    way.at("no model matches")
+    models.state.clear_filters()
     for stage in ("ask", "looking", "told", "fetching", "done"):
         found = Repository(
             "α",

@@ -201,9 +201,9 @@ def test_a_change_while_the_cards_are_read_is_not_missed(context, mine):
     waiting[1][1](waiting[1][0]())
 
     waiting[0][1](first)
-    waiting[2][1](waiting[2][0]())
+    waiting[3][1](waiting[3][0]())  # the one before reads the blocks of the first card
 
-    assert names(state)[-1] == "mine" and not state.busy and len(waiting) == 3
+    assert names(state)[-1] == "mine" and not state.busy and len(waiting) == 4
     state.close()
 
 

@@ -4,12 +4,12 @@ import shutil
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 
 from tests import tiny_models
 from workbench.models.results import Repository, RepositoryFile
+from workbench.ui.panels.models.block_map import BlockMap
 from workbench.ui.panels.models.dialogs import Delete, Download, Trust
-from workbench.ui.panels.models.view import ModelCard
 
 
 @pytest.fixture
@@ -22,12 +22,22 @@ def mine(tiny_model, tmp_path):
 def panel(app, project_file, qtbot):
     assert app.open_project(project_file, page="models")
     found = app.window.panel("models")
-    qtbot.waitUntil(lambda: len(cards(found)) >= 2)
+    qtbot.waitUntil(lambda: len(installed(found)) >= 2)
     return found
 
 
-def cards(panel):
-    return [one for one in panel.view.findChildren(ModelCard) if one.isVisibleTo(panel.view)]
+def card(panel):
+    """The card of the selected model."""
+    return panel.view._card
+
+
+def installed(panel):
+    return [row for row in panel.state.everything if row.card is not None]
+
+
+def choose(panel, name):
+    panel.state.choose(next(row.key for row in panel.state.everything if row.title == name))
+    return card(panel)
 
 
 def button(panel, name):
@@ -36,6 +46,11 @@ def button(panel, name):
         for one in panel.view.findChildren(QAbstractButton)
         if one.accessibleName().rstrip("…") == name and one.isVisibleTo(panel.view)
     )
+
+
+def visible(widget):
+    """The texts of the labels that are shown."""
+    return " | ".join(one.text() for one in widget.findChildren(QLabel) if one.isVisibleTo(widget))
 
 
 def said(widget):
@@ -64,36 +79,101 @@ def with_dialog(qtbot, open_it, act):
 
 
 def test_each_starter_has_a_card_with_its_figures_and_uses(panel):
-    bert = cards(panel)[0]
+    bert = card(panel)
 
     assert bert.info.name == "starter-bert"
     for word in ("22.9 M", "6 × 384", "30,522", "512 tokens", "apache-2.0", "46.5 MB"):
         assert word in said(bert)
-    assert {"Document class", "Sentence pair", "Token tagging", "Masked words"} <= {
-        one.accessibleName() for one in bert.findChildren(QWidget)
-    }
+    for word in ("Document class", "Token tagging", "Devlin et al. 2019", "Masked words"):
+        assert word in said(bert)
 
 
-def test_two_columns_stand_where_there_is_room_and_one_where_there_is_none(panel, app, qtbot):
-    app.window.resize(1280, 800)
-    qtbot.waitUntil(lambda: cards(panel)[0].y() == cards(panel)[1].y())
+def test_the_card_shows_the_blocks_and_a_click_opens_one(panel, qtbot):
+    qtbot.waitUntil(lambda: any(one.isVisible() for one in card(panel).findChildren(BlockMap)))
+    layers = button(panel, "Layers 1–6: 10,646,784 parameters")
 
-    panel.view.setMaximumWidth(600)
-    qtbot.waitUntil(lambda: cards(panel)[0].x() == cards(panel)[1].x())
+    assert "22,713,216" in said(card(panel)) and "Feed-forward" not in visible(card(panel))
+    qtbot.mouseClick(layers, Qt.MouseButton.LeftButton)
+    assert "Feed-forward" in visible(card(panel))
+
+
+def test_families_open_and_close_by_key(panel, qtbot):
+    table = panel.view._table
+    names = lambda: [row.title for row in table.rows()]  # noqa: E731
+    table.setFocus()
+    assert "word2vec GoogleNews" not in names()  # no static vectors are installed
+
+    table.setCurrentIndex(table.model().index(0, 0))
+    qtbot.keyClick(table, Qt.Key.Key_Right)
+    assert names()[1] == "word2vec GoogleNews"
+    table.setCurrentIndex(table.model().index(1, 0))
+    qtbot.keyClick(table, Qt.Key.Key_Left)
+    assert table.current_row().title == "Static vectors"
+    qtbot.keyClick(table, Qt.Key.Key_Left)
+    assert "word2vec GoogleNews" not in names()
+
+
+def test_a_sorted_column_shows_models_without_families(panel, qtbot):
+    head = panel.view._table.horizontalHeader()
+    panel.view._table.sortByColumn(3, Qt.SortOrder.DescendingOrder)
+
+    assert panel.view._table.rows()[0].title == "GPT-3"
+    head.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+    qtbot.waitUntil(lambda: panel.view._table.rows()[0].is_group)
+
+
+def test_search_and_filters_narrow_the_list_and_can_be_cleared(panel, qtbot):
+    qtbot.keyClicks(panel.view._search, "devlin chinese")
+    assert [row.title for row in panel.view._table.rows()][1:] == ["BERT base Chinese"]
+    assert panel.view._shown.button("all").text() == "All 1"
+
+    qtbot.keyClicks(panel.view._search, " nothing")
+    assert "No model matches" in visible(panel.view)
+    button(panel, "Clear filters").click()
+    assert panel.view._search.text() == "" and panel.view._table.rows()[0].is_group
+    panel.view._shown.button("installed").click()
+    models = [row for row in panel.view._table.rows() if not row.is_group]
+    assert {row.title for row in models} == {"starter-bert", "starter-gpt"}
+
+
+def test_a_published_model_is_chosen_in_the_plot_and_offered_for_download(panel, qtbot):
+    qtbot.waitUntil(lambda: panel.view._plot is not None)
+    panel.view._plot.picked.emit("published:BERT base")
+
+    assert "109,482,240" in said(card(panel)) and card(panel).accessibleName() == "BERT base"
+    assert [row.title for row in panel.view._table.chosen_rows()] == ["BERT base"]
+    with_dialog(
+        qtbot,
+        button(panel, "Download BERT base").click,
+        lambda dialog: None if dialog.id.text() == "google-bert/bert-base-uncased" else 1 / 0,
+    )
+
+
+def test_models_that_cannot_be_loaded_say_so(panel):
+    assert "cannot load xlnet models" in said(choose(panel, "XLNet base"))
+    assert "not been published" in said(choose(panel, "GPT-3"))
+    assert "add them from their folder" in said(choose(panel, "GloVe 6B"))
+
+
+def test_the_plot_names_points_and_saves_its_numbers(panel, qtbot, tmp_path):
+    qtbot.waitUntil(lambda: bool(panel.view._plot and panel.view._plot._names))
+    panel.view._plot.save_numbers(tmp_path / "models.csv")
+
+    lines = (tmp_path / "models.csv").read_text(encoding="utf-8").splitlines()
+    assert "BERT base,2018,109482240" in lines and "starter-bert,2018,22893116" in lines
 
 
 def test_a_broken_folder_stays_to_be_seen_with_what_is_missing(panel, mine, qtbot):
     panel.view.add(mine)
-    qtbot.waitUntil(lambda: len(cards(panel)) == 3)
+    qtbot.waitUntil(lambda: len(installed(panel)) == 3)
     (mine / "model.safetensors").unlink()
 
     panel.state.look()
-    qtbot.waitUntil(
-        lambda: any("model.safetensors is missing" in said(one) for one in cards(panel))
-    )
+    choose(panel, "mine")
+    qtbot.waitUntil(lambda: "model.safetensors is missing" in said(card(panel)))
 
     button(panel, "Remove mine").click()
-    qtbot.waitUntil(lambda: len(cards(panel)) == 2)
+    qtbot.waitUntil(lambda: len(installed(panel)) == 2)
 
 
 def test_a_folder_that_is_no_model_is_told_at_the_top(panel, tmp_path, app, qtbot):
@@ -104,12 +184,13 @@ def test_a_folder_that_is_no_model_is_told_at_the_top(panel, tmp_path, app, qtbo
 
 def test_a_folder_that_cannot_even_be_parsed_is_shown_with_its_fault(panel, mine, qtbot):
     panel.view.add(mine)
-    qtbot.waitUntil(lambda: len(cards(panel)) == 3)
+    qtbot.waitUntil(lambda: len(installed(panel)) == 3)
     (mine / "config.json").write_text('{"architectures": 5, "hidden_size": [1], "model_type": {}}')
 
     panel.state.look()
 
-    qtbot.waitUntil(lambda: any("hidden_size as [1]" in said(one) for one in cards(panel)))
+    choose(panel, "mine")
+    qtbot.waitUntil(lambda: "hidden_size as [1]" in said(card(panel)))
     assert button(panel, "Remove mine").isEnabled()
 
 
@@ -121,7 +202,7 @@ def test_pickled_weights_are_asked_about_and_left_unless_confirmed(panel, mine, 
         lambda: panel.view.add(mine),
         lambda dialog: answered.append(qtbot.keyClick(dialog, Qt.Key.Key_Return)),
     )
-    assert len(cards(panel)) == 2  # Enter chooses the safe button
+    assert len(installed(panel)) == 2  # Enter chooses the safe button
 
     def trust(dialog):
         assert isinstance(dialog, Trust)
@@ -134,11 +215,12 @@ def test_pickled_weights_are_asked_about_and_left_unless_confirmed(panel, mine, 
         ).click()
 
     with_dialog(qtbot, lambda: panel.view.add(mine), trust)
-    qtbot.waitUntil(lambda: len(cards(panel)) == 3)
-    assert cards(panel)[-1].info.usable
+    qtbot.waitUntil(lambda: len(installed(panel)) == 3)
+    assert choose(panel, "mine").info.usable
 
 
 def test_train_leads_to_the_train_page_with_this_model(panel, app, qtbot):
+    choose(panel, "starter-gpt")
     button(panel, "Train with starter-gpt").click()
 
     qtbot.waitUntil(lambda: app.window.page == "train")
@@ -178,7 +260,7 @@ def test_the_download_dialog_asks_first_and_is_off_while_offline(panel, qtbot):
 def test_the_page_works_without_a_project(app, qtbot):
     app.go("models")
     panel = app.window.panel("models")
-    qtbot.waitUntil(lambda: len(cards(panel)) == 2)
+    qtbot.waitUntil(lambda: len(installed(panel)) == 2)
 
     assert not button(panel, "Train with starter-bert").isEnabled()
 
@@ -186,11 +268,11 @@ def test_the_page_works_without_a_project(app, qtbot):
 def test_everything_can_be_reached_by_tab(panel, qtbot):
     panel.view.take_focus()
     seen = set()
-    for _ in range(12):
+    for _ in range(16):
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
         seen.add(QApplication.focusWidget().accessibleName())
 
-    assert {"Train with starter-bert", "Inspect starter-bert", "Train with starter-gpt"} <= seen
+    assert {"Train with starter-bert", "Inspect starter-bert", "Search models", "License"} <= seen
 
 
 def test_a_download_is_deleted_only_after_a_question(panel, mine, user_dir, qtbot):
@@ -198,7 +280,8 @@ def test_a_download_is_deleted_only_after_a_question(panel, mine, user_dir, qtbo
 
     repository = cached(user_dir, mine, ours=True)
     panel.state.look()
-    qtbot.waitUntil(lambda: len(cards(panel)) == 3)
+    qtbot.waitUntil(lambda: len(installed(panel)) == 3)
+    choose(panel, "some/tiny")
 
     with_dialog(qtbot, button(panel, "Delete some/tiny").click, lambda dialog: dialog.reject())
     assert repository.is_dir()
@@ -208,5 +291,5 @@ def test_a_download_is_deleted_only_after_a_question(panel, mine, user_dir, qtbo
         dialog.accept()
 
     with_dialog(qtbot, button(panel, "Delete some/tiny").click, confirm)
-    qtbot.waitUntil(lambda: len(cards(panel)) == 2)
+    qtbot.waitUntil(lambda: len(installed(panel)) == 2)
     assert not repository.exists()

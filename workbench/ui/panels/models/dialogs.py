@@ -31,14 +31,14 @@ PICKLE = _(
 class Download(Dialog):
     """Asks for an id, shows size and license, then downloads. Stays open on errors."""
 
-    def __init__(self, parent: QWidget, state: DownloadState) -> None:
+    def __init__(self, parent: QWidget, state: DownloadState, model_id: str = "") -> None:
         hint = _(
             "Downloads from the Hugging Face Hub to its local cache. Size and license are "
             "shown before the download starts."
         )
         super().__init__(parent, _("Download by id…"), hint, width=520)
         self.state = state
-        self.id = QLineEdit()
+        self.id = QLineEdit(model_id)
         self.id.setPlaceholderText("distilbert/distilbert-base-uncased")
         self.id.textEdited.connect(lambda _text: state.again())
         self._field = Field(_("Model id"), self.id)

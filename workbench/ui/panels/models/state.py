@@ -1,8 +1,9 @@
-"""State of the Models page: a card for every available model, usable or broken."""
+"""State of the Models page: installed models, usable or broken, among the published ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,13 +11,21 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.models import spec
 from workbench.models.spec import ModelInfo
+from workbench.models.spec.blocks import STATES, ModelMap, model_map
+from workbench.models.spec.catalogue import DIRECTIONS
 from workbench.operations import models as operations
 from workbench.ui import formats
+from workbench.ui.panels.models import listing
+from workbench.ui.panels.models.listing import Row
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
 
 UNKNOWN = "–"  # for an unknown figure
+DIRECTION_CHOICES = (
+    ("", _("Any direction")),
+    *((id, _(title)) for id, title in DIRECTIONS.items()),
+)
 ORIGINS = {"starter": _("starter"), "folder": _("folder"), "cache": _("Hugging Face cache")}
 
 
@@ -24,6 +33,8 @@ class ModelsState(State):
     """`cards` is None until they have been read; `busy` while they are read again.
 
     `adding` is the name of a folder that is being checked, "" if there is none.
+    `everything`: all models; `rows`: those shown, with their families; `chosen`: key of the
+    selected row. `maps`: path of an installed model → its blocks, once they have been read.
     """
 
     def __init__(self, context: PanelContext) -> None:
@@ -33,6 +44,14 @@ class ModelsState(State):
         self.busy = False
         self.adding = ""
         self._again = False  # the list changed while the cards were being read
+        self.everything = listing.models(())
+        self.filters = listing.Filters()
+        self.closed = listing.without_installed(self.everything)
+        self.flat = False
+        self.rows = self._shown()
+        self.chosen = ""
+        self.maps: Mapping[str, ModelMap] = {}
+        self._reading: set[str] = set()  # paths of models whose blocks are being read
 
     @property
     def can_train(self) -> bool:
@@ -53,14 +72,103 @@ class ModelsState(State):
         self.context.run(lambda: operations.list(settings), self._found, self._failed)
 
     def _found(self, cards: tuple[ModelInfo, ...]) -> None:
-        same = cards == self.cards  # keep the widgets of unchanged cards
-        self.update(busy=False, cards=self.cards if same else cards)
+        if cards == self.cards:  # keep the widgets of unchanged cards
+            self.update(busy=False)
+        else:
+            self._set_cards(cards)
         if self._again:
             self.look()
 
+    def _set_cards(self, cards: tuple[ModelInfo, ...]) -> None:
+        everything = listing.models(cards)
+        if self.cards is None:
+            self.closed = listing.without_installed(everything)
+        chosen = self.chosen
+        if all(row.key != chosen for row in everything):
+            first = next((card for card in cards if card.usable), *cards[:1] or (None,))
+            chosen = next((row.key for row in everything if first and row.card == first), "")
+        rows = listing.shown(everything, self.filters, self.closed, flat=self.flat)
+        self.update(busy=False, cards=cards, everything=everything, rows=rows, chosen=chosen)
+        self._read_map()
+
     def _failed(self, error: Exception) -> None:
-        self.update(busy=False, cards=self.cards or ())
+        self._set_cards(self.cards or ())
         self.context.fail(error)
+
+    # ---------------------------------------------------------------- the list
+
+    def _shown(self) -> tuple[Row, ...]:
+        return listing.shown(self.everything, self.filters, self.closed, flat=self.flat)
+
+    def row(self, key: str) -> Row | None:
+        """A model by the key of its row."""
+        return next((row for row in self.everything if row.key == key), None)
+
+    @property
+    def selected(self) -> Row | None:
+        return self.row(self.chosen)
+
+    def count(self, shown: str) -> int:
+        """Number of models that the other filters allow: listing.ALL, INSTALLED or MISSING."""
+        filters = replace(self.filters, shown=shown)
+        return len(listing.shown(self.everything, filters, self.closed, flat=True))
+
+    def filter(self, **values: str) -> None:
+        """Change filters, see listing.Filters."""
+        filters = replace(self.filters, **values)
+        if filters != self.filters:
+            self.filters = filters
+            self._show_again()
+
+    def clear_filters(self) -> None:
+        self.filters = listing.Filters()
+        self._show_again()
+
+    def set_flat(self, flat: bool) -> None:
+        """Show models without families, as they are sorted by a column."""
+        if flat != self.flat:
+            self.flat = flat
+            self._show_again()
+
+    def open_group(self, group: str, is_open: bool) -> None:
+        """Show or hide the models of a family."""
+        closed = self.closed - {group} if is_open else self.closed | {group}
+        if closed != self.closed:
+            self.closed = closed
+            self._show_again()
+
+    def _show_again(self) -> None:
+        self.update(rows=self._shown())
+
+    def choose(self, key: str) -> None:
+        """Select a model, opening its family if it is closed."""
+        row = self.row(key)
+        if row is None or key == self.chosen:
+            return
+        if row.group in self.closed and not self.flat:
+            self.closed -= {row.group}
+            self.update(chosen=key, rows=self._shown())
+        else:
+            self.update(chosen=key)
+        self._read_map()
+
+    def _read_map(self) -> None:
+        """Read the blocks of the selected model off the main thread: pickles can be large."""
+        row = self.selected
+        if row is None or row.card is None or row.card.path in {*self.maps, *self._reading}:
+            return
+        card = row.card
+        self._reading.add(card.path)
+        self.context.run(
+            lambda: model_map(card),
+            lambda found: self.update(maps={**self.maps, card.path: found}),
+            lambda _error: self.update(maps={**self.maps, card.path: ModelMap(())}),
+        )
+
+    def can_load(self, row: Row) -> bool:
+        """Whether this version can load models of this kind."""
+        architecture = row.about.architecture if row.about else ""
+        return not architecture or architecture in spec.known_architectures()
 
     # ---------------------------------------------------------------- adding and removing
 
@@ -163,6 +271,41 @@ def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
         (_("License"), card.licence or (_("not stated") if card.architecture else "")),
     )
     return tuple((name, value or UNKNOWN) for name, value in found)
+
+
+def about_facts(row: Row) -> tuple[tuple[str, str], ...]:
+    """(name, value) pairs of what the catalogue knows of an installed model."""
+    about = row.about
+    if about is None:
+        return ()
+    found = ((_("Paper"), about.paper), (_("Objective"), about.objectives))
+    if row.own and about.corpus:
+        found = (*found, (_("Corpus"), about.corpus))
+    return (*found, (_("Direction"), _(DIRECTIONS[about.direction])))
+
+
+def published_facts(row: Row) -> tuple[tuple[str, str], ...]:
+    """(name, value) pairs of a published system, known ones only."""
+    about = row.about
+    if about is None:
+        return ()
+    found = (
+        (_("Paper"), about.paper),
+        (_("Year"), str(about.year)),
+        (_("Parameters"), formats.count(about.parameters) if about.parameters else ""),
+        (_("Objective"), about.objectives),
+        (_("Direction"), _(DIRECTIONS[about.direction])),
+        (_("Corpus"), about.corpus),
+        (_("Language"), about.language),
+        (_("License"), about.licence or _("not stated")),
+        (_("Hub id"), about.hub),
+    )
+    return tuple((name, value) for name, value in found if value)
+
+
+def state_words(state: str) -> str:
+    """What is special about the weights of a block; "" for nothing."""
+    return _(STATES[state]) if state else ""
 
 
 def _weights_words(card: ModelInfo) -> str:

@@ -1,34 +1,50 @@
-"""The Models page: cards in two columns, or one in a narrow window."""
+"""The Models page: families with installed and published models; the card of one on the right."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QDialog, QFileDialog, QFrame, QGridLayout, QSizePolicy, QVBoxLayout
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QSplitter,
+    QVBoxLayout,
+)
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.ui import plain, theme
-from workbench.ui.commands import SEPARATOR, Choice
+from workbench.ui import theme
 from workbench.ui.panel import View
-from workbench.ui.panels.models.state import ORIGINS, ModelsState, facts, problem_words, uses_told
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.chip import Chip
-from workbench.ui.widgets.context_menu import ContextMenu
-from workbench.ui.widgets.flow import flow
+from workbench.ui.panels.models import listing
+from workbench.ui.panels.models.cards import ModelCard, PublishedCard
+from workbench.ui.panels.models.family_table import FamilyTable
+from workbench.ui.panels.models.state import DIRECTION_CHOICES, ModelsState
+from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.field import choose, combo, fill
 from workbench.ui.widgets.header import PageHeader
-from workbench.ui.widgets.layout import clear, column, row, scrolled
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.later import LaterStack
+from workbench.ui.widgets.layout import TurningRow, clear, fixed, layout_of
+from workbench.ui.widgets.words import call
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
+    from workbench.ui.panels.models.size_plot import SizePlot
 
-NARROW = 840  # pixels at 100 %, below which there is one column
-FACTS_A_ROW = 2
+CARD_WIDTH = (300, 370)  # pixels at 100 %, in narrow and wide windows
+WIDE = 1180
+SHOWN = (
+    (listing.ALL, _("All {n}")),
+    (listing.INSTALLED, _("Installed {n}")),
+    (listing.MISSING, _("Not installed {n}")),
+)
 
 
 class ModelsView(View):
@@ -36,69 +52,171 @@ class ModelsView(View):
 
     def __init__(self, state: ModelsState):
         super().__init__(state)
-        self._add = Button(_("Add from folder…"), "folder-open", "primary", on=self.ask_folder)
+        self._plot: SizePlot | None = None
+        self._add = Button(_("Add from folder…"), "folder-open", on=self.ask_folder)
         self._download = Button(_("Download by id…"), "download", on=self.ask_id)
         self._header = PageHeader(_("Models"), "", self._download, self._add)
-        self._grid = QGridLayout()
-        self._grid.setContentsMargins(24, 20, 24, 24)
-        self._grid.setSpacing(16)
-        self._cards: list[ModelCard] = []
-        self._columns = 0
-        page = QFrame()
-        outer = QVBoxLayout(page)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addLayout(self._grid)
-        outer.addStretch(1)
+        self._card: ModelCard | PublishedCard | None = None
+        self._table = FamilyTable()
+        self._table.chosen.connect(self._table_chosen)
+        self._table.folded.connect(state.open_group)
+        self._table.sorted.connect(state.set_flat)
+        self._table.opened.connect(lambda row: self._open(row.key))
+        self._list = LaterStack(lambda: self._table, self._no_match)
+        self._list.setCurrentIndex(0)
+        self._split = QSplitter()
+        self._split.setOrientation(Qt.Orientation.Vertical)
+        self._split.setChildrenCollapsible(False)
+        self._split.setHandleWidth(10)
+        self._split.addWidget(self._list)
+        self._right = QFrame()
+        right = QVBoxLayout(self._right)
+        right.setContentsMargins(0, 0, 0, 0)
+        body = QHBoxLayout()
+        body.setSpacing(16)
+        left = QVBoxLayout()
+        left.setSpacing(12)
+        left.addWidget(self._filters())
+        left.addWidget(self._split, 1)
+        body.addLayout(left, 1)
+        body.addWidget(self._right)
+        body.setContentsMargins(24, 16, 24, 20)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._header)
-        layout.addWidget(scrolled(page), 1)
-        self.first = self._add
+        layout.addLayout(body, 1)
+        self.first = self._table
+
+    def _filters(self) -> TurningRow:
+        state = self.state
+        self._search = QLineEdit()
+        self._search.setPlaceholderText(_("Search name, paper, objective, corpus or hub id"))
+        self._search.setClearButtonEnabled(True)
+        self._search.textChanged.connect(lambda text: state.filter(search=text.strip()))
+        call(self._search, _("Search models"))
+        self._search.setMinimumWidth(theme.px(180))
+        self._shown = Segments(
+            *((value, title.format(n="")) for value, title in SHOWN), name=_("Models to show")
+        )
+        self._shown.chosen.connect(lambda value: state.filter(shown=value))
+        self._direction = combo(DIRECTION_CHOICES, value="", name=_("Direction"))
+        self._direction.currentIndexChanged.connect(
+            lambda _at: state.filter(direction=self._direction.currentData())
+        )
+        self._licence = combo((("", _("Any license")),), value="", name=_("License"))
+        self._licence.currentIndexChanged.connect(
+            lambda _at: state.filter(licence=self._licence.currentData())
+        )
+        for box in (self._direction, self._licence):
+            fixed(box, theme.px(148))
+        return TurningRow((self._search, 1), self._shown, self._direction, self._licence)
+
+    def _no_match(self) -> EmptyState:
+        clear_all = Button(_("Clear filters"), "x", on=self.state.clear_filters)
+        return EmptyState("search", _("No model matches"), "", clear_all)
+
+    # ---------------------------------------------------------------- render
+
+    def prepare(self) -> Iterator[None]:
+        yield from super().prepare()
+        self._make_plot()
+        yield
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._make_plot()
+
+    def _make_plot(self) -> None:
+        """After the rest of the page: importing pyqtgraph takes a while."""
+        if self._plot is None:
+            from workbench.ui.panels.models.size_plot import SizePlot
+
+            self._plot = SizePlot()
+            self._plot.picked.connect(self.state.choose)
+            self._split.addWidget(self._plot)
+            self._split.setStretchFactor(0, 3)
+            self._split.setStretchFactor(1, 2)
+            self._split.setSizes([3, 2])
+            self._render_plot()
+            QTimer.singleShot(0, self, lambda: self._table.choose({self.state.chosen}))
+
+    def _render_plot(self) -> None:
+        if self._plot is not None:
+            rows = [row for row in self.state.rows if not row.is_group]
+            hidden = self.state.filters.active or self.state.flat
+            self._plot.show_rows(rows if hidden else self.state.everything, self.state.chosen)
 
     def render(self, fields: frozenset[str]) -> None:
-        if concerns(fields, "cards"):
-            self._make_cards()
+        state = self.state
+        if concerns(fields, "rows", "everything"):
+            self._table.show_rows(state.rows, flat=state.flat)
+            self._list.setCurrentIndex(0 if state.rows else 1)
+            self._render_filters()
+        if concerns(fields, "rows", "everything", "chosen"):
+            self._table.choose({state.chosen})
+            self._render_plot()
+        if concerns(fields, "everything", "chosen", "network"):
+            self._make_card()
+        elif concerns(fields, "maps") and isinstance(self._card, ModelCard):
+            self._card.show_map(state.maps.get(self._card.info.path))
         if concerns(fields, "cards", "busy", "adding"):
             self._header.set_hint(self._hint())
-            self._add.setEnabled(not self.state.adding)
+            self._add.setEnabled(not state.adding)
+
+    def _render_filters(self) -> None:
+        state = self.state
+        for value, title in SHOWN:
+            self._shown.set_words(value, title.format(n=state.count(value)))
+        self._shown.set(state.filters.shown)
+        if self._search.text().strip() != state.filters.search:
+            self._search.setText(state.filters.search)
+        choose(self._direction, state.filters.direction)
+        licences = (("", _("Any license")), *listing.licences(state.everything))
+        fill(self._licence, licences, state.filters.licence)
 
     def _hint(self) -> str:
         if self.state.adding:
             return _("Reading {name}…").format(name=self.state.adding)
         if self.state.cards is None:
             return _("Reading model cards…")
-        return _(
-            "Pretrained models for training and inspection. Weights are loaded only when "
-            "a model is used."
-        )
+        return _("Installed models, and published systems you can add")
 
-    def _make_cards(self) -> None:
-        held = next(
-            (one.info.path for one in self._cards if one.isAncestorOf(self.focusWidget() or self)),
-            "",
-        )
-        clear(self._grid)
-        self._cards = [ModelCard(self, info) for info in self.state.cards or ()]
-        self._columns = 0
-        self._place()
-        for card in self._cards:
-            if card.info.path == held:
-                card.first.setFocus()
-
-    def _place(self) -> None:
-        columns = 1 if self.width() < theme.px(NARROW) else 2
-        if columns == self._columns:
+    def _make_card(self) -> None:
+        row, held = self.state.selected, self._card
+        focused = held is not None and held.isAncestorOf(self.focusWidget() or self)
+        layout = layout_of(self._right)
+        clear(layout)
+        if row is None:
+            self._card = None
             return
-        self._columns = columns
-        for number, card in enumerate(self._cards):
-            self._grid.addWidget(card, number // columns, number % columns)
-        for number in range(2):
-            self._grid.setColumnStretch(number, 1 if number < columns else 0)
+        if row.card is not None:
+            self._card = ModelCard(self, row, row.card)
+        else:
+            self._card = PublishedCard(self, row)
+        layout.addWidget(self._card)
+        self._card.show()
+        if focused:
+            self._card.first.setFocus()
+
+    def _table_chosen(self) -> None:
+        for row in self._table.chosen_rows():
+            if not row.is_group:
+                self.state.choose(row.key)
+
+    def _open(self, key: str) -> None:
+        """Enter or double-click: the first action of the card."""
+        row = self.state.row(key)
+        if row is None:
+            return
+        self.state.choose(key)
+        if self._card is not None:
+            self._card.first.setFocus()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place()
+        narrow, wide = CARD_WIDTH
+        self._right.setFixedWidth(theme.px(wide if self.width() >= theme.px(WIDE) else narrow))
 
     # ---------------------------------------------------------------- confirmations
 
@@ -131,12 +249,12 @@ class ModelsView(View):
         if _asked(Delete(self.window(), info)):
             self.state.delete(info)
 
-    def ask_id(self) -> None:
+    def ask_id(self, model_id: str = "") -> None:
         from workbench.ui.panels.models.dialogs import Download
         from workbench.ui.panels.models.download import DownloadState
 
         state = DownloadState(self.state.context)
-        dialog = Download(self.window(), state)
+        dialog = Download(self.window(), state, model_id)
         dialog.exec()
         dialog.deleteLater()
         if state.stage == "done":
@@ -147,152 +265,3 @@ def _asked(dialog: QDialog) -> bool:
     answer = bool(dialog.exec())
     dialog.deleteLater()
     return answer
-
-
-class ModelCard(QFrame):
-    """One model: description, purpose and actions; a broken one shows what is missing."""
-
-    def __init__(self, page: ModelsView, info: ModelInfo):
-        super().__init__()
-        self.info = info
-        self.setProperty("part", "card")
-        self.setAccessibleName(info.name)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(18, 14, 18, 14)
-        layout.setSpacing(10)
-        layout.addWidget(self._head(info))
-        layout.addLayout(self._facts(info))
-        if uses := uses_told(info):
-            layout.addWidget(flow(*map(Chip, uses), gap=6))
-        if info.problems:
-            tone = "warn" if info.only_untrusted else "bad"
-            layout.addWidget(Callout(problem_words(info), tone))
-        if info.notes:
-            layout.addWidget(Callout(" ".join(info.notes)))
-        layout.addStretch(1)
-        buttons = self._buttons(page, info)
-        ContextMenu(self, lambda _point: _choices(page, info))
-        self.first = next((one for one in buttons if one.isEnabled()), self)
-        if buttons:
-            layout.addWidget(row(*buttons, None))
-
-    def _head(self, info: ModelInfo) -> QFrame:
-        where = Elided(info.path, "caption", "faint", mode=Qt.TextElideMode.ElideMiddle)
-        broken = bool(info.problems)
-        chip = Chip(
-            _("cannot be used") if broken else ORIGINS.get(info.origin, info.origin),
-            tone="bad" if broken else "",
-        )
-        top = row(
-            (Elided(info.name, "heading", weight=600, mode=Qt.TextElideMode.ElideMiddle), 1),
-            chip,
-            gap=10,
-        )
-        return (
-            column(top, where, gap=2)
-            if info.origin != "starter"
-            else column(top, words(_("Included with Glossbench"), "caption", "faint"), gap=2)
-        )
-
-    def _facts(self, info: ModelInfo) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(4)
-        for number, (name, value) in enumerate(facts(info)):
-            at, side = number // FACTS_A_ROW, 2 * (number % FACTS_A_ROW)
-            grid.addWidget(words(name, "small", "muted"), at, side)
-            grid.addWidget(Elided(value, "small"), at, side + 1)
-        for names in (0, 2):
-            grid.setColumnMinimumWidth(names, theme.px(100))
-            grid.setColumnStretch(names + 1, 1)
-        return grid
-
-    def _buttons(self, page: ModelsView, info: ModelInfo) -> list[Button]:
-        name, state = info.name, page.state
-        found = []
-        if info.usable:
-            train = Button(
-                _("Train with this"),
-                "activity",
-                small=True,
-                on=lambda: state.train(info),
-                name=_("Train with {name}").format(name=name),
-            )
-            train.setEnabled(state.can_train)
-            plain.set_tip(train, "" if state.can_train else _("Open a project first."))
-            inspect = Button(
-                _("Inspect"),
-                "scan-search",
-                "quiet",
-                small=True,
-                on=lambda: state.inspect(info),
-                name=_("Inspect {name}").format(name=name),
-            )
-            inspect.setEnabled(state.context.project is not None)
-            found += [train, inspect]
-        elif info.only_untrusted:
-            found.append(
-                Button(
-                    _("Trust weights…"),
-                    "triangle-alert",
-                    small=True,
-                    on=lambda: page.ask_trust(info),
-                    name=_("Trust the weights of {name}").format(name=name),
-                )
-            )
-        if info.origin == "folder":
-            tip = _("Removes the model from this list; its files are kept")
-            found.append(
-                Button(
-                    _("Remove"),
-                    "x",
-                    "quiet",
-                    small=True,
-                    on=lambda: state.forget(info),
-                    name=_("Remove {name}").format(name=name),
-                    tip=tip,
-                )
-            )
-        elif info.downloaded:
-            found.append(
-                Button(
-                    _("Delete…"),
-                    "trash-2",
-                    "quiet",
-                    small=True,
-                    on=lambda: page.ask_delete(info),
-                    name=_("Delete {name}").format(name=name),
-                    tip=_("Deletes the files that Glossbench downloaded"),
-                )
-            )
-        return found
-
-
-def _choices(page: ModelsView, info: ModelInfo) -> tuple[Choice | None, ...]:
-    """The context menu of a card."""
-    state, found = page.state, list[Choice | None]()
-    if info.usable:
-        open_project = state.context.project is not None
-        found += [
-            Choice(_("&Train with this"), lambda: state.train(info), state.can_train),
-            Choice(_("&Inspect"), lambda: state.inspect(info), open_project),
-        ]
-    elif info.only_untrusted:
-        found.append(Choice(_("T&rust weights…"), lambda: page.ask_trust(info)))
-    there = Path(info.path).is_dir()
-    found += [
-        SEPARATOR,
-        Choice(_("Open &folder"), lambda: _open(info.path), there),
-        Choice(_("Copy &name"), lambda: QGuiApplication.clipboard().setText(info.name)),
-        Choice(_("Copy &path"), lambda: QGuiApplication.clipboard().setText(info.path)),
-    ]
-    if info.origin == "folder":
-        found += [SEPARATOR, Choice(_("&Remove from list"), lambda: state.forget(info))]
-    elif info.downloaded:
-        found += [SEPARATOR, Choice(_("&Delete…"), lambda: page.ask_delete(info))]
-    return tuple(found)
-
-
-def _open(folder: str) -> None:
-    QDesktopServices.openUrl(QUrl.fromLocalFile(folder))

@@ -1,0 +1,271 @@
+"""The card of a model: an installed one with its blocks and actions, or a published one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout, QWidget
+
+from workbench.base.i18n import _
+from workbench.ui import plain, theme
+from workbench.ui.commands import SEPARATOR, Choice
+from workbench.ui.panels.models.block_map import BlockMap
+from workbench.ui.panels.models.state import (
+    ORIGINS,
+    about_facts,
+    facts,
+    problem_words,
+    published_facts,
+    uses_told,
+)
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.context_menu import ContextMenu
+from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.layout import column, line, row, scrolled
+from workbench.ui.widgets.words import Elided, words
+
+if TYPE_CHECKING:
+    from workbench.models.spec import ModelInfo
+    from workbench.models.spec.blocks import ModelMap
+    from workbench.ui.panels.models.listing import Row
+    from workbench.ui.panels.models.view import ModelsView
+
+
+class ModelCard(QFrame):
+    """An installed model: facts, blocks, purpose, actions; a broken one shows what is missing."""
+
+    def __init__(self, page: ModelsView, shown: Row, info: ModelInfo):
+        super().__init__()
+        self.info = info
+        self._fill(page, shown, info)
+
+    def _fill(self, page: ModelsView, shown: Row, info: ModelInfo) -> None:
+        self.setProperty("part", "card")
+        self.setAccessibleName(info.name)
+        inside = QFrame()
+        layout = QVBoxLayout(inside)
+        layout.setContentsMargins(16, 14, 16, 8)
+        layout.setSpacing(10)
+        layout.addWidget(self._head(info))
+        known = about_facts(shown)
+        layout.addWidget(_grid((*known, *facts(info))))
+        if uses := uses_told(info):
+            layout.addWidget(words(", ".join(uses), "small", wrap=True))
+        if info.problems:
+            tone = "warn" if info.only_untrusted else "bad"
+            layout.addWidget(Callout(problem_words(info), tone))
+        if info.notes:
+            layout.addWidget(Callout(" ".join(info.notes)))
+        self._map = column()
+        self._map_layout = self._map.layout()
+        layout.addWidget(self._map)
+        layout.addStretch(1)
+        buttons = self._buttons(page, info)
+        ContextMenu(self, lambda _point: _choices(page, info))
+        self.first = next((one for one in buttons if one.isEnabled()), self)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(1, 1, 1, 1)
+        outer.setSpacing(0)
+        outer.addWidget(scrolled(inside), 1)
+        if buttons:
+            outer.addWidget(flow(*buttons, gap=6))
+            outer.setContentsMargins(1, 1, 1, 12)
+            outer.itemAt(1).widget().setContentsMargins(15, 4, 15, 0)
+        self.show_map(page.state.maps.get(info.path))
+
+    def show_map(self, found: ModelMap | None) -> None:
+        """Show the blocks once they have been read; nothing for files that do not tell."""
+        if found is None or not found.blocks or self._map.findChild(BlockMap):
+            return
+        assert self._map_layout is not None
+        self._map_layout.addWidget(line())
+        self._map_layout.addWidget(words(_("Model map"), weight=600))
+        self._map_layout.addWidget(BlockMap(found))
+
+    def _head(self, info: ModelInfo) -> QFrame:
+        where = Elided(info.path, "caption", "faint", mode=Qt.TextElideMode.ElideMiddle)
+        broken = bool(info.problems)
+        chip = Chip(
+            _("cannot be used") if broken else ORIGINS.get(info.origin, info.origin),
+            tone="bad" if broken else "",
+        )
+        top = row(
+            (Elided(info.name, "heading", weight=600, mode=Qt.TextElideMode.ElideMiddle), 1),
+            chip,
+            gap=10,
+        )
+        return (
+            column(top, where, gap=2)
+            if info.origin != "starter"
+            else column(top, words(_("Included with Glossbench"), "caption", "faint"), gap=2)
+        )
+
+    def _buttons(self, page: ModelsView, info: ModelInfo) -> list[Button]:
+        name, state = info.name, page.state
+        found = []
+        if info.usable:
+            train = Button(
+                _("Train with this"),
+                "activity",
+                "primary",
+                small=True,
+                on=lambda: state.train(info),
+                name=_("Train with {name}").format(name=name),
+            )
+            train.setEnabled(state.can_train)
+            plain.set_tip(train, "" if state.can_train else _("Open a project first."))
+            inspect = Button(
+                _("Inspect"),
+                "scan-search",
+                "quiet",
+                small=True,
+                on=lambda: state.inspect(info),
+                name=_("Inspect {name}").format(name=name),
+            )
+            inspect.setEnabled(state.context.project is not None)
+            found += [train, inspect]
+        elif info.only_untrusted:
+            found.append(
+                Button(
+                    _("Trust weights…"),
+                    "triangle-alert",
+                    small=True,
+                    on=lambda: page.ask_trust(info),
+                    name=_("Trust the weights of {name}").format(name=name),
+                )
+            )
+        if info.origin == "folder":
+            tip = _("Removes the model from this list; its files are kept")
+            found.append(
+                Button(
+                    _("Remove"),
+                    "x",
+                    "quiet",
+                    small=True,
+                    on=lambda: state.forget(info),
+                    name=_("Remove {name}").format(name=name),
+                    tip=tip,
+                )
+            )
+        elif info.downloaded:
+            found.append(
+                Button(
+                    _("Delete…"),
+                    "trash-2",
+                    "quiet",
+                    small=True,
+                    on=lambda: page.ask_delete(info),
+                    name=_("Delete {name}").format(name=name),
+                    tip=_("Deletes the files that Glossbench downloaded"),
+                )
+            )
+        return found
+
+
+def _choices(page: ModelsView, info: ModelInfo) -> tuple[Choice | None, ...]:
+    """The context menu of a card."""
+    state, found = page.state, list[Choice | None]()
+    if info.usable:
+        open_project = state.context.project is not None
+        found += [
+            Choice(_("&Train with this"), lambda: state.train(info), state.can_train),
+            Choice(_("&Inspect"), lambda: state.inspect(info), open_project),
+        ]
+    elif info.only_untrusted:
+        found.append(Choice(_("T&rust weights…"), lambda: page.ask_trust(info)))
+    there = Path(info.path).is_dir()
+    found += [
+        SEPARATOR,
+        Choice(_("Open &folder"), lambda: _open(info.path), there),
+        Choice(_("Copy &name"), lambda: QGuiApplication.clipboard().setText(info.name)),
+        Choice(_("Copy &path"), lambda: QGuiApplication.clipboard().setText(info.path)),
+    ]
+    if info.origin == "folder":
+        found += [SEPARATOR, Choice(_("&Remove from list"), lambda: state.forget(info))]
+    elif info.downloaded:
+        found += [SEPARATOR, Choice(_("&Delete…"), lambda: page.ask_delete(info))]
+    return tuple(found)
+
+
+def _open(folder: str) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
+
+
+class PublishedCard(QFrame):
+    """A published system that is not installed: facts, and where it can be had."""
+
+    def __init__(self, page: ModelsView, shown: Row):
+        super().__init__()
+        self.setProperty("part", "card")
+        self.setAccessibleName(shown.title)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 14, 16, 12)
+        layout.setSpacing(10)
+        title = Elided(shown.title, "heading", weight=600, mode=Qt.TextElideMode.ElideMiddle)
+        layout.addWidget(row((title, 1), Chip(_("not installed")), gap=10))
+        layout.addWidget(_grid(published_facts(shown)))
+        if not page.state.can_load(shown):
+            told = _("This version of Glossbench cannot load {name} models.")
+            layout.addWidget(Callout(told.format(name=shown.about.architecture), "warn"))
+        elif not (shown.about.hub or shown.about.page):
+            layout.addWidget(Callout(_("Its weights have not been published.")))
+        elif not shown.about.hub:
+            layout.addWidget(
+                Callout(_("Download the files from its page, then add them from their folder."))
+            )
+        elif page.state.offline:
+            layout.addWidget(Callout(_("Offline mode is on. The download dialog can turn it off.")))
+        layout.addStretch(1)
+        buttons = self._buttons(page, shown)
+        self.first: QWidget = buttons[0]
+        layout.addWidget(flow(*buttons, gap=6))
+
+    def _buttons(self, page: ModelsView, shown: Row) -> list[Button]:
+        about, found = shown.about, []
+        if about.hub:
+            download = Button(
+                _("Download…"),
+                "download",
+                "primary",
+                small=True,
+                on=lambda: page.ask_id(about.hub),
+                name=_("Download {name}").format(name=shown.title),
+            )
+            download.setEnabled(page.state.can_load(shown))
+            found.append(download)
+        for title, address, name in (
+            (_("Download page"), about.page, _("Download page of {name}")),
+            (_("Paper"), about.url, _("Paper of {name}")),
+        ):
+            if address:
+                found.append(
+                    Button(
+                        title,
+                        "external-link",
+                        small=True,
+                        on=lambda address=address: QDesktopServices.openUrl(QUrl(address)),
+                        name=name.format(name=shown.title),
+                        tip=address,
+                    )
+                )
+        return found
+
+
+def _grid(facts: tuple[tuple[str, str], ...]) -> QFrame:
+    """Names and values below one another."""
+    box = QFrame()
+    grid = QGridLayout(box)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(12)
+    grid.setVerticalSpacing(3)
+    grid.setColumnMinimumWidth(0, theme.px(100))
+    grid.setColumnStretch(1, 1)
+    for at, (name, value) in enumerate(facts):
+        grid.addWidget(words(name, "small", "muted"), at, 0)
+        grid.addWidget(Elided(value, "small"), at, 1)
+    return box

@@ -1,0 +1,179 @@
+"""The table of models by family: → opens a family, ← closes it; sorted columns show no families."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
+
+from workbench.base.i18n import _
+from workbench.ui import icons, theme
+from workbench.ui.panels.models.listing import Row
+from workbench.ui.panels.models.state import number_words
+from workbench.ui.widgets.table import Column, Table
+
+INDENT = 20  # pixels at 100 %: models below the title of their family
+
+
+def _icon(row: Row) -> tuple[str, str] | None:
+    if row.is_group:
+        return ("chevron-down" if row.opened else "chevron-right"), "muted"
+    if row.card is None:
+        return "download", "faint"
+    return ("circle-check", "good") if row.card.usable else ("triangle-alert", "warn")
+
+
+def _tip(row: Row) -> str:
+    if row.is_group:
+        return row.summary
+    if row.card is None:
+        return _("{name}: published, not installed").format(name=row.title)
+    if row.card.usable:
+        return _("{name}: installed").format(name=row.title)
+    return _("{name}: installed, cannot be used").format(name=row.title)
+
+
+COLUMNS = (
+    Column(
+        _("Model"),
+        lambda row: f"{row.title}  {row.summary}" if row.is_group else row.title,
+        icon=_icon,
+        tip=_tip,
+        sort=lambda row: row.title.casefold(),
+    ),
+    Column(_("Paper"), lambda row: row.paper, 148, prose=True, sort=lambda row: row.paper or None),
+    Column(
+        _("Year"),
+        lambda row: str(row.year) if row.year else "",
+        52,
+        right=True,
+        sort=lambda row: row.year or None,
+        hint=_("First publication of the paper or the files"),
+    ),
+    Column(
+        _("Parameters"),
+        lambda row: "" if row.is_group else number_words(row.parameters),
+        98,
+        right=True,
+        sort=lambda row: row.parameters or None,
+        hint=_("Encoders without task heads, decoders with the language model head"),
+    ),
+    Column(
+        _("Objective"),
+        lambda row: row.objective,
+        170,
+        prose=True,
+        tip=lambda row: row.objective,
+        sort=lambda row: row.objective or None,
+    ),
+    Column(
+        _("Direction"),
+        lambda row: row.direction,
+        78,
+        sort=lambda row: row.direction or None,
+        hint=_("The context from which a word is predicted"),
+    ),
+    Column(
+        _("License"),
+        lambda row: row.licence,
+        120,
+        prose=True,
+        tip=lambda row: row.licence,
+        sort=lambda row: row.licence.casefold() or None,
+    ),
+)
+OBJECTIVE, PAPER, LICENCE = 4, 1, 6  # columns that a narrow table leaves out, in this order
+
+
+class _Name(QStyledItemDelegate):
+    """Bold title and muted summary of a family; models are indented while there are families."""
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        table: FamilyTable = self.parent()  # type: ignore[assignment]
+        row: Row = table.rows()[index.row()]
+        if not row.is_group:
+            if not table.flat:
+                option.rect.setLeft(option.rect.left() + theme.px(INDENT))
+            super().paint(painter, option, index)
+            return
+        painter.save()
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, theme.qcolour("accent_soft"))
+        side = theme.px(15)
+        left, middle = option.rect.left() + 10, option.rect.center().y()
+        name, tone = _icon(row) or ("", "")
+        painter.drawPixmap(left, middle - side // 2, icons.pixmap(name, tone, side))
+        area = QRect(option.rect)
+        area.setLeft(left + side + 8)
+        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        painter.setFont(theme.font("ui", 600))
+        painter.setPen(theme.qcolour("text"))
+        painter.drawText(area, flags, row.title)
+        area.setLeft(area.left() + painter.fontMetrics().horizontalAdvance(row.title) + 10)
+        painter.setFont(theme.font("small"))
+        painter.setPen(theme.qcolour("muted"))
+        painter.drawText(area, flags, row.summary)
+        painter.restore()
+
+
+class FamilyTable(Table):
+    """`folded(group, is_open)` asks to open or close a family; `sorted(bool)` tells whether the
+    rows are sorted by a column.
+    """
+
+    folded = Signal(str, bool)
+    sorted = Signal(bool)
+
+    def __init__(self) -> None:
+        super().__init__(COLUMNS, name=_("Models"), key=lambda row: row.key)
+        self.setItemDelegateForColumn(0, _Name(self))
+        self.horizontalHeader().sortIndicatorChanged.connect(
+            lambda section, _order: self.sorted.emit(section >= 0)
+        )
+        self.flat = False
+
+    def show_rows(self, rows: tuple[Row, ...], *, flat: bool) -> None:
+        """Families span the whole width."""
+        self.flat = flat
+        self.set_rows(rows)
+        self.clearSpans()
+        for number, row in enumerate(self.rows()):
+            if row.is_group:
+                self.setSpan(number, 0, 1, len(COLUMNS))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        row = self.current_row()
+        side = {Qt.Key.Key_Right: True, Qt.Key.Key_Left: False}.get(Qt.Key(event.key()))
+        if row is None or side is None or self.flat:
+            super().keyPressEvent(event)
+        elif row.is_group:
+            self.folded.emit(row.group, side)
+        elif not side:
+            self._to_group(row.group)
+
+    def _to_group(self, group: str) -> None:
+        for number, row in enumerate(self.rows()):
+            if row.is_group and row.group == group:
+                self.setCurrentIndex(self.rows_model.index(number, 0))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        index = self.indexAt(event.position().toPoint())
+        if index.isValid() and event.button() == Qt.MouseButton.LeftButton:
+            row = self.rows()[index.row()]
+            if row.is_group:
+                self.folded.emit(row.group, not row.opened)
+
+    def resizeEvent(self, event: Any) -> None:
+        width = self.width()
+        for column, needed in ((OBJECTIVE, 700), (PAPER, 560), (LICENCE, 620)):
+            self.setColumnHidden(column, width < theme.px(needed))
+        QTableView.resizeEvent(self, event)
+        self._squeeze()

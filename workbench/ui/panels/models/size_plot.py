@@ -1,0 +1,259 @@
+"""Year and parameters of all models: a point each, parameters on a logarithmic scale."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetricsF, QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QFrame, QMenu
+
+from workbench.base.i18n import _
+from workbench.ui import theme
+from workbench.ui.panels.models.listing import Row
+from workbench.ui.panels.models.state import number_words
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.layout import fill, row
+from workbench.ui.widgets.words import Elided, IconLabel, words
+
+GAP = 6  # pixels between a point and its name
+LABELS_MS = 60  # after a resize
+
+
+class SizePlot(QFrame):
+    """`picked(key)` is emitted on a click on a point."""
+
+    picked = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        import pyqtgraph
+
+        self._pg = pyqtgraph
+        self._rows: tuple[Row, ...] = ()
+        self._chosen = ""
+        self._names: list[Any] = []  # TextItem; pyqtgraph has no types
+        self.setProperty("part", "card")
+        self._hint = Elided("", "caption", "muted")
+        saving = QMenu(self)
+        saving.addAction(_("Save image…"), self._ask_picture)
+        saving.addAction(_("Save data…"), self._ask_numbers)
+        more = Button(
+            "",
+            "ellipsis",
+            "quiet",
+            small=True,
+            name=_("Save year and parameters"),
+            menu=saving,
+        )
+        more.setProperty("menu", False)
+        more.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
+        head = row(
+            words(_("Year and parameters"), weight=600),
+            (self._hint, 1),
+            *(IconLabel("circle-dot", "accent", 12), words(_("installed"), "caption", "muted")),
+            *(IconLabel("circle", "faint", 12), words(_("published"), "caption", "muted")),
+            more,
+            gap=6,
+        )
+        self.view = pyqtgraph.PlotWidget()
+        self.view.setFrameShape(QFrame.Shape.NoFrame)
+        self.view.setMenuEnabled(False)
+        menu = self.view.getPlotItem().ctrlMenu  # without a parent it would outlive the plot
+        menu.setParent(self.view, menu.windowFlags())
+        self.view.hideButtons()
+        self.view.setMouseEnabled(x=False, y=False)
+        self.view.setAccessibleName(_("Year and parameters"))
+        self.view.setAccessibleDescription(
+            _("Parameters on a logarithmic scale. The table shows the same figures.")
+        )
+        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.view.setMinimumHeight(110)
+        self.view.scene().sigMouseMoved.connect(self._hover)
+        self.view.scene().sigMouseClicked.connect(self._click)
+        self._points = pyqtgraph.ScatterPlotItem(pxMode=True)
+        self.view.addItem(self._points)
+        fill(self, head, (self.view, 1), gap=2, margins=(14, 6, 8, 6))
+        self._clock = QTimer(self)
+        self._clock.setSingleShot(True)
+        self._clock.setInterval(LABELS_MS)
+        self._clock.timeout.connect(self._place_names)
+        self._dress()
+
+    def show_rows(self, rows: Sequence[Row], chosen: str) -> None:
+        """Models whose year and size are known; the chosen one is ringed and named."""
+        self._rows = tuple(one for one in rows if one.year and one.parameters)
+        self._chosen = chosen
+        self._draw()
+
+    def _places(self) -> list[tuple[float, float]]:
+        """Points of a year side by side within it, so that equal ones can be told apart."""
+        years: dict[int, int] = {}
+        for one in self._rows:
+            years[one.year] = years.get(one.year, 0) + 1
+        seen: dict[int, int] = {}
+        found = []
+        for one in self._rows:
+            at = seen[one.year] = seen.get(one.year, 0) + 1
+            share = (at - 0.5) / years[one.year] - 0.5
+            found.append((one.year + 0.7 * share, math.log10(one.parameters)))
+        return found
+
+    def _draw(self) -> None:
+        accent, faint = theme.colour("accent"), theme.colour("faint")
+        spots = []
+        for one, place in zip(self._rows, self._places(), strict=True):
+            there, chosen = one.card is not None, one.key == self._chosen
+            pen = theme.colour("text") if chosen else accent if there else faint
+            spots.append(
+                {
+                    "pos": place,
+                    "size": 13 if chosen else 8,
+                    "symbol": "o",
+                    "pen": self._pg.mkPen(pen, width=2 if chosen else 1.3),
+                    "brush": accent if there else theme.colour("surface"),
+                    "data": one.key,
+                }
+            )
+        spots.sort(key=lambda spot: spot["data"] == self._chosen)  # drawn last
+        self._points.setData(spots)
+        if self._rows:
+            places = self._places()
+            low = math.floor(min(y for _x, y in places))
+            high = math.ceil(max(y for _x, y in places))
+            self.view.setXRange(
+                min(x for x, _y in places) - 0.3, max(x for x, _y in places) + 0.7, padding=0
+            )
+            self.view.setYRange(low, max(high, low + 1), padding=0.04)
+            ticks = [(power, _round_words(power)) for power in range(low, high + 1)]
+            self.view.getAxis("left").setTicks([ticks])
+            years = range(min(one.year for one in self._rows), 1 + max(r.year for r in self._rows))
+            step = 2 if len(years) > 8 else 1
+            self.view.getAxis("bottom").setTicks([[(one, str(one)) for one in years[::step]]])
+        self._hint.setText(self._told(self._chosen) or _("Click a point to select the model"))
+        self._clock.start()
+
+    def _told(self, key: str) -> str:
+        one = next((one for one in self._rows if one.key == key), None)
+        if one is None:
+            return ""
+        return _("{name}, {year}: {parameters}").format(
+            name=one.title, year=one.year, parameters=number_words(one.parameters)
+        )
+
+    def _place_names(self) -> None:
+        """Name points without overlap: the chosen one, installed ones, then the largest."""
+        for item in self._names:
+            self.view.removeItem(item)
+        self._names = []
+        box = self.view.getPlotItem().vb
+        area = box.sceneBoundingRect()
+        places = dict(zip((one.key for one in self._rows), self._places(), strict=True))
+        order = sorted(
+            self._rows,
+            key=lambda one: (one.key != self._chosen, one.card is None, -one.parameters),
+        )
+        points = {key: box.mapViewToScene(QPointF(*place)) for key, place in places.items()}
+        taken = [QRectF(at.x() - 4, at.y() - 4, 8, 8) for at in points.values()]
+        for one in order:
+            chosen = one.key == self._chosen
+            font = theme.font("caption", 600 if chosen else 400)
+            metrics = QFontMetricsF(font)
+            width, height = metrics.horizontalAdvance(one.title) + 2, metrics.height()
+            at = points[one.key]
+            for right in (True, False):
+                left = at.x() + GAP if right else at.x() - GAP - width
+                spot = QRectF(left, at.y() - height / 2, width, height)
+                free = not any(spot.intersects(other) for other in taken)
+                if area.contains(spot) and (free or (chosen and not right)):
+                    edge = QPointF(spot.left() if right else spot.right(), at.y())
+                    self._name(one, box.mapSceneToView(edge), font, right=right)
+                    taken.append(spot)
+                    break
+
+    def _name(self, one: Row, place: QPointF, font: Any, *, right: bool) -> None:
+        there = one.card is not None or one.key == self._chosen
+        tone = "text" if there else "muted"
+        item = self._pg.TextItem(
+            one.title, color=theme.colour(tone), anchor=(0 if right else 1, 0.5)
+        )
+        item.setFont(font)
+        item.textItem.document().setDocumentMargin(0)
+        item.updateTextPos()
+        item.setPos(place)
+        self.view.addItem(item, ignoreBounds=True)
+        self._names.append(item)
+
+    # ---------------------------------------------------------------- mouse
+
+    def _at(self, at: QPointF) -> str:
+        """The key of the point there, "" for none."""
+        found = self._points.pointsAt(self.view.getPlotItem().vb.mapSceneToView(at))
+        return str(found[-1].data()) if len(found) else ""
+
+    def _hover(self, at: QPointF) -> None:
+        key = self._at(at)
+        self._hint.setText(
+            self._told(key or self._chosen) or _("Click a point to select the model")
+        )
+        shape = Qt.CursorShape.PointingHandCursor if key else Qt.CursorShape.ArrowCursor
+        self.view.setCursor(shape)
+
+    def _click(self, event: Any) -> None:
+        if key := self._at(event.scenePos()):
+            self.picked.emit(key)
+
+    # ---------------------------------------------------------------- appearance
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._clock.start()
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_clock"):
+            self._dress()
+            self._draw()
+        super().changeEvent(event)
+
+    def _dress(self) -> None:
+        self.view.setBackground(theme.colour("surface"))
+        for side in ("left", "bottom"):
+            axis = self.view.getAxis(side)
+            axis.setPen(self._pg.mkPen(theme.colour("line")))
+            axis.setTextPen(self._pg.mkPen(theme.colour("muted")))
+            axis.setStyle(tickLength=-4, tickFont=theme.font("caption"))
+        self.view.showGrid(y=True, alpha=0.15)
+
+    # ---------------------------------------------------------------- saving
+
+    def save_picture(self, path: Path) -> None:
+        """Save the plot as PNG."""
+        self.view.grab().save(str(path))
+
+    def save_numbers(self, path: Path) -> None:
+        """Save name, year and parameters as CSV."""
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(("model", "year", "parameters"))
+            writer.writerows((one.title, one.year, one.parameters) for one in self._rows)
+
+    def _ask_picture(self) -> None:
+        path, _kind = QFileDialog.getSaveFileName(self, _("Save image"), "models.png", "*.png")
+        if path:
+            self.save_picture(Path(path))
+
+    def _ask_numbers(self) -> None:
+        path, _kind = QFileDialog.getSaveFileName(self, _("Save data"), "models.csv", "*.csv")
+        if path:
+            self.save_numbers(Path(path))
+
+
+def _round_words(power: int) -> str:
+    """A power of ten on the axis: 10 M."""
+    units = ((12, _("{n} T")), (9, _("{n} B")), (6, _("{n} M")), (3, _("{n} k")), (0, "{n}"))
+    least, told = next((unit for unit in units if power >= unit[0]), units[-1])
+    return told.format(n=10 ** (power - least))
