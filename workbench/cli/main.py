@@ -37,6 +37,11 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "embed": ("embed", "embed", _("Write hidden states of texts as numpy arrays.")),
     "suggest": ("use", "suggest", _("Suggest labels for unlabelled documents with a run.")),
     "prompt": ("prompt", "prompt", _("Score a prompt by its label words.")),
+    "tokenizer": (
+        "tokenizer",
+        "tokenizer",
+        _("Learn and compare tokenizers, and show how they divide words."),
+    ),
     "vectors": ("vectors", "vectors", _("Query, evaluate and train word vectors.")),
     "export": ("export", "export", _("Export a run as a Hugging Face folder and as ONNX.")),
     "export-data": ("data", "export_data", _("Export documents and labels to a file.")),

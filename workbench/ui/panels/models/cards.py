@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ from workbench.ui.widgets.words import Elided, words
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
     from workbench.models.spec.blocks import ModelMap
+    from workbench.models.spec.catalogue import Published
     from workbench.ui.panels.models.listing import Row
     from workbench.ui.panels.models.view import ModelsView
 
@@ -73,9 +75,10 @@ class ModelCard(QFrame):
         outer.setSpacing(0)
         outer.addWidget(scrolled(inside), 1)
         if buttons:
-            outer.addWidget(flow(*buttons, gap=6))
+            actions = flow(*buttons, gap=6)
+            actions.setContentsMargins(15, 4, 15, 0)
+            outer.addWidget(actions)
             outer.setContentsMargins(1, 1, 1, 12)
-            outer.itemAt(1).widget().setContentsMargins(15, 4, 15, 0)
         self.show_map(page.state.maps.get(info.path))
 
     def show_map(self, found: ModelMap | None) -> None:
@@ -199,7 +202,7 @@ def _open(folder: str) -> None:
 class PublishedCard(QFrame):
     """A published system that is not installed: facts, and where it can be had."""
 
-    def __init__(self, page: ModelsView, shown: Row):
+    def __init__(self, page: ModelsView, shown: Row, about: Published):
         super().__init__()
         self.setProperty("part", "card")
         self.setAccessibleName(shown.title)
@@ -211,22 +214,22 @@ class PublishedCard(QFrame):
         layout.addWidget(_grid(published_facts(shown)))
         if not page.state.can_load(shown):
             told = _("This version of Glossbench cannot load {name} models.")
-            layout.addWidget(Callout(told.format(name=shown.about.architecture), "warn"))
-        elif not (shown.about.hub or shown.about.page):
+            layout.addWidget(Callout(told.format(name=about.architecture), "warn"))
+        elif not (about.hub or about.page):
             layout.addWidget(Callout(_("Its weights have not been published.")))
-        elif not shown.about.hub:
+        elif not about.hub:
             layout.addWidget(
                 Callout(_("Download the files from its page, then add them from their folder."))
             )
         elif page.state.offline:
             layout.addWidget(Callout(_("Offline mode is on. The download dialog can turn it off.")))
         layout.addStretch(1)
-        buttons = self._buttons(page, shown)
+        buttons = self._buttons(page, shown, about)
         self.first: QWidget = buttons[0]
         layout.addWidget(flow(*buttons, gap=6))
 
-    def _buttons(self, page: ModelsView, shown: Row) -> list[Button]:
-        about, found = shown.about, []
+    def _buttons(self, page: ModelsView, shown: Row, about: Published) -> list[Button]:
+        found = []
         if about.hub:
             download = Button(
                 _("Download…"),
@@ -248,7 +251,7 @@ class PublishedCard(QFrame):
                         title,
                         "external-link",
                         small=True,
-                        on=lambda address=address: QDesktopServices.openUrl(QUrl(address)),
+                        on=partial(QDesktopServices.openUrl, QUrl(address)),
                         name=name.format(name=shown.title),
                         tip=address,
                     )

@@ -278,10 +278,13 @@ def about_facts(row: Row) -> tuple[tuple[str, str], ...]:
     about = row.about
     if about is None:
         return ()
-    found = ((_("Paper"), about.paper), (_("Objective"), about.objectives))
-    if row.own and about.corpus:
-        found = (*found, (_("Corpus"), about.corpus))
-    return (*found, (_("Direction"), _(DIRECTIONS[about.direction])))
+    corpus = ((_("Corpus"), about.corpus),) if row.own and about.corpus else ()
+    return (
+        (_("Paper"), about.paper),
+        (_("Objective"), about.objectives),
+        *corpus,
+        (_("Direction"), _(DIRECTIONS[about.direction])),
+    )
 
 
 def published_facts(row: Row) -> tuple[tuple[str, str], ...]:

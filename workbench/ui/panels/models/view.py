@@ -187,13 +187,15 @@ class ModelsView(View):
         focused = held is not None and held.isAncestorOf(self.focusWidget() or self)
         layout = layout_of(self._right)
         clear(layout)
+        self._card = None
         if row is None:
-            self._card = None
             return
         if row.card is not None:
             self._card = ModelCard(self, row, row.card)
-        else:
-            self._card = PublishedCard(self, row)
+        elif row.about is not None:
+            self._card = PublishedCard(self, row, row.about)
+        if self._card is None:
+            return
         layout.addWidget(self._card)
         self._card.show()
         if focused:

@@ -1,0 +1,193 @@
+"""`tokenizer train|compare|show`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.base import paths
+from workbench.base.i18n import _
+from workbench.cli.output import Progress, as_json, emit, plain, say, table
+from workbench.cli.session import PROJECT, failed, reading, session
+
+if TYPE_CHECKING:
+    from workbench.operations.tokenizers import Division
+    from workbench.runtime.vocabularies.steps import Merge
+
+KINDS = ("wordpiece", "wordpiece-score", "bpe", "unigram")
+
+
+@click.group()
+def tokenizer() -> None:
+    """Learn tokenizers on text, compare them, and show how they divide words."""
+
+
+@tokenizer.command()
+@click.argument("source", type=PROJECT, metavar="FILE_OR_PROJECT")
+@click.argument("out", type=PROJECT, metavar="OUTDIR")
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice(KINDS),
+    default="wordpiece",
+    show_default=True,
+    help=_("How units are chosen; wordpiece-score merges by f(ab) / (f(a) f(b))."),
+)
+@click.option("--size", type=int, default=8000, show_default=True, help=_("Vocabulary size."))
+@click.option("--cased", is_flag=True, help=_("Keep upper case."))
+@click.option(
+    "--min-count",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help=_("Leave out what occurs less often."),
+)
+@as_json
+def train(
+    source: Path, out: Path, kind: str, size: int, cased: bool, min_count: int, as_json: bool
+) -> None:
+    """Learn a tokenizer on a text file (one text per line) or on the texts of a project.
+
+    OUTDIR is a new folder with tokenizer.json. Ctrl+C cancels.
+    """
+    from workbench.operations import tokenizers as operations
+
+    progress = Progress(_("Learning"), quiet=as_json)
+    with session(None) as opened:
+        job = operations.learn(
+            opened.queue,
+            _texts(source),
+            out,
+            kind=kind,
+            size=size,
+            lowercase=not cased,
+            min_count=min_count,
+        )
+        opened.wait(job, progress.heard)
+    progress.end()
+    if job.status != "done":
+        raise failed(job, _("Learning the tokenizer"))
+    if as_json:
+        emit(dict(job.result))
+    else:
+        told = _("{output}: {size:,} units, learned from {words:,} words in {seconds:.1f} s.")
+        say(told.format(**job.result))
+
+
+@tokenizer.command()
+@click.argument("first")
+@click.argument("second")
+@click.argument("source", type=PROJECT, metavar="FILE_OR_PROJECT")
+@as_json
+def compare(first: str, second: str, source: Path, as_json: bool) -> None:
+    """Compare two tokenizers on a text file (one text per line) or on the texts of a project.
+
+    FIRST and SECOND are names from `models list`, model folders or folders with tokenizer.json.
+    """
+    from workbench.operations import tokenizers as operations
+
+    found = operations.compare((first, second), _texts(source))
+    if as_json:
+        emit([{"name": name, **fit.to_json()} for name, fit in found.items()])
+        return
+    head = (_("Tokenizer"), _("Units per word"), _("Unknown"))
+    limits = [*next(iter(found.values())).cut]
+    cut = tuple(_("Cut at {limit}").format(limit=limit) for limit in limits)
+    share = _("{share:.1%}")
+    rows = [
+        (
+            plain(name),
+            _("{n:.2f}").format(n=fit.fertility),
+            share.format(share=fit.unknown),
+            *(share.format(share=fit.cut[limit]) for limit in limits),
+        )
+        for name, fit in found.items()
+    ]
+    table((*head, *cut), rows)
+
+
+@tokenizer.command()
+@click.argument("model", required=False)
+@click.argument("words", nargs=-1)
+@click.option(
+    "--merges",
+    "source",
+    type=PROJECT,
+    metavar="FILE_OR_PROJECT",
+    help=_("Show the first merges on this text, by score and by count."),
+)
+@click.option("--steps", type=click.IntRange(1, 1000), default=10, show_default=True)
+@as_json
+def show(
+    model: str | None, words: tuple[str, ...], source: Path | None, steps: int, as_json: bool
+) -> None:
+    """Show how the tokenizer of MODEL divides WORDS, step by step for WordPiece.
+
+    With --merges, show how WordPiece chooses its first merges: by the score f(ab) / (f(a) f(b))
+    and by the count.
+    """
+    from workbench.operations import tokenizers as operations
+
+    if source is not None:
+        counts = operations.counts_of(_texts(source))
+        found = {rule: operations.merges(counts, rule, steps) for rule in ("score", "count")}
+        if as_json:
+            emit({rule: [one.to_json() for one in rows] for rule, rows in found.items()})
+        else:
+            _show_merges(found)
+        return
+    if model is None or not words:
+        raise click.UsageError(_("MODEL and WORDS, or --merges, are required."))
+    divided = operations.divide(model, words)
+    if as_json:
+        emit([_division(one) for one in divided])
+    else:
+        for one in divided:
+            _show_division(one)
+
+
+def _texts(source: Path) -> Iterator[str]:
+    from workbench.operations import vectors
+    from workbench.pretraining.texts import Texts
+
+    if source.suffix == paths.PROJECT_SUFFIX:
+        with reading(source) as project:
+            yield from vectors.texts_of(project)
+    else:
+        for document in Texts([source]):
+            yield from document
+
+
+def _show_merges(found: dict[str, list[Merge]]) -> None:
+    titles = {"score": _("By score f(ab) / (f(a) f(b)):"), "count": _("By count f(ab):")}
+    for rule, rows in found.items():
+        say(titles[rule])
+        head = (_("Merge"), _("First"), _("Second"), "f(ab)", "f(a)", "f(b)", _("Score"))
+        table(
+            head,
+            [
+                (
+                    *map(plain, (one.merged, one.first, one.second)),
+                    *(one.count, one.first_count, one.second_count, f"{one.score:.6f}"),
+                )
+                for one in rows
+            ],
+        )
+        say()
+
+
+def _division(one: Division) -> dict[str, Any]:
+    steps = [{"position": s.position, "tried": [*s.tried], "found": s.found} for s in one.steps]
+    return {"word": one.word, "units": [*one.units], "steps": steps}
+
+
+def _show_division(one: Division) -> None:
+    say(_("{word}: {units}").format(word=plain(one.word), units=" ".join(map(plain, one.units))))
+    for step in one.steps:
+        told = _("Position {at}: {found}, after {n} longer candidates")
+        none = _("Position {at}: no match; the whole word is unknown")
+        chosen = told if step.found else none
+        say("  " + chosen.format(at=step.position, found=plain(step.found), n=len(step.tried) - 1))

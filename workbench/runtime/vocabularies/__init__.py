@@ -1,0 +1,1 @@
+"""Subword vocabularies: learned from text, compared, and applied step by step."""
