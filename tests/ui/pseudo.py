@@ -52,8 +52,9 @@ ALLOWED = (
         "names of files",
     ),
     (r"\b(starter-(bert|gpt)|distilbert-base-uncased)\b", "names of models"),
+    (r"\b(\w+\.)+(weight|bias)\b", "names of weights"),
     (
-        r"\b(bert|gpt2|float16|float32|apache-2\.0)\b",
+        r"\b(bert|gpt2|xlnet|float16|float32|apache-2\.0)\b",
         "families, number formats and licences, as model folders name them",
     ),
     (
