@@ -138,3 +138,17 @@ def test_the_catalogue_is_searched_and_sorted(ask, call):
     assert code == 0 and out.index("BERT tiny") < out.index("GPT-3") < out.index("Flair news")
     assert call("models", "catalogue", "--search", "no such model")[1] == "No model matches.\n"
     assert call("models", "catalogue", "--sort", "nix")[0] == 2
+
+
+@pytest.mark.process
+def test_the_model_that_suits_a_project_is_recommended(ask, call, tmp_path):
+    call("sample", tmp_path / "s")
+    (file,) = (tmp_path / "s").glob("*.glossbench")
+    arguments = ("models", "suit", file, "--model", "starter-gpt", "--sample", 5)
+
+    found = ask("models-suit", *arguments)
+
+    (row,) = found["models"]
+    assert found["texts"] == 5 and row["kind"] == "causal" and row["perplexity"] > 1
+    assert "starter-gpt suits this text best" in found["recommendation"]
+    assert call("models", "suit", file, "--model", "nix")[0] == 1

@@ -1,4 +1,4 @@
-"""`models list|info|catalogue|add|remove`."""
+"""`models list|info|catalogue|suit|add|remove`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from workbench.base.i18n import _, ngettext
-from workbench.cli.output import as_json, emit, plain, say, size, table
+from workbench.cli.output import Progress, as_json, emit, plain, say, size, table
+from workbench.cli.session import PROJECT
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
     from workbench.models.spec.catalogue import Published
+    from workbench.operations.suit import Ranked
 
 
 @click.group()
@@ -165,6 +167,66 @@ def _published_row(one: Published) -> tuple[str | int | None, ...]:
         *(one.name, one.paper, one.year, parameters, one.objectives),
         *(_(DIRECTIONS[one.direction]), one.licence or None, one.hub or None, installed),
     )
+
+
+@models.command("suit")
+@click.argument("source", type=PROJECT, metavar="PROJECT")
+@click.option("--model", "names", multiple=True, help=_("Measure only these models."))
+@click.option(
+    "--sample", "count", type=click.IntRange(1), default=200, show_default=True, help=_("Texts.")
+)
+@click.option("--seed", type=int, default=1, show_default=True, help=_("Random seed."))
+@as_json
+def suit(source: Path, names: tuple[str, ...], count: int, seed: int, as_json: bool) -> None:
+    """Measure which installed model suits the texts of a project.
+
+    Unknown words, units per word, truncated texts and perplexity on a sample. Perplexity is
+    compared within one kind only.
+    """
+    from workbench.cli.session import failed, reading, session
+    from workbench.operations import models as operations
+    from workbench.operations import suit as suiting
+    from workbench.operations.vectors import texts_of
+    from workbench.pretraining.results import ModelFit
+
+    cards = [operations.find(name) for name in names] or list(operations.list())
+    with reading(source) as project:
+        texts = suiting.sample(texts_of(project), count, seed)
+    progress = Progress(_("Measuring"), quiet=as_json)
+    with session(None) as opened:
+        job = suiting.start(opened.queue, cards, texts, seed=seed)
+        opened.wait(job, progress.heard)
+    progress.end()
+    if job.status not in ("done", "stopped"):
+        raise failed(job, _("The measurement"))
+    rows = suiting.ranked(map(ModelFit.from_json, job.result["fits"]))
+    if as_json:
+        told = suiting.recommendation(rows)
+        emit({"texts": len(texts), "recommendation": told, "models": [r.to_json() for r in rows]})
+    else:
+        _show_suit(rows)
+
+
+def _show_suit(rows: tuple[Ranked, ...]) -> None:
+    from workbench.operations import suit as suiting
+
+    share, number = _("{share:.1%}"), _("{n:,.1f}")
+    head = (_("Model"), _("Family"), _("Unknown"), _("Units per word"), _("Cut"), _("Limit"))
+    table(
+        (*head, _("Perplexity"), _("Kind"), _("Recommendation")),
+        [
+            (
+                *(plain(row.fit.name), row.fit.family, share.format(share=row.fit.unknown)),
+                _("{n:.2f}").format(n=row.fit.fertility),
+                *(share.format(share=row.fit.cut), row.fit.limit or None),
+                number.format(n=row.fit.perplexity) if row.fit.perplexity else None,
+                _(suiting.KINDS[row.fit.kind]) if row.fit.kind else None,
+                row.words,
+            )
+            for row in rows
+        ],
+    )
+    say(suiting.recommendation(rows))
 
 
 @models.command("add")

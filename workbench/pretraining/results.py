@@ -1,4 +1,4 @@
-"""The result of a pretraining. Does not import torch."""
+"""Results of a pretraining, and of measuring how models fit a text. Does not import torch."""
 
 from __future__ import annotations
 
@@ -68,3 +68,44 @@ class PretrainResult:
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> PretrainResult:
         return cls(**{**raw, "curve": tuple(raw["curve"])})
+
+
+# Kinds of perplexity. Only values of one kind can be compared.
+PSEUDO, CAUSAL, BOTH, CHARACTER, NONE = "pseudo", "causal", "both", "character", ""
+
+
+@dataclass(frozen=True)
+class ModelFit:
+    """How well a model fits a sample of texts.
+
+    unknown, cut, cut_at: fractions. fertility: units per word. cut: of texts with more units than
+    the model takes; cut_at: limit → the same for that many units. limit: 0 if there is none.
+    kind: of the perplexity. perplexity: per word, for CHARACTER per character; 0 without one.
+    per_character: perplexity per character of the text, for all kinds. scored: predicted units.
+    lengths: units of each text, special ones included. split: words divided most often, as
+    (word, units, count, texts). problem: why the model could not be measured.
+    """
+
+    name: str
+    family: str
+    unknown: float = 0.0
+    fertility: float = 0.0
+    cut: float = 0.0
+    cut_at: Mapping[str, float] = field(default_factory=dict)
+    limit: int = 0
+    kind: str = NONE
+    perplexity: float = 0.0
+    per_character: float = 0.0
+    scored: int = 0
+    seconds: float = 0.0
+    lengths: tuple[int, ...] = ()
+    split: tuple[tuple[str, tuple[str, ...], int, int], ...] = ()
+    problem: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> ModelFit:
+        split = tuple((word, tuple(units), n, texts) for word, units, n, texts in raw["split"])
+        return cls(**{**raw, "lengths": tuple(raw["lengths"]), "split": split})

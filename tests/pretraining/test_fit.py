@@ -1,0 +1,70 @@
+"""The fit of models to a text, against likelihoods that are computed directly."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+
+from workbench.base import paths
+from workbench.models.generate import LanguageModel
+from workbench.pretraining.fit import run
+from workbench.pretraining.results import ModelFit
+
+DATA = Path(__file__).parents[1] / "data"
+TEXTS = ["The train to the airport is late.", "A bus stops here."]
+
+
+def measured(tmp_path, *models, texts=TEXTS, seconds=60.0):
+    (tmp_path / "texts.json").write_text(json.dumps(texts))
+    named = [{"name": one.name, "path": str(one), "allow_pickle": True} for one in models]
+    params = {"models": named, "texts": str(tmp_path / "texts.json"), "seconds": seconds, "seed": 1}
+    job, seen = run(params, tmp_path), []
+    while True:
+        try:
+            seen.append(next(job))
+        except StopIteration as end:
+            return [ModelFit.from_json(one) for one in end.value["fits"]], seen
+
+
+def test_the_pseudo_perplexity_masks_each_unit_alone(tmp_path, tiny_model):
+    (fit,), _seen = measured(tmp_path, tiny_model)
+    model = LanguageModel.load(tiny_model, device="cpu")
+    total, count = 0.0, 0
+    for text in TEXTS:
+        ids = model.tokenizer.backend.encode(text).ids
+        for at in range(1, len(ids) - 1):
+            row = torch.tensor([[*ids[:at], model.mask, *ids[at + 1 :]]])
+            inputs = {"input_ids": row, "attention_mask": torch.ones_like(row)}
+            scores = model.encoder.logits_at(inputs, torch.tensor([[at]]))[0, 0].log_softmax(-1)
+            total -= float(scores[ids[at]].detach())
+            count += 1
+
+    mean, words, characters = total / count, 13, sum(map(len, TEXTS))  # words with full stops
+    assert fit.kind == "pseudo" and fit.scored == count
+    assert fit.fertility == pytest.approx(count / words)
+    assert fit.perplexity == pytest.approx(math.exp(mean * count / words), rel=1e-3)
+    assert fit.per_character == pytest.approx(math.exp(mean * count / characters), rel=1e-3)
+
+
+def test_every_kind_of_model_is_measured_with_progress(tmp_path, data_folder):
+    models = (
+        paths.resource("models/starter-gpt"),
+        DATA / "awd_lstm" / "v1",
+        DATA / "char_lm" / "forward.pt",
+        data_folder / "vectors" / "skipgram.txt",
+    )
+    fits, seen = measured(tmp_path, *models, seconds=0.5)
+
+    assert [fit.kind for fit in fits] == ["causal", "causal", "character", ""]
+    assert all(fit.problem == "" for fit in fits) and fits[3].perplexity == 0
+    assert all(fit.perplexity > 1 and fit.scored > 10 for fit in fits[:3])
+    assert fits[3].fertility == pytest.approx(1.0, abs=0.2) and fits[3].limit == 0
+    assert [one["part"] for one in seen if one["kind"] == "progress"] == [0, 0.25, 0.5, 0.75]
+
+
+def test_a_model_that_fails_is_named_and_the_others_are_measured(tmp_path, tiny_model):
+    fits, _seen = measured(tmp_path, tmp_path / "nix", tiny_model, seconds=0.1)
+
+    assert fits[0].problem and fits[1].kind == "pseudo"

@@ -1,0 +1,149 @@
+"""Which model suits a text? Candidates measured on a sample in a worker, then ranked."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.base import scratch
+from workbench.base.errors import SpecError
+from workbench.base.i18n import N_, _, ngettext
+from workbench.jobs.events import Event, Finished
+from workbench.jobs.spec import JobSpec
+from workbench.pretraining.results import BOTH, CAUSAL, CHARACTER, NONE, PSEUDO, ModelFit
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.models.spec import ModelInfo
+
+TARGET = "workbench.pretraining.fit:run"
+SAMPLE = 200  # texts
+SECONDS = 3.0  # of scoring per model; loading and counting come on top
+MOST_UNKNOWN = 0.05  # fraction of unknown words of a suitable model
+MOST_UNITS = 2.5  # units per word of a suitable model that reads words or subwords
+KINDS = {
+    PSEUDO: N_("pseudo"),
+    CAUSAL: N_("causal"),
+    BOTH: N_("both"),
+    CHARACTER: N_("per character"),
+    NONE: "",
+}
+BEST = {
+    PSEUDO: N_("Recommended for spans and classes"),
+    CAUSAL: N_("Best for prompts and next words"),
+    BOTH: N_("Suits tags as frozen features"),
+    CHARACTER: N_("Suits tags; robust to spelling errors"),
+    NONE: N_("Baseline; not a language model"),
+}
+RULE = N_(
+    "A model suits the text if under 5 % of the words are unknown and it needs at most 2.5 units "
+    "per word. Among suitable models of one kind, the one with the lowest perplexity per character "
+    "is recommended."
+)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A measured model with its recommendation. best: of the suitable models of its kind."""
+
+    fit: ModelFit
+    suits: bool
+    best: bool
+    words: str
+
+    def to_json(self) -> dict[str, object]:
+        found = {**self.fit.to_json(), "suits": self.suits, "best": self.best}
+        return {**found, "recommendation": self.words}
+
+
+def sample(texts: Iterable[str], count: int = SAMPLE, seed: int = 1) -> list[str]:
+    """A seeded random sample of the texts with words, in their order. Raises SpecError."""
+    given = [text for text in texts if text.strip()]
+    if not given:
+        raise SpecError(_("There are no texts to measure on."), hint=_("Import text first."))
+    chosen = random.Random(seed).sample(range(len(given)), min(count, len(given)))
+    return [given[number] for number in sorted(chosen)]
+
+
+def start(queue: Queue, cards: Sequence[ModelInfo], texts: Sequence[str], *, seed: int = 1) -> Job:
+    """Measure usable models on texts in a worker; its result has `fits`.
+
+    Raises SpecError if none of the models is usable.
+    """
+    usable = [card for card in cards if card.usable]
+    if not usable:
+        raise SpecError(_("None of the models can be used."))
+    folder = scratch.make("suit")
+    given = folder / "texts.json"
+    given.write_text(json.dumps(list(texts)), encoding="utf-8")
+    models = [
+        {"name": card.name, "path": card.path, "allow_pickle": card.pickled} for card in usable
+    ]
+    params = {"models": models, "texts": str(given), "seconds": SECONDS, "seed": seed}
+    title = ngettext("Measure {n} model on a sample", "Measure {n} models on a sample", len(models))
+    spec = JobSpec(TARGET, params, str(folder), title=title.format(n=len(models)), stoppable=True)
+    job = queue.add(spec)
+
+    def heard(event: Event) -> None:
+        if isinstance(event, Finished):
+            scratch.remove(folder)
+
+    job.changed.connect(heard)
+    return job
+
+
+def ranked(fits: Iterable[ModelFit]) -> tuple[Ranked, ...]:
+    """Models with recommendations: suitable ones first, by kind, then by perplexity."""
+    found = list(fits)
+    suitable = [fit for fit in found if not _objection(fit)]
+    best = {
+        kind: min((fit for fit in suitable if fit.kind == kind), key=_perplexity, default=None)
+        for kind in KINDS
+    }
+    rows = [_ranked(fit, best[fit.kind]) for fit in found]
+    order = [*KINDS]
+    return tuple(
+        sorted(
+            rows,
+            key=lambda row: (not row.suits, order.index(row.fit.kind), _perplexity(row.fit)),
+        )
+    )
+
+
+def _perplexity(fit: ModelFit) -> float:
+    return fit.per_character or float("inf")
+
+
+def _ranked(fit: ModelFit, best: ModelFit | None) -> Ranked:
+    if objection := _objection(fit):
+        return Ranked(fit, False, False, objection)
+    if best is None or best is fit or not fit.kind:
+        return Ranked(fit, True, best is fit and bool(fit.kind), _(BEST[fit.kind]))
+    told = _("{times:.1f} times the perplexity of {name}")
+    times = fit.perplexity / best.perplexity if best.perplexity else 1.0
+    return Ranked(fit, True, False, told.format(times=times, name=best.name))
+
+
+def _objection(fit: ModelFit) -> str:
+    """Why a model does not suit the text, "" if it does."""
+    if fit.problem:
+        return fit.problem
+    if fit.unknown >= MOST_UNKNOWN:
+        return _("Not suitable: {share:.0%} of the words are unknown").format(share=fit.unknown)
+    if fit.fertility > MOST_UNITS and fit.kind != CHARACTER:
+        return _("Not suitable: {n:.1f} units per word").format(n=fit.fertility)
+    return ""
+
+
+def recommendation(rows: Sequence[Ranked]) -> str:
+    """The result in one sentence."""
+    best = next((row for row in rows if row.best), None)
+    if best is None:
+        return _("None of the measured models suits this text.")
+    told = _(
+        "{name} suits this text best: {unknown:.1%} unknown words, {units:.2f} units per word."
+    )
+    return told.format(name=best.fit.name, unknown=best.fit.unknown, units=best.fit.fertility)
