@@ -504,6 +504,28 @@ def _until_it_is_checked(way: Walk):
     return wait
 
 
+def compare(way: Walk, models) -> None:
+    """The comparison of models on the project's text: empty, running, measured."""
+    from workbench.operations import suit
+    from workbench.pretraining.results import ModelFit
+
+    models.view.show_part(1)
+    way.at("compare on my text, empty")
+    models.state.suit.update(busy=True, share=0.4, told="μέτρηση")
+    way.at("compare on my text, running")
+    shared = {"cut_at": {"128": 0.5}, "lengths": (10, 130), "split": (("άβ", ("ά", "β"), 3, 2),)}
+    kinds = ("pseudo", "pseudo", "causal", "both", "character", "")
+    fits = [
+        ModelFit(f"πρώτο {n}", "bert", 0.0, 1.2, 0.1, kind=kind, perplexity=9 + n, **shared)
+        for n, kind in enumerate(kinds)
+    ]
+    fits.append(ModelFit("ξένο", "bert", 0.9))
+    rows = suit.ranked(fits)
+    models.state.suit.update(busy=False, rows=rows, chosen=rows[0].fit.name)
+    way.at("compare on my text, measured")
+    models.view.show_part(0)
+
+
 def dialogs(way: Walk) -> None:
     from workbench.models.spec import ModelInfo
     from workbench.ui.dialogs.closing import ClosingQuestion
@@ -535,6 +557,7 @@ def dialogs(way: Walk) -> None:
     models.state.filter(search="nothing at all")
     way.at("no model matches")
     models.state.clear_filters()
+    compare(way, models)
     for stage in ("ask", "looking", "told", "fetching", "done"):
         found = Repository(
             "α",

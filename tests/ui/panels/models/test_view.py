@@ -7,7 +7,9 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 
 from tests import tiny_models
+from tests.inline import InlineQueue
 from workbench.models.results import Repository, RepositoryFile
+from workbench.pretraining.results import ModelFit
 from workbench.ui.panels.models.block_map import BlockMap
 from workbench.ui.panels.models.dialogs import Delete, Download, Trust
 
@@ -293,3 +295,55 @@ def test_a_download_is_deleted_only_after_a_question(panel, mine, user_dir, qtbo
     with_dialog(qtbot, button(panel, "Delete some/tiny").click, confirm)
     qtbot.waitUntil(lambda: len(installed(panel)) == 2)
     assert not repository.exists()
+
+
+# ---------------------------------------------------------------- compare on my text
+
+
+def fits():
+    """Results of three models, as the job returns them."""
+    split = [["Okafor", ["ok", "##af", "##or"], 3, 2]]
+    limit = {"limit": 512}
+    shared = {"cut_at": {"128": 0.5}, "lengths": [10, 40, 130], "split": split}
+    rows = (
+        ModelFit("starter-bert", "bert", 0.01, 1.2, 0.0, **limit, kind="pseudo", perplexity=303.2),
+        ModelFit("starter-gpt", "gpt2", 0.0, 1.4, 0.1, **limit, kind="causal", perplexity=3784.0),
+        ModelFit("foreign", "bert", 0.5, 1.1, 0.0, **limit, kind="pseudo", perplexity=12.0),
+    )
+    return [{**one.to_json(), "per_character": 2.0, **shared} for one in rows]
+
+
+def test_the_models_are_compared_on_the_projects_text(panel, app, qtbot, monkeypatch):
+    app.queue, app._queue_used = InlineQueue(dispatch=app.dispatch), True
+    ran = []
+    monkeypatch.setattr("workbench.pretraining.fit.run", lambda params, _folder: job(params, ran))
+    panel.view._views.button(1).click()
+    assert "Which model suits my text?" in visible(panel.view)
+    button(panel, "Measure installed models").click()
+    qtbot.waitUntil(lambda: bool(panel.state.suit.rows))
+
+    table = panel.view._parts.widget(1)._table
+    texts = [[column.text(row) for column in table.rows_model.columns] for row in table.rows()]
+    assert [row[0] for row in texts] == ["starter-bert", "starter-gpt", "foreign"]
+    assert texts[0][6:] == ["303", "pseudo", "Recommended for spans and classes"]
+    assert texts[2][8] == "Not suitable: 50% of the words are unknown"
+    assert {one["name"] for one in ran[0]["models"]} == {"starter-bert", "starter-gpt"}
+    assert "starter-bert suits this text best" in visible(panel.view)
+    button(panel, "Train with starter-bert").click()
+    qtbot.waitUntil(lambda: app.window.page == "train")
+
+
+def job(params, ran):
+    ran.append(params)
+    yield {"kind": "progress", "part": 0.5, "text": "starter-bert"}
+    return {"fits": fits()}
+
+
+def test_without_a_project_there_is_nothing_to_compare_on(app, qtbot):
+    app.go("models")
+    qtbot.waitUntil(lambda: app.window.panel("models") is not None)
+    panel = app.window.panel("models")
+    panel.view.show_part(1)
+
+    assert not button(panel, "Measure installed models").isEnabled()
+    assert "Open a project first." in visible(panel.view)

@@ -17,6 +17,7 @@ from workbench.operations import models as operations
 from workbench.ui import formats
 from workbench.ui.panels.models import listing
 from workbench.ui.panels.models.listing import Row
+from workbench.ui.panels.models.suit_state import SuitState
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
@@ -50,6 +51,7 @@ class ModelsState(State):
         self.flat = False
         self.rows = self._shown()
         self.chosen = ""
+        self.suit = SuitState(context)
         self.maps: Mapping[str, ModelMap] = {}
         self._reading: set[str] = set()  # paths of models whose blocks are being read
 
@@ -94,6 +96,10 @@ class ModelsState(State):
     def _failed(self, error: Exception) -> None:
         self._set_cards(self.cards or ())
         self.context.fail(error)
+
+    def close(self) -> None:
+        self.suit.close()
+        super().close()
 
     # ---------------------------------------------------------------- the list
 

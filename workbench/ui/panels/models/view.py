@@ -26,6 +26,7 @@ from workbench.ui.panels.models import listing
 from workbench.ui.panels.models.cards import ModelCard, PublishedCard
 from workbench.ui.panels.models.family_table import FamilyTable
 from workbench.ui.panels.models.state import DIRECTION_CHOICES, ModelsState
+from workbench.ui.panels.models.suit_view import SuitView
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import choose, combo, fill
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 CARD_WIDTH = (300, 370)  # pixels at 100 %, in narrow and wide windows
 WIDE = 1180
+CATALOGUE, COMPARE = range(2)
 SHOWN = (
     (listing.ALL, _("All {n}")),
     (listing.INSTALLED, _("Installed {n}")),
@@ -55,7 +57,11 @@ class ModelsView(View):
         self._plot: SizePlot | None = None
         self._add = Button(_("Add from folder…"), "folder-open", on=self.ask_folder)
         self._download = Button(_("Download by id…"), "download", on=self.ask_id)
-        self._header = PageHeader(_("Models"), "", self._download, self._add)
+        self._views = Segments(
+            (CATALOGUE, _("Catalogue")), (COMPARE, _("Compare on my text")), name=_("View")
+        )
+        self._views.chosen.connect(self.show_part)
+        self._header = PageHeader(_("Models"), "", self._views, self._download, self._add)
         self._card: ModelCard | PublishedCard | None = None
         self._table = FamilyTable()
         self._table.chosen.connect(self._table_chosen)
@@ -81,11 +87,15 @@ class ModelsView(View):
         body.addLayout(left, 1)
         body.addWidget(self._right)
         body.setContentsMargins(24, 16, 24, 20)
+        catalogue = QFrame()
+        catalogue.setLayout(body)
+        self._parts = LaterStack(lambda: catalogue, lambda: SuitView(state.suit))
+        self._parts.setCurrentIndex(CATALOGUE)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._header)
-        layout.addLayout(body, 1)
+        layout.addWidget(self._parts, 1)
         self.first = self._table
 
     def _filters(self) -> TurningRow:
@@ -111,6 +121,11 @@ class ModelsView(View):
         for box in (self._direction, self._licence):
             fixed(box, theme.px(148))
         return TurningRow((self._search, 1), self._shown, self._direction, self._licence)
+
+    def show_part(self, part: int) -> None:
+        """Show the catalogue or the comparison on the project's text."""
+        self._views.set(part)
+        self._parts.setCurrentIndex(part)
 
     def _no_match(self) -> EmptyState:
         clear_all = Button(_("Clear filters"), "x", on=self.state.clear_filters)

@@ -1,0 +1,178 @@
+"""Which model suits my text? The job that measures the installed models, and its table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _, ngettext
+from workbench.operations import models as operations
+from workbench.operations import suit
+from workbench.operations.suit import Ranked
+from workbench.operations.vectors import texts_of
+from workbench.pretraining.results import ModelFit
+from workbench.ui import formats
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+    from workbench.ui.panel import PanelContext
+
+SAMPLES = (50, 200, 1000)  # texts
+SEED = 1
+BINS = 18  # of the histogram of lengths
+KINDS, RULE = suit.KINDS, suit.RULE
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Texts by their number of units: `counts[i]` of them have i · width to (i + 1) · width."""
+
+    width: int
+    counts: tuple[int, ...]
+
+
+class SuitState(State):
+    """`rows`: measured models, best first; `chosen`: name of the selected one.
+
+    `share`: of the measurement that is running, None while the sample is drawn.
+    """
+
+    def __init__(self, context: PanelContext) -> None:
+        super().__init__()
+        self.context = context
+        self.rows: tuple[Ranked, ...] = ()
+        self.chosen, self.told, self.error = "", "", ""
+        self.sample = suit.SAMPLE
+        self.busy, self.share = False, 0.0
+        self._job: Job | None = None
+
+    @property
+    def can_measure(self) -> bool:
+        return self.context.project is not None and not self.busy
+
+    @property
+    def can_train(self) -> bool:
+        project = self.context.project
+        return project is not None and not project.read_only
+
+    @property
+    def best(self) -> Ranked | None:
+        return next((row for row in self.rows if row.best), None)
+
+    @property
+    def selected(self) -> Ranked | None:
+        return next((row for row in self.rows if row.fit.name == self.chosen), None)
+
+    def set_sample(self, count: int) -> None:
+        self.update(sample=count)
+
+    def choose(self, name: str) -> None:
+        self.update(chosen=name)
+
+    def train(self) -> None:
+        if self.best is not None:
+            self.context.go("train", model=self.best.fit.name)
+
+    # ---------------------------------------------------------------- the job
+
+    def measure(self) -> None:
+        """Draw the sample off the main thread, then measure all usable models in a worker."""
+        project, count = self.context.project, self.sample
+        if project is None or self.busy:
+            return
+        settings = self.context.settings
+        self.update(busy=True, share=None, error="", told=_("Drawing a sample…"))
+        self.context.run(
+            lambda: (
+                suit.sample(texts_of(project), count, SEED),
+                [card for card in operations.list(settings) if card.usable],
+            ),
+            lambda found: self._start(*found),
+            self._failed,
+        )
+
+    def _start(self, texts: list[str], cards: list[operations.ModelInfo]) -> None:
+        try:
+            job = self._job = suit.start(self.context.queue, cards, texts, seed=SEED)
+        except WorkbenchError as error:
+            self._failed(error)
+            return
+        self.listen(job.changed, lambda _event: self._heard(job, len(texts)))
+
+    def _failed(self, error: Exception) -> None:
+        self.update(busy=False, error=str(error), told="")
+
+    def _heard(self, job: Job, texts: int) -> None:
+        if job is not self._job:
+            return
+        if not job.over:
+            name = str(job.progress.get("text", ""))
+            told = _("Measuring {name}…").format(name=name) if name else _("Starting…")
+            self.update(share=job.progress.get("part", 0.0), told=told)
+        elif job.status in ("done", "stopped"):
+            rows = suit.ranked(map(ModelFit.from_json, job.result["fits"]))
+            chosen = rows[0].fit.name if rows else ""
+            told = self._summary(rows, texts)
+            self.update(busy=False, rows=rows, chosen=chosen, told=told, share=1.0)
+        elif job.status == "cancelled":
+            self.update(busy=False, told=_("Cancelled."))
+        else:
+            self.update(busy=False, error=f"{job.message} {job.hint}".strip(), told="")
+
+    def _summary(self, rows: tuple[Ranked, ...], texts: int) -> str:
+        seconds = sum(row.fit.seconds for row in rows)
+        told = ngettext(
+            "{n} model on {texts} texts in {seconds} s",
+            "{n} models on {texts} texts in {seconds} s",
+            len(rows),
+        )
+        return told.format(n=len(rows), texts=texts, seconds=round(seconds))
+
+    def cancel(self) -> None:
+        if self._job is not None and not self._job.over:
+            self._job.cancel()
+
+    def close(self) -> None:
+        self.cancel()
+        super().close()
+
+
+def figure(row: Ranked) -> str:
+    """The perplexity, "–" without one."""
+    if not row.fit.perplexity:
+        return "–"
+    value = row.fit.perplexity
+    return formats.count(round(value)) if value >= 100 else formats.significant(value, 3)
+
+
+def kind_words(row: Ranked) -> str:
+    return _(KINDS[row.fit.kind]) if row.fit.kind else ""
+
+
+def rule_words() -> str:
+    return _(RULE)
+
+
+def recommendation(rows: tuple[Ranked, ...]) -> str:
+    return suit.recommendation(rows) if rows else ""
+
+
+def histogram(fit: ModelFit) -> Histogram:
+    """Lengths of the texts in at most BINS intervals of a round width."""
+    longest = max(fit.lengths, default=0)
+    width = next(size for size in (4, 8, 16, 32, 64, 128, 1 << 20) if longest < BINS * size)
+    counts = Counter(min(length // width, BINS - 1) for length in fit.lengths)
+    last = max(counts, default=0)
+    return Histogram(width, tuple(counts[at] for at in range(last + 1)))
+
+
+def length_words(fit: ModelFit) -> str:
+    """Median and longest length."""
+    if not fit.lengths:
+        return ""
+    ordered = sorted(fit.lengths)
+    told = _("{name}: median {median} units, longest {longest}")
+    return told.format(name=fit.name, median=ordered[len(ordered) // 2], longest=ordered[-1])

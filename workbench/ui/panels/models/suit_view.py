@@ -1,0 +1,302 @@
+"""Compare on my text: a row per installed model, the lengths of texts, and words that are split."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtWidgets import QFrame
+
+from workbench.base.events import ALL, concerns
+from workbench.base.i18n import _, ngettext
+from workbench.ui import formats, plain, theme
+from workbench.ui.panels.models.suit_state import (
+    SAMPLES,
+    SuitState,
+    figure,
+    histogram,
+    kind_words,
+    length_words,
+    recommendation,
+    rule_words,
+)
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.field import combo
+from workbench.ui.widgets.later import LaterStack
+from workbench.ui.widgets.layout import card, column, fill, fixed, row, scrolled
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import Elided, words
+
+if TYPE_CHECKING:
+    from workbench.operations.suit import Ranked
+
+NOTE = _(
+    "Perplexity is per word, of character models per character. Compare it only within one kind: "
+    "the pseudo-perplexity of masked models, which see both sides, is usually lower than the "
+    "perplexity of causal models, which see the left side only."
+)
+
+
+def _icon(one: Ranked) -> tuple[str, str]:
+    if not one.suits:
+        return "triangle-alert", "warn"
+    return ("circle-check", "good") if one.best else ("circle", "faint")
+
+
+def _share(value: float) -> str:
+    return formats.points(value)
+
+
+COLUMNS = (
+    Column(_("Model"), lambda one: one.fit.name, 190, icon=_icon, sort=lambda one: one.fit.name),
+    Column(_("Family"), lambda one: one.fit.family, 100, sort=lambda one: one.fit.family),
+    Column(
+        _("Unknown, %"),
+        lambda one: _share(one.fit.unknown),
+        108,
+        right=True,
+        sort=lambda one: one.fit.unknown,
+        hint=_("Words with a letter that the vocabulary does not have"),
+    ),
+    Column(
+        _("Units per word"),
+        lambda one: formats.significant(one.fit.fertility, 3),
+        130,
+        right=True,
+        sort=lambda one: one.fit.fertility,
+        hint=_("Subwords, words or characters, without special ones"),
+    ),
+    Column(
+        _("Cut, %"),
+        lambda one: _share(one.fit.cut),
+        66,
+        right=True,
+        sort=lambda one: one.fit.cut,
+        hint=_("Texts that exceed the maximum length of the model"),
+    ),
+    Column(
+        _("Limit"),
+        lambda one: formats.count(one.fit.limit) if one.fit.limit else _("none"),
+        66,
+        right=True,
+    ),
+    Column(
+        _("Perplexity"),
+        figure,
+        90,
+        right=True,
+        sort=lambda one: one.fit.perplexity or None,
+        hint=NOTE,
+    ),
+    Column(_("Kind"), kind_words, 104, sort=kind_words),
+    Column(
+        _("Recommendation"),
+        lambda one: one.words,
+        prose=True,
+        tip=lambda one: one.words,
+        hint=rule_words(),
+    ),
+)
+SPLIT = (
+    Column(_("Word"), lambda one: one[0], 130),
+    Column(_("Units"), lambda one: " · ".join(one[1]), prose=True),
+    Column(_("Count"), lambda one: formats.count(one[2]), 64, right=True, sort=lambda one: one[2]),
+    Column(_("Texts"), lambda one: formats.count(one[3]), 64, right=True, sort=lambda one: one[3]),
+)
+
+
+class SuitView(QFrame):
+    """The second view of the Models page."""
+
+    def __init__(self, state: SuitState):
+        super().__init__()
+        self.state = state
+        self._stack = LaterStack(self._empty, self._result)
+        self._sample = combo(
+            [(n, ngettext("{n} text", "{n} texts", n).format(n=formats.count(n))) for n in SAMPLES],
+            value=state.sample,
+            name=_("Sample"),
+        )
+        self._sample.currentIndexChanged.connect(
+            lambda _at: state.set_sample(self._sample.currentData())
+        )
+        fixed(self._sample, theme.px(140))
+        self._measure = Button(_("Measure"), "gauge", on=state.measure)
+        self._cancel = Button(_("Cancel"), "x", on=state.cancel, name=_("Cancel the measurement"))
+        self._meter = fixed(Meter(0.0, name=_("Progress of the measurement")), 160)
+        self._told = Elided("", "small", "muted")
+        self._error = Callout("", "bad")
+        top = row(
+            words(_("Random sample of the project"), "small", "muted"),
+            self._sample,
+            self._measure,
+            self._cancel,
+            self._meter,
+            (self._told, 1),
+            gap=10,
+        )
+        fill(self, top, self._error, (self._stack, 1), gap=12, margins=(24, 16, 24, 20))
+        state.listen(state.changed, self.render)
+        self.first = self._measure
+        self.render(ALL)
+
+    def _empty(self) -> EmptyState:
+        self._go = Button(_("Measure installed models"), "gauge", "primary", on=self.state.measure)
+        hint = _(
+            "Unknown words, units per word, truncated texts and perplexity of every installed "
+            "model on a sample of the project."
+        )
+        return EmptyState("gauge", _("Which model suits my text?"), hint, self._go)
+
+    def _result(self) -> QFrame:
+        self._train = Button("", "activity", "primary", small=True, on=self.state.train)
+        self._sentence = Elided("", "small", "muted")
+        plain.set_tip(self._sentence, rule_words())
+        self._table = Table(COLUMNS, name=_("Measured models"), key=lambda one: one.fit.name)
+        self._table.chosen.connect(self._chosen)
+        self._table.opened.connect(lambda one: self.state.context.go("train", model=one.fit.name))
+        head = row(
+            words(_("Which model suits my text?"), weight=600),
+            (self._sentence, 1),
+            self._train,
+            gap=10,
+        )
+        self._lengths = _Lengths()
+        self._split_note = Elided("", "caption", "muted")
+        self._split = Table(SPLIT, name=_("Words split most often"), key=lambda one: one[0])
+        below = row(
+            (self._lengths, 1),
+            (
+                card(
+                    row(
+                        words(_("Words split most often"), weight=600),
+                        (self._split_note, 1),
+                    ),
+                    (self._split, 1),
+                ),
+                1,
+            ),
+            gap=16,
+        )
+        fixed(below, height=theme.px(290))
+        above = card(head, self._table, Callout(NOTE))
+        return scrolled(column(above, below, None, gap=16))
+
+    def _chosen(self) -> None:
+        for one in self._table.chosen_rows():
+            self.state.choose(one.fit.name)
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        self._measure.setEnabled(state.can_measure)
+        self._measure.set_text(_("Measure again") if state.rows else _("Measure"))
+        self._cancel.setVisible(state.busy)
+        self._meter.setVisible(state.busy)
+        self._meter.set(state.share)
+        reason = "" if state.context.project is not None else _("Open a project first.")
+        self._told.setText(state.told or reason)
+        self._error.set(state.error)
+        self._stack.setCurrentIndex(1 if state.rows else 0)
+        if not state.rows:
+            self._go.setEnabled(state.can_measure)
+            return
+        if concerns(fields, "rows"):
+            self._table.set_rows(state.rows)
+            self._table.fit_height(9)
+            self._sentence.setText(recommendation(state.rows))
+            best = state.best
+            self._train.setVisible(best is not None)
+            if best is not None:
+                self._train.set_text(_("Train with {name}").format(name=best.fit.name))
+            self._train.setEnabled(state.can_train)
+        if concerns(fields, "rows", "chosen"):
+            self._table.choose({state.chosen})
+            self._render_chosen()
+
+    def _render_chosen(self) -> None:
+        one = self.state.selected
+        if one is None:
+            return
+        self._lengths.show_fit(one)
+        self._split.set_rows(one.fit.split)
+        self._split_note.setText(one.fit.name if one.fit.split else _("No word is split"))
+
+
+class _Lengths(QFrame):
+    """Histogram of the units per text, with the fraction that common limits cut."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        import pyqtgraph
+
+        self._pg, self._shown = pyqtgraph, None
+        self.setProperty("part", "card")
+        self._note = Elided("", "caption", "muted")
+        self.view = pyqtgraph.PlotWidget()
+        self.view.setFrameShape(QFrame.Shape.NoFrame)
+        self.view.setMenuEnabled(False)
+        menu = self.view.getPlotItem().ctrlMenu  # without a parent it would outlive the plot
+        menu.setParent(self.view, menu.windowFlags())
+        self.view.hideButtons()
+        self.view.setMouseEnabled(x=False, y=False)
+        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.view.setAccessibleName(_("Length of texts"))
+        self.view.setMinimumHeight(150)
+        head = row(words(_("Length of texts"), weight=600), (self._note, 1))
+        fill(self, head, (self.view, 1), gap=2, margins=(14, 10, 10, 8))
+        self._dress()
+
+    def show_fit(self, one: Ranked) -> None:
+        self._shown: Any = one.fit
+        self._note.setText(length_words(one.fit))
+        self.view.setAccessibleDescription(length_words(one.fit))
+        self._draw()
+
+    def _draw(self) -> None:
+        fit = self._shown
+        if fit is None:
+            return
+        found = histogram(fit)
+        self.view.clear()
+        places = [(at + 0.5) * found.width for at in range(len(found.counts))]
+        brush = self._pg.mkBrush(theme.colour("accent"))
+        self.view.addItem(
+            self._pg.BarGraphItem(
+                x=places, height=found.counts, width=0.86 * found.width, brush=brush, pen=None
+            )
+        )
+        end = len(found.counts) * found.width
+        top = max(found.counts, default=1) * 1.15 or 1
+        pen = self._pg.mkPen(theme.colour("warn"), width=1.3, style=Qt.PenStyle.DashLine)
+        for limit, share in fit.cut_at.items():
+            if float(limit) <= end:
+                told = _("above {limit}: {share} %").format(limit=limit, share=_share(share))
+                line = self._pg.InfiniteLine(float(limit), pen=pen)
+                name = self._pg.TextItem(
+                    told, color=theme.colour("warn"), anchor=(float(float(limit) > end / 2), 0)
+                )
+                name.setFont(theme.font("caption"))
+                name.setPos(float(limit), top)
+                self.view.addItem(line)
+                self.view.addItem(name, ignoreBounds=True)
+        self.view.setXRange(0, end, padding=0.02)
+        self.view.setYRange(0, top, padding=0)
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "view"):
+            self._dress()
+            self._draw()
+        super().changeEvent(event)
+
+    def _dress(self) -> None:
+        self.view.setBackground(theme.colour("surface"))
+        for side in ("left", "bottom"):
+            axis = self.view.getAxis(side)
+            axis.setPen(self._pg.mkPen(theme.colour("line")))
+            axis.setTextPen(self._pg.mkPen(theme.colour("muted")))
+            axis.setStyle(tickLength=-4, tickFont=theme.font("caption"))
+        self.view.setLabel("bottom", _("Units per text"), color=theme.colour("muted"))
+        self.view.showGrid(y=True, alpha=0.15)
