@@ -6,7 +6,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from urllib.parse import parse_qs, unquote, urlparse
 
 COMMIT = "c" * 40
 
@@ -50,6 +50,8 @@ class HubServer:
     def answer(self, request, *, body: bool) -> None:
         path = unquote(urlparse(request.path).path)
         self.seen.append((request.command, path))
+        if path == "/api/models":
+            return self._search(request)
         if path.startswith("/api/models/"):
             return self._about(request, path)
         for id, folder in self.models.items():
@@ -58,6 +60,17 @@ class HubServer:
                 if file.is_file():
                     return self._file(request, file.read_bytes(), body=body)
         _send(request, 404, b"{}", {"X-Error-Code": "EntryNotFound"})
+
+    def _search(self, request) -> None:
+        """Models whose id contains the words of the query."""
+        words = parse_qs(urlparse(request.path).query).get("search", [""])[0]
+        found = [
+            {"_id": id, "id": id, "downloads": 7, "tags": ["bert", "license:mit"], "private": False}
+            for id in self.models
+            if words in id
+        ]
+        found.append({"_id": "x", "id": "other/unknown", "tags": ["diffusers"], "private": False})
+        return _send(request, 200, json.dumps(found).encode(), {"Content-Type": "application/json"})
 
     def _about(self, request, path: str) -> None:
         id = path.removeprefix("/api/models/").split("/revision/")[0]

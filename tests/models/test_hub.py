@@ -126,3 +126,17 @@ def test_no_server_is_reported_as_such(queue, cache, monkeypatch):
     job = work(queue, models.look_up("some/tiny", ONLINE))
 
     assert job.status == "failed" and "127.0.0.1:9" in job.message and job.hint
+
+
+def test_the_hub_is_searched_for_models_of_supported_families(
+    queue, cache, tiny_model, monkeypatch
+):
+    with HubServer({"some/tiny": tiny_model, "other/model": tiny_model}) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        job = work(queue, models.search_hub("tiny", ONLINE))
+        revision = work(queue, models.look_up("some/tiny", ONLINE, revision="v1.0"))
+
+    assert job.status == "done", job.message
+    hit = {"id": "some/tiny", "downloads": 7, "family": "bert", "licence": "mit"}
+    assert job.result["hits"] == [hit]
+    assert revision.status == "done" and any("/revision/v1.0" in path for _, path in hub.seen)

@@ -16,7 +16,13 @@ from urllib.parse import urlparse
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.models import spec
-from workbench.models.results import Download, Repository, RepositoryFile
+from workbench.models.results import (
+    Download,
+    Repository,
+    RepositoryFile,
+    SearchHit,
+    SearchResult,
+)
 from workbench.models.spec import downloads
 
 if TYPE_CHECKING:
@@ -41,6 +47,7 @@ TOKENIZERS = (
     "tokenizer.model",
     "sentencepiece.bpe.model",
 )
+MOST_HITS = 20  # models that a search returns
 BLOCK = 1 << 20  # bytes per read
 
 
@@ -60,6 +67,27 @@ def look_up(
     }
     with _explained(params["id"]):
         return _described(params["id"], params.get("revision") or None).to_json()
+
+
+def search(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
+    """Job target. params: words. Returns a SearchResult as JSON: at most MOST_HITS models of
+    supported families, most downloaded first.
+    """
+    from huggingface_hub import HfApi
+
+    words = params["words"]
+    yield {"kind": "log", "line": _("Searching {endpoint}…").format(endpoint=_endpoint())}
+    known = spec.known_architectures()
+    hits: list[SearchHit] = []
+    with _explained(words):
+        for one in HfApi().list_models(search=words, sort="downloads", limit=2 * MOST_HITS):
+            family = next((tag for tag in one.tags or () if tag in known), "")
+            if family and len(hits) < MOST_HITS:
+                licence = _licence({}, one.tags or ())
+                hits.append(SearchHit(one.id, int(one.downloads or 0), family, licence))
+    return SearchResult(tuple(hits)).to_json()
 
 
 def download(

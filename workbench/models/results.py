@@ -61,3 +61,29 @@ class Download:
     def from_json(cls, raw: Mapping[str, Any]) -> Download:
         """Unknown fields are skipped."""
         return from_plain(cls, raw)
+
+
+@dataclass(frozen=True)
+class SearchHit:
+    """A model that a search of the hub found; family and licence as in Repository."""
+
+    id: str
+    downloads: int = 0
+    family: str = ""
+    licence: str = ""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """Models of supported families, most downloaded first."""
+
+    hits: tuple[SearchHit, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = to_plain(self)
+        return found
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> SearchResult:
+        """Unknown fields are skipped."""
+        return from_plain(cls, raw)

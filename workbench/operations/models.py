@@ -271,11 +271,21 @@ def allow_pickle(name: str, settings: Settings | None = None) -> ModelInfo:
 # ---------------------------------------------------------------- downloading
 
 
-def look_up(model_id: str, settings: Settings | None = None) -> JobSpec:
-    """A job that queries size and licence from the hub; its result is a Repository as JSON."""
-    return _hub_job(
-        "look_up", {"id": _checked(model_id)}, _("Look up {id}").format(id=model_id), settings
-    )
+def look_up(model_id: str, settings: Settings | None = None, *, revision: str = "") -> JobSpec:
+    """A job that queries size and licence from the hub; its result is a Repository as JSON.
+
+    revision: branch, tag or commit, "" for main.
+    """
+    params = {"id": _checked(model_id), "revision": revision.strip()}
+    return _hub_job("look_up", params, _("Look up {id}").format(id=model_id), settings)
+
+
+def search_hub(words: str, settings: Settings | None = None) -> JobSpec:
+    """A job that searches the hub; its result is a SearchResult as JSON."""
+    if not words.strip():
+        raise ModelError(_("Enter words to search for."))
+    title = _("Search for {words}").format(words=words.strip())
+    return _hub_job("search", {"words": words.strip()}, title, settings)
 
 
 def download(

@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,7 @@ def run(
 
 
 def _empty(kind: str, *, lowercase: bool) -> Backend:
-    made = {
+    made: dict[str, Callable[[], models.Model]] = {
         WORDPIECE: lambda: models.WordPiece(unk_token=UNKNOWN),
         WORDPIECE_SCORE: lambda: models.WordPiece(unk_token=UNKNOWN),
         BPE: lambda: models.BPE(unk_token=UNKNOWN),
@@ -133,7 +133,7 @@ def _by_library(backend: Backend, source: Path, params: Mapping[str, Any]) -> No
         "show_progress": False,
     }
     frequency = {"min_frequency": params["min_count"]}
-    made = {
+    made: dict[str, Callable[[], trainers.Trainer]] = {
         WORDPIECE: lambda: trainers.WordPieceTrainer(**common, **frequency),
         BPE: lambda: trainers.BpeTrainer(**common, **frequency),
         UNIGRAM: lambda: trainers.UnigramTrainer(**common, unk_token=UNKNOWN),

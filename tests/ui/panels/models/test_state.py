@@ -330,3 +330,24 @@ def test_closing_cancels_what_runs_and_typing_forgets_what_was_told(download, co
     download.look_up("some/tiny")
     download.close()
     assert context.queue.jobs[1].cancelled
+
+
+def test_the_hub_is_searched_and_a_revision_looked_up(download, context):
+    download.search("tiny bert")
+    assert download.stage == "searching" and download.busy
+    hits = [{"id": "some/tiny", "downloads": 7, "family": "bert", "licence": "mit"}]
+    context.queue.tell(context.queue.jobs[0], status="done", result={"hits": hits})
+
+    assert download.stage == "ask" and [hit.id for hit in download.hits] == ["some/tiny"]
+    download.look_up("some/tiny", " v1.0 ")
+    assert context.queue.jobs[1].spec.params == {"id": "some/tiny", "revision": "v1.0"}
+
+
+def test_a_search_needs_words_and_the_network(context):
+    download = DownloadState(context)
+    download.search("tiny")
+    assert "offline" in download.error
+    download.go_online()
+    download.search("  ")
+    assert "Enter words" in download.error and context.queue.jobs == []
+    download.close()

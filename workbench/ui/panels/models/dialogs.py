@@ -17,6 +17,7 @@ from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.layout import layout_of
 from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
@@ -36,12 +37,21 @@ class Download(Dialog):
             "Downloads from the Hugging Face Hub to its local cache. Size and license are "
             "shown before the download starts."
         )
-        super().__init__(parent, _("Download by id…"), hint, width=520)
+        super().__init__(parent, _("Download by id…"), hint, width=600)
         self.state = state
         self.id = QLineEdit(model_id)
         self.id.setPlaceholderText("distilbert/distilbert-base-uncased")
         self.id.textEdited.connect(lambda _text: state.again())
-        self._field = Field(_("Model id"), self.id)
+        self._search = Button(_("Search the Hub"), "search", on=self._search_hub)
+        self._field = Field(_("Model id or words to search for"), self.id, name=_("Model id"))
+        self._field.put_beside(self._search)
+        self.revision = QLineEdit()
+        self.revision.textEdited.connect(lambda _text: state.again())
+        hint = _("Branch, tag or commit; the main branch if empty")
+        self._revision = Field(_("Revision"), self.revision, hint)
+        self._hits = Table(HITS, name=_("Models on the Hub"), key=lambda hit: hit.id)
+        self._hits.chosen.connect(self._choose_hit)
+        self._hits.opened.connect(lambda hit: state.look_up(hit.id, self.revision.text()))
         self._offline = Callout(
             _("Offline mode is on."),
             "warn",
@@ -59,6 +69,8 @@ class Download(Dialog):
         self.put(
             self._offline,
             self._field,
+            self._hits,
+            self._revision,
             self._told,
             self._pickle,
             self._trust,
@@ -77,11 +89,19 @@ class Download(Dialog):
     def _act(self) -> None:
         stage = self.state.stage
         if stage == "ask":
-            self.state.look_up(self.id.text())
+            self.state.look_up(self.id.text(), self.revision.text())
         elif stage == "told":
             self.state.fetch()
         elif stage == "done":
             self.accept()
+
+    def _search_hub(self) -> None:
+        self.state.search(self.id.text())
+
+    def _choose_hit(self) -> None:
+        for hit in self._hits.chosen_rows():
+            self.id.setText(hit.id)
+            self.state.again()
 
     def _cancel(self) -> None:
         if self.state.busy:
@@ -97,7 +117,10 @@ class Download(Dialog):
     def render(self, fields: frozenset[str]) -> None:
         state, stage = self.state, self.state.stage
         self._offline.setVisible(state.offline)
-        self.id.setReadOnly(state.busy or stage == "done")
+        for line in (self.id, self.revision):
+            line.setReadOnly(state.busy or stage == "done")
+        self._search.setEnabled(not state.offline and not state.busy and stage != "done")
+        self._render_hits()
         self._told.set(repository_words(state.found) if state.found and stage != "done" else "")
         pickled = stage == "told" and bool(state.found and state.found.pickled)
         self._pickle.setVisible(pickled)
@@ -107,7 +130,8 @@ class Download(Dialog):
         self._meter.setVisible(state.busy)
         self._meter.set(state.share)
         self._file.setVisible(state.busy)
-        self._file.setText(_("Querying the Hub…") if stage == "looking" else state.file)
+        asking = stage in ("looking", "searching")
+        self._file.setText(_("Querying the Hub…") if asking else state.file)
         self._done.set(
             _("{id} is in the cache and can now be used.").format(
                 id=state.found.id if state.found else ""
@@ -130,12 +154,26 @@ class Download(Dialog):
         if self.isVisible():
             self._fit()
 
+    def _render_hits(self) -> None:
+        hits = self.state.hits
+        self._hits.setVisible(bool(hits) and self.state.stage in ("ask", "searching"))
+        if hits is not None:
+            self._hits.set_rows(hits)
+            self._hits.fit_height(6)
+            self._field.set_hint("" if hits else _("No model of a supported family was found."))
+
     def _fit(self) -> None:
         """Adapt the height to the contents."""
         layout_of(self).activate()
         self.resize(self.width(), layout_of(self).totalHeightForWidth(self.width()))
 
 
+HITS = (
+    Column(_("Model"), lambda hit: hit.id),
+    Column(_("Family"), lambda hit: hit.family, 90),
+    Column(_("License"), lambda hit: hit.licence, 104),
+    Column(_("Downloads"), lambda hit: formats.count(hit.downloads), 104, right=True),
+)
 MOST_FILES = 8  # maximum number of files named in a question
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.models.results import Download, Repository
+from workbench.models.results import Download, Repository, SearchHit, SearchResult
 from workbench.operations import models as operations
 from workbench.ui import formats
 
@@ -17,17 +17,21 @@ if TYPE_CHECKING:
     from workbench.jobs.spec import JobSpec
     from workbench.ui.panel import PanelContext
 
-STAGES = ("ask", "looking", "told", "fetching", "done")
+STAGES = ("ask", "searching", "looking", "told", "fetching", "done")
 
 
 class DownloadState(State):
-    """`stage` is one of STAGES. `found` is the Hub's answer, None before there is one."""
+    """`stage` is one of STAGES. `found` is the Hub's answer, None before there is one.
+
+    `hits`: models that the last search found, None before one.
+    """
 
     def __init__(self, context: PanelContext) -> None:
         super().__init__()
         self.context = context
         self.stage, self.error = "ask", ""
         self.found: Repository | None = None
+        self.hits: tuple[SearchHit, ...] | None = None
         self.share: float | None = 0.0
         self.file = ""
         self.trust = False
@@ -40,7 +44,7 @@ class DownloadState(State):
 
     @property
     def busy(self) -> bool:
-        return self.stage in ("looking", "fetching")
+        return self.stage in ("searching", "looking", "fetching")
 
     @property
     def can_fetch(self) -> bool:
@@ -61,9 +65,17 @@ class DownloadState(State):
         if not self.busy and self.stage != "ask":
             self.update(stage="ask", found=None, error="", trust=False)
 
-    def look_up(self, model_id: str) -> None:
+    def look_up(self, model_id: str, revision: str = "") -> None:
         if not self.busy:
-            self._begin("looking", lambda: operations.look_up(model_id, self.context.settings))
+            settings = self.context.settings
+            self._begin(
+                "looking", lambda: operations.look_up(model_id, settings, revision=revision)
+            )
+
+    def search(self, words: str) -> None:
+        """Search the Hub for models of supported families."""
+        if not self.busy:
+            self._begin("searching", lambda: operations.search_hub(words, self.context.settings))
 
     def fetch(self) -> None:
         if self.can_fetch:
@@ -110,8 +122,10 @@ class DownloadState(State):
             )
 
     def _ended(self, job: Job) -> None:
-        before = "ask" if self.stage == "looking" else "told"
-        if job.status == "done" and self.stage == "looking":
+        before = "told" if self.stage == "fetching" else "ask"
+        if job.status == "done" and self.stage == "searching":
+            self.update(stage="ask", hits=SearchResult.from_json(job.result).hits)
+        elif job.status == "done" and self.stage == "looking":
             self.update(stage="told", found=Repository.from_json(job.result))
         elif job.status == "done" and (path := Download.from_json(job.result).path):
             self.update(stage="done", share=1.0, path=path)

@@ -18,6 +18,7 @@ from workbench.ui import formats
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
+    from workbench.models.spec import ModelInfo
     from workbench.ui.panel import PanelContext
 
 SAMPLES = (50, 200, 1000)  # texts
@@ -94,7 +95,7 @@ class SuitState(State):
             self._failed,
         )
 
-    def _start(self, texts: list[str], cards: list[operations.ModelInfo]) -> None:
+    def _start(self, texts: list[str], cards: list[ModelInfo]) -> None:
         try:
             job = self._job = suit.start(self.context.queue, cards, texts, seed=SEED)
         except WorkbenchError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QFrame
@@ -32,6 +32,7 @@ from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.operations.suit import Ranked
+    from workbench.pretraining.results import ModelFit
 
 NOTE = _(
     "Perplexity is per word, of character models per character. Compare it only within one kind: "
@@ -232,7 +233,8 @@ class _Lengths(QFrame):
         super().__init__()
         import pyqtgraph
 
-        self._pg, self._shown = pyqtgraph, None
+        self._pg = pyqtgraph
+        self._shown: ModelFit | None = None
         self.setProperty("part", "card")
         self._note = Elided("", "caption", "muted")
         self.view = pyqtgraph.PlotWidget()
@@ -250,7 +252,7 @@ class _Lengths(QFrame):
         self._dress()
 
     def show_fit(self, one: Ranked) -> None:
-        self._shown: Any = one.fit
+        self._shown = one.fit
         self._note.setText(length_words(one.fit))
         self.view.setAccessibleDescription(length_words(one.fit))
         self._draw()
@@ -275,9 +277,8 @@ class _Lengths(QFrame):
             if float(limit) <= end:
                 told = _("above {limit}: {share} %").format(limit=limit, share=_share(share))
                 line = self._pg.InfiniteLine(float(limit), pen=pen)
-                name = self._pg.TextItem(
-                    told, color=theme.colour("warn"), anchor=(float(float(limit) > end / 2), 0)
-                )
+                side = 1 if float(limit) > end / 2 else 0  # of the line, inside the plot
+                name = self._pg.TextItem(told, color=theme.colour("warn"), anchor=(side, 0))
                 name.setFont(theme.font("caption"))
                 name.setPos(float(limit), top)
                 self.view.addItem(line)
