@@ -617,7 +617,6 @@ def test_long_files_have_an_excuse():
 
 # Public names that only tests and programs of users call: module → names with the reason.
 NOT_CALLED_HERE = {
-    "cli/models.py": {"list_models": "a command"},
     "cli/plugins.py": {"list_plugins": "a command"},
     "project/check.py": {"check_open": "the check of an open project, for programs"},
 }
