@@ -155,6 +155,10 @@ class Encoder(nn.Module, ABC):
         """The logits of `logits_at`, and (B, 2) of: the second segment follows, or is random."""
         raise NotImplementedError(f"{type(self).__name__} was not pretrained on pairs")
 
+    def language_logits(self, states: States) -> Tensor:
+        """Logits (B, T, V) of the next unit from the states, with the head "next"."""
+        raise NotImplementedError(f"{type(self).__name__} has no states of a language model")
+
     def target_logits(self, inputs: Mapping[str, Tensor], targets: Tensor) -> Tensor:
         """Vocabulary logits (B, S, V) of targets int (B, S) by teacher forcing, -100 at padding."""
         raise NotImplementedError(f"{type(self).__name__} writes no text")

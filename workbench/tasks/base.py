@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from workbench.models.base import Encoder
+from workbench.models.base import Encoder, States
 from workbench.runtime.inputs import Prepared, pad, stack
 from workbench.tasks.spec import TaskInfo
 
@@ -52,21 +53,44 @@ class Model(nn.Module):
     """The trained network: an encoder with the library's head, or with one of our own.
 
     layers: combines the layers of the encoder for a head of our own; None: it reads the last one.
+    lm_weight: of the auxiliary language model loss of an encoder with `language_logits`.
     """
 
     def __init__(
-        self, encoder: Encoder, head: nn.Module | None = None, layers: Layers | None = None
+        self,
+        encoder: Encoder,
+        head: nn.Module | None = None,
+        layers: Layers | None = None,
+        lm_weight: float = 0.0,
     ):
         super().__init__()
         self.encoder, self.head, self.layers = encoder, head, layers
+        self.lm_weight = lm_weight
 
     def forward(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Logits by name, float32."""
         if self.head is None:
             return {"logits": self.encoder.logits(inputs).float()}
-        states = self.encoder(inputs)
+        return self._headed(self.head, self.encoder(inputs))
+
+    def _headed(self, head: nn.Module, states: States) -> dict[str, Tensor]:
         states = states if self.layers is None else self.layers(states)
-        return {name: found.float() for name, found in self.head(states).items()}
+        return {name: found.float() for name, found in head(states).items()}
+
+    def with_losses(
+        self, inputs: Mapping[str, Tensor]
+    ) -> tuple[dict[str, Tensor], dict[str, Loss]]:
+        """Logits, and the parts of the loss that need no targets of the task."""
+        if self.head is None or not self.lm_weight:
+            return self(inputs), self.penalties()
+        states = self.encoder(inputs)
+        logits = self.encoder.language_logits(states).float()  # (B, T, V)
+        wanted = inputs["input_ids"].masked_fill(~states.mask, IGNORED)[:, 1:]
+        total = F.cross_entropy(
+            logits[:, :-1].flatten(0, 1), wanted.flatten(), ignore_index=IGNORED, reduction="sum"
+        )
+        lm = Loss(self.lm_weight * total, (wanted != IGNORED).sum())
+        return self._headed(self.head, states), {"lm": lm, **self.penalties()}
 
     @property
     def own_head(self) -> bool:
@@ -159,10 +183,10 @@ class Task(ABC):
     ) -> dict[str, Loss]: ...
 
     def forward(self, model: Model, batch: Batch) -> Outputs:
-        logits = model(batch.inputs)
         if not batch.targets:
-            return Outputs({}, logits)
-        return Outputs({**self.losses(model, logits, batch.targets), **model.penalties()}, logits)
+            return Outputs({}, model(batch.inputs))
+        logits, more = model.with_losses(batch.inputs)
+        return Outputs({**self.losses(model, logits, batch.targets), **more}, logits)
 
     def decoder(self, model: Model, options: Mapping[str, Any]) -> dict[str, Any]:
         """Decoding parameters for `TaskInfo.decode` (transition scores …), as JSON values."""

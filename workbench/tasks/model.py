@@ -18,10 +18,11 @@ from workbench.models import spec as models
 from workbench.models.base import Encoder, LoadOptions
 from workbench.models.loading import family_of
 from workbench.tasks.base import Model, Task
-from workbench.tasks.heads.info import LAST
+from workbench.tasks.heads.info import LAST, LM_WEIGHT
 from workbench.tasks.heads.layers import combined
 
 HEAD = "head.safetensors"
+NEXT = "next"  # the head of a language model that reads forward
 LAYERS = "layer_weights."  # prefix of the names of layer weights in this file
 
 
@@ -43,6 +44,10 @@ class Setting:
     def outputs(self) -> tuple[str, ...]:
         return self.task.info.output_names(self.labels)
 
+    @property
+    def lm_weight(self) -> float:
+        return float(self.options.get(LM_WEIGHT.name) or 0.0)
+
     def native(self, options: LoadOptions, head: str) -> LoadOptions:
         """The options for loading an encoder with the library's own head."""
         return replace(options, head=head, outputs=self.outputs, problem=self.task.problem)
@@ -51,9 +56,9 @@ class Setting:
 def native_head(info: models.ModelInfo, setting: Setting) -> str:
     """The library's head for the task and its settings, "" if there is none.
 
-    It reads the last layer.
+    It reads the last layer, and replaces a language model head.
     """
-    if setting.options.get("layers", LAST) != LAST:
+    if setting.options.get("layers", LAST) != LAST or setting.lm_weight:
         return ""
     heads = family_of(info).heads(info)
     return next((head for head in setting.task.natives(setting.options) if head in heads), "")
@@ -68,15 +73,37 @@ def build(info: models.ModelInfo, setting: Setting, options: LoadOptions) -> Mod
     family = family_of(info)
     if native := native_head(info, setting):
         return Model(family.load(info, setting.native(options, native)))
-    encoder = family.load(info, options)
+    encoder = family.load(info, _with_language_head(info, setting, options))
     torch.manual_seed(setting.seed)  # the head is initialized here
     return _with_head(encoder, setting)
 
 
 def _with_head(encoder: Encoder, setting: Setting) -> Model:
-    """The encoder with a new head of ours."""
+    """The encoder with a new head of ours. Raises ModelError if the settings need another model."""
+    if setting.lm_weight and type(encoder).language_logits is Encoder.language_logits:
+        raise _predicts_no_words(encoder.info)
     head = setting.task.head(encoder, setting.labels, setting.options)
-    return Model(encoder, head, combined(encoder, setting.options))
+    return Model(encoder, head, combined(encoder, setting.options), setting.lm_weight)
+
+
+def _with_language_head(
+    info: models.ModelInfo, setting: Setting, options: LoadOptions
+) -> LoadOptions:
+    """Raises ModelError if the model has no such head, but the settings need one."""
+    if not setting.lm_weight:
+        return options
+    if NEXT not in family_of(info).heads(info):
+        raise _predicts_no_words(info)
+    return replace(options, head=NEXT)
+
+
+def _predicts_no_words(info: models.ModelInfo) -> ModelError:
+    return ModelError(
+        _("{model} predicts no next words: lm_weight needs a model that does.").format(
+            model=info.name
+        ),
+        hint=_("Set lm_weight to 0, or choose a GPT or AWD-LSTM model."),
+    )
 
 
 def save(model: Model, folder: Path) -> None:
@@ -100,6 +127,7 @@ def load(folder: Path | str, setting: Setting, options: LoadOptions | None = Non
     if not path.is_file() and (native := native_head(info, setting)):
         options = setting.native(options, native)
         return Model(family_of(info).load(info, options))
+    options = _with_language_head(info, setting, options)
     encoder: Encoder = family_of(info).load(info, options)
     model = _with_head(encoder, setting)
     try:

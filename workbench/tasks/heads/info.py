@@ -87,3 +87,18 @@ class WordTask(TaskInfo):
         self, preparer: Preparer, documents: Sequence[Document], max_length: int
     ) -> Prepared:
         return preparer.windows(documents, max_length)
+
+
+LM_WEIGHT = Option(
+    "lm_weight",
+    "float",
+    0.0,
+    N_(
+        "Weight λ of an auxiliary language model loss: the model also predicts the next unit of "
+        "each text (Radford et al. 2018, L3 = L2 + λ L1, λ = 0.5). For models that predict next "
+        "words; 0 for none. Needs a head of Glossbench, which transformers alone cannot load."
+    ),
+    low=0.0,
+    high=100.0,
+    title=N_("Weight of the language model loss"),
+)

@@ -183,6 +183,9 @@ class AwdLstm(Encoder):
         weight = self.embeddings.weight if self.decoder_weight is None else self.decoder_weight
         return F.linear(states, weight, self.decoder_bias)
 
+    def language_logits(self, states: States) -> Tensor:
+        return self.scores(self.dropped(states.layers[-1]), self.directions[0])
+
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
         return self.scores(self(inputs).layers[-1], self.directions[0])
 

@@ -113,6 +113,11 @@ class TransformerEncoder(Encoder):
         finally:
             hook.remove()
 
+    def language_logits(self, states: States) -> Tensor:
+        head = cast(nn.Module, self.model.get_output_embeddings())
+        logits: Tensor = head(states.layers[-1])
+        return logits
+
     def vocable(self, number: int) -> str:
         return self.tokenizer.piece(number)
 
