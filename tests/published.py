@@ -16,6 +16,7 @@ from workbench.exporters.model.spec import ExportSpec
 from workbench.models.families.transformer.info.architectures import (
     ARCHITECTURES,
     ENCODERS,
+    PERMUTED,
     SEQ2SEQ,
 )
 from workbench.text import dataset
@@ -29,6 +30,7 @@ SIZES = {
     **{"intermediate_size": 32, "num_key_value_heads": 2, "embedding_size": 8},
     **{"n_embd": 16, "n_layer": 2, "n_head": 2, "dim": 16, "n_layers": 2, "n_heads": 2},
     **{"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 2, "num_heads": 2},
+    **{"d_inner": 32, "emb_dim": 16},
     **{"encoder_layers": 1, "decoder_layers": 1, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32},
     **{"encoder_attention_heads": 2, "decoder_attention_heads": 2},
     **{"hidden_dim": 32, "max_position_embeddings": 66, "n_positions": 66},
@@ -36,11 +38,18 @@ SIZES = {
 END = 50256  # <|endoftext|> of GPT-2's vocabulary
 IDS = {  # where the family's own do not fit the vocabulary used here
     **dict.fromkeys(
-        ("gpt_neox", "modernbert", "olmo", "olmo2", "qwen2"),
+        (
+            *("gemma", "gemma2", "gemma3_text", "gpt_neox", "modernbert", "olmo", "olmo2"),
+            *("olmo3", "phi", "phi3", "qwen2", "qwen3", "xlm"),
+        ),
         {"bos_token_id": END, "eos_token_id": END, "cls_token_id": END, "sep_token_id": END},
     ),
 }
-ONLY_JSON = ("modernbert", "olmo2")  # never published in an older format
+# Never published in an older format that says how text is split into words
+ONLY_JSON = (
+    *("gemma", "gemma2", "gemma3_text", "modernbert", "olmo2", "olmo3", "phi", "phi3", "qwen3"),
+    "xlm",
+)
 PICKLED = {"bert": False, "roberta": True, "gpt2": True, "albert": False}  # family → archive?
 FAMILIES = tuple(sorted(ARCHITECTURES))
 
@@ -73,6 +82,8 @@ def make(folder: Path, family: str, vocabularies: Path) -> Path:
 def _auto(family: str) -> str:
     if family in SEQ2SEQ:
         return "AutoModelForSeq2SeqLM"
+    if family in PERMUTED:
+        return "AutoModelForCausalLM"
     return "AutoModelForMaskedLM" if family in ENCODERS else "AutoModelForCausalLM"
 
 
@@ -86,6 +97,10 @@ def _tokenizer(folder: Path, family: str, vocabularies: Path) -> int:
     if family in ("bert", "distilbert", "electra", "ernie"):
         shutil.copy(vocabularies / "bert-base-uncased/vocab.txt", folder)
         return 30522
+    if family == "xlnet":
+        target = folder / "spiece.model"
+        sentencepieces.rewrite(vocabularies / "t5/spiece.model", target, sentencepieces.XLNET)
+        return 32_010
     if family in ("xlm-roberta", "camembert", "deberta-v2"):
         deberta = family == "deberta-v2"
         special = sentencepieces.DEBERTA if deberta else sentencepieces.FAIRSEQ

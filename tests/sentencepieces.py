@@ -13,6 +13,12 @@ DEBERTA = (
     *(Piece(name, 0.0, CONTROL) for name in ("[PAD]", "[CLS]", "[SEP]")),
     Piece("[UNK]", 0.0, UNKNOWN),
 )
+# Ids of XLNet (Yang et al. 2019, released code): its special pieces come before all others.
+XLNET = (
+    Piece("<unk>", 0.0, UNKNOWN),
+    *(Piece(name, 0.0, CONTROL) for name in ("<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>")),
+    *(Piece(name, 0.0, CONTROL) for name in ("<eod>", "<eop>")),
+)
 
 
 def rewrite(source: Path, target: Path, special: tuple[Piece, ...], *, limit: int = 0) -> Path:

@@ -20,8 +20,10 @@ from workbench.tasks.predictor import Predictor
 
 # Each family learns one task here, one is exported as ONNX. Left out are those whose files and code
 # are another's: tests/benchmarks/published_models.py runs every combination.
-ALIKE = ("ernie", "gpt_neox", "mistral", "mt5", "olmo2")
-CLASSES = ("albert", "bert", "gpt2", "olmo", "qwen2", "roberta", "t5")
+ALIKE = (
+    *("ernie", "gemma", "gemma2", "gpt_neox", "mistral", "mt5", "olmo2", "olmo3", "phi", "qwen3"),
+)
+CLASSES = ("albert", "bert", "gemma3_text", "gpt2", "olmo", "qwen2", "roberta", "t5", "xlnet")
 CASES = [
     (family, "classify" if family in CLASSES else "tag", ("hf",))
     for family in published.FAMILIES

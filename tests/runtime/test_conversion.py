@@ -128,13 +128,14 @@ def test_t5_splits_as_sentencepiece_does_and_its_vocabulary_ends_with_sentinels(
         ("xlm-roberta", sentencepieces.FAIRSEQ, "<unk>", 4),
         ("camembert", sentencepieces.FAIRSEQ, "<unk>", 7),
         ("deberta-v2", sentencepieces.DEBERTA, "[UNK]", 4),
+        ("xlnet", sentencepieces.XLNET, "<unk>", 9),
     ],
 )
 def test_others_split_as_sentencepiece_and_number_as_pretrained(
     vocabularies, tmp_path, family, special, unknown, first
 ):
     """Fairseq puts its own pieces in front: XLM-R shifts all by one, CamemBERT by four."""
-    folder = make(tmp_path / "m", family)
+    folder = make(tmp_path / "m", family, **({"keep_accents": True} if first == 9 else {}))
     source = vocabularies / "t5" / "spiece.model"
     sentencepieces.rewrite(source, folder / "spm.model", special)
     backend = Tokenizer.load(folder).backend
@@ -144,7 +145,10 @@ def test_others_split_as_sentencepiece_and_number_as_pretrained(
         [unknown if piece == "<unk>" else piece for piece in text] for text in STORED["t5"]
     ]
     assert [backend.token_to_id(one) for one in normal[:3]] == [first, first + 1, first + 2]
-    assert backend.token_to_id(unknown) == 3
+    assert backend.token_to_id(unknown) == (0 if family == "xlnet" else 3)
+    if family == "xlnet":
+        assert backend.encode("a", "b").type_ids[-3:] == [1, 1, 2]
+        return  # its special pieces are in the vocabulary
     assert backend.id_to_token(first + len(normal)) in ("<mask>", "[MASK]")
 
 

@@ -203,6 +203,9 @@ def _surround(backend: Backend, source: Source, names: Mapping[str, str]) -> Non
         last = f" {names['eos']}" if source.flag("add_eos_token", False) else ""
         second = f"{first}$B{last}".replace(" ", ":1 ") + ":1"
         _template(backend, f"{first}$A{last}", f"{first}$A{last} {second}", names)
+    elif kind == "XLNetTokenizer":
+        cls, sep = names["cls"], names["sep"]
+        _template(backend, f"$A {sep} {cls}:2", f"$A {sep} $B:1 {sep}:1 {cls}:2", names)
     elif kind == "T5Tokenizer":
         _template(backend, f"$A {names['eos']}", f"$A {names['eos']} $B {names['eos']}", names)
     elif kind in ("MPNetTokenizer", "CamembertTokenizer", "XLMRobertaTokenizer"):
@@ -298,7 +301,7 @@ def _pieces(source: Source) -> Backend:
 def _unigram(source: Source, model: sentencepiece.PieceModel) -> Backend:
     vocabulary, unknown = _numbered(source.kind, model)
     backend = Backend(models.Unigram(vocabulary, unknown, model.byte_fallback))
-    steps = _albert_steps(source) if source.kind == "AlbertTokenizer" else []
+    steps = _text_steps(source) if source.kind in ("AlbertTokenizer", "XLNetTokenizer") else []
     if source.kind == "DebertaV2Tokenizer" and source.flag("do_lower_case", False):
         steps.append(normalizers.Lowercase())
     if model.normalizer:
@@ -334,12 +337,12 @@ def _digit_comma(text: str) -> bool:
     return len(text) > 1 and text[-1] == "," and text[-2].isdigit()
 
 
-def _albert_steps(source: Source) -> list[normalizers.Normalizer]:
+def _text_steps(source: Source) -> list[normalizers.Normalizer]:
     quotes = ("``", "''")
     steps: list[normalizers.Normalizer] = [normalizers.Replace(one, '"') for one in quotes]
     if not source.flag("keep_accents", False):
         steps += [normalizers.NFKD(), normalizers.StripAccents()]
-    if source.flag("do_lower_case", True):
+    if source.flag("do_lower_case", source.kind == "AlbertTokenizer"):
         steps.append(normalizers.Lowercase())
     return steps
 
@@ -391,7 +394,7 @@ _BUILDERS: Mapping[str, Callable[[Source], Backend]] = {
     **dict.fromkeys(
         (
             *("AlbertTokenizer", "CamembertTokenizer", "DebertaV2Tokenizer"),
-            *("LlamaTokenizer", "T5Tokenizer", "XLMRobertaTokenizer"),
+            *("LlamaTokenizer", "T5Tokenizer", "XLMRobertaTokenizer", "XLNetTokenizer"),
         ),
         _pieces,
     ),

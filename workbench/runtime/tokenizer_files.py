@@ -45,9 +45,11 @@ SOURCES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "RobertaTokenizer": _MERGES,
     "T5Tokenizer": _PIECES,
     "XLMRobertaTokenizer": _PIECES,
+    "XLNetTokenizer": _PIECES,
 }
-# The class of a family, for folders that do not name one. ModernBERT and OLMo 2 were only published
-# with tokenizer.json: their older files do not specify how text is split into words.
+# The class of a family, for folders that do not name one. ModernBERT, OLMo 2 and most later models
+# were only published with tokenizer.json: their older files do not specify how text is split into
+# words. Neither do those of XLM, which used the Moses tokenizer.
 CLASSES: Mapping[str, str] = {
     "albert": "AlbertTokenizer",
     "bart": "BartTokenizer",
@@ -69,6 +71,7 @@ CLASSES: Mapping[str, str] = {
     "roberta": "RobertaTokenizer",
     "t5": "T5Tokenizer",
     "xlm-roberta": "XLMRobertaTokenizer",
+    "xlnet": "XLNetTokenizer",
 }
 _GENERIC = ("PreTrainedTokenizer", "TokenizersBackend", "")  # do not determine the format
 

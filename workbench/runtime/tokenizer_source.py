@@ -31,6 +31,10 @@ SPECIAL: Mapping[str, Mapping[str, str]] = {
     "RobertaTokenizer": _FAIRSEQ,
     "T5Tokenizer": {"eos": "</s>", "unk": "<unk>", "pad": "<pad>"},
     "XLMRobertaTokenizer": _FAIRSEQ,
+    "XLNetTokenizer": {
+        **{"bos": "<s>", "eos": "</s>", "unk": "<unk>", "sep": "<sep>", "pad": "<pad>"},
+        **{"cls": "<cls>", "mask": "<mask>"},
+    },
 }
 
 

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from workbench.models import spec
 from workbench.models.base import Encoder, Parts, States
+from workbench.models.families.transformer.info.architectures import PERMUTED
 from workbench.runtime.inputs import MASK
 from workbench.runtime.preparers.subwords import Subwords
 from workbench.runtime.tokenizer import Tokenizer
@@ -64,20 +65,27 @@ class TransformerEncoder(Encoder):
         base: nn.Module | None = self.model.base_model
         return base if base is not None else self.model
 
+    def _arguments(self, inputs: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+        """XLNet gets the positions of padding: torch cannot convert how it inverts the mask."""
+        if self.info.architecture not in PERMUTED:
+            return inputs
+        others = {name: array for name, array in inputs.items() if name != MASK}
+        return {**others, "input_mask": (1 - inputs[MASK]).float()}
+
     def forward(self, inputs: Mapping[str, Tensor]) -> States:
-        output = self.body(**inputs, output_hidden_states=True)
+        output = self.body(**self._arguments(inputs), output_hidden_states=True)
         pooled = getattr(output, "pooler_output", None) if self.has_pooler else None
         return States(output.hidden_states, inputs[MASK].bool(), pooled)
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
-        return _logits(self.model(**inputs))
+        return _logits(self.model(**self._arguments(inputs)))
 
     @property
     def gives_attention(self) -> bool:
         return bool(self.model.config._attn_implementation == "eager")
 
     def attentions(self, inputs: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
-        return tuple(self.body(**inputs, output_attentions=True).attentions)
+        return tuple(self.body(**self._arguments(inputs), output_attentions=True).attentions)
 
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
         return _logits(self._picked(inputs, positions)[0])
@@ -109,7 +117,7 @@ class TransformerEncoder(Encoder):
 
         hook = self.body.register_forward_hook(pick)
         try:
-            return self.model(**inputs), kept[0]
+            return self.model(**self._arguments(inputs)), kept[0]
         finally:
             hook.remove()
 
@@ -141,20 +149,32 @@ class TransformerEncoder(Encoder):
 
 
 def _takes_types(model: PreTrainedModel) -> bool:
-    """Whether the model has token types for pairs: RoBERTa has only one, GPT-2 none."""
+    """Whether the model has token types for pairs: RoBERTa has only one, GPT-2 none.
+
+    XLNet only compares the types of two tokens, so it has no table of them.
+    """
     import inspect
 
-    return (
-        "token_type_ids" in inspect.signature(model.forward).parameters
-        and getattr(model.config, "type_vocab_size", 0) > 1
+    return "token_type_ids" in inspect.signature(model.forward).parameters and (
+        getattr(model.config, "type_vocab_size", 0) > 1 or model.config.model_type in PERMUTED
     )
 
 
 def _layers(body: nn.Module, count: int) -> list[nn.Module]:
-    """The list of layers: the first module list with the configured number of layers."""
-    for one in body.modules():
-        if isinstance(one, nn.ModuleList) and len(one) == count:
-            return list(one)
+    """The layers: the first module list with the configured number of them.
+
+    XLM has one list for each part of a layer; these are joined.
+    """
+    for module in body.modules():
+        lists = [
+            child
+            for child in module.children()
+            if isinstance(child, nn.ModuleList) and len(child) == count
+        ]
+        if len(lists) == 1:
+            return list(lists[0])
+        if lists:
+            return [nn.ModuleList(parts) for parts in zip(*lists, strict=True)]
     return []
 
 

@@ -42,7 +42,7 @@ _CLASSES = {
 _MAY_BE_NEW = ("pooler", "cls.seq_relationship")  # parts that many checkpoints lack
 _READER = "AutoModelForTextEncoding"
 # No other attention is implemented for these; that of T5 cannot be converted to ONNX.
-_ONLY_EAGER = ("openai-gpt", "deberta-v2", "mpnet", "t5", "mt5")
+_ONLY_EAGER = ("openai-gpt", "deberta-v2", "gemma2", "mpnet", "t5", "mt5", "xlm", "xlnet")
 MOST_NEW = 10_000_000  # maximum parameters of a new head
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop")
 HIDDEN_DROPOUT = (

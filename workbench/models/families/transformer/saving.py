@@ -46,9 +46,7 @@ def _make(encoder: TransformerEncoder, folder: Path) -> None:
     source, config = files_of(encoder.info.path), encoder.model.config
     try:
         with quiet():
-            tokenizer = AutoTokenizer.from_pretrained(
-                source, config=config, local_files_only=True, trust_remote_code=False
-            )
+            tokenizer = _theirs(source, config)
             if tokenizer.pad_token is None and (pad := _special_pad(encoder.tokenizer)):
                 tokenizer.pad_token = pad
             tokenizer.model_max_length = encoder.max_length
@@ -63,6 +61,18 @@ def _make(encoder: TransformerEncoder, folder: Path) -> None:
         ) from error
     if not _alike(again.backend_tokenizer, encoder.tokenizer.backend):
         _name_class(folder / "tokenizer_config.json", GENERIC)
+
+
+def _theirs(source: Path, config: Any) -> Any:
+    """The tokenizer as transformers loads it; its generic class if its own needs more packages."""
+    from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+    try:
+        return AutoTokenizer.from_pretrained(
+            source, config=config, local_files_only=True, trust_remote_code=False
+        )
+    except ImportError:  # XLM's own splits text with sacremoses
+        return PreTrainedTokenizerFast.from_pretrained(source, local_files_only=True)
 
 
 def _special_pad(tokenizer: Tokenizer) -> str:

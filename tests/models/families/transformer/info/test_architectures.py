@@ -24,6 +24,7 @@ def test_query_and_value_projections_are_those_of_peft_where_it_has_them():
     theirs = constants.TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
     ours = architectures.PROJECTIONS
 
-    assert set(ours) == architectures.ARCHITECTURES
+    # XLNet's are no linear modules
+    assert set(ours) == architectures.ARCHITECTURES - architectures.PERMUTED
     shared = set(ours) & set(theirs)
     assert {name: ours[name] for name in shared} == {name: tuple(theirs[name]) for name in shared}

@@ -10,16 +10,24 @@ from workbench.models.spec.json_files import strings
 # A test compares these sets with the heads that the transformers library has.
 ENCODERS = frozenset(
     "albert bert camembert deberta-v2 distilbert electra ernie modernbert mpnet roberta "
-    "xlm-roberta".split()
+    "xlm xlm-roberta".split()
 )
-DECODERS = frozenset("gpt2 gpt_neox llama mistral olmo olmo2 openai-gpt qwen2".split())
+DECODERS = frozenset(
+    "gemma gemma2 gemma3_text gpt2 gpt_neox llama mistral olmo olmo2 olmo3 openai-gpt phi phi3 "
+    "qwen2 qwen3".split()
+)
+# Trained on permutations of a text: neither masked nor next words are predicted as by the others.
+PERMUTED = frozenset(("xlnet",))
 # Encoders with a decoder that writes text. Classes are the texts of their labels.
 SEQ2SEQ = frozenset("bart mt5 t5".split())
 # Of these, those whose states are read from the decoder, which gets the same text: Lewis et al.
 # 2020, section 3. The others use their encoder alone.
 READS_TWICE = frozenset(("bart",))
-NO_TOKEN_HEAD = frozenset(("openai-gpt", "olmo", "olmo2"))  # tagging uses a head of ours
-ARCHITECTURES = ENCODERS | DECODERS | SEQ2SEQ
+# Tagging uses a head of ours.
+NO_TOKEN_HEAD = frozenset(("gemma3_text", "openai-gpt", "olmo", "olmo2", "olmo3"))
+# The library's classifier reads the last position of a batch, which is padding here.
+NO_SEQUENCE_HEAD = PERMUTED
+ARCHITECTURES = ENCODERS | DECODERS | PERMUTED | SEQ2SEQ
 # A tensor that only the language model head has. Without it the head would be random.
 MASK_HEADS = {
     "albert": "predictions.dense.weight",
@@ -32,11 +40,12 @@ MASK_HEADS = {
     "modernbert": "decoder.bias",
     "mpnet": "lm_head.dense.weight",
     "roberta": "lm_head.dense.weight",
+    "xlm": "pred_layer.proj.bias",
     "xlm-roberta": "lm_head.dense.weight",
 }
 NEXT_HEADS = ("lm_head.weight", "embed_out.weight")
 TIED = frozenset(
-    ("gpt2", "openai-gpt")
+    ("gemma", "gemma2", "gemma3_text", "gpt2", "openai-gpt")
 )  # architectures whose head shares the embeddings by default
 # Query and value projections, as peft has them; a test compares both. Some are fused in one module.
 PROJECTIONS: Mapping[str, tuple[str, ...]] = {
@@ -48,6 +57,7 @@ PROJECTIONS: Mapping[str, tuple[str, ...]] = {
     "distilbert": ("q_lin", "v_lin"),
     "electra": ("query", "value"),
     "ernie": ("query", "value"),
+    **dict.fromkeys(("gemma", "gemma2", "gemma3_text"), ("q_proj", "v_proj")),
     "gpt2": ("c_attn",),
     "gpt_neox": ("query_key_value",),
     "llama": ("q_proj", "v_proj"),
@@ -57,10 +67,15 @@ PROJECTIONS: Mapping[str, tuple[str, ...]] = {
     "mt5": ("q", "v"),
     "olmo": ("q_proj", "v_proj"),
     "olmo2": ("q_proj", "v_proj"),
+    "olmo3": ("q_proj", "v_proj"),
     "openai-gpt": ("attn.c_attn",),
+    "phi": ("q_proj", "v_proj", "fc1", "fc2"),
+    "phi3": ("qkv_proj",),
     "qwen2": ("q_proj", "v_proj"),
+    "qwen3": ("q_proj", "v_proj"),
     "roberta": ("query", "value"),
     "t5": ("q", "v"),
+    "xlm": ("q_lin", "v_lin"),
     "xlm-roberta": ("query", "value"),
 }
 SENTENCE_PAIRS = frozenset(("bert", "ernie"))  # pretrained with next sentence prediction
@@ -81,7 +96,8 @@ def library_heads(architecture: str, gives: Collection[str]) -> frozenset[str]:
     found = {head for head, given in _LM_HEADS.items() if given in gives}
     if architecture in SEQ2SEQ:
         return frozenset(found)
-    found.add("sequence")
+    if architecture not in NO_SEQUENCE_HEAD:
+        found.add("sequence")
     if architecture in SENTENCE_PAIRS and "mask" in found:
         found.add("pretraining")
     return frozenset(found if architecture in NO_TOKEN_HEAD else found | {"token"})

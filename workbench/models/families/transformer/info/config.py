@@ -15,9 +15,9 @@ from workbench.models.spec.json_files import quoted
 CONFIG = "config.json"
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers")
 DECODER_LAYERS = ("num_decoder_layers", "decoder_layers")
-WIDTH = ("hidden_size", "n_embd", "dim", "d_model")
+WIDTH = ("hidden_size", "n_embd", "dim", "d_model", "emb_dim")
 POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx")
-INNER = ("intermediate_size", "n_inner", "hidden_dim", "d_ff", "encoder_ffn_dim")
+INNER = ("intermediate_size", "n_inner", "hidden_dim", "d_ff", "d_inner", "encoder_ffn_dim")
 MOST_LABELS = 100_000
 # Upper limits of sizes; used if no tensor shows the size.
 LIMITS = {
@@ -47,12 +47,14 @@ _INNER_OF = {
     "distilbert": ("hidden_dim",),
     "bart": ("encoder_ffn_dim",),
     **dict.fromkeys(("t5", "mt5"), ("d_ff",)),
+    "xlnet": ("d_inner",),
+    "xlm": (),
 }
 _FACTORED = ("albert", "electra", "deberta-v2")  # embeddings may be narrower than the layers
 _ABSENT = (None, -1)  # some sizes use -1 for "not set"
 # The position tables of these families have an offset of two.
 _LATE_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet")
-_LAYER = re.compile(r"(?:^|\.)(layers?|h|albert_layer_groups|block)\.(\d{1,9})\.")
+_LAYER = re.compile(r"(?:^|\.)(layers?|h|albert_layer_groups|block|attentions)\.(\d{1,9})\.")
 _EMBEDDINGS = (
     "word_embeddings.weight",
     "wte.weight",
@@ -61,6 +63,8 @@ _EMBEDDINGS = (
     "embed_in.weight",
     "tok_embeddings.weight",
     "shared.weight",
+    "transformer.embeddings.weight",
+    "word_embedding.weight",
 )
 _POSITION_TABLES = ("position_embeddings.weight", "wpe.weight", "positions_embed.weight")
 
