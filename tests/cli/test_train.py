@@ -225,3 +225,23 @@ def test_the_plan_shows_each_layers_rate_and_starts_no_run(ask, sample, tiny_mod
     per_epoch = rates["steps_per_epoch"]
     assert frozen == [3 * per_epoch, 2 * per_epoch, per_epoch, 0]
     assert not list(Path(sample).parent.glob("*.runs/*"))
+
+
+@pytest.mark.parametrize(("task", "options"), [("classify", ()), ("tag", ())])
+def test_the_first_batch_is_shown_and_starts_no_run(
+    ask, call, sample, tiny_model, jobs_in_process, task, options
+):
+    given = [sample, "--task", task, "--model", str(tiny_model), "--set", "batch_size=4"]
+
+    found = ask("train-batch", "train", *given, "--show-batch")
+
+    assert len(found["rows"]) == 4
+    targets = [unit["target"] for row in found["rows"] for unit in row["units"]]
+    notes = [row["notes"] for row in found["rows"]]
+    assert all(row["units"][0] == {"input": "[CLS]", "target": None} for row in found["rows"])
+    if task == "tag":
+        assert "O" in targets and None in targets
+    else:
+        assert set(targets) == {None} and all(note["classes"] for note in notes)
+    code, out, _err = call("project", "info", sample, "--json")
+    assert code == 0 and not json.loads(out).get("runs")

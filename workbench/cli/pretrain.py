@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import click
 from workbench.base.errors import Cancelled
 from workbench.base.i18n import _
 from workbench.base.options import Option
+from workbench.cli.batches import show_rows
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import PROJECT, failed, key_values, seconds_in_words, session
 from workbench.cli.train import follow, list_options
@@ -107,27 +107,8 @@ def pretrain(
     finally:
         work.close()
     if show_batch and not as_json:
-        return _show_batch(result)
+        return show_rows(result["rows"])
     emit(result) if as_json else _show(result)
-
-
-def _show_batch(result: Mapping[str, Any]) -> None:
-    """Two lines per unit would be long: changed and predicted units stand in the text."""
-    say(_("Predicted units as [input→target], spans in braces."))
-    for number, row in enumerate(result["rows"], 1):
-        notes = ", ".join(f"{name}: {value}" for name, value in row["notes"].items())
-        say()
-        say(_("Input {n}: {notes}").format(n=number, notes=notes) if notes else
-            _("Input {n}").format(n=number))  # fmt: skip
-        starts, ends = ({edges[side] for edges in row["spans"]} for side in (0, 1))
-        words = []
-        for place, unit in enumerate(row["units"]):
-            same = unit["target"] is None
-            text = unit["input"] if same else f"[{unit['input']}→{unit['target']}]"
-            words.append("{ " * (place in starts) + text + " }" * (place + 1 in ends))
-        say(" ".join(words))
-        if row["written"]:
-            say(_("Writes: {text}").format(text=" ".join(row["written"])))
 
 
 def _show(result: dict[str, Any]) -> None:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from workbench.base import scratch
 from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.records import to_plain
 from workbench.base.terms import term
+from workbench.cli.batches import show_rows
 from workbench.cli.output import Progress, as_json, emit, note, say, table
 from workbench.cli.session import (
     PROJECT,
@@ -115,6 +117,11 @@ class TaskName(TaskType):
     help=_("Show the resolved settings and the learning rate of each layer, without training."),
 )
 @click.option(
+    "--show-batch",
+    is_flag=True,
+    help=_("Show the first batch of the run: input, and where the loss is taken."),
+)
+@click.option(
     "--options",
     "list_them",
     is_flag=True,
@@ -131,6 +138,7 @@ def train(
     seed: int,
     with_test: bool,
     plan_only: bool,
+    show_batch: bool,
     list_them: bool,
     as_json: bool,
 ) -> None:
@@ -163,6 +171,8 @@ def train(
         )
         if plan_only:
             return _plan(opened, spec, card, as_json)
+        if show_batch:
+            return _show_batch(opened, spec, as_json)
         run = _train(opened, spec, card)
         report = _report(opened, run)
     emit(report) if as_json else _show(report)
@@ -191,6 +201,21 @@ def _plan(opened: Session, spec: TrainSpec, card: ModelInfo, as_json: bool) -> N
         for part, row in zip(found.parts, found.rates, strict=True)
     ]
     table(["", *(_("epoch {n}").format(n=epoch + 1) for epoch in middle)], rows[::-1])
+
+
+def _show_batch(opened: Session, spec: TrainSpec, as_json: bool) -> None:
+    from workbench.operations import train as operations
+
+    folder = scratch.make("batch")
+    try:
+        prepared = operations.prepare(opened.project, spec)
+        job = operations.show_batch(opened.queue, prepared, folder)
+        follow(opened, job, job.spec.title, _("Stopping."))
+        if job.status != "done":
+            raise failed(job, _("The batch"))
+    finally:
+        scratch.remove(folder)
+    emit(dict(job.result)) if as_json else show_rows(job.result["rows"])
 
 
 def _middles(epochs: Sequence[int]) -> list[int]:

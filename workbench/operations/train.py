@@ -50,6 +50,7 @@ __all__ = [
 ]  # fmt: skip
 
 TARGET = "workbench.training.loop:run"
+SHOW = "workbench.training.view:show_batch"
 
 
 def options(task: str, method: str | None = None) -> tuple[Option, ...]:
@@ -148,6 +149,17 @@ def begin(
         run_folders.remove(project, run.id)
         raise
     return run
+
+
+def show_batch(queue: Queue, prepared: Prepared, folder: Path) -> Job:
+    """A job whose result is the first batch of the training: {"task", "rows"}."""
+    params = {
+        "spec": prepared.spec.to_json(),
+        "data": str(prepared.data.path),
+        "splits": dict(prepared.splits),
+    }
+    title = _("First batch of task {task}").format(task=prepared.spec.task)
+    return queue.add(JobSpec(SHOW, params, str(folder), title=title))
 
 
 def start(project: Project, queue: Queue, spec: TrainSpec, *, parent_id: int | None = None) -> Run:

@@ -1,0 +1,62 @@
+"""The first batch of a training as text."""
+
+import pytest
+
+from workbench.text import dataset
+from workbench.training import loop, view
+from workbench.training.spec import TrainSpec
+
+
+@pytest.fixture
+def shown(tmp_path):
+    def run(spec, data):
+        path = tmp_path / "data.jsonl"
+        dataset.write(path, data.layers, data.records, ids=True)
+        work = view.show_batch({"spec": spec.to_json(), "data": str(path)}, tmp_path)
+        while True:
+            try:
+                next(work)
+            except StopIteration as end:
+                return end.value["rows"]
+
+    return run
+
+
+@pytest.mark.parametrize(("task", "layer"), [("classify", "c"), ("tag", "s")])
+def test_it_is_the_batch_that_the_run_begins_with(
+    request, shown, tiny_model, tmp_path, monkeypatch, task, layer
+):
+    data = request.getfixturevalue({"c": "classes", "s": "tags"}[layer])
+    options = {"batch_size": 4, "epochs": 1, "device": "cpu", "precision": "fp32"}
+    spec = TrainSpec(task, layer, str(tiny_model), "tiny", 7, options)
+    seen, collate = [], loop.collate
+
+    def kept(features, chosen, **named):
+        prepared = features.prepared
+        seen.append([prepared.documents[prepared.owner[one]].key for one in chosen])
+        return collate(features, chosen, **named)
+
+    monkeypatch.setattr(loop, "collate", kept)
+    list(loop.train(spec, data, tmp_path / "run"))
+
+    rows = shown(spec, data)
+
+    assert [row["document"] for row in rows] == seen[0]
+
+
+def test_tags_stand_at_the_subwords_that_are_trained(shown, tags, tiny_model):
+    spec = TrainSpec("tag", "s", str(tiny_model), options={"batch_size": 4, "decoder": "crf"})
+
+    for row in shown(spec, tags):
+        found = [unit["target"] for unit in row["units"]]
+        assert found[0] is None is found[-1] and "B-PER" in found
+        assert row["notes"] == {}
+
+
+def test_a_class_and_its_weight_belong_to_the_whole_text(shown, classes, tiny_model):
+    options = {"batch_size": 4, "class_weights": "balanced"}
+    spec = TrainSpec("classify", "c", str(tiny_model), options=options)
+
+    for row in shown(spec, classes):
+        assert row["notes"]["classes"] in ("good", "bad")
+        assert row["notes"]["weights"] == "1.000"

@@ -1,0 +1,89 @@
+"""The first batch of a training as text: what the model gets, and where the loss is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.base.i18n import _
+from workbench.models import device as devices
+from workbench.models import spec as models
+from workbench.models.base import Encoder, LoadOptions
+from workbench.tasks import model as networks
+from workbench.tasks.base import IGNORED, Features
+from workbench.text.dataset import read
+from workbench.training import batches, prepare
+from workbench.training.events import Log
+from workbench.training.plan import plan
+from workbench.training.spec import TrainSpec
+
+
+def show_batch(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
+    """Job target. params: spec, data, splits, as for a training.
+
+    Returns {"task", "rows"}: for each input "document" (key), "units" ({"input", "target"}, None
+    without a loss) and "notes" (targets of the whole input, by name).
+    """
+    spec, data = TrainSpec.from_json(params["spec"]), read(Path(params["data"]))
+    yield Log(_("Loading {model}").format(model=spec.model_name or spec.model)).to_json()
+    labels = prepare.labels_of(spec, data)
+    records = prepare.records_of(spec, data, params.get("splits"))
+    prepare.check(spec, records, labels)
+    prepare.settle(spec.seed, devices.pick("cpu"))
+    task, info = networks.task_of(spec.task), spec.info
+    golds = [info.gold(record, spec.layer) for record in records["train"]]
+    setting = networks.Setting(task, labels, spec.all_options, spec.seed)
+    card = models.read_folder(spec.model, allow_pickle=spec.allow_pickle)
+    loading = LoadOptions(seed=spec.seed, allow_pickle=spec.allow_pickle)
+    encoder = networks.build(card, setting, loading).encoder
+    length = min(spec.option("max_length") or 512, encoder.max_length)
+    documents = [record.document for record in records["train"]]
+    prepared = info.prepare(encoder.preparer, documents, length)
+    options = {**spec.all_options, **task.resolve(golds, labels, spec.all_options)}
+    features = Features(prepared, task.targets(prepared, golds, labels, options))
+    made = plan(spec, documents=len(documents), items=len(features.lengths), width=encoder.width)
+    often = task.sampling_weights(features.targets, options)
+    rng = np.random.default_rng(spec.seed)
+    chosen = next(batches.drawn(features.lengths, made.batch_size, rng, often))
+    names = info.output_names(labels)
+    wanted = frozenset(task.loss_targets.values())
+    rows = [_row(features, encoder, int(position), names, wanted) for position in chosen]
+    return {"task": spec.task, "rows": rows}
+
+
+def _row(
+    features: Features,
+    encoder: Encoder,
+    position: int,
+    names: Sequence[str],
+    wanted: frozenset[str],
+) -> dict[str, Any]:
+    """wanted: names of the targets that a loss is averaged over."""
+    encoded = features.prepared.inputs[position]
+    document = features.prepared.documents[int(features.prepared.owner[position])]
+    targets: list[str | None] = [None] * len(encoded)
+    notes = {}
+    for name, rows in features.targets.items():
+        value = rows[position]
+        if name in wanted and value.shape == (len(encoded),) and value.dtype == np.int64:
+            targets = [None if one == IGNORED else names[one] for one in value.tolist()]
+        elif (told := _told(value, names)) is not None:
+            notes[name] = told
+    pieces = encoder.preparer.pieces(encoded)
+    units = [{"input": a, "target": b} for a, b in zip(pieces, targets, strict=True)]
+    return {"document": document.key, "units": units, "notes": notes}
+
+
+def _told(value: np.ndarray, names: Sequence[str]) -> str | None:
+    """A target of a whole input as text: a class, several labels, or a weight."""
+    if value.ndim == 0:
+        is_class = np.issubdtype(value.dtype, np.integer)
+        return names[int(value)] if is_class else f"{float(value):.3f}"
+    if value.shape == (len(names),) and np.issubdtype(value.dtype, np.floating):
+        return ", ".join(name for name, one in zip(names, value, strict=True) if one)
+    return None
