@@ -53,7 +53,7 @@ def until(child, word):
 
 
 def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_model, jobs_in_process):
-    message = ask(
+    report = ask(
         "train",
         "train",
         sample,
@@ -73,13 +73,13 @@ def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_mode
     )
 
     assert (
-        message["status"] == "done"
-        and message["used"] == {"train": 180, "dev": 60, "test": 60}
-        and set(message["scores"]) == {"dev", "test"}
+        report["status"] == "done"
+        and report["used"] == {"train": 180, "dev": 60, "test": 60}
+        and set(report["scores"]) == {"dev", "test"}
     )
     assert (
-        dev["scores"] == message["scores"]["dev"]
-        and test["scores"] == message["scores"]["test"]
+        dev["scores"] == report["scores"]["dev"]
+        and test["scores"] == report["scores"]["test"]
         and test["seen_test"] == 2
     )
     assert ask("suggest", "suggest", sample, "--run", "tiny") == {
@@ -107,7 +107,7 @@ def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_mode
 
 
 def test_tags_are_answered_with_words_and_spans(ask, call, sample, tiny_model, jobs_in_process):
-    message = ask(
+    report = ask(
         "train",
         "train",
         sample,
@@ -127,13 +127,13 @@ def test_tags_are_answered_with_words_and_spans(ask, call, sample, tiny_model, j
     )
     answer = json.loads(out)
 
-    assert message["left_out"] and set(message["scores"]["dev"]) >= {"span_f1", "token_accuracy"}
+    assert report["left_out"] and set(report["scores"]["dev"]) >= {"span_f1", "token_accuracy"}
     assert code == 0 and [
         answer["text"][token["start"] : token["end"]] for token in answer["tokens"]
     ] == ["🚋", "Ada", "met", "Bob"]
     assert answer["label"] is None and answer["scores"] is None
     dev = ask("evaluate", "evaluate", sample, "--run", "tags")
-    assert dev["scores"] == message["scores"]["dev"]
+    assert dev["scores"] == report["scores"]["dev"]
 
 
 def test_the_first_ctrl_c_stops_and_keeps_the_best(ask, begin, sample, tiny_model):
