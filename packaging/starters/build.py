@@ -133,7 +133,7 @@ def _worth(name: str, result: dict[str, Any]) -> str:
             f"Perplexity on 66 held-out articles: {last['perplexity']:,.1f} per unit, "
             f"{last['perplexity_per_word']:,.0f} per word."
         )
-    scores = json.loads(SCORES.read_text())[name] if SCORES.is_file() else {}
+    scores = json.loads(SCORES.read_text()).get(name, {}) if SCORES.is_file() else {}
     if similarity := scores.get("similarity"):
         told = ", ".join(f"{title} {value:.2f}" for title, value in similarity.items())
         found.append(f"Spearman correlation with judgements of similarity: {told}.")

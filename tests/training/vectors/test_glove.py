@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from workbench.training.vectors import glove as glove_module
 from workbench.training.vectors import spec
 from workbench.training.vectors.corpus import Corpus
 from workbench.training.vectors.glove import Counts, Glove, weights
@@ -21,6 +22,19 @@ def test_words_at_distance_d_count_one_over_d_on_both_sides():
     counts.add([[0, 1, 2], [0, 1]])
 
     assert table(counts).tolist() == [[0, 2, 0.5], [2, 0, 1], [0.5, 1, 0]]
+
+
+def test_counts_that_are_merged_later_are_the_same(monkeypatch):
+    lines = [[0, 1, 2, 1], [2, 2, 0], [1, 0]]
+    whole = Counts(3, 2)
+    whole.add(lines)
+    monkeypatch.setattr(glove_module, "LEAST_MERGED", 0)
+    parts = Counts(3, 2)
+    for line in lines:
+        parts.add([line])
+
+    assert parts.keys.tolist() == whole.keys.tolist()
+    assert np.allclose(parts.values, whole.values)
 
 
 def test_words_left_out_keep_their_place_and_lines_do_not_touch():

@@ -18,6 +18,7 @@ from workbench.training.vectors.corpus import Corpus
 
 BATCH = 8192  # counts per step
 STEPS = 20  # steps between two reports
+LEAST_MERGED = 1_000_000  # counts that are collected before they are merged
 
 
 class Counts:
@@ -28,22 +29,41 @@ class Counts:
 
     def __init__(self, size: int, window: int):
         self.size, self.window = size, window
-        self.keys: np.ndarray = np.zeros(0, np.int64)
-        self.values: np.ndarray = np.zeros(0)
+        self._keys: np.ndarray = np.zeros(0, np.int64)  # row · size + column, in order
+        self._values: np.ndarray = np.zeros(0)
+        self._parts: list[tuple[np.ndarray, np.ndarray]] = []  # not yet added to them
 
     def add(self, lines: Sequence[Sequence[int]]) -> None:
         """Add lines of words as numbers; -1 for words that are left out but keep their place."""
         gap = [-1] * self.window
         ids = np.array([one for line in lines for one in (*line, *gap)], dtype=np.int64)
-        keys, values = [self.keys], [self.values]
+        keys, values = [], []
         for distance in range(1, self.window + 1):
             left, right = ids[:-distance], ids[distance:]
             both = (left >= 0) & (right >= 0)
             left, right = left[both], right[both]
             keys += [left * self.size + right, right * self.size + left]
             values += [np.full(len(left), 1 / distance)] * 2
-        self.keys, inverse = np.unique(np.concatenate(keys), return_inverse=True)
-        self.values = np.bincount(inverse, np.concatenate(values), len(self.keys))
+        self._parts.append(_summed(keys, values))
+        # Merging sorts everything, so it is done when the counts have doubled.
+        if sum(len(part) for part, _values in self._parts) > max(LEAST_MERGED, len(self._keys)):
+            self._merge()
+
+    def _merge(self) -> None:
+        if self._parts:
+            keys, values = zip((self._keys, self._values), *self._parts, strict=True)
+            self._keys, self._values = _summed(keys, values)
+            self._parts = []
+
+    @property
+    def keys(self) -> np.ndarray:
+        self._merge()
+        return self._keys
+
+    @property
+    def values(self) -> np.ndarray:
+        self._merge()
+        return self._values
 
     @property
     def rows(self) -> np.ndarray:
@@ -52,6 +72,14 @@ class Counts:
     @property
     def columns(self) -> np.ndarray:
         return self.keys % self.size
+
+
+def _summed(
+    keys: Sequence[np.ndarray], values: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct keys in order, and the sum of the values of each."""
+    distinct, inverse = np.unique(np.concatenate(keys), return_inverse=True)
+    return distinct, np.bincount(inverse, np.concatenate(values), len(distinct))
 
 
 def weights(values: Tensor, x_max: float, alpha: float) -> Tensor:

@@ -1,0 +1,11 @@
+"""The names of the models that ship with the application, in the order of lists."""
+
+STARTERS = (
+    "starter-bert",
+    "starter-elmo",
+    "starter-flair-backward",
+    "starter-flair-forward",
+    "starter-gpt",
+    "starter-ulmfit-forward",
+    "starter-vectors",
+)
