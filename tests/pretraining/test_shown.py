@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests import tiny_models
+from workbench.base.errors import SpecError
 from workbench.pretraining import loop
 from workbench.pretraining.spec import PretrainSpec
 
@@ -87,3 +88,10 @@ def test_equal_seeds_show_the_same_batch(models, text_file, tmp_path):
     )
 
     assert first == again != other
+
+
+def test_a_text_without_a_batch_is_refused(models, tmp_path):
+    (tmp_path / "empty.txt").write_text("")
+
+    with pytest.raises(SpecError, match="too short"):
+        shown("masked_lm", models["bert"], tmp_path / "empty.txt", tmp_path)

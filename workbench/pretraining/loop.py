@@ -122,7 +122,9 @@ class _Pretraining:
             self.encoder = self.load()
             self.objective = self.new_objective(self.spec.seed)
             batch = next(iter(self.objective.batches(self.texts)), None)
-            return [] if batch is None else self.objective.shown(batch)
+            if batch is None:
+                raise self.too_short()
+            return self.objective.shown(batch)
         finally:
             if self.spec.created is not None:
                 scratch.remove(self.folder)
@@ -254,12 +256,15 @@ class _Pretraining:
             self.epoch, self.read = epoch, 0.0
             yield from self.objective.batches(self.texts)
         if not self.step:
-            raise SpecError(
-                _("The text is too short for a batch ({paths}).").format(
-                    paths=", ".join(self.spec.texts)
-                ),
-                hint=_("Use more text, a smaller length or a smaller batch_size."),
-            )
+            raise self.too_short()
+
+    def too_short(self) -> SpecError:
+        return SpecError(
+            _("The text is too short for a batch ({paths}).").format(
+                paths=", ".join(self.spec.texts)
+            ),
+            hint=_("Use more text, a smaller length or a smaller batch_size."),
+        )
 
     def progress(self) -> float:
         """Fraction of the training that is done: of the text, the time or the steps, 0 to 1."""
