@@ -54,7 +54,7 @@ ALLOWED = (
     (r"\b(starter-[a-z-]+|distilbert-base-uncased)\b", "names of models"),
     (r"\b(\w+\.)+(weight|bias)\b", "names of weights"),
     (
-        r"\b(bert|gpt2|xlnet|float16|float32|apache-2\.0)\b",
+        r"\b(bert|gpt2|xlnet|float16|float32|apache-2\.0|cc-by-sa-3\.0)\b",
         "families, number formats and licences, as model folders name them",
     ),
     (
