@@ -524,6 +524,12 @@ def compare(way: Walk, models) -> None:
     models.state.suit.update(busy=False, rows=rows, chosen=rows[0].fit.name)
     way.at("compare on my text, measured")
     models.view.show_part(0)
+    for tab in range(4):
+        way.dialog(
+            f"tokenizers, tab {tab}",
+            models.view.ask_tokenizers,
+            lambda dialog, tab=tab: (dialog.show_tab(tab), way.settle()),
+        )
 
 
 def dialogs(way: Walk) -> None:

@@ -48,6 +48,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import ALL, State
@@ -211,6 +212,8 @@ class View(QWidget):
         (self.first or self).setFocus()
 
     def _state_changed(self, fields: frozenset[str]) -> None:
+        if not isValid(self):  # at exit the window may be deleted before its panels are closed
+            return
         if self.isVisible():
             self.render(fields)
         else:

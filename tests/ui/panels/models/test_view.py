@@ -9,10 +9,12 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 from tests import tiny_models
 from tests.inline import InlineQueue
 from tests.starters import STARTERS
+from workbench.jobs import threads
 from workbench.models.results import Repository, RepositoryFile
 from workbench.pretraining.results import ModelFit
 from workbench.ui.panels.models.block_map import BlockMap
 from workbench.ui.panels.models.dialogs import Delete, Download, Trust
+from workbench.ui.panels.models.tokenizers_dialog import Tokenizers
 
 
 @pytest.fixture
@@ -26,7 +28,8 @@ def panel(app, project_file, qtbot):
     assert app.open_project(project_file, page="models")
     found = app.window.panel("models")
     qtbot.waitUntil(lambda: len(installed(found)) == len(STARTERS))
-    return found
+    yield found
+    qtbot.waitUntil(threads.idle, timeout=30_000)  # blocks of models are read off the main thread
 
 
 def card(panel):
@@ -155,7 +158,9 @@ def test_a_published_model_is_chosen_in_the_plot_and_offered_for_download(panel,
     )
 
 
-def test_models_that_cannot_be_loaded_say_so(panel):
+def test_models_that_cannot_be_loaded_say_so(panel, monkeypatch):
+    known = "workbench.ui.panels.models.state.spec.known_architectures"
+    monkeypatch.setattr(known, lambda: frozenset(("bert",)))
     assert "cannot load xlnet models" in said(choose(panel, "XLNet base"))
     assert "not been published" in said(choose(panel, "GPT-3"))
     assert "add them from their folder" in said(choose(panel, "GloVe 6B"))
@@ -345,9 +350,48 @@ def job(params, ran):
 
 def test_without_a_project_there_is_nothing_to_compare_on(app, qtbot):
     app.go("models")
-    qtbot.waitUntil(lambda: app.window.panel("models") is not None)
     panel = app.window.panel("models")
+    qtbot.waitUntil(
+        lambda: len(installed(panel)) == len(STARTERS) and bool(panel.state.maps), timeout=30_000
+    )
     panel.view.show_part(1)
 
     assert not button(panel, "Measure installed models").isEnabled()
     assert "Open a project first." in visible(panel.view)
+
+
+# ---------------------------------------------------------------- tokenizers
+
+
+def test_tokenizers_are_compared_and_a_word_divided_step_by_step(panel, qtbot):
+    def use(dialog):
+        assert isinstance(dialog, Tokenizers)
+        dialog._go.click()
+        qtbot.waitUntil(lambda: bool(dialog.state.fits))
+        assert [row[0] for row in dialog._fits.rows()] == [*dialog.state.names[:2]]
+        dialog.show_tab(1)
+        qtbot.keyClicks(dialog._word, "unaffable")
+        qtbot.waitUntil(lambda: dialog._units.text() == "una · ##ffa · ##ble", timeout=30_000)
+        assert len(dialog._steps.rows()) == 3
+        dialog._by.control.setCurrentIndex(1)
+        qtbot.waitUntil(lambda: "does not use longest match" in visible(dialog))
+
+    with_dialog(qtbot, panel.view.ask_tokenizers, use)
+
+
+def test_merges_by_both_rules_are_shown_and_a_tokenizer_is_learned(panel, app, qtbot, tmp_path):
+    app.queue, app._queue_used = InlineQueue(dispatch=app.dispatch), True
+
+    def use(dialog):
+        dialog.show_tab(2)
+        qtbot.waitUntil(lambda: bool(dialog.state.merges))
+        by_count = dialog._rules["count"].rows()[0]
+        assert by_count.count >= max(one.count for one in dialog._rules["score"].rows())
+        dialog.show_tab(3)
+        dialog._size.setValue(60)
+        dialog.learn(tmp_path / "mine")
+        qtbot.waitUntil(lambda: bool(dialog.state.told or dialog.state.error), timeout=30_000)
+        assert "saved in" in visible(dialog), dialog.state.error
+
+    with_dialog(qtbot, panel.view.ask_tokenizers, use)
+    assert (tmp_path / "mine" / "tokenizer.json").is_file()

@@ -38,6 +38,13 @@ class ModelsPanel(Panel):
             anywhere=True,
         ),
         Command(
+            "models.tokenizers",
+            _("&Tokenizers…"),
+            lambda panel: panel.view.ask_tokenizers(),
+            "View",
+            group="models",
+        ),
+        Command(
             "models.again",
             _("Rescan models"),
             lambda panel: panel.state.look(),

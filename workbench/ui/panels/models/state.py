@@ -18,6 +18,7 @@ from workbench.ui import formats
 from workbench.ui.panels.models import listing
 from workbench.ui.panels.models.listing import Row
 from workbench.ui.panels.models.suit_state import SuitState
+from workbench.ui.panels.models.tokenizers_state import TokenizersState
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
@@ -96,6 +97,11 @@ class ModelsState(State):
     def _failed(self, error: Exception) -> None:
         self._set_cards(self.cards or ())
         self.context.fail(error)
+
+    def tokenizers(self) -> TokenizersState:
+        """The state of the dialog on tokenizers, with those of the usable models."""
+        names = tuple(card.name for card in self.cards or () if card.usable)
+        return TokenizersState(self.context, names)
 
     def close(self) -> None:
         self.suit.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt
@@ -112,9 +113,9 @@ SPLIT = (
 class SuitView(QFrame):
     """The second view of the Models page."""
 
-    def __init__(self, state: SuitState):
+    def __init__(self, state: SuitState, ask_tokenizers: Callable[[], None]):
         super().__init__()
-        self.state = state
+        self.state, self._ask_tokenizers = state, ask_tokenizers
         self._stack = LaterStack(self._empty, self._result)
         self._sample = combo(
             [(n, ngettext("{n} text", "{n} texts", n).format(n=formats.count(n))) for n in SAMPLES],
@@ -175,6 +176,13 @@ class SuitView(QFrame):
                     row(
                         words(_("Words split most often"), weight=600),
                         (self._split_note, 1),
+                        Button(
+                            _("Compare tokenizers…"),
+                            "boxes",
+                            "quiet",
+                            small=True,
+                            on=self._ask_tokenizers,
+                        ),
                     ),
                     (self._split, 1),
                 ),

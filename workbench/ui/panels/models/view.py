@@ -89,7 +89,9 @@ class ModelsView(View):
         body.setContentsMargins(24, 16, 24, 20)
         catalogue = QFrame()
         catalogue.setLayout(body)
-        self._parts = LaterStack(lambda: catalogue, lambda: SuitView(state.suit))
+        self._parts = LaterStack(
+            lambda: catalogue, lambda: SuitView(state.suit, self.ask_tokenizers)
+        )
         self._parts.setCurrentIndex(CATALOGUE)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -276,6 +278,12 @@ class ModelsView(View):
         dialog.deleteLater()
         if state.stage == "done":
             self.state.look()
+
+    def ask_tokenizers(self) -> None:
+        """Compare, apply and learn tokenizers."""
+        from workbench.ui.panels.models.tokenizers_dialog import Tokenizers
+
+        _asked(Tokenizers(self.window(), self.state.tokenizers()))
 
 
 def _asked(dialog: QDialog) -> bool:

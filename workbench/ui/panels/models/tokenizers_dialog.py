@@ -1,0 +1,243 @@
+"""Tokenizers: compare two on the project's text, divide a word, see merges, learn one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QLineEdit, QTabBar, QWidget
+
+from workbench.base.events import ALL, concerns
+from workbench.base.i18n import N_, _
+from workbench.ui import formats, theme
+from workbench.ui.panels.models.tokenizers_state import KINDS, TokenizersState
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.field import Field, combo
+from workbench.ui.widgets.field import fill as fill_box
+from workbench.ui.widgets.later import LaterStack
+from workbench.ui.widgets.layout import column, row
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.spin import SpinBox
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import Elided, call, words
+
+TABS = (N_("Compare"), N_("Divide a word"), N_("Merges"), N_("Learn"))
+
+
+def _cut(limit: str) -> Column:
+    return Column(
+        _("Cut at {limit}, %").format(limit=limit),
+        lambda one: formats.points(one[1].cut[limit]),
+        112,
+        right=True,
+    )
+
+
+COMPARED = (
+    Column(_("Tokenizer"), lambda one: one[0]),
+    Column(
+        _("Units per word"), lambda one: formats.significant(one[1].fertility, 3), 130, right=True
+    ),
+    Column(_("Unknown, %"), lambda one: formats.points(one[1].unknown), 104, right=True),
+    *(_cut(limit) for limit in ("128", "256", "512")),
+)
+STEPS = (
+    Column(_("Position"), lambda step: str(step.position), 76, right=True),
+    Column(_("Tried, longest first"), lambda step: "  ".join(step.tried), prose=True),
+    Column(_("Match"), lambda step: step.found or _("none: the word is unknown"), 190),
+)
+MERGES = (
+    Column(_("Merge"), lambda one: one.merged, 84),
+    Column(_("Pair"), lambda one: f"{one.first} {one.second}"),
+    Column(_("f(ab)"), lambda one: formats.count(one.count), 52, right=True),
+    Column(_("f(a)"), lambda one: formats.count(one.first_count), 52, right=True),
+    Column(_("f(b)"), lambda one: formats.count(one.second_count), 52, right=True),
+    Column(_("Score"), lambda one: formats.significant(one.score, 3), 84, right=True),
+)
+SCORE, COUNT = "score", "count"  # rules of merging, keys of TokenizersState.merges
+
+
+class Tokenizers(Dialog):
+    """Four tabs; each shows its result at once or says what it needs."""
+
+    def __init__(self, parent: QWidget, state: TokenizersState) -> None:
+        hint = _("How text is divided into the units that a model reads.")
+        super().__init__(parent, _("Tokenizers"), hint, width=980)
+        self.state = state
+        self._tabs = QTabBar()
+        self._tabs.setDrawBase(False)
+        self._tabs.setExpanding(False)
+        self._tabs.setAccessibleName(_("Parts of the dialog"))
+        for title in TABS:
+            self._tabs.addTab(_(title))
+        self._pages = LaterStack(
+            self._compare, self._divide, self._merges, self._learn, made=self._made
+        )
+        self._pages.setMinimumHeight(theme.px(330))
+        self._tabs.currentChanged.connect(self.show_tab)
+        self._pages.setCurrentIndex(0)
+        self.put(self._tabs, self._pages)
+        close = Button(_("Close"), on=self.accept)
+        self.end(None, close)
+        state.listen(state.changed, self.render)
+        self.render(ALL)
+
+    def show_tab(self, number: int) -> None:
+        self._tabs.setCurrentIndex(number)
+        self._pages.setCurrentIndex(number)
+        if TABS[number] == TABS[2]:
+            self.state.learn_merges()
+
+    def done(self, result: int) -> None:
+        """Also called on Escape and the close button: cancels a job."""
+        self.state.close()
+        super().done(result)
+
+    # ---------------------------------------------------------------- tabs
+
+    def _names(self, name: str, chosen: int = 0) -> Field:
+        box = combo([(one, one) for one in self.state.names], name=name)
+        box.setCurrentIndex(min(chosen, box.count() - 1))
+        return Field(name, box)
+
+    def _compare(self) -> QFrame:
+        self._first = self._names(_("First tokenizer"))
+        self._second = self._names(_("Second tokenizer"), 1)
+        self._go = Button(_("Compare"), "scan-search", "primary", on=self._start_compare)
+        self._fits = Table(COMPARED, name=_("Compared tokenizers"), key=lambda one: one[0])
+        self._fits.fit_height(3)
+        note = _(
+            "Units per word: without special ones. Unknown: words with a letter that the "
+            "vocabulary does not have. Cut: texts with more units than the limit."
+        )
+        return column(
+            row((self._first, 1), (self._second, 1), gap=12),
+            row(self._go, None),
+            self._fits,
+            words(note, "small", "muted", wrap=True),
+            None,
+            gap=12,
+        )
+
+    def _start_compare(self) -> None:
+        boxes = (self._first.control, self._second.control)
+        first, second = (str(box.property("currentText")) for box in boxes)
+        self.state.compare(first, second)
+
+    def _divide(self) -> QFrame:
+        self._by = self._names(_("Tokenizer"))
+        self._word = QLineEdit()
+        self._by_box = self._by.control
+        self._word.textChanged.connect(lambda _text: self._start_divide())
+        self._by.control.currentIndexChanged.connect(  # type: ignore[attr-defined] # a combo box
+            lambda _at: self._start_divide()
+        )
+        self._units = Elided("", "mono")
+        self._units.setAccessibleName(_("Units"))
+        self._steps = Table(STEPS, name=_("Steps of longest match"), key=id)
+        self._steps_note = words("", "small", "muted", wrap=True)
+        return column(
+            row((self._by, 1), (Field(_("Word"), self._word), 1), gap=12),
+            self._units,
+            (self._steps, 1),
+            self._steps_note,
+            gap=10,
+        )
+
+    def _start_divide(self) -> None:
+        self.state.divide(str(self._by_box.property("currentText")), self._word.text())
+
+    def _merges(self) -> QFrame:
+        self._rules = {
+            rule: Table(MERGES, name=name, key=lambda one: one.merged)
+            for rule, name in ((SCORE, _("Merges by score")), (COUNT, _("Merges by count")))
+        }
+        titles = {SCORE: _("By score f(ab) / (f(a) · f(b))"), COUNT: _("By count f(ab), as BPE")}
+        sides = [
+            column(words(titles[rule], weight=600), (table, 1), gap=6)
+            for rule, table in self._rules.items()
+        ]
+        self._merges_note = words("", "small", "muted", wrap=True)
+        return column((row((sides[0], 1), (sides[1], 1), gap=14), 1), self._merges_note)
+
+    def _learn(self) -> QFrame:
+        self._kind = combo(KINDS, value=KINDS[0][0])
+        self._size = SpinBox(30, 500_000)
+        self._size.setSingleStep(1000)
+        self._size.setValue(8000)
+        call(self._size, _("Vocabulary size"))
+        self._lower = QCheckBox(_("Lower-case all text"))
+        self._lower.setChecked(True)
+        self._start = Button(_("Learn and save…"), "save", "primary", on=self._ask_folder)
+        self._stop = Button(_("Cancel"), "x", on=self.state.cancel, name=_("Cancel learning"))
+        self._meter = Meter(None, name=_("Progress of learning"))
+        self._learned = Callout("", "good")
+        return column(
+            row((Field(_("Method"), self._kind), 1), Field(_("Vocabulary size"), self._size)),
+            self._lower,
+            row(self._start, self._stop, None),
+            self._meter,
+            self._learned,
+            None,
+            gap=12,
+        )
+
+    def _ask_folder(self) -> None:
+        chosen = QFileDialog.getExistingDirectory(self, _("New folder for the tokenizer"))
+        if chosen:
+            self.learn(Path(chosen))
+
+    def learn(self, folder: Path) -> None:
+        """Learn a tokenizer with the settings of the tab."""
+        self.state.learn(
+            folder,
+            kind=str(self._kind.currentData()),
+            size=self._size.value(),
+            lowercase=self._lower.isChecked(),
+        )
+
+    # ---------------------------------------------------------------- render
+
+    def _made(self, _number: int) -> None:
+        if hasattr(self, "state"):
+            self.render(ALL)
+
+    def render(self, fields: frozenset[str]) -> None:
+        state, made = self.state, self._pages.made()
+        self.fault(state.error)
+        needs = "" if state.has_text else _("Open a project first.")
+        if 0 in made:
+            self._go.setEnabled(state.has_text and not state.busy)
+            self._fits.set_rows([*state.fits.items()])
+            self._fits.fit_height(2)
+            self._go.set_text(_("Comparing…") if state.busy else _("Compare"))
+        if 1 in made and concerns(fields, "division"):
+            self._render_division()
+        if 2 in made:
+            for rule, table in self._rules.items():
+                table.set_rows(state.merges.get(rule, []))
+            told = _("The first merges on the lower-cased words of a sample of the project.")
+            self._merges_note.setText(needs or (_("Computing…") if state.merging else told))
+        if 3 in made:
+            self._start.setEnabled(state.has_text and not state.learning)
+            self._stop.setVisible(state.learning)
+            self._meter.setVisible(state.learning)
+            self._learned.set(state.told or needs, "good" if state.told else "accent")
+        if concerns(fields, "names"):
+            self._render_names()
+
+    def _render_names(self) -> None:
+        fields = [getattr(self, name, None) for name in ("_first", "_second", "_by")]
+        for field in fields:
+            if field is not None:
+                box = field.control
+                fill_box(box, [(one, one) for one in self.state.names], box.currentData())
+
+    def _render_division(self) -> None:
+        found = self.state.division
+        self._units.setText(" · ".join(found.units) if found else "")
+        self._steps.set_rows(found.steps if found else ())
+        told = _("At each position the longest entry of the vocabulary is taken.")
+        other = _("This tokenizer does not use longest match: only its units are shown.")
+        self._steps_note.setText(other if found and not found.steps else told)

@@ -1,0 +1,148 @@
+"""Tokenizers: compared on the project's text, applied step by step, and learned. Without Qt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.operations import suit
+from workbench.operations import tokenizers as operations
+from workbench.operations.tokenizers import Division
+from workbench.operations.vectors import texts_of
+from workbench.runtime.vocabularies.steps import COUNT, SCORE, Merge
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+    from workbench.runtime.vocabularies.measures import Fit
+    from workbench.ui.panel import PanelContext
+
+STEPS = 20  # merges that are shown
+KINDS = tuple((id, _(title)) for id, title in operations.KINDS.items())
+SEED = 1
+
+
+class TokenizersState(State):
+    """`fits`: name → fit of the two tokenizers compared last. `division`: of the typed word.
+
+    `merges`: rule → first merges on the words of the project. `busy`: two tokenizers are being
+    compared; `merging`: merges are being computed; `learning`: a tokenizer is being learned;
+    `told`: the result of learning.
+    """
+
+    def __init__(self, context: PanelContext, names: tuple[str, ...]) -> None:
+        super().__init__()
+        self.context, self.names = context, names
+        self.fits: dict[str, Fit] = {}
+        self.division: Division | None = None
+        self.merges: dict[str, list[Merge]] = {}
+        self.busy, self.merging, self.learning = False, False, False
+        self.error, self.told = "", ""
+        self._asked = ("", "")  # tokenizer and word of the last request
+        self._job: Job | None = None
+
+    @property
+    def has_text(self) -> bool:
+        return self.context.project is not None
+
+    def compare(self, first: str, second: str) -> None:
+        """Compare two tokenizers on a sample of the project, off the main thread."""
+        project = self.context.project
+        if project is None or self.busy:
+            return
+        self.update(busy=True, error="")
+        self.context.run(
+            lambda: operations.compare(
+                dict.fromkeys((first, second)), suit.sample(texts_of(project), seed=SEED)
+            ),
+            lambda fits: self.update(busy=False, fits=fits),
+            self._failed,
+        )
+
+    def divide(self, name: str, word: str) -> None:
+        """Divide a word as the tokenizer does, off the main thread: it may have to be converted."""
+        asked = self._asked = (name, word.strip())
+        if not asked[1]:
+            self.update(division=None)
+            return
+
+        def show(found: Division) -> None:
+            if asked == self._asked:  # else a newer word is on its way
+                self.update(division=found, error="")
+
+        self.context.run(lambda: operations.divide(asked[0], [asked[1]])[0], show, self._failed)
+
+    def learn_merges(self) -> None:
+        """The first merges on the words of the project by both rules."""
+        project = self.context.project
+        if project is None or self.merging or self.merges:
+            return
+        self.update(merging=True, error="")
+
+        def work() -> dict[str, list[Merge]]:
+            counts = operations.counts_of(suit.sample(texts_of(project), seed=SEED))
+            return {rule: operations.merges(counts, rule, STEPS) for rule in (SCORE, COUNT)}
+
+        self.context.run(
+            work, lambda merges: self.update(merging=False, merges=merges), self._failed
+        )
+
+    def _failed(self, error: Exception) -> None:
+        self.update(busy=False, merging=False, error=str(error))
+
+    # ---------------------------------------------------------------- learning
+
+    def learn(self, folder: Path, *, kind: str, size: int, lowercase: bool) -> None:
+        """Learn a tokenizer on all texts of the project in a worker; `folder` is new."""
+        project = self.context.project
+        if project is None or self.learning:
+            return
+        self.update(learning=True, error="", told="")
+        self.context.run(
+            lambda: list(texts_of(project)),
+            lambda texts: self._learn(texts, folder, kind, size, lowercase),
+            self._not_learned,
+        )
+
+    def _learn(self, texts: list[str], folder: Path, kind: str, size: int, lowercase: bool) -> None:
+        try:
+            job = self._job = operations.learn(
+                self.context.queue,
+                texts,
+                folder,
+                kind=kind,
+                size=size,
+                lowercase=lowercase,
+                min_count=2,
+            )
+        except WorkbenchError as error:
+            self._not_learned(error)
+            return
+        self.listen(job.changed, lambda _event: self._heard(job))
+
+    def _not_learned(self, error: Exception) -> None:
+        self.update(learning=False, error=str(error))
+
+    def _heard(self, job: Job) -> None:
+        if job is not self._job or not job.over:
+            return
+        if job.status == "done":
+            told = _("{size:,} units, saved in {output}.")
+            self.update(
+                learning=False,
+                told=told.format(size=job.result["size"], output=job.result["output"]),
+                names=(*self.names, job.result["output"]),
+            )
+        else:
+            problem = "" if job.status == "cancelled" else f"{job.message} {job.hint}".strip()
+            self.update(learning=False, error=problem)
+
+    def cancel(self) -> None:
+        if self._job is not None and not self._job.over:
+            self._job.cancel()
+
+    def close(self) -> None:
+        self.cancel()
+        super().close()
