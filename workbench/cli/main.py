@@ -30,6 +30,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "splits": ("splits", "splits", _("Assign submitted documents to train, dev and test.")),
     "models": ("models", "models", _("List, add and describe pretrained models.")),
     "train": ("train", "train", _("Fine-tune a pretrained model on the submitted documents.")),
+    "ladder": ("ladder", "ladder", _("Compare steps of transfer, from random to fine-tuned.")),
     "pretrain": ("pretrain", "pretrain", _("Train a language model on plain text.")),
     "evaluate": ("use", "evaluate", _("Evaluate a run on the current gold labels.")),
     "predict": ("use", "predict", _("Predict labels with a run or a model folder.")),

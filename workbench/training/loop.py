@@ -412,11 +412,9 @@ class _Training:
         """The result without its evaluations."""
         prepared: Prepared = self.train_set.prepared
         golds = self.golds["train"]
-        cut = {
-            "train": int(prepared.cut.sum()),
-            "dev": sum(prediction.cut for prediction in found.get("dev", ())),
-            "test": sum(prediction.cut for prediction in found.get("test", ())),
-        }
+        cut = {part: sum(one.cut for one in found.get(part, ())) for part in ("dev", "test")}
+        cut = {"train": int(prepared.cut.sum()), **cut}
+        parameters, trained = optim.sizes(self.model)
         return TrainResult(
             scores=dict(scores),
             used={split: len(found) for split, found in self.records.items()},
@@ -437,6 +435,8 @@ class _Training:
             options=self.spec.all_options,
             versions=prepare.versions(),
             layer_weights=self.best.layers,
+            parameters=parameters,
+            trained_parameters=trained,
             base_sha256=folders.sha256(Path(self.spec.model)),
             weights_sha256=folders.sha256(self.folder / checkpoints.MODEL),
         )

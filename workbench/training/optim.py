@@ -87,6 +87,15 @@ def groups(
     return [found[key] for key in sorted(found)]
 
 
+def sizes(model: nn.Module) -> tuple[int, int]:
+    """Number of all parameters, and of those that are not frozen."""
+    found = list(model.parameters())
+    return (
+        sum(parameter.numel() for parameter in found),
+        sum(parameter.numel() for parameter in found if parameter.requires_grad),
+    )
+
+
 def optimizer(found: Sequence[dict[str, Any]], device: torch.device) -> torch.optim.Optimizer:
     """Raises SpecError if everything is frozen."""
     if not found:

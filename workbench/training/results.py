@@ -20,7 +20,8 @@ class TrainResult:
     loss: mean of the last epoch. best_step: step of the kept checkpoint. evaluations: split → score
     table as in `tasks.spec.evaluation`. layer_weights: learned weights of the layers at the best
     step, see `events.LayerWeights`; {} if there are none. plan: None in results recovered from the
-    events of a run.
+    events of a run. parameters: of the whole network, trained_parameters: of those that training
+    changes; None in runs of earlier versions.
     """
 
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -41,6 +42,8 @@ class TrainResult:
     plan: Plan | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    parameters: int | None = None
+    trained_parameters: int | None = None
     base_sha256: str = ""
     weights_sha256: str = ""
     evaluations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from workbench.ui.panel import Panel
 if TYPE_CHECKING:
     from workbench.training.spec import TrainSpec
     from workbench.ui.panel import PanelContext
+    from workbench.ui.panels.train.ladder_state import LadderState
     from workbench.ui.panels.train.state import TrainState
     from workbench.ui.panels.train.view import TrainView
     from workbench.ui.window import Window
@@ -38,6 +39,7 @@ class TrainPanel(Panel):
     """Runs continue in the background while other pages are shown."""
 
     state: TrainState
+    ladder: LadderState
     view: TrainView
 
     commands = (
@@ -69,15 +71,23 @@ class TrainPanel(Panel):
     )
 
     def build(self, context: PanelContext) -> tuple[TrainState, Callable[[], TrainView]]:
+        from workbench.ui.panels.train.ladder_state import LadderState
         from workbench.ui.panels.train.state import TrainState
         from workbench.ui.panels.train.view import TrainView
 
         state = TrainState(context)
-        return state, lambda: TrainView(state)
+        self.ladder = LadderState(context)
+        return state, lambda: TrainView(state, self.ladder)
 
     def shown(self, *, model: str = "", spec: TrainSpec | None = None, **_args: Any) -> None:
+        if spec is not None or model:
+            self.ladder.show(False)
         if spec is not None:
             self.state.take(spec)
         elif model:
             self.state.choose_model(model)
         self.state.look()
+
+    def close(self) -> None:
+        self.ladder.close()
+        super().close()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QSplitter,
+    QStackedWidget,
     QVBoxLayout,
 )
 
@@ -15,23 +16,30 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui import theme
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.train.choices import Choices
+from workbench.ui.panels.train.ladder_view import LadderView
 from workbench.ui.panels.train.live_view import LiveRun
 from workbench.ui.panels.train.state import TrainState
+from workbench.ui.widgets.button import Segments
 from workbench.ui.widgets.header import PageHeader
 
 if TYPE_CHECKING:
-    pass
+    from workbench.ui.panels.train.ladder_state import LadderState
 
 
 class TrainView(WatchingView):
     state: TrainState
 
-    def __init__(self, state: TrainState):
+    def __init__(self, state: TrainState, ladder: LadderState):
         super().__init__(state)
+        self._ladder = ladder
         self._left, self._right = Choices(state), LiveRun(state)
         self.first = self._left.task
+        self._segments = Segments(("runs", _("Runs")), ("ladder", _("Experiments")), name=_("View"))
+        self._segments.chosen.connect(lambda view: ladder.show(view == "ladder"))
         self._header = PageHeader(
-            _("Train"), _("Training runs in the background; you can continue labelling")
+            _("Train"),
+            _("Training runs in the background; you can continue labelling"),
+            self._segments,
         )
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setChildrenCollapsible(False)
@@ -43,7 +51,18 @@ class TrainView(WatchingView):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._header)
-        layout.addWidget(self._splitter, 1)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._splitter)
+        layout.addWidget(self._stack, 1)
+        ladder.listen(ladder.changed, self._switch)
+
+    def _switch(self, fields: frozenset[str]) -> None:
+        if not concerns(fields, "shown"):
+            return
+        if self._stack.count() == 1:
+            self._stack.addWidget(LadderView(self._ladder))
+        self._stack.setCurrentIndex(int(self._ladder.shown))
+        self._segments.set("ladder" if self._ladder.shown else "runs")
 
     def render(self, fields: frozenset[str]) -> None:
         self._left.render(fields)

@@ -1,0 +1,143 @@
+"""Experiments on the Train page: choices, the table of runs, chart and scores."""
+
+import json
+
+import pytest
+from PySide6.QtWidgets import QWidget
+
+from workbench.storage.runs import Run
+from workbench.ui.panels.train.ladder_cells import CellTable
+from workbench.ui.widgets.ladder_chart import scale
+from workbench.ui.widgets.table import Table
+
+
+@pytest.fixture
+def page(app, copy_sample, tmp_path, qtbot):
+    assert app.open_project(copy_sample(tmp_path), page="train")
+    panel = app.window.panel("train")
+    qtbot.waitUntil(lambda: panel.state.ready, timeout=30_000)
+    panel.ladder.show(True)
+    span = next(name for name, _n in panel.ladder.layers if "span" in _kind(panel, name))
+    panel.ladder.choose(layer=span, chosen=frozenset({"frozen-vectors", "bert", "frozen-elmo"}))
+    return panel
+
+
+def _kind(panel, layer):
+    from workbench.storage import labels
+
+    return labels.layer_by_name(panel.ladder.project.db, layer).kind
+
+
+def finished(score, seconds=60.0):
+    result = {"seconds": seconds, "trained_parameters": 2_100_000}
+    scores = {"dev": {"span_f1": score}}
+    return Run(
+        1, "", "ladder-x", "train", None, 1, "x", {}, "done", scores, result, {}, "", "f", "", 0, ""
+    )
+
+
+def end(panel, rung, decoder, *scores):
+    """Mark the first runs of a rung as finished with these scores."""
+    cells = [
+        cell for cell in panel.ladder.cells if (cell.rung.rung.id, cell.decoder) == (rung, decoder)
+    ]
+    for cell, score in zip(cells, scores, strict=False):
+        cell.status, cell.run = "done", finished(score)
+    panel.ladder.changed.emit(frozenset({"work"}))
+
+
+def named(view, name):
+    return next(
+        one
+        for one in view.findChildren(QWidget)
+        if one.accessibleName() == name and one.isVisible()
+    )
+
+
+def texts(table):
+    return [[column.text(row) for column in table.rows_model.columns] for row in table.rows()]
+
+
+def test_a_table_per_decoder_shows_every_run_in_its_order(page):
+    crf, greedy = _cells(page)
+
+    assert named(page.view, "Start experiment").isEnabled()
+    assert texts(crf.table)[0] == ["Frozen word vectors", "no. 1", "no. 2", "no. 3"]
+    assert [row[0] for row in texts(greedy.table)] == [
+        "Frozen word vectors",
+        "Frozen ELMo",
+        "Fine-tuned BERT",
+    ]
+
+
+def test_scores_progress_and_failures_are_shown_in_their_cells(page):
+    end(page, "frozen-vectors", "crf", 0.612, 0.604)
+    cell = next(one for one in page.ladder.cells if one.status == "waiting" and one.spec)
+    cell.status, cell.fraction = "running", 0.62
+    page.ladder.changed.emit(frozenset({"work"}))
+    other = next(one for one in page.ladder.cells if one.status == "waiting" and one.spec)
+    other.status, other.message = "failed", "Out of memory at step 41."
+    page.ladder.changed.emit(frozenset({"work"}))
+
+    crf = _cells(page)[0]
+    shown = [text for row in texts(crf.table) for text in row]
+    assert {"61.2", "60.4", "62%", "failed"} <= set(shown)
+    assert named(page.view, "Continue experiment").isEnabled()
+    told = [one.text() for one in page.view.findChildren(QWidget) if hasattr(one, "text")]
+    assert any("Out of memory at step 41" in str(text) for text in told)
+
+
+def test_the_scores_have_mean_spread_gain_and_parameters(page):
+    end(page, "frozen-vectors", "crf", 0.6, 0.7, 0.8)
+    end(page, "bert", "crf", 0.85)
+
+    rows = texts(_scores(page))
+    random, bert = rows[0], rows[-1]
+    assert random[:2] == ["Frozen word vectors", "starter-vectors"] and random[3] == "70.0 ± 10.0"
+    assert bert[3] == "85.0 (n = 1)" and bert[5:7] == ["+15.0", "50.0 %"]
+    assert random[2] == "2.1 M" and random[-1] == "1.0"
+
+
+def _cells(page):
+    """One table per decoder, without those of earlier choices."""
+    return [one for one in page.view.findChildren(CellTable) if not one.isHidden()]
+
+
+def _scores(page):
+    tables = page.view.findChildren(Table)
+    return next(one for one in tables if one.accessibleName() == "Scores of the rungs")
+
+
+def test_wrong_choices_are_told_and_block_the_start(page):
+    page.ladder.choose(seeds="one")
+    assert "whole numbers" in page.ladder.error and not page.ladder.can_start
+
+    page.ladder.choose(seeds="1", settings="epoch=3")
+    assert "'epoch'" in page.ladder.error
+
+    page.ladder.choose(settings="epochs=3 bert.epochs=1")
+    assert not page.ladder.error
+    assert {cell.spec.option("epochs") for cell in page.ladder.cells if cell.spec} == {1, 3}
+
+
+def test_the_results_are_saved_as_json(page, tmp_path):
+    end(page, "frozen-vectors", "crf", 0.5)
+
+    page.ladder.save(tmp_path / "ladder.json")
+
+    raw = json.loads((tmp_path / "ladder.json").read_text())
+    assert raw["rungs"][0]["results"][0]["mean"] == 0.5
+
+
+def test_settings_of_an_earlier_run_lead_back_to_the_runs(page):
+    page.shown(model="starter-bert")
+
+    assert not page.ladder.shown and named(page.view, "Start training").isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "wanted"),
+    [(57.9, 79.6, (55.0, 85.0, 5.0)), (0.0, 4.2, (0.0, 5.0, 1.0)), (50.0, 50.0, (49.0, 51.0, 1.0))],
+)
+def test_the_scale_has_round_steps_around_the_scores(low, high, wanted):
+    assert scale(low, high) == wanted

@@ -1,0 +1,253 @@
+"""`ladder`: train systems of growing transfer on one layer and compare them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
+from workbench.base.i18n import _, ngettext
+from workbench.cli.output import Progress, as_json, emit, note, say, table
+from workbench.cli.session import Session, interrupts, key_values, project_argument, session
+
+if TYPE_CHECKING:
+    from workbench.operations.ladder import Ladder, LadderSpec
+
+
+def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) -> tuple[int, ...]:
+    try:
+        return tuple(dict.fromkeys(int(part) for part in text.split(",")))
+    except ValueError:
+        raise click.BadParameter(
+            _("{text!r} is not a list of numbers such as 1,2,3.").format(text=text)
+        ) from None
+
+
+@click.command()
+@project_argument
+@click.option("--layer", required=True, help=_("The layer to learn: spans, tokens or classes."))
+@click.option(
+    "--rungs",
+    default="",
+    help=_(
+        "Rungs separated by commas: random, vectors, characters, elmo, flair, frozen-vectors, "
+        "frozen-elmo, frozen-flair, bert. [default: random,vectors,characters,elmo,bert]"
+    ),
+)
+@click.option(
+    "--add",
+    "added",
+    multiple=True,
+    metavar="RUNG",
+    help=_('Add a rung of your own: "Title: MODEL KEY=VALUE …".'),
+)
+@click.option(
+    "--use",
+    "parts",
+    multiple=True,
+    callback=key_values,
+    metavar="PART=MODEL",
+    help=_(
+        "Replace a model of the rungs: vectors, elmo, forward, backward, transformer or recurrent."
+    ),
+)
+@click.option(
+    "--decoders",
+    default="",
+    help=_("Decoders separated by commas. [default: crf,greedy where the task has them]"),
+)
+@click.option(
+    "--seeds", default="1,2,3", show_default=True, callback=_numbers, help=_("Random seeds.")
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    callback=key_values,
+    metavar="[RUNG.]KEY=VALUE",
+    help=_("Change a training option of all rungs that have it, or of one rung."),
+)
+@click.option(
+    "--plan", "plan_only", is_flag=True, help=_("Show the runs and their states, then exit.")
+)
+@as_json
+def ladder(
+    file: Path,
+    layer: str,
+    rungs: str,
+    added: tuple[str, ...],
+    parts: dict[str, str],
+    decoders: str,
+    seeds: tuple[int, ...],
+    settings: dict[str, str],
+    plan_only: bool,
+    as_json: bool,
+) -> None:
+    """Train the ladder of transfer on a layer of project FILE: a BiLSTM with random embeddings,
+    with word vectors, with a character CNN, with ELMo or Flair, and a fine-tuned BERT; for tags
+    with CRF and without.
+
+    All rungs are trained on the same splits with every seed, as ordinary runs. Finished runs with
+    the same settings on the same data are used again: repeat the command to continue. Ctrl+C once
+    ends after the current run, twice cancels it.
+    """
+    from workbench.operations.ladder import Ladder
+
+    with session(file) as opened:
+        spec = _spec(opened, layer, rungs, added, parts, decoders, seeds, settings)
+        work = Ladder(opened.project, opened.queue, spec)
+        try:
+            if not plan_only:
+                _train(opened, work)
+            report = _report(work)
+        finally:
+            work.close()
+    emit(report) if as_json else _show(report)
+    if not plan_only:
+        _check(work)
+
+
+def _spec(
+    opened: Session,
+    layer: str,
+    rungs: str,
+    added: Iterable[str],
+    parts: Mapping[str, str],
+    decoders: str,
+    seeds: tuple[int, ...],
+    settings: Mapping[str, str],
+) -> LadderSpec:
+    from workbench.operations import ladder as operations
+    from workbench.operations import ladder_rungs
+
+    ids = [name.strip() for name in rungs.split(",") if name.strip()]
+    own = tuple(map(ladder_rungs.parse, added))
+    task = operations.task_of(opened.project, layer)
+    known = operations.decoders(task)
+    asked = tuple(name.strip() for name in decoders.split(",") if name.strip())
+    if unknown := [name for name in asked if name not in known]:
+        raise WorkbenchError(
+            _("Task {task} has no decoder {name!r} here.").format(task=task, name=unknown[0]),
+            hint=_("Decoders: {names}.").format(names=", ".join(filter(None, known)) or "–"),
+        )
+    common, of_rungs = operations.split_settings(settings)
+    return operations.LadderSpec(
+        task,
+        layer,
+        (*ladder_rungs.named(ids), *own),
+        seeds,
+        asked or known,
+        common,
+        of_rungs,
+        parts,
+    )
+
+
+def _train(opened: Session, work: Ladder) -> None:
+    """Train all rungs; Ctrl+C ends after the current run, twice cancels it."""
+    progress, total = Progress(""), len([cell for cell in work.cells if cell.spec])
+    for missing in {cell.message: cell for cell in work.cells if cell.spec is None}.values():
+        title = _(missing.rung.rung.title)
+        note(_("{rung} is left out: {reason}.").format(rung=title, reason=missing.message))
+    told: set[int] = set()
+
+    def tell() -> None:
+        done = [number for number, cell in enumerate(work.cells) if cell.run and not cell.fraction]
+        for number in done:
+            cell = work.cells[number]
+            if cell.status == "done" and number not in told:
+                told.add(number)
+                progress.line(_run_line(work, number))
+        current = next((cell for cell in work.cells if cell.status == "running"), None)
+        if current is not None and current.run is not None:
+            words = _("{done} of {total}").format(done=len(told), total=total)
+            progress.title = _("Training {name}").format(name=current.run.name)
+            progress.show(current.fraction or 0.0, words)
+
+    def interrupted(count: int) -> None:
+        if count == 1:
+            progress.line(_("Ending after the current run. Press Ctrl+C again to cancel it."))
+            work.pause()
+        else:
+            progress.line(_("Cancelling."))
+            work.cancel()
+
+    drop = work.changed.connect(tell)
+    try:
+        with interrupts(interrupted, post=opened.mailbox):
+            work.start()
+            while work.active and (job := work.job) is not None:
+                opened.queue.wait(job)
+    finally:
+        drop()
+        progress.end()
+
+
+def _run_line(work: Ladder, number: int) -> str:
+    from workbench.operations import ladder_report
+
+    cell = work.cells[number]
+    name, score = cell.run.name if cell.run else "", ladder_report.score_of(cell)
+    message = _("{name}: {score:.3f} (an earlier run)") if cell.reused else _("{name}: {score:.3f}")
+    return message.format(name=name, score=score if score is not None else float("nan"))
+
+
+def _report(work: Ladder) -> dict[str, Any]:
+    from workbench.operations import ladder_report
+
+    return ladder_report.report(work.spec, work.cells, status=work.status)
+
+
+def _check(work: Ladder) -> None:
+    """Raises for an experiment that is not complete."""
+    if work.error:
+        raise WorkbenchError(work.error)
+    if work.status == "paused":
+        raise Cancelled(_("The experiment was interrupted. Repeat the command to continue."))
+    failed = [cell for cell in work.cells if cell.status == "failed"]
+    if failed:
+        told = ngettext(
+            "{n} run failed: {message}", "{n} runs failed; the first: {message}", len(failed)
+        )
+        raise JobFailed(told.format(n=len(failed), message=failed[0].message))
+
+
+def _show(report: dict[str, Any]) -> None:
+    say(
+        _(
+            "{score} on {split}, layer {layer}; mean ± standard deviation over seeds {seeds}."
+        ).format(**{**report, "seeds": ", ".join(map(str, report["seeds"]))})
+    )
+    from workbench.operations.ladder_report import decoder_title
+
+    task = report["task"]
+    decoders = [decoder_title(task, name) or _("Score") for name in report["decoders"]]
+    heads = [_("Rung"), _("Model"), *decoders, _("Gain"), _("Trained"), _("Minutes")]
+    table(heads, [_row(rung) for rung in report["rungs"]])
+    for rung in report["rungs"]:
+        if rung["missing"]:
+            say(_("{title} is left out: {missing}.").format(**rung))
+
+
+def _row(rung: dict[str, Any]) -> list[str]:
+    results = rung["results"]
+    first = results[0]
+    embeddings = rung["options"].get("embeddings")
+    return [
+        rung["title"],
+        f"{rung['model']} {embeddings}" if embeddings else rung["model"],
+        *(_mean(result) for result in results),
+        f"{rung['gain'] * 100:+.1f}" if rung["gain"] is not None else "–",
+        f"{first['trained_parameters']:,}" if first["trained_parameters"] is not None else "–",
+        f"{first['minutes']:.1f}" if first["minutes"] is not None else "–",
+    ]
+
+
+def _mean(result: dict[str, Any]) -> str:
+    if result["mean"] is None:
+        return "–"
+    mean = f"{result['mean'] * 100:.1f}"
+    return f"{mean} ± {result['sd'] * 100:.1f}" if result["sd"] is not None else f"{mean} (n = 1)"

@@ -1,0 +1,208 @@
+"""The rungs of the ladder experiment as data, and which of them the installed models allow.
+
+Each rung adds one step of transfer to the one before: Mikolov et al. 2013 and Pennington et al.
+2014 (static vectors), Ma and Hovy 2016 (character CNN), Peters et al. 2018 (ELMo), Akbik et al.
+2018 (Flair), Devlin et al. 2019 (fine-tuning).
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import N_, _
+from workbench.models.spec import ModelInfo
+from workbench.models.spec import card as read_card
+
+
+@dataclass(frozen=True)
+class Part:
+    """A model that rungs refer to by a name in braces.
+
+    models: the first usable one is taken; otherwise the first usable model of the family.
+    """
+
+    name: str
+    models: tuple[str, ...]
+    family: str = ""
+
+
+_KNOWN = (
+    Part("recurrent", ("bilstm",)),
+    Part("vectors", ("starter-glove", "starter-vectors"), family="vectors"),
+    Part("elmo", ("starter-elmo",), family="elmo"),
+    Part("forward", ("starter-flair-forward",)),
+    Part("backward", ("starter-flair-backward",)),
+    Part("transformer", ("starter-bert",)),
+)
+PARTS = {part.name: part for part in _KNOWN}
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One system of the ladder: a model and its settings, as text with parts in braces.
+
+    usual: whether it belongs to the ladder if none are chosen. usually: defaults of its own, which
+    settings of all rungs replace, unlike `options`.
+    """
+
+    id: str
+    title: str
+    model: str
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)
+    usual: bool = True
+    usually: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of the parts that it needs."""
+        texts = (self.model, *self.options.values())
+        fields = (name for text in texts for _text, name, *_rest in Formatter().parse(text))
+        return tuple(dict.fromkeys(name for name in fields if name))
+
+    def filled(self, parts: Mapping[str, str]) -> Rung:
+        """With the names of models instead of parts."""
+        options = {name: text.format_map(parts) for name, text in self.options.items()}
+        return replace(self, model=self.model.format_map(parts), options=options)
+
+
+def _recurrent(id: str, title: str, embeddings: str, *, usual: bool = True) -> Rung:
+    """A BiLSTM, which is trained from scratch and needs more epochs than a pretrained model."""
+    options = {"embeddings": embeddings}
+    return Rung(id, title, "{recurrent}", options, usual, {"epochs": "20"})
+
+
+def _frozen(id: str, title: str, model: str) -> Rung:
+    """A trained head on the states of one frozen model."""
+    return Rung(id, title, model, {"method": "frozen"}, usual=False)
+
+
+RUNGS = (
+    _recurrent("random", N_("Random BiLSTM"), "words"),
+    _recurrent("vectors", N_("+ word vectors"), "{vectors}"),
+    _recurrent("characters", N_("+ character CNN"), "{vectors}+chars"),
+    _recurrent("elmo", N_("+ ELMo"), "{vectors}+chars+{elmo}"),
+    _recurrent("flair", N_("+ Flair"), "{vectors}+chars+{forward}+{backward}", usual=False),
+    _frozen("frozen-vectors", N_("Frozen word vectors"), "{vectors}"),
+    _frozen("frozen-elmo", N_("Frozen ELMo"), "{elmo}"),
+    _frozen("frozen-flair", N_("Frozen Flair"), "{forward}"),
+    Rung("bert", N_("Fine-tuned BERT"), "{transformer}"),
+)
+
+
+@dataclass(frozen=True)
+class Available:
+    """A rung with the models it uses; `missing` says why it cannot be trained, "" if it can."""
+
+    rung: Rung
+    card: ModelInfo | None
+    missing: str = ""
+
+
+def available(
+    rung: Rung, cards: Sequence[ModelInfo], chosen: Mapping[str, str] | None = None
+) -> Available:
+    """Find the models of a rung; `chosen`: part → name or path of a model."""
+    usable = {card.name: card for card in cards if card.usable}
+    broken = {card.name: card for card in cards if not card.usable}
+    parts: dict[str, str] = {}
+    for part in rung.parts:
+        name = _model_of(part, usable, chosen or {})
+        if name not in usable and _of_path(name) is None:
+            return Available(rung, None, _reason(name, broken))
+        parts[part] = name
+    filled = rung.filled(parts)
+    card = usable.get(filled.model) or _of_path(filled.model)
+    if card is None:
+        return Available(filled, None, _reason(filled.model, broken))
+    return Available(filled, card)
+
+
+def _reason(name: str, broken: Mapping[str, ModelInfo]) -> str:
+    """Why a model cannot be used."""
+    if name in broken:
+        return _("{model} is not usable: {problem}").format(
+            model=name, problem=broken[name].problems[0]
+        )
+    return _("{model} is not installed").format(model=name)
+
+
+def _of_path(path: str) -> ModelInfo | None:
+    """The card of a usable model by its path."""
+    card = read_card(path) if Path(path).exists() else None
+    return card if card is not None and card.usable else None
+
+
+def _model_of(part: str, usable: Mapping[str, ModelInfo], chosen: Mapping[str, str]) -> str:
+    if part in chosen:
+        return chosen[part]
+    known = PARTS[part]
+    same = (name for name, card in usable.items() if known.family and card.family == known.family)
+    installed = (name for name in known.models if name in usable)
+    return next(installed, next(same, known.models[0]))
+
+
+def check_parts(chosen: Mapping[str, str]) -> None:
+    """Raises SpecError for a part that no rung has."""
+    if unknown := sorted(set(chosen) - set(PARTS)):
+        raise SpecError(
+            _("The ladder has no part {name!r}.").format(name=unknown[0]),
+            hint=_("Parts: {names}.").format(names=", ".join(PARTS)),
+        )
+
+
+def named(ids: Sequence[str]) -> tuple[Rung, ...]:
+    """The rungs with these ids, the usual ones without any. Raises SpecError."""
+    known = {rung.id: rung for rung in RUNGS}
+    if unknown := [one for one in ids if one not in known]:
+        raise SpecError(
+            _("The ladder has no rung {name!r}.").format(name=unknown[0]),
+            hint=_("Rungs: {names}. Others can be added with --add.").format(
+                names=", ".join(known)
+            ),
+        )
+    wanted = set(ids) or {rung.id for rung in RUNGS if rung.usual}
+    return tuple(rung for rung in RUNGS if rung.id in wanted)
+
+
+def parse(text: str) -> Rung:
+    """`Title: MODEL KEY=VALUE …` → a rung of the user's own. Raises SpecError."""
+    title, _colon, rest = text.partition(":")
+    try:
+        model, *settings = shlex.split(rest)
+    except ValueError:
+        raise _unreadable(text) from None
+    pairs = [setting.partition("=") for setting in settings]
+    if not title.strip() or not all(name and sign for name, sign, _value in pairs):
+        raise _unreadable(text)
+    options = {name: _escaped(value) for name, _sign, value in pairs}
+    name = "-".join(title.casefold().split())
+    return Rung(name, title.strip(), _escaped(model), options)
+
+
+def _unreadable(text: str) -> SpecError:
+    return SpecError(
+        _("{text!r} is not a rung.").format(text=text),
+        hint=_(
+            'The format is "Title: MODEL KEY=VALUE …", for example "Frozen BERT: starter-bert '
+            'method=frozen layers=mix".'
+        ),
+    )
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def to_json(rung: Rung) -> dict[str, Any]:
+    return {
+        "id": rung.id,
+        "title": _(rung.title),
+        "model": rung.model,
+        "options": dict(rung.options),
+    }

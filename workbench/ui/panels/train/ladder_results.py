@@ -1,0 +1,226 @@
+"""Chart and table of an experiment."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QFrame, QMenu, QStackedLayout
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui import formats, theme
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.ladder_chart import Group, LadderChart, LegendMark
+from workbench.ui.widgets.layout import card, clear, column, layout_of, row
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.operations.ladder_report import Row, Summary
+    from workbench.ui.panels.train.ladder_state import LadderState
+
+INPUT, WIDE = 1, 820  # a column, and the width from which it is shown, pixels at 100 %
+
+
+class LadderResults(QFrame):
+    """An empty state until the first run is finished."""
+
+    def __init__(self, state: LadderState):
+        super().__init__()
+        self.state = state
+        self._stack = QStackedLayout(self)
+        self._empty = EmptyState("chart-column", _("No run of this experiment is finished yet"))
+        self._title, self._note = words("", weight=600), words("", "small", "muted")
+        self._legend = row(gap=6)
+        menu = QMenu(self)
+        menu.addAction(_("Save image…"), self._ask_image)
+        menu.addAction(_("Save data…"), self._ask_data)
+        name = _("Save {title}").format(title=_("chart"))
+        more = Button("", "ellipsis", "quiet", small=True, name=name, menu=menu)
+        more.setProperty("menu", False)
+        more.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
+        self._chart = LadderChart()
+        head = row(self._title, self._note, None, self._legend, more)
+        self._chart_card = card(head, (self._chart, 1), margins=(16, 10, 10, 12))
+        self._table: Table | None = None
+        self._table_for: tuple[str, ...] = ()
+        self._scores = card(
+            title=_("Scores"),
+            note=_("mean ± standard deviation over seeds; gain over the rung before"),
+        )
+        self._remark = words("", "small", "muted", wrap=True)
+        content = column(
+            (self._chart_card, 1), self._scores, self._remark, gap=12, margins=(16, 16, 16, 16)
+        )
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(content)
+
+    def render(self) -> None:
+        work = self.state.work
+        rows = self.state.rows
+        scored = any(one.scores for found in rows for one in found.by_decoder.values())
+        self._stack.setCurrentIndex(int(scored))
+        if work is None or not scored:
+            self._show_recipe()
+            return
+        task, spec = work.spec.task, work.spec
+        self._title.setText(_("{score} on dev").format(score=self.state.score_title))
+        documents = self.state.documents
+        told = ngettext("{n} document", "{n} documents", documents).format(n=documents)
+        self._note.setText(told if documents else "")
+        self._show_legend(spec.decoders)
+        self._chart.set_groups([_group(found, len(spec.seeds)) for found in rows])
+        self._show_table(task, spec.decoders, rows)
+        self._remark.setText(
+            ngettext(
+                "Shows how much each step of transfer adds on this layer. With {n} seed, small "
+                "differences may be chance; rungs with fewer runs are provisional.",
+                "Shows how much each step of transfer adds on this layer. With {n} seeds, small "
+                "differences may be chance; rungs with fewer runs are provisional.",
+                len(spec.seeds),
+            ).format(n=len(spec.seeds))
+        )
+
+    def _show_recipe(self) -> None:
+        cells = [cell for cell in self.state.cells if cell.spec is not None]
+        hint = _(
+            "The ladder trains a BiLSTM with random embeddings, then with word vectors, a "
+            "character CNN and ELMo or Flair, and a fine-tuned BERT, on the same splits. Runs: {n}."
+        )
+        self._empty.set(_("No run of this experiment is finished yet"), hint.format(n=len(cells)))
+
+    def _show_legend(self, decoders: tuple[str, ...]) -> None:
+        clear(layout_of(self._legend))
+        for number, decoder in enumerate(decoders):
+            if decoder:
+                layout_of(self._legend).addWidget(LegendMark(number))
+                title = self.state.decoder_title(decoder)
+                layout_of(self._legend).addWidget(words(title, "caption", "muted"))
+        told = words(_("point: one seed; short line: mean"), "caption", "muted")
+        layout_of(self._legend).addWidget(told)
+
+    def _show_table(self, task: str, decoders: tuple[str, ...], rows: tuple[Row, ...]) -> None:
+        if self._table is None or self._table_for != (task, *decoders):
+            if self._table is not None:
+                layout_of(self._scores).removeWidget(self._table)
+                self._table.deleteLater()
+            self._table_for = (task, *decoders)
+            name = _("Scores of the rungs")
+            self._table = Table(self._columns(decoders), name=name, key=_id)
+            layout_of(self._scores).addWidget(self._table)
+        self._table.set_rows(rows)
+        self._table.fit_height()
+        self._fit_columns()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Hide the column of inputs if there is no room; it is the tooltip of the rung."""
+        if self._table is not None:
+            self._table.setColumnHidden(INPUT, self.width() < theme.px(WIDE))
+
+    def _columns(self, decoders: tuple[str, ...]) -> list[Column]:
+        scores = [
+            Column(
+                self.state.decoder_title(decoder) or _("Score"),
+                partial(_mean, decoder),
+                92,
+                right=True,
+                tip=partial(_range, decoder),
+            )
+            for decoder in decoders
+        ]
+        first = decoders[0]
+        return [
+            Column(_("Rung"), lambda found: _(found.rung.rung.title), 134, tip=_input),
+            Column(_("Input"), _input, tip=_input, prose=True),
+            Column(
+                _("Trained"), partial(_trained, first), 80, right=True, hint=_("Trained parameters")
+            ),
+            *scores,
+            Column(
+                _("Gain"), lambda found: formats.points(found.gain, signed=True), 68, right=True
+            ),
+            Column(
+                _("Errors removed"), _removed, 126, right=True, hint=_("Gain as a share of errors")
+            ),
+            Column(
+                _("Minutes"), partial(_minutes, first), 84, right=True, hint=_("Minutes per run")
+            ),
+        ]
+
+    def _ask_image(self) -> None:
+        path, _kind = QFileDialog.getSaveFileName(
+            self, _("Save image"), "ladder.png", "PNG (*.png)"
+        )
+        if path:
+            self._chart_card.grab().save(path)
+
+    def _ask_data(self) -> None:
+        path, _kind = QFileDialog.getSaveFileName(
+            self, _("Save data"), "ladder.json", "JSON (*.json)"
+        )
+        if path:
+            self.state.save(Path(path))
+
+
+def _id(found: Row) -> str:
+    return found.rung.rung.id
+
+
+def _input(found: Row) -> str:
+    rung = found.rung.rung
+    if found.rung.missing:
+        return found.rung.missing
+    return rung.options.get("embeddings") or rung.model
+
+
+def _mean(decoder: str, found: Row) -> str:
+    summary: Summary = found.by_decoder[decoder]
+    if summary.sd is None:
+        text = formats.points(summary.mean)
+        return _("{score} (n = 1)").format(score=text) if summary.scores else text
+    return f"{formats.points(summary.mean)} ± {formats.points(summary.sd)}"
+
+
+def _range(decoder: str, found: Row) -> str:
+    scores = found.by_decoder[decoder].scores
+    if not scores:
+        return ""
+    low, high = formats.points(min(scores.values())), formats.points(max(scores.values()))
+    return _("{low} to {high}, n = {n}").format(low=low, high=high, n=len(scores))
+
+
+def _trained(decoder: str, found: Row) -> str:
+    trained = found.by_decoder[decoder].trained
+    if trained is None:
+        return "–"
+    if trained < 1e6:
+        return _("{n} k").format(n=formats.decimal(trained / 1e3, 0))
+    return _("{n} M").format(n=formats.decimal(trained / 1e6, 1))
+
+
+def _removed(found: Row) -> str:
+    return "–" if found.errors_removed is None else f"{formats.points(found.errors_removed)} %"
+
+
+def _minutes(decoder: str, found: Row) -> str:
+    minutes = found.by_decoder[decoder].minutes
+    return "–" if minutes is None else formats.decimal(minutes, 1)
+
+
+def _group(found: Row, expected: int) -> Group:
+    series = tuple(
+        tuple(100 * score for score in summary.scores.values())
+        for summary in found.by_decoder.values()
+    )
+    done, total = sum(map(len, series)), expected * len(series)
+    note = _("{done} of {total} runs").format(done=done, total=total)
+    if found.rung.missing:
+        note = _("not available")
+    return Group(_(found.rung.rung.title), note, series, expected)

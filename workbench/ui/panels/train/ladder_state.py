@@ -1,0 +1,227 @@
+"""State of the experiments on the Train page: choices of a ladder, and its runs."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.operations import ladder, ladder_report, models, train
+from workbench.operations.ladder import Ladder, LadderSpec
+from workbench.operations.ladder_rungs import RUNGS, available
+from workbench.tasks import spec as tasks
+from workbench.ui.opened import opened
+from workbench.ui.run_words import score_title
+
+if TYPE_CHECKING:
+    from workbench.operations.ladder import Cell
+    from workbench.operations.ladder_report import Row
+    from workbench.ui.panel import PanelContext
+
+
+class LadderState(State):
+    """`layer`, `seeds`, `settings` and `chosen` (ids of rungs) are the choices, as typed.
+
+    `shown`: whether experiments are shown in place of runs. `work` is the experiment with these
+    choices, None if they do not fit, with the reason in `error`.
+    """
+
+    def __init__(self, context: PanelContext) -> None:
+        super().__init__()
+        self.context, self.project = context, opened(context)
+        self.shown = False
+        self.layers: tuple[tuple[str, int], ...] = ()
+        self.layer, self.seeds, self.settings = "", "1, 2, 3", ""
+        self.chosen = frozenset(rung.id for rung in RUNGS if rung.usual)
+        self.missing: dict[str, str] = {}  # rung → why it cannot be trained
+        self.work: Ladder | None = None
+        self.error = ""
+
+    def show(self, on: bool) -> None:
+        """Show experiments or runs."""
+        if on and not self.shown:
+            self.look()
+        self.update(shown=on)
+
+    def look(self) -> None:
+        """Read layers and models again; the choices are kept where possible."""
+        if self.active:
+            return
+        ids = [info.id for info in tasks.all_tasks()]
+        found = {
+            layer.name: count
+            for fitting in train.fitting_by_task(self.project, ids).values()
+            for layer, count in fitting
+        }
+        layers = tuple(sorted(found.items(), key=lambda pair: -pair[1]))
+        layer = self.layer if self.layer in found else next(iter(layers), ("", 0))[0]
+        cards = models.list(self.context.settings)
+        states = [available(rung, cards) for rung in RUNGS]
+        self.missing = {state.rung.id: state.missing for state in states if state.missing}
+        self.update(layers=layers, layer=layer)
+        self._plan()
+
+    def choose(self, **choices: Any) -> None:
+        """Set `layer`, `seeds`, `settings` or `chosen`; not while runs are trained."""
+        if not self.active:
+            self.update(**choices)
+            self._plan()
+
+    def toggle(self, rung: str) -> None:
+        self.choose(chosen=self.chosen ^ {rung})
+
+    def _plan(self) -> None:
+        """Find the runs of the experiment with the present choices."""
+        if self.work is not None:
+            self.work.close()
+        self.work, self.error = None, ""
+        try:
+            spec = self._spec()
+            self.work = Ladder(
+                self.project,
+                self.context.queue,
+                spec,
+                background=self._background,
+                settings=self.context.settings,
+            )
+            self.work.changed.connect(lambda: self.changed.emit(frozenset({"work"})))
+        except WorkbenchError as error:
+            self.error = str(error)
+        self.changed.emit(frozenset({"work", "error"}))
+
+    def _spec(self) -> LadderSpec:
+        if not self.layer:
+            raise WorkbenchError(_("The project has no layer that can be learned."))
+        rungs = tuple(rung for rung in RUNGS if rung.id in self.chosen)
+        if not rungs:
+            raise WorkbenchError(_("Choose at least one rung."))
+        task = ladder.task_of(self.project, self.layer)
+        common, of_rungs = ladder.split_settings(_pairs(self.settings))
+        return LadderSpec(
+            task,
+            self.layer,
+            rungs,
+            _seeds(self.seeds),
+            ladder.decoders(task),
+            common,
+            of_rungs,
+        )
+
+    def _background(
+        self, work: Callable[[], Any], done: Callable[[Any, Exception | None], None]
+    ) -> None:
+        self.context.run(
+            work, lambda found: done(found, None), lambda error: self._failed(error, done)
+        )
+
+    def _failed(self, error: Exception, done: Callable[[Any, Exception | None], None]) -> None:
+        if not isinstance(error, WorkbenchError):
+            self.context.fail(error)
+            error = WorkbenchError(str(error))
+        done(None, error)
+
+    # ---------------------------------------------------------------- the experiment
+
+    @property
+    def active(self) -> bool:
+        return self.work is not None and self.work.active
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return self.work.cells if self.work else ()
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return ladder_report.rows(self.work.spec, self.work.cells) if self.work else ()
+
+    @property
+    def rungs(self) -> tuple[tuple[str, str], ...]:
+        """(id, title) of the rungs to choose from."""
+        return tuple((rung.id, _(rung.title)) for rung in RUNGS)
+
+    @property
+    def score_title(self) -> str:
+        """Name of the main score of the task."""
+        return score_title(tasks.info(self.work.spec.task).main) if self.work else ""
+
+    @property
+    def seconds_left(self) -> float | None:
+        return ladder_report.seconds_left(self.cells)
+
+    @property
+    def documents(self) -> int:
+        """Number of dev documents that the finished runs were scored on."""
+        return ladder_report.used(self.cells).get("dev", 0)
+
+    def decoder_title(self, decoder: str) -> str:
+        return ladder_report.decoder_title(self.work.spec.task, decoder) if self.work else ""
+
+    def score(self, cell: Cell) -> float | None:
+        """The main score of a finished run on dev, in [0, 1]."""
+        return ladder_report.score_of(cell)
+
+    @property
+    def can_start(self) -> bool:
+        is_open = any(cell.status in (ladder.WAITING, ladder.FAILED) for cell in self.cells)
+        return is_open and not self.active and not self.project.read_only
+
+    def start(self) -> None:
+        if self.work is not None and self.can_start:
+            self.work.start()
+
+    def pause(self) -> None:
+        if self.work is not None:
+            self.work.pause()
+
+    def cancel(self) -> None:
+        if self.work is not None:
+            self.work.cancel()
+
+    def open_run(self, cell: Cell | None) -> None:
+        """Show the run of a cell on the Results page."""
+        if cell is not None and cell.run is not None:
+            self.context.go("results", run=cell.run.id)
+
+    def save(self, path: Path) -> None:
+        """Write the results as JSON; errors are shown at the top of the window."""
+        if self.work is None:
+            return
+        work = self.work
+        found = ladder_report.report(work.spec, work.cells, status=work.status)
+        text = json.dumps(found, ensure_ascii=False, indent=1)
+        try:
+            path.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            told = _("{file} cannot be written: {error}.")
+            reason = error.strerror or error
+            self.context.fail(WorkbenchError(told.format(file=path, error=reason)))
+
+    def close(self) -> None:
+        if self.work is not None:
+            self.work.close()
+        super().close()
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    try:
+        found = tuple(dict.fromkeys(int(part) for part in text.split(",") if part.strip()))
+    except ValueError:
+        found = ()
+    if not found:
+        raise WorkbenchError(_("Seeds are whole numbers separated by commas, such as 1, 2, 3."))
+    return found
+
+
+def _pairs(text: str) -> dict[str, str]:
+    try:
+        pairs = [part.partition("=") for part in shlex.split(text)]
+    except ValueError:
+        pairs = [("", "", "")]
+    if not all(name and sign for name, sign, _value in pairs):
+        raise WorkbenchError(_("Settings have the form KEY=VALUE, such as epochs=3."))
+    return {name: value for name, _sign, value in pairs}

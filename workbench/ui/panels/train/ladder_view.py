@@ -1,0 +1,216 @@
+"""Experiments on the Train page: choices and runs on the left, chart and scores on the right."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QSplitter, QVBoxLayout, QWidget
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _, ngettext
+from workbench.ui import theme
+from workbench.ui.panel import View
+from workbench.ui.panels.train.ladder_cells import CellTable
+from workbench.ui.panels.train.ladder_results import LadderResults
+from workbench.ui.panels.train.ladder_state import LadderState
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.layout import bar, clear, column, line, row, scrolled
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.words import words
+
+STATES = {
+    "running": (_("running"), "accent"),
+    "pausing": (_("pausing"), "warn"),
+    "paused": (_("paused"), "warn"),
+}
+
+
+class LadderView(View):
+    state: LadderState
+
+    def __init__(self, state: LadderState):
+        super().__init__(state)
+        self._cells = QVBoxLayout()
+        self._tables: list[CellTable] = []
+        self._tables_for: tuple[object, ...] = ()
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setChildrenCollapsible(False)
+        self._results = LadderResults(state)
+        splitter.addWidget(self._side())
+        splitter.addWidget(self._results)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([min(theme.px(448), 560), 800])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(splitter)
+
+    def _side(self) -> QFrame:
+        self._build_choices()
+        state = self.state
+        self._count, self._left = words("", weight=600), words("", "small", "muted")
+        self._meter = Meter(0.0, name=_("Finished runs"))
+        self._told = words("", "small", "muted", wrap=True)
+        self._missing, self._failed = Callout(tone="warn"), Callout(tone="bad")
+        self._start = Button(_("Start experiment"), "play", "primary", on=state.start)
+        self._pause = Button(_("Pause after this run"), "pause", on=state.pause)
+        self._cancel = Button(_("Cancel"), "x", "danger", on=state.cancel)
+        cells = QFrame()
+        self._cells.setContentsMargins(0, 0, 0, 0)
+        self._cells.setSpacing(12)
+        cells.setLayout(self._cells)
+        middle = column(
+            row(words(_("Ladder"), "heading", weight=600), None, self._chip),
+            row((self._layer_field, 3), (self._seeds_field, 2), gap=12),
+            self._settings_field,
+            row(self._rungs, None),
+            line(),
+            row(self._count, None, self._left),
+            self._meter,
+            self._told,
+            cells,
+            self._missing,
+            self._failed,
+            None,
+            gap=12,
+            margins=(16, 14, 16, 14),
+        )
+        side = QFrame()
+        side.setProperty("part", "side")
+        side.setMinimumWidth(400)
+        side.setMaximumWidth(620)
+        layout = QVBoxLayout(side)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(scrolled(middle), 1)
+        buttons = (None, self._pause, self._cancel, self._start)
+        layout.addWidget(bar(*buttons, margins=(16, 10, 16, 10)))
+        return side
+
+    def _build_choices(self) -> None:
+        state = self.state
+        self._chip, self._layer = Chip(""), combo()
+        self._layer.activated.connect(lambda _i: state.choose(layer=self._layer.currentData()))
+        self._seeds, self._settings = QLineEdit(state.seeds), QLineEdit()
+        self._seeds.editingFinished.connect(lambda: self._typed("seeds", self._seeds))
+        self._settings.editingFinished.connect(lambda: self._typed("settings", self._settings))
+        self._settings.setPlaceholderText("epochs=3 bert.epochs=2")
+        self._layer_field = Field(_("Layer"), self._layer, name=_("Layer"))
+        self._seeds_field = Field(_("Seeds"), self._seeds, name=_("Seeds"))
+        self._settings_field = Field(
+            _("Settings"),
+            self._settings,
+            _("Training options of all rungs, or of one: RUNG.KEY=VALUE."),
+            name=_("Settings"),
+        )
+        self._menu = QMenu(self)
+        self._rungs = Button(_("Rungs"), menu=self._menu, small=True)
+        self.first: QWidget | None = self._layer
+
+    def _typed(self, name: str, edit: QLineEdit) -> None:
+        if edit.text() != getattr(self.state, name):
+            self.state.choose(**{name: edit.text()})
+
+    # ---------------------------------------------------------------- render
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        if concerns(fields, "layers", "layer"):
+            named = [
+                (name, _("{name}  ({n} submitted)").format(name=name, n=count))
+                for name, count in state.layers
+            ]
+            fill(self._layer, named, state.layer)
+        if concerns(fields, "chosen", "layers"):
+            self._fill_menu()
+        self._show_work()
+        self._results.render()
+
+    def _fill_menu(self) -> None:
+        state = self.state
+        self._menu.clear()
+        for rung, title in state.rungs:
+            missing = state.missing.get(rung, "")
+            text = _("{rung}: {reason}") if missing else "{rung}"
+            action = self._menu.addAction(text.format(rung=title, reason=missing))
+            action.setCheckable(True)
+            action.setChecked(rung in state.chosen)
+            action.setEnabled(not missing)
+            action.triggered.connect(lambda _on=False, id=rung: state.toggle(id))
+        self._rungs.set_text(
+            _("Rungs: {n} of {total}").format(n=len(state.chosen), total=len(state.rungs))
+        )
+
+    def _show_work(self) -> None:
+        state = self.state
+        for choice in (self._layer, self._seeds, self._settings, self._rungs):
+            choice.setEnabled(not state.active)
+        self._show_buttons()
+        self._show_tables()
+        self._show_progress()
+        left_out = {
+            cell.rung.rung.id: _("{rung} is left out: {reason}.").format(
+                rung=_(cell.rung.rung.title), reason=cell.message
+            )
+            for cell in state.cells
+            if cell.spec is None
+        }
+        self._missing.set("\n".join(left_out.values()))
+        failed = [
+            _("{rung}, seed {seed}: {message}").format(
+                rung=_(cell.rung.rung.title), seed=cell.seed, message=cell.message
+            )
+            for cell in state.cells
+            if cell.status == "failed"
+        ]
+        error = state.error or (state.work.error if state.work else "")
+        self._failed.set("\n".join(filter(None, (error, *failed[:3]))))
+
+    def _show_buttons(self) -> None:
+        state = self.state
+        status = state.work.status if state.work else ""
+        text, tone = STATES.get(status, ("", ""))
+        self._chip.set(text, tone=tone)
+        self._chip.setVisible(bool(text))
+        focused = any(one.hasFocus() for one in (self._start, self._pause, self._cancel))
+        if focused:
+            self.setFocus()  # Qt would move it from a hidden button to Cancel
+        self._start.setVisible(not state.active)
+        self._start.setEnabled(state.can_start)
+        begun = any(cell.run is not None for cell in state.cells)
+        self._start.set_text(_("Continue experiment") if begun else _("Start experiment"))
+        self._pause.setVisible(state.active)
+        self._pause.setEnabled(status == "running")
+        self._cancel.setVisible(state.active)
+
+    def _show_progress(self) -> None:
+        cells = [cell for cell in self.state.cells if cell.spec is not None]
+        done = sum(cell.status == "done" for cell in cells)
+        total = len(cells)
+        count = ngettext("{done} of {n} run done", "{done} of {n} runs done", total)
+        self._count.setText(count.format(done=done, n=total) if cells else "")
+        self._meter.set(done / total if total else 0.0)
+        seconds = self.state.seconds_left if done < total else None
+        minutes = round(seconds / 60) if seconds else 0
+        about = ngettext("about {n} min left", "about {n} min left", minutes)
+        self._left.setText(about.format(n=max(1, minutes)) if seconds else "")
+        told = _(
+            "Finished runs with these settings and labels are used again, so you can close "
+            "Glossbench and continue later."
+        )
+        self._told.setText(told)
+
+    def _show_tables(self) -> None:
+        work = self.state.work
+        shown = (work.spec.task, work.spec.decoders, work.spec.seeds) if work else ()
+        if shown != self._tables_for:
+            clear(self._cells)
+            self._tables, self._tables_for = [], shown
+            for decoder in work.spec.decoders if work else ():
+                title = self.state.decoder_title(decoder)
+                table = CellTable(self.state, decoder, title, work.spec.seeds if work else ())
+                self._tables.append(table)
+                self._cells.addWidget(table)
+        for table in self._tables:
+            table.render()
