@@ -9,3 +9,4 @@ STARTERS = (
     "starter-ulmfit-forward",
     "starter-vectors",
 )
+SHIPPED = (*STARTERS, "bilstm")  # an architecture without weights is listed last

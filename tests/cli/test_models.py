@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from tests import tiny_models
-from tests.starters import STARTERS
+from tests.starters import SHIPPED
 from workbench.base import paths
 
 
@@ -13,7 +13,7 @@ def test_the_starters_are_listed_and_described(ask, call):
     names = {one["name"] for one in ask("models-list", "models", "list")}
     card = ask("models-info", "models", "info", "starter-bert")
 
-    assert {*STARTERS} <= names
+    assert {*SHIPPED} <= names
     assert (card["layers"], card["width"], card["vocabulary"], card["max_length"]) == (
         6,
         384,
@@ -83,7 +83,7 @@ def test_one_bad_folder_is_listed_with_its_fault_beside_the_others(ask, call, mi
     code, out, _err = call("models", "list")
 
     assert "is not supported" in listed["mine"]["problems"][0]
-    assert code == 0 and len(out.splitlines()) == 2 + len(STARTERS) and "is not supported" in out
+    assert code == 0 and len(out.splitlines()) == 2 + len(SHIPPED) and "is not supported" in out
 
 
 def test_the_card_of_a_broken_folder_is_shown_and_the_exit_code_says_so(call, mine):

@@ -15,7 +15,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from tests import flair_models, tiny_elmo, tiny_models, vector_files  # noqa: E402
+from tests import flair_models, stacked, tiny_elmo, tiny_models, vector_files  # noqa: E402
 from workbench.base.registry import registry  # noqa: E402
 from workbench.exporters.model import run as exporting  # noqa: E402
 from workbench.exporters.model.results import ExportResult  # noqa: E402
@@ -103,6 +103,7 @@ FAMILIES = (
     ),
     Row("awd_lstm", "awd_lstm", "awd_lstm", awd_lstm, "next", converts=()),
     Row("char_lm", "char_lm", "char_lm", flair_models.pair, converts=()),
+    Row("bilstm", "bilstm", "bilstm", stacked.make, converts=("tag",)),
 )
 TASKS = {"classify": "tone", "tag": "places"}
 INSPECTORS = {"classify": {"subwords"}, "tag": {"subwords", "spans", "token_scores"}}

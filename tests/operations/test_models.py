@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from tests import tiny_models
-from tests.starters import STARTERS
+from tests.starters import SHIPPED
 from workbench.base import settings as settings_file
 from workbench.base.errors import ModelError
 from workbench.base.settings import Settings
@@ -26,7 +26,7 @@ def names():
 
 
 def test_the_starters_are_always_there():
-    assert names() == [*STARTERS]
+    assert names() == [*SHIPPED]
     assert models.find("starter-bert").origin == "starter"
 
 
@@ -34,7 +34,7 @@ def test_a_folder_is_added_once_and_remembered(mine):
     card = models.add(mine)
     models.add(mine)
 
-    assert names() == [*STARTERS, "mine"] and card.layers == 2
+    assert names() == [*SHIPPED, "mine"] and card.layers == 2
     assert settings_file.load().model_folders == [str(mine)]
 
 
@@ -51,7 +51,7 @@ def test_a_folder_that_is_no_model_is_not_remembered(mine):
 
     with pytest.raises(ModelError, match="config.json"):
         models.add(mine)
-    assert names() == [*STARTERS]
+    assert names() == [*SHIPPED]
 
 
 def test_a_folder_that_broke_later_stays_to_be_seen_but_cannot_be_used(mine):
@@ -95,7 +95,7 @@ def test_a_folder_whose_tokenizer_cannot_be_read_is_not_remembered(mine):
 
     with pytest.raises(ModelError, match="tokenizer.json cannot be read"):
         models.add(mine)
-    assert names() == [*STARTERS]
+    assert names() == [*SHIPPED]
 
 
 def test_a_tokenizer_of_another_model_is_refused_at_once(mine):
@@ -113,7 +113,7 @@ def test_removing_an_added_folder_leaves_its_files(mine):
 
     done = models.remove("mine")
 
-    assert names() == [*STARTERS] and done.deletes == 0
+    assert names() == [*SHIPPED] and done.deletes == 0
     assert (mine / "model.safetensors").is_file()
 
 
@@ -123,7 +123,7 @@ def test_a_broken_folder_is_removed_by_name_or_path(mine):
 
     models.remove(str(mine))
 
-    assert names() == [*STARTERS]
+    assert names() == [*SHIPPED]
 
 
 def test_removing_forgets_the_confirmation_of_pickled_weights(mine):

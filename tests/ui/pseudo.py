@@ -51,7 +51,7 @@ ALLOWED = (
         r"\S+\.(glossbench|jsonl|csv|tsv|conllu?|iob|bio|txt|onnx|json|safetensors)\b",
         "names of files",
     ),
-    (r"\b(starter-[a-z-]+|distilbert-base-uncased)\b", "names of models"),
+    (r"\b(bilstm|starter-[a-z-]+|distilbert-base-uncased)\b", "names of models"),
     (r"\b(\w+\.)+(weight|bias)\b", "names of weights"),
     (
         r"\b(bert|gpt2|xlnet|float16|float32|apache-2\.0|cc-by-sa-3\.0)\b",

@@ -17,6 +17,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 
 MARKER = ".glossbench"
+DRAFT = ".new"
 
 
 def create(folder: Path) -> None:
@@ -109,8 +110,13 @@ def current(target: Path) -> Path:
     return old if is_owned(old) and not target.exists() else target
 
 
+def target(draft: Path) -> Path:
+    """The folder that `replace` puts a draft in the place of; any other folder itself."""
+    return draft.with_name(draft.name.removesuffix(DRAFT))
+
+
 def _draft(target: Path) -> Path:
-    return target.with_name(f"{target.name}.new")
+    return target.with_name(target.name + DRAFT)
 
 
 def _old(target: Path) -> Path:

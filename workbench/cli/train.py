@@ -164,10 +164,11 @@ def train(
             card.path,
             card.name,
             seed,
-            parse_settings(task, settings),
+            parse_settings(task, settings, card.family),
             name,
             with_test,
             card.pickled,
+            card.family,
         )
         if plan_only:
             return _plan(opened, spec, card, as_json)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from workbench.models.spec import FamilyInfo, ModelInfo
 from workbench.runtime.inputs import EncodedInput, Preparer
+from workbench.text.document import Document
 
 DECODER_IDS = "decoder_input_ids"  # (B, S): of an encoder–decoder, in the inputs of `logits_at`
 
@@ -35,13 +36,30 @@ class Parts:
     """The parameters of an encoder from the lowest layer up, each once.
 
     pooler: modules above the last layer (final norm, pooler). modules: the embeddings' module (or
-    modules), then each layer; set to eval mode if frozen.
+    modules), then each layer; set to eval mode if frozen. frozen: parameters that are never
+    trained.
     """
 
     embeddings: tuple[nn.Parameter, ...]
     layers: tuple[tuple[nn.Parameter, ...], ...]
     pooler: tuple[nn.Parameter, ...]
     modules: tuple[nn.Module, ...]
+    frozen: tuple[nn.Parameter, ...] = ()
+
+
+@dataclass(frozen=True)
+class FeatureSource:
+    """Computation that gives the same result in every epoch, so that it can be kept.
+
+    name: the array (T, width) that replaces the arrays `inputs` of an input. compute: these, as a
+    batch with the mask of its units → (B, T, width). key: names weights and settings.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    key: str
+    width: int
+    compute: Callable[[Mapping[str, Tensor]], Tensor]
 
 
 @dataclass(frozen=True)
@@ -55,6 +73,8 @@ class LoadOptions:
     seed: of newly initialized parameters. random: initialize all of them, so that only the
     architecture and the preparer of the folder are used.
     attention: "sdpa" or "eager"; dropouts replace the configured values while in memory.
+    settings: values of `FamilyInfo.options`. documents: of the training, from which a model without
+    weights takes its vocabulary; None where nothing is trained.
     """
 
     head: str = ""
@@ -66,6 +86,8 @@ class LoadOptions:
     attention: str = "sdpa"
     attention_dropout: float | None = None
     dropout: float | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    documents: Sequence[Document] | None = None
 
 
 class Encoder(nn.Module, ABC):
@@ -116,6 +138,10 @@ class Encoder(nn.Module, ABC):
 
     @abstractmethod
     def parts(self) -> Parts: ...
+
+    def sources(self) -> tuple[FeatureSource, ...]:
+        """The computations of frozen parts. `forward` takes their results instead of inputs."""
+        return ()
 
     def narrow(self, inputs: Sequence[EncodedInput]) -> None:  # noqa: B027 (most train everything)
         """Called before training with its inputs: parameters that they do not use may be left out.

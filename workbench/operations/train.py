@@ -12,6 +12,7 @@ from workbench.base import paths
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.options import Option
+from workbench.base.registry import registry
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import card
 from workbench.operations import corpus, models, precision, run_folders
@@ -53,9 +54,12 @@ TARGET = "workbench.training.loop:run"
 SHOW = "workbench.training.view:show_batch"
 
 
-def options(task: str, method: str | None = None) -> tuple[Option, ...]:
-    """The settings of a task with their defaults; `method` None is the default method."""
-    return _options(task, method)
+def options(task: str, method: str | None = None, family: str = "") -> tuple[Option, ...]:
+    """The settings of a task with their defaults, then those of a model's family.
+
+    `method` None is the default method.
+    """
+    return _options(task, method, family)
 
 
 def settings_plan(spec: TrainSpec, model: ModelInfo, documents: int) -> SettingsPlan:
@@ -97,6 +101,7 @@ def prepare(project: Project, spec: TrainSpec) -> Prepared:
     """
     folder = card(spec.model, allow_pickle=spec.allow_pickle)
     models.check_task(replace(folder, name=spec.model_name or folder.name), spec.task)
+    with_models(spec)
     layer, _remark = choose_layer(project, spec.task, spec.layer or None)
     _refuse_taken_name(project, spec.name)
     tally = _with_splits(project, spec.task, layer)
@@ -121,9 +126,9 @@ def begin(
     run = _add_run(project, spec, prepared, parent_id)
     about = {"project": project.uid, "id": run.id, "purpose": "train"}
     device = wanted_device(spec.option("device"))
-    here = replace(
-        spec, options={**spec.options, "device": device}
-    )  # the run itself keeps "auto", so that it can be repeated on other computers
+    here = with_models(
+        replace(spec, options={**spec.options, "device": device})
+    )  # the run itself keeps "auto" and names, so that it can be repeated on other computers
     params = {
         "spec": here.to_json(),
         "data": str(prepared.data.path),
@@ -165,6 +170,24 @@ def show_batch(queue: Queue, prepared: Prepared, folder: Path) -> Job:
 def start(project: Project, queue: Queue, spec: TrainSpec, *, parent_id: int | None = None) -> Run:
     """Prepare and begin in one call, for callers that may block."""
     return begin(project, queue, prepare(project, spec), parent_id=parent_id)
+
+
+def with_models(spec: TrainSpec) -> TrainSpec:
+    """The settings with the paths of the models that they name.
+
+    Raises ModelError if one is not usable; pickled ones must have been confirmed.
+    """
+    if not spec.family:
+        return spec
+    cards: list[ModelInfo] = []
+
+    def find(name: str) -> ModelInfo:
+        cards.append(models.find(name))
+        return cards[-1]
+
+    given = registry().info("family", spec.family).resolved(spec.options, find)
+    allowed = spec.allow_pickle or any(card.pickled for card in cards)
+    return replace(spec, options=given, allow_pickle=allowed)
 
 
 def _with_splits(project: Project, task: str, layer: Layer) -> Tally:

@@ -101,9 +101,9 @@ class Model(nn.Module):
         return self.head is not None or self.encoder.label_texts
 
     def head_parameters(self) -> list[nn.Parameter]:
-        """Parameters of the head, which do not belong to the encoder."""
+        """Parameters that do not belong to the encoder."""
         parts = self.encoder.parts()
-        own = {id(p) for p in (*parts.embeddings, *parts.pooler)}
+        own = {id(p) for p in (*parts.embeddings, *parts.pooler, *parts.frozen)}
         own |= {id(p) for layer in parts.layers for p in layer}
         return [p for p in self.parameters() if id(p) not in own]
 

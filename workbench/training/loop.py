@@ -201,6 +201,8 @@ class _Training:
             allow_pickle=self.spec.allow_pickle,
             attention_dropout=0.0,  # otherwise torch cannot use the fast attention kernels
             dropout=self.spec.option("dropout"),
+            settings=self.spec.family_settings,
+            documents=[record.document for record in self.records["train"]],
         )
         info = models.read_folder(self.spec.model, allow_pickle=self.spec.allow_pickle)
         model = networks.build(info, self.setting, options)

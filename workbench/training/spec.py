@@ -14,240 +14,26 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import N_, _
+from workbench.base.i18n import _
 from workbench.base.options import Option
+from workbench.base.registry import registry
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
+from workbench.training.general import GENERAL
 from workbench.training.methods import spec as methods
 from workbench.training.methods.spec import Forecast
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
 
-DEVICES = ("auto", "cpu", "cuda", "mps")
 T = TypeVar("T")
 NOT_SCORES = ("loss", "last")  # values of `best_by` that are not scores of the task
 
 
-GENERAL: tuple[Option, ...] = (
-    Option(
-        "method",
-        "choice",
-        methods.DEFAULT,
-        N_("Which parameters are trained, and how."),
-        group="main",
-        title=N_("Method"),
-    ),
-    Option(
-        "epochs",
-        "int",
-        None,
-        N_("Number of passes over the training data."),
-        group="main",
-        low=1,
-        high=1000,
-        title=N_("Epochs"),
-        automatic=N_(
-            "from the size of the training data: up to 15 for a small set, 3 from some thousand "
-            "documents, 1 from 100,000"
-        ),
-    ),
-    Option(
-        "batch_size",
-        "int",
-        None,
-        N_("Documents (windows of long texts, for tags) per batch."),
-        group="main",
-        low=1,
-        high=4096,
-        title=N_("Batch size"),
-        automatic=N_("16 under 1,000 documents, else 32"),
-    ),
-    Option(
-        "learning_rate",
-        "float",
-        None,
-        N_("Peak learning rate of the schedule."),
-        group="main",
-        low=1e-8,
-        high=1.0,
-        title=N_("Learning rate"),
-        automatic=N_(
-            "from the task, the method, the width of the model and the number of steps; 0.0001 for "
-            "classes and 0.0003 for tags with full fine-tuning of a model of width 384 and few "
-            "documents"
-        ),
-    ),
-    Option(
-        "max_length",
-        "int",
-        None,
-        N_(
-            "Maximum number of tokens per input. Longer texts are truncated (classes, pairs) or "
-            "processed in overlapping windows (tags)."
-        ),
-        group="main",
-        low=8,
-        high=100_000,
-        title=N_("Maximum length"),
-        automatic=N_("the model's maximum, at most 512"),
-    ),
-    Option(
-        "init",
-        "choice",
-        "pretrained",
-        N_(
-            "Initial weights of the encoder: those of the model, or newly initialized ones, to "
-            "measure what pretraining contributes."
-        ),
-        choices=("pretrained", "random"),
-        choice_titles=(N_("Pretrained"), N_("Random")),
-        title=N_("Initial weights"),
-    ),
-    Option(
-        "best_by",
-        "choice",
-        None,
-        N_("Score on dev that selects the checkpoint to keep; the earlier one on a tie."),
-        title=N_("Best by"),
-        automatic=N_("the main score of the task"),
-    ),
-    Option(
-        "train_limit",
-        "int",
-        None,
-        N_("Use at most this many training documents, sampled with the seed."),
-        low=1,
-        high=100_000_000,
-        title=N_("Training documents"),
-        automatic=N_("all"),
-    ),
-    Option(
-        "device",
-        "text",
-        "auto",
-        N_("Device to train on: auto, cpu, cuda, cuda:1, mps."),
-        choices=DEVICES,
-        title=N_("Device"),
-    ),
-    Option(
-        "schedule",
-        "choice",
-        "linear",
-        N_(
-            "Learning-rate schedule after warm-up: linear decay to zero, constant, or slanted "
-            "triangular (Howard and Ruder 2018)."
-        ),
-        choices=("linear", "constant", "slanted"),
-        title=N_("Schedule"),
-    ),
-    Option(
-        "warmup",
-        "float",
-        None,
-        N_("Fraction of the steps during which the learning rate rises."),
-        low=0.0,
-        high=0.9,
-        title=N_("Warm-up"),
-        automatic=N_(
-            "none for models up to width 512, 0.06 for wider ones, 0.1 for the slanted schedule"
-        ),
-    ),
-    Option(
-        "cut_frac",
-        "float",
-        None,
-        N_(
-            "Slanted triangular schedule: fraction of the steps during which the learning rate "
-            "rises."
-        ),
-        low=0.0,
-        high=0.9,
-        title=N_("Rising fraction"),
-        automatic=N_("the warm-up, 0.1 without one"),
-    ),
-    Option(
-        "ratio",
-        "float",
-        32.0,
-        N_("Slanted triangular schedule: the peak learning rate divided by the lowest one."),
-        low=1.0,
-        high=100_000,
-        title=N_("Peak to lowest rate"),
-    ),
-    Option(
-        "weight_decay",
-        "float",
-        0.01,
-        N_("Weight decay (biases and norms excluded)."),
-        low=0.0,
-        high=1.0,
-        title=N_("Weight decay"),
-    ),
-    Option(
-        "dropout",
-        "float",
-        None,
-        N_("Dropout probability of hidden states during training."),
-        low=0.0,
-        high=0.9,
-        title=N_("Dropout"),
-        automatic=N_("as in the model's configuration"),
-    ),
-    Option(
-        "evaluate_every",
-        "int",
-        None,
-        N_("Steps between evaluations on dev."),
-        low=1,
-        high=1_000_000,
-        title=N_("Evaluate every"),
-        automatic=N_("at the end of epochs, about ten times per run"),
-    ),
-    Option(
-        "patience",
-        "int",
-        0,
-        N_("Early stopping after this many evaluations without improvement; 0 disables it."),
-        low=0,
-        high=1000,
-        title=N_("Patience"),
-    ),
-    Option(
-        "accumulation",
-        "int",
-        1,
-        N_("Gradient accumulation: batches per optimizer step. Saves memory."),
-        low=1,
-        high=1024,
-        title=N_("Gradient accumulation"),
-    ),
-    Option(
-        "grad_clip",
-        "float",
-        1.0,
-        N_("Gradient clipping: maximum norm of the gradients; 0 disables it."),
-        low=0.0,
-        high=1000.0,
-        title=N_("Gradient clipping"),
-    ),
-    Option(
-        "precision",
-        "choice",
-        "auto",
-        N_(
-            "auto: bf16 if it is clearly faster (GPUs: by their generation; CPUs: by a "
-            "measurement), else fp32."
-        ),
-        choices=("auto", "fp32", "bf16"),
-        title=N_("Precision"),
-    ),
-)
-
-
-def options(task: str, method: str | None = None) -> tuple[Option, ...]:
+def options(task: str, method: str | None = None, family: str = "") -> tuple[Option, ...]:
     """The settings of a task: general ones first, then those of the task and of the method.
 
+    family: of the model, whose own settings follow; "" if it is unknown.
     Raises SpecError for an unknown task or method.
     """
     info = tasks.info(task)
@@ -261,7 +47,15 @@ def options(task: str, method: str | None = None) -> tuple[Option, ...]:
         },
     }
     general = (replace(option, **fill.get(option.name, {})) for option in GENERAL)
-    return (*general, *info.options, *own)
+    return (*general, *info.options, *own, *family_options(family))
+
+
+def family_options(family: str) -> tuple[Option, ...]:
+    """The settings that only models of a family have."""
+    if family not in registry().ids("family"):
+        return ()
+    found: tuple[Option, ...] = registry().info("family", family).options
+    return found
 
 
 def best_by(info: TaskInfo) -> tuple[str, ...]:
@@ -274,9 +68,10 @@ def all_options(task: str | None = None) -> dict[Option, tuple[str, ...]]:
     """Every setting (of one task), with the tasks that have it and all its choices."""
     found: dict[str, Option] = {}
     ids: dict[str, dict[str, None]] = {}
+    own = [option for info in registry().infos("family") for option in info.options]
     for info in [tasks.info(task)] if task else tasks.all_tasks():
         for method in methods.all_methods():
-            for option in options(info.id, method.id):
+            for option in (*options(info.id, method.id), *own):
                 before = found.get(option.name, option)
                 choices = tuple(dict.fromkeys((*before.choices, *option.choices)))
                 found[option.name] = replace(before, choices=choices)
@@ -284,13 +79,15 @@ def all_options(task: str | None = None) -> dict[Option, tuple[str, ...]]:
     return {option: tuple(ids[name]) for name, option in found.items()}
 
 
-def parse_settings(task: str, settings: Mapping[str, object]) -> dict[str, object]:
-    """`{"epochs": "3"}` → `{"epochs": 3}`; only given settings.
+def parse_settings(
+    task: str, settings: Mapping[str, object], family: str = ""
+) -> dict[str, object]:
+    """`{"epochs": "3"}` → `{"epochs": 3}`; only given settings. family: of the model.
 
     Raises SpecError that names the setting and its value.
     """
     method = str(settings.get("method", methods.DEFAULT)).strip()
-    known = {option.name: option for option in options(task, method)}
+    known = {option.name: option for option in options(task, method, family)}
     parsed = {}
     for name, value in settings.items():
         if name not in known:
@@ -300,11 +97,7 @@ def parse_settings(task: str, settings: Mapping[str, object]) -> dict[str, objec
 
 
 def _unknown(task: str, method: str, name: str, value: object, known: Iterable[str]) -> SpecError:
-    others = [
-        other.id
-        for other in methods.all_methods()
-        if any(option.name == name for option in other.options)
-    ]
+    others = [other.id for other in methods.all_methods() if _has(other.options, name)]
     if others:
         message = _("{name} (value {value!r}) is a setting of method {others}, not of {method}.")
         return SpecError(
@@ -313,6 +106,11 @@ def _unknown(task: str, method: str, name: str, value: object, known: Iterable[s
                 method=others[0], name=name
             ),
         )
+    families = [info for info in registry().infos("family") if _has(info.options, name)]
+    if families:
+        message = _("{name} (value {value!r}) is a setting of {families}, not of this model.")
+        titles = ", ".join(_(info.title) for info in families)
+        return SpecError(message.format(name=name, value=value, families=titles))
     return SpecError(
         _("There is no setting {name!r} (value {value!r}) for task {task}.").format(
             name=name, value=value, task=task
@@ -321,14 +119,18 @@ def _unknown(task: str, method: str, name: str, value: object, known: Iterable[s
     )
 
 
+def _has(options: Iterable[Option], name: str) -> bool:
+    return any(option.name == name for option in options)
+
+
 def conflict(task: str, settings: Mapping[str, object]) -> tuple[str, str] | None:
     """(name, reason) of a parsed setting that conflicts with others; None if there is none."""
     method = str(settings.get("method", methods.DEFAULT))
     return tasks.info(task).conflict({**defaults(task, method), **settings})
 
 
-def defaults(task: str, method: str | None = None) -> dict[str, object]:
-    return {option.name: option.default for option in options(task, method)}
+def defaults(task: str, method: str | None = None, family: str = "") -> dict[str, object]:
+    return {option.name: option.default for option in options(task, method, family)}
 
 
 MAX_SEED = 2**32 - 1  # the largest seed that numpy's generators accept
@@ -338,7 +140,8 @@ MAX_SEED = 2**32 - 1  # the largest seed that numpy's generators accept
 class TrainSpec:
     """The complete description of a run.
 
-    `model` is a folder; `options` holds the settings that differ from the defaults.
+    `model` is a folder, `family` the id of its family; `options` holds the settings that differ
+    from the defaults.
     """
 
     task: str
@@ -350,9 +153,11 @@ class TrainSpec:
     name: str = ""
     with_test: bool = False
     allow_pickle: bool = False
+    family: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "options", parse_settings(self.task, self.options))
+        given = parse_settings(self.task, self.options, self.family)
+        object.__setattr__(self, "options", given)
         is_int = isinstance(self.seed, int) and not isinstance(self.seed, bool)
         if not is_int or not 0 <= self.seed <= MAX_SEED:
             raise SpecError(
@@ -382,6 +187,12 @@ class TrainSpec:
         return {**self._defaults, **self.options}
 
     @property
+    def family_settings(self) -> dict[str, Any]:
+        """The given settings that only models of the family have."""
+        names = [option.name for option in family_options(self.family)]
+        return {name: self.options[name] for name in names if name in self.options}
+
+    @property
     def method(self) -> str:
         return str(self.options.get("method", methods.DEFAULT))
 
@@ -391,7 +202,7 @@ class TrainSpec:
 
     @property
     def _defaults(self) -> dict[str, object]:
-        return defaults(self.task, self.method)
+        return defaults(self.task, self.method, self.family)
 
     def to_json(self) -> dict[str, object]:
         return {**{name: getattr(self, name) for name in _FIELDS}, "options": dict(self.options)}
@@ -404,12 +215,15 @@ class TrainSpec:
         """
         given = {name: raw[name] for name in _FIELDS if name in raw}
         saved = raw.get("options", {})
-        known = {option.name for option in options(raw["task"], saved.get("method"))}
+        found = options(raw["task"], saved.get("method"), str(raw.get("family", "")))
+        known = {option.name for option in found}
         kept = {name: value for name, value in saved.items() if name in known}
         return cls(**given, options=kept)
 
 
-_FIELDS = ("task", "layer", "model", "model_name", "seed", "name", "with_test", "allow_pickle")
+_FIELDS = (
+    "task", "layer", "model", "model_name", "seed", "name", "with_test", "allow_pickle", "family",
+)  # fmt: skip
 
 
 def limited(items: Sequence[T], limit: int | None, seed: int) -> list[T]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_
+from workbench.base.options import Option
 
 if TYPE_CHECKING:
     from workbench.models.spec.creation import Creation
@@ -113,6 +114,7 @@ class FamilyInfo(ABC):
     config.json. holds: a sentence on the files of a model, the hint for an unusable one.
     saved_as: title of the format in which its models are saved, for exports.
     creates: architecture → what can be created of it; the family then is a `CreatesModels`.
+    options: settings of a training that only models of this family have.
     """
 
     id: str
@@ -124,6 +126,7 @@ class FamilyInfo(ABC):
     )
     saved_as: str = N_("Model folder")
     creates: Mapping[str, Creation] = {}
+    options: tuple[Option, ...] = ()
 
     @abstractmethod
     def match(self, path: Path) -> Match:
@@ -155,3 +158,12 @@ class FamilyInfo(ABC):
         if path.is_file():
             return (path,)
         return tuple(sorted((*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin"))))
+
+    def resolved(
+        self, settings: Mapping[str, Any], find: Callable[[str], ModelInfo]
+    ) -> dict[str, Any]:
+        """The settings with paths instead of the names of other models, which `find` looks up.
+
+        Raises ModelError, as `find` does, if there is no such model or it is not usable.
+        """
+        return dict(settings)

@@ -23,6 +23,7 @@ class FastaiWords(WordPreparer):
     """
 
     fill: Mapping[str, int] = {"input_ids": PADDING_ID}
+    keeps_words = False
 
     def __init__(self, vocabulary: Sequence[str]):
         self.vocabulary = list(vocabulary)

@@ -6,7 +6,7 @@ numpy only. A family gives the arrays of a sequence of words, the rest is done h
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,6 +55,7 @@ class WordPreparer(ABC):
     added = 0
     unknown: int | None = None
     empty = ""
+    keeps_words = True  # whether units are the words themselves, each once and nothing else
 
     @property
     @abstractmethod
@@ -95,29 +96,47 @@ class WordPreparer(ABC):
 
     def whole(self, documents: Sequence[Document], max_length: int, *, texts: int = 1) -> Prepared:
         """See `Preparer.whole`. The longer of two texts is truncated first."""
-        room = max_length - self.added
         inputs, cut = [], []
         for document in documents:
             parts = self._texts(document, texts)
-            kept = _shortened([len(part) for part in parts], room)
-            cut.append(sum(kept) < sum(map(len, parts)))
-            units = Units((), (), ())
-            for part, length in zip(parts, kept, strict=True):
-                units = units.joined(part[:length])
+            units = self._truncated(parts, max_length - self.added)
+            cut.append(len(units) < sum(map(len, parts)))
             inputs.append(self.encoded(units))
         return Prepared(list(documents), inputs, np.arange(len(inputs)), np.array(cut, dtype=bool))
+
+    def _truncated(self, parts: Sequence[Units], room: int) -> Units:
+        while True:
+            units = Units((), (), ())
+            kept = _shortened([len(part) for part in parts], room)
+            for part, length in zip(parts, kept, strict=True):
+                units = units.joined(part[:length])
+            fits = self.fits(units)
+            if fits >= len(units) or len(units) == 1:
+                return units
+            room = max(1, fits)
+
+    def fits(self, units: Units) -> int:
+        """How many of the first units fit into one input for reasons besides its length."""
+        return len(units)
 
     def windows(self, documents: Sequence[Document], max_length: int) -> Prepared:
         """See `Preparer.windows`."""
         room = max(1, max_length - self.added)
-        step = max(1, room - room // OVERLAP)
         found = []
         for document in documents:
             units = self.units(document.text, self._borders(document), 0)
-            last = max(1, len(units) - room + step)  # the window that reaches the end
-            starts = range(0, last, step)
-            found.append([self.encoded(units[start : start + room]) for start in starts])
+            found.append([self.encoded(window) for window in self._windows(units, room)])
         return prepared_windows(documents, found)
+
+    def _windows(self, units: Units, room: int) -> Iterator[Units]:
+        start = 0
+        while True:
+            window = units[start : start + room]
+            window = window[: max(1, self.fits(window))]
+            yield window
+            if start + len(window) >= len(units):
+                return
+            start += max(1, len(window) - len(window) // OVERLAP)
 
     def count_cut(self, texts: Sequence[Sequence[str]], max_length: int) -> int:
         room = max_length - self.added

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests import tiny_models
-from tests.starters import STARTERS
+from tests.starters import SHIPPED
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.settings import Settings, load
@@ -104,7 +104,7 @@ def names(state):
 
 
 def test_the_starters_stand_there_from_the_beginning(state):
-    assert names(state) == [*STARTERS] and not state.busy
+    assert names(state) == [*SHIPPED] and not state.busy
 
 
 def test_a_folder_is_added_and_the_note_takes_it_back(state, context, mine):
@@ -113,13 +113,13 @@ def test_a_folder_is_added_and_the_note_takes_it_back(state, context, mine):
 
     text, undo = context.notes[-1]
     undo()
-    assert "mine" in text and names(state) == [*STARTERS]
+    assert "mine" in text and names(state) == [*SHIPPED]
 
 
 def test_a_folder_that_is_no_model_is_told_and_changes_nothing(state, context, tmp_path):
     state.add(tmp_path)
 
-    assert "config.json is missing" in str(context.faults[0]) and names(state) == [*STARTERS]
+    assert "config.json is missing" in str(context.faults[0]) and names(state) == [*SHIPPED]
 
 
 def test_a_folder_is_examined_before_it_is_added(state, mine, tmp_path):
@@ -153,7 +153,7 @@ def test_a_download_is_deleted_and_the_note_says_what_is_free(state, context, us
     assert state.cards[-1].downloaded
 
     state.delete(state.cards[-1])
-    assert names(state) == [*STARTERS] and not repository.exists()
+    assert names(state) == [*SHIPPED] and not repository.exists()
     assert "some/tiny was deleted" in context.notes[-1][0]
 
 
@@ -170,7 +170,7 @@ def test_forgetting_can_be_taken_back(state, context, mine):
     state.add(mine)
 
     state.forget(state.cards[-1])
-    assert names(state) == [*STARTERS] and (mine / "config.json").is_file()
+    assert names(state) == [*SHIPPED] and (mine / "config.json").is_file()
 
     context.notes[-1][1]()
     assert names(state)[-1] == "mine"

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 
 from tests import tiny_models
 from tests.inline import InlineQueue
-from tests.starters import STARTERS
+from tests.starters import SHIPPED
 from workbench.jobs import threads
 from workbench.models.results import Repository, RepositoryFile
 from workbench.pretraining.results import ModelFit
@@ -27,7 +27,7 @@ def mine(tiny_model, tmp_path):
 def panel(app, project_file, qtbot):
     assert app.open_project(project_file, page="models")
     found = app.window.panel("models")
-    qtbot.waitUntil(lambda: len(installed(found)) == len(STARTERS))
+    qtbot.waitUntil(lambda: len(installed(found)) == len(SHIPPED))
     yield found
     qtbot.waitUntil(threads.idle, timeout=30_000)  # blocks of models are read off the main thread
 
@@ -142,7 +142,7 @@ def test_search_and_filters_narrow_the_list_and_can_be_cleared(panel, qtbot):
     assert panel.view._search.text() == "" and panel.view._table.rows()[0].is_group
     panel.view._shown.button("installed").click()
     models = [row for row in panel.view._table.rows() if not row.is_group]
-    assert {row.title for row in models} == {*STARTERS}
+    assert {row.title for row in models} == {*SHIPPED}
 
 
 def test_a_published_model_is_chosen_in_the_plot_and_offered_for_download(panel, qtbot):
@@ -176,7 +176,7 @@ def test_the_plot_names_points_and_saves_its_numbers(panel, qtbot, tmp_path):
 
 def test_a_broken_folder_stays_to_be_seen_with_what_is_missing(panel, mine, qtbot):
     panel.view.add(mine)
-    qtbot.waitUntil(lambda: len(installed(panel)) == len(STARTERS) + 1)
+    qtbot.waitUntil(lambda: len(installed(panel)) == len(SHIPPED) + 1)
     (mine / "model.safetensors").unlink()
 
     panel.state.look()
@@ -184,7 +184,7 @@ def test_a_broken_folder_stays_to_be_seen_with_what_is_missing(panel, mine, qtbo
     qtbot.waitUntil(lambda: "model.safetensors is missing" in said(card(panel)))
 
     button(panel, "Remove mine").click()
-    qtbot.waitUntil(lambda: len(installed(panel)) == len(STARTERS))
+    qtbot.waitUntil(lambda: len(installed(panel)) == len(SHIPPED))
 
 
 def test_a_folder_that_is_no_model_is_told_at_the_top(panel, tmp_path, app, qtbot):
@@ -195,7 +195,7 @@ def test_a_folder_that_is_no_model_is_told_at_the_top(panel, tmp_path, app, qtbo
 
 def test_a_folder_that_cannot_even_be_parsed_is_shown_with_its_fault(panel, mine, qtbot):
     panel.view.add(mine)
-    qtbot.waitUntil(lambda: len(installed(panel)) == len(STARTERS) + 1)
+    qtbot.waitUntil(lambda: len(installed(panel)) == len(SHIPPED) + 1)
     (mine / "config.json").write_text('{"architectures": 5, "hidden_size": [1], "model_type": {}}')
 
     panel.state.look()
@@ -213,7 +213,7 @@ def test_pickled_weights_are_asked_about_and_left_unless_confirmed(panel, mine, 
         lambda: panel.view.add(mine),
         lambda dialog: answered.append(qtbot.keyClick(dialog, Qt.Key.Key_Return)),
     )
-    assert len(installed(panel)) == len(STARTERS)  # Enter chooses the safe button
+    assert len(installed(panel)) == len(SHIPPED)  # Enter chooses the safe button
 
     def trust(dialog):
         assert isinstance(dialog, Trust)
@@ -226,7 +226,7 @@ def test_pickled_weights_are_asked_about_and_left_unless_confirmed(panel, mine, 
         ).click()
 
     with_dialog(qtbot, lambda: panel.view.add(mine), trust)
-    qtbot.waitUntil(lambda: len(installed(panel)) == len(STARTERS) + 1)
+    qtbot.waitUntil(lambda: len(installed(panel)) == len(SHIPPED) + 1)
     assert choose(panel, "mine").info.usable
 
 
@@ -271,7 +271,7 @@ def test_the_download_dialog_asks_first_and_is_off_while_offline(panel, qtbot):
 def test_the_page_works_without_a_project(app, qtbot):
     app.go("models")
     panel = app.window.panel("models")
-    qtbot.waitUntil(lambda: len(installed(panel)) == len(STARTERS))
+    qtbot.waitUntil(lambda: len(installed(panel)) == len(SHIPPED))
 
     assert not button(panel, "Train with starter-bert").isEnabled()
 
@@ -291,7 +291,7 @@ def test_a_download_is_deleted_only_after_a_question(panel, mine, user_dir, qtbo
 
     repository = cached(user_dir, mine, ours=True)
     panel.state.look()
-    qtbot.waitUntil(lambda: len(installed(panel)) == len(STARTERS) + 1)
+    qtbot.waitUntil(lambda: len(installed(panel)) == len(SHIPPED) + 1)
     choose(panel, "some/tiny")
 
     with_dialog(qtbot, button(panel, "Delete some/tiny").click, lambda dialog: dialog.reject())
@@ -302,7 +302,7 @@ def test_a_download_is_deleted_only_after_a_question(panel, mine, user_dir, qtbo
         dialog.accept()
 
     with_dialog(qtbot, button(panel, "Delete some/tiny").click, confirm)
-    qtbot.waitUntil(lambda: len(installed(panel)) == len(STARTERS))
+    qtbot.waitUntil(lambda: len(installed(panel)) == len(SHIPPED))
     assert not repository.exists()
 
 
@@ -336,7 +336,7 @@ def test_the_models_are_compared_on_the_projects_text(panel, app, qtbot, monkeyp
     assert [row[0] for row in texts] == ["starter-bert", "starter-gpt", "foreign"]
     assert texts[0][6:] == ["303", "pseudo", "Recommended for spans and classes"]
     assert texts[2][8] == "Not suitable: 50% of the words are unknown"
-    assert {one["name"] for one in ran[0]["models"]} == {*STARTERS}
+    assert {one["name"] for one in ran[0]["models"]} == {*SHIPPED} - {"bilstm"}
     assert "starter-bert suits this text best" in visible(panel.view)
     button(panel, "Train with starter-bert").click()
     qtbot.waitUntil(lambda: app.window.page == "train")
@@ -352,7 +352,7 @@ def test_without_a_project_there_is_nothing_to_compare_on(app, qtbot):
     app.go("models")
     panel = app.window.panel("models")
     qtbot.waitUntil(
-        lambda: len(installed(panel)) == len(STARTERS) and bool(panel.state.maps), timeout=30_000
+        lambda: len(installed(panel)) == len(SHIPPED) and bool(panel.state.maps), timeout=30_000
     )
     panel.view.show_part(1)
 

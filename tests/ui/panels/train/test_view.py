@@ -59,9 +59,24 @@ def test_the_options_follow_the_chosen_method_and_the_focus_stays_on_it(page):
 
     form = page.view._left._form
     assert form.text("method") == "frozen" and form.control("method").hasFocus()
-    assert page.state.method == "frozen"
+    assert page.state.values["method"] == "frozen"
     with pytest.raises(KeyError):
         form.control("freeze")
+
+
+def test_a_model_of_another_family_shows_its_own_settings(page, qtbot):
+    page.view._left._more.click()
+    page.state.choose_model("bilstm")
+    form = page.view._left._form
+    assert form.control("embeddings").isVisibleTo(form)
+
+    page.state.set_values({"embeddings": "words", "epochs": "3"})
+    assert page.state.spec().options == {"embeddings": "words", "epochs": 3}
+
+    page.state.choose_model("starter-bert")
+    assert page.state.values == {"epochs": "3"} and page.state.spec().family == "transformer"
+    with pytest.raises(KeyError):
+        page.view._left._form.control("embeddings")
 
 
 def test_every_control_has_a_name(page):

@@ -42,7 +42,7 @@ class Choices(QFrame):
         self.setMaximumWidth(600)
         self._build_controls()
         self._form: Form | None = None
-        self._form_for = ("", "")  # task and method that the form was built for
+        self._form_for = ("", "", "")  # task, method and family that the form was built for
         self._form_box = QVBoxLayout()
         seed = Field(
             _("Seed"), self._seed, _("The same seed gives the same results on one machine.")
@@ -118,7 +118,7 @@ class Choices(QFrame):
             self._search.setFocus()
 
     def _make_form(self) -> None:
-        wanted = (self.state.task, self.state.method)
+        wanted = (self.state.task, self.state.values.get("method", ""), self.state.family)
         if self._form_for == wanted:
             return
         focused = self._form.focused() if self._form is not None else ""
@@ -154,7 +154,7 @@ class Choices(QFrame):
                 state.task_titles,
                 state.task,
             )
-        if concerns(fields, "task", "tasks", "values") and self._form is not None:
+        if concerns(fields, "task", "tasks", "values", "model") and self._form is not None:
             self._make_form()
         if concerns(fields, "layers", "layer", "task"):
             fill(

@@ -119,7 +119,9 @@ class TrainState(State):
         self._work_out()
 
     def choose_model(self, model: str) -> None:
-        self.update(model=model)
+        self.model = model
+        self.values = self._fitting(self.values)  # without those of another family
+        self.changed.emit(frozenset({"model", "values"}))
         self._work_out()
 
     def set_seed(self, seed: int) -> None:
@@ -153,19 +155,20 @@ class TrainState(State):
 
     def _fitting(self, values: Mapping[str, str]) -> dict[str, str]:
         """The values of those settings that the task and the selected method have."""
-        known = {option.name for option in self._options(values)}
-        return {name: value for name, value in values.items() if name in known}
-
-    @property
-    def method(self) -> str:
-        return self.values.get("method", "")
+        names = [one.name for one in self._options(values) if one.name in values]
+        return {name: values[name] for name in names}
 
     @property
     def options(self) -> tuple[Option, ...]:
         return self._options(self.values)
 
     def _options(self, values: Mapping[str, str]) -> tuple[Option, ...]:
-        return train.options(self.task, values.get("method")) if self.task else ()
+        method = values.get("method")
+        return train.options(self.task, method, self.family) if self.task else ()
+
+    @property
+    def family(self) -> str:
+        return self.card.family if self.card else ""
 
     @property
     def card(self) -> ModelInfo | None:
@@ -175,21 +178,19 @@ class TrainState(State):
     def ready(self) -> bool:
         fits = self.model and self.model not in self.unfit
         chosen = self.task and fits and self.plan and not self.plan.problem
-        return bool(
-            chosen and not self.errors and not self.preparing and not self.project.read_only
-        )
+        return bool(chosen) and not (self.errors or self.preparing or self.project.read_only)
 
     def spec(self) -> TrainSpec:
         card = self.card
-        path = card.path if card else self.model
         return TrainSpec(
             self.task,
             self.layer,
-            path,
+            card.path if card else self.model,
             self.model,
             self.seed,
             self.values,
             allow_pickle=bool(card and card.pickled),
+            family=self.family,
         )
 
     def defaults_told(self) -> str:

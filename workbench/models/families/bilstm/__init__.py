@@ -1,0 +1,1 @@
+"""BiLSTM taggers and classifiers over stacked embeddings, trained from scratch."""

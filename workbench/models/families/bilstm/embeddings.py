@@ -1,0 +1,150 @@
+"""The parts of stacked embeddings: trained words and characters, and frozen models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.models.base import Encoder
+from workbench.models.families.bilstm.info.config import FIRST_UNIT, LAST, MEAN
+from workbench.runtime.inputs import MASK
+from workbench.runtime.preparers.stacked import END, FIRST, IDS, UNITS
+
+UNKNOWN_RARE = 0.5  # share of rare words that are read as unknown in training
+CHARACTER_WIDTH, WINDOW = 25, 3  # of the embeddings of characters; characters per filter
+# Sources: Lample et al. 2016, section 4.1, for rare words; Ma and Hovy 2016 for the CNN.
+
+
+class WordTable(nn.Module):
+    """Trained embeddings of words; row 0 is that of unknown words, the last `rare` rows are rare.
+
+    In training, rare words are often read as unknown, so that row 0 is trained.
+    """
+
+    arrays = (IDS,)
+
+    def __init__(self, words: int, rare: int, width: int):
+        super().__init__()
+        self.table, self.rare, self.width = nn.Embedding(words + 1, width), rare, width
+        nn.init.uniform_(self.table.weight, -((3 / width) ** 0.5), (3 / width) ** 0.5)
+
+    def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        ids = inputs[IDS]
+        if self.training and self.rare:
+            is_rare = ids >= self.table.num_embeddings - self.rare
+            ids = ids.masked_fill(
+                is_rare & (torch.rand(ids.shape, device=ids.device) < UNKNOWN_RARE), 0
+            )
+        found: Tensor = self.table(ids)
+        return found
+
+
+class CharacterCnn(nn.Module):
+    """The maximum of filters over the characters of each word."""
+
+    arrays = (IDS,)
+
+    def __init__(self, characters: int, width: int):
+        super().__init__()
+        self.table, self.width = nn.Embedding(characters, CHARACTER_WIDTH, padding_idx=0), width
+        self.filters = nn.Conv1d(CHARACTER_WIDTH, width, WINDOW, padding=WINDOW // 2)
+        bound = (3 / CHARACTER_WIDTH) ** 0.5
+        nn.init.uniform_(self.table.weight[1:], -bound, bound)
+
+    def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        ids = inputs[IDS]  # (B, T, C)
+        if not torch.compiler.is_exporting():
+            ids = ids[..., : max(1, int((ids > 0).sum(-1).max()))]
+        flat = ids.flatten(0, 1)
+        scores = self.filters(self.table(flat).transpose(1, 2))  # (B * T, width, C)
+        scores = scores.masked_fill((flat == 0).unsqueeze(1), float("-inf"))
+        scores = torch.where(
+            (flat == 0).all(-1)[:, None, None], 0.0, scores
+        )  # padding of the batch
+        found: Tensor = F.relu(scores.amax(-1)).unflatten(0, ids.shape[:2])
+        return found
+
+
+class FrozenModel(nn.Module):
+    """The states of a model at each word. Its parameters are never trained.
+
+    layers: last, mean, or mix, for which all layers are concatenated: `width` is that of one.
+    subwords: first or mean, for a model with units of its own.
+    """
+
+    def __init__(self, encoder: Encoder, layers: str, subwords: str, *, keeps_words: bool):
+        super().__init__()
+        self.encoder = encoder.eval().requires_grad_(False)
+        self.layers, self.subwords, self.keeps_words = layers, subwords, keeps_words
+        self.width, self.count = encoder.width, len(encoder.widths)
+        own = tuple(name for name in encoder.input_names if name != MASK)
+        self.arrays = own if keeps_words else (*own, UNITS, FIRST, END)
+        register: Any = self.register_load_state_dict_post_hook  # has no types
+        register(_forget_missing)
+
+    @property
+    def is_contextual(self) -> bool:
+        """Whether the states of a word depend on its context."""
+        return self.count > 1
+
+    def train(self, mode: bool = True) -> FrozenModel:
+        """Stays in eval mode."""
+        return super().train(False)
+
+    def state_dict(self, *args: Any, **named: Any) -> Any:
+        """Empty: the part is saved as a model of its own."""
+        return named.get("destination") if named.get("destination") is not None else {}
+
+    @torch.no_grad()
+    def forward(self, inputs: Mapping[str, Tensor], mask: Tensor) -> Tensor:
+        """(B, T, width), or (B, T, count * width) for mix; mask (B, T) of the words."""
+        own = {name: inputs[name] for name in self.encoder.input_names if name != MASK}
+        own[MASK] = mask if self.keeps_words else inputs[UNITS]
+        own = {name: own[name] for name in self.encoder.input_names}
+        layers = self.encoder(own).layers
+        if self.layers == LAST:
+            states = layers[-1]
+        else:
+            states = torch.stack(layers).mean(0) if self.layers == MEAN else torch.cat(layers, -1)
+        if not self.keeps_words:
+            states = self._of_words(states, inputs[FIRST], inputs[END])
+        found: Tensor = states * mask.unsqueeze(-1)
+        return found
+
+    def _of_words(self, states: Tensor, first: Tensor, end: Tensor) -> Tensor:
+        """(B, S, W) → (B, T, W) by the units of each word; zeros for a word without one."""
+        wide = (-1, -1, states.shape[-1])
+        if self.subwords == FIRST_UNIT:
+            found = states.gather(
+                1, first.clamp(max=states.shape[1] - 1).unsqueeze(-1).expand(wide)
+            )
+            return found * (end > first).unsqueeze(-1)
+        sums = F.pad(states.cumsum(1), (0, 0, 1, 0))  # (B, S + 1, W)
+        total = sums.gather(1, end.unsqueeze(-1).expand(wide)) - sums.gather(
+            1, first.unsqueeze(-1).expand(wide)
+        )
+        return total / (end - first).clamp(min=1).unsqueeze(-1)
+
+
+def _forget_missing(module: nn.Module, keys: Any) -> None:
+    """The weights of the part are not in the state of the whole."""
+    keys.missing_keys.clear()
+
+
+class Mix(nn.Module):
+    """γ Σ softmax(w)_l h_l over layers that are concatenated, Peters et al. 2018, equation 1."""
+
+    def __init__(self, count: int):
+        super().__init__()
+        self.weights, self.scale = nn.Parameter(torch.zeros(count)), nn.Parameter(torch.ones(1))
+
+    def forward(self, states: Tensor) -> Tensor:
+        """(B, T, count * W) → (B, T, W)."""
+        shares = self.weights.softmax(0)
+        layers = states.unflatten(-1, (len(self.weights), -1))  # (B, T, count, W)
+        found: Tensor = self.scale * (layers * shares.unsqueeze(-1)).sum(-2)
+        return found

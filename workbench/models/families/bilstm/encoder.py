@@ -1,0 +1,214 @@
+"""Bidirectional LSTM layers over stacked embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from workbench.models.base import Encoder, FeatureSource, Parts, States
+from workbench.models.families.bilstm.embeddings import (
+    CharacterCnn,
+    FrozenModel,
+    Mix,
+    WordTable,
+)
+from workbench.models.families.bilstm.info.config import MIX, SECOND, Config
+from workbench.models.recurrent import backwards, lstm, reordered
+from workbench.models.spec import ModelInfo
+from workbench.runtime.inputs import MASK
+from workbench.runtime.preparers.stacked import END, FIRST, UNITS, StackedWords, array
+
+FEATURES = "features"  # the array that replaces those of a frozen part
+Embedding = WordTable | CharacterCnn | FrozenModel
+
+
+class BilstmEncoder(Encoder):
+    """Layer 0: the embeddings of all parts; then [forward; backward] of each LSTM layer.
+
+    parts_of_words: in the order of `config.parts`. The states of language models enter layer 1 or,
+    with `lm_states` "second", beside the states of layer 1 into layer 2.
+    """
+
+    preparer: StackedWords
+    directions = ("next", "previous")
+
+    def __init__(
+        self, info: ModelInfo, config: Config, preparer: StackedWords, parts: Sequence[Embedding]
+    ):
+        super().__init__()
+        self.info, self.config, self.preparer = info, config, preparer
+        self.max_length = info.max_length
+        self.embeddings = nn.ModuleList(parts)
+        self.mixes = nn.ModuleDict(
+            {
+                str(number): Mix(part.count)
+                for number, part in enumerate(parts)
+                if isinstance(part, FrozenModel) and part.layers == MIX
+            }
+        )
+        self.late = [config.lm_states == SECOND and _is_late(part) for part in parts]
+        below = sum(p.width for p, late in zip(parts, self.late, strict=True) if not late)
+        self.layers = nn.ModuleList()
+        for number in range(config.lstm_layers):
+            beside = sum(p.width for p, late in zip(parts, self.late, strict=True) if late)
+            self.layers.append(BidirectionalLstm(below + (beside if number == 1 else 0), config))
+            below = config.width
+        self.word_dropout = WordDropout(config.word_dropout)
+        self.dropout = LockedDropout(config.locked_dropout)
+        names = [array(n, name) for n, part in enumerate(parts) for name in part.arrays]
+        self.input_names = (*names, MASK)
+        self.input_axes = _axes(parts)
+        self.saved_in: Path | None = None  # the folder with the last checkpoint
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        whole = sum(cast(Embedding, part).width for part in self.embeddings)
+        return (whole, *(self.config.width,) * self.config.lstm_layers)
+
+    @property
+    def feed_forward(self) -> int:
+        return self.config.lstm_width
+
+    def forward(self, inputs: Mapping[str, Tensor]) -> States:
+        mask = inputs[MASK].bool()
+        found = [self._embedded(number, inputs, mask) for number in range(len(self.embeddings))]
+        whole = torch.cat(found, -1)
+        early = [part for part, late in zip(found, self.late, strict=True) if not late]
+        beside = [part for part, late in zip(found, self.late, strict=True) if late]
+        states = self.dropout(self.word_dropout(torch.cat(early, -1)))
+        layers = [whole]
+        for number, layer in enumerate(self.layers):
+            if number == 1 and beside:
+                states = torch.cat([states, self.dropout(torch.cat(beside, -1))], -1)
+            layers.append(layer(states, mask))
+            states = self.dropout(layers[-1])
+        layers[-1] = states
+        return States(tuple(layers), mask, None)
+
+    def _embedded(self, number: int, inputs: Mapping[str, Tensor], mask: Tensor) -> Tensor:
+        part = cast(Embedding, self.embeddings[number])
+        given = inputs.get(array(number, FEATURES))
+        if given is None:
+            own = {name: inputs[array(number, name)] for name in part.arrays}
+            given = part(own, mask) if isinstance(part, FrozenModel) else part(own)
+        mix = str(number)
+        mixed: Tensor = self.mixes[mix](given) if mix in self.mixes else given
+        return mixed * mask.unsqueeze(-1)
+
+    def parts(self) -> Parts:
+        frozen = [part for part in self.embeddings if isinstance(part, FrozenModel)]
+        trained = [part for part in self.embeddings if not isinstance(part, FrozenModel)]
+        low = [*trained, self.mixes]
+        return Parts(
+            tuple(parameter for module in low for parameter in module.parameters()),
+            tuple(tuple(layer.parameters()) for layer in self.layers),
+            (),
+            (*low, *self.layers),
+            frozen=tuple(parameter for part in frozen for parameter in part.parameters()),
+        )
+
+    def sources(self) -> tuple[FeatureSource, ...]:
+        found = []
+        for number, part in enumerate(self.embeddings):
+            if isinstance(part, FrozenModel):
+                found.append(self._source(number, part))
+        return tuple(found)
+
+    def _source(self, number: int, part: FrozenModel) -> FeatureSource:
+        names = {array(number, name): name for name in part.arrays}
+
+        def compute(inputs: Mapping[str, Tensor]) -> Tensor:
+            own = {name: inputs[given] for given, name in names.items()}
+            found: Tensor = part(own, inputs[MASK].bool())
+            return found
+
+        key = f"{self.config.parts[number].sha256}-{part.layers}-{part.subwords}"
+        width = part.width * (part.count if part.layers == MIX else 1)
+        return FeatureSource(array(number, FEATURES), tuple(names), key, width, compute)
+
+
+class BidirectionalLstm(nn.Module):
+    """One layer, (B, T, I) → (B, T, 2H), zeros at padding."""
+
+    def __init__(self, below: int, config: Config):
+        super().__init__()
+        self.lstm = nn.LSTM(below, config.lstm_width, batch_first=True, bidirectional=True)
+        for name, weight in self.lstm.named_parameters():
+            if name.startswith("weight_hh"):
+                for gate in weight.data.chunk(4):
+                    nn.init.orthogonal_(gate)
+            elif name.startswith("weight_ih"):
+                nn.init.xavier_uniform_(weight)
+            else:
+                nn.init.zeros_(weight)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        if torch.compiler.is_exporting():
+            return self.padded(states, mask)
+        lengths = mask.sum(1).clamp(min=1).cpu()
+        packed = pack_padded_sequence(states, lengths, batch_first=True, enforce_sorted=False)
+        states, _lengths = pad_packed_sequence(
+            self.lstm(packed)[0], batch_first=True, total_length=states.shape[1]
+        )
+        return states
+
+    def padded(self, states: Tensor, mask: Tensor) -> Tensor:
+        """The same over padded texts, in a form that exports."""
+        weights, width = list(self.lstm.parameters()), self.lstm.hidden_size
+        order = backwards(mask)
+        forward, _memory = lstm(states, None, weights[:4], width=width)
+        reverse, _memory = lstm(reordered(states, order), None, weights[4:], width=width)
+        both = torch.cat([forward, reordered(reverse, order)], -1)
+        return both * mask.unsqueeze(-1)
+
+
+class WordDropout(nn.Module):
+    """Replaces all features of a word by zeros, without scaling."""
+
+    def __init__(self, p: float):
+        super().__init__()
+        self.p = p
+
+    def forward(self, states: Tensor) -> Tensor:
+        if not self.training or not self.p:
+            return states
+        keep = torch.rand(states.shape[:2], device=states.device) >= self.p
+        return states * keep.unsqueeze(-1)
+
+
+class LockedDropout(nn.Module):
+    """The same mask at all words of a text. Source: Gal and Ghahramani 2016."""
+
+    def __init__(self, p: float):
+        super().__init__()
+        self.p = p
+
+    def forward(self, states: Tensor) -> Tensor:
+        if not self.training or not self.p:
+            return states
+        shape = (states.shape[0], 1, states.shape[2])
+        keep = (torch.rand(shape, device=states.device) >= self.p).to(states.dtype)
+        return states * keep / (1 - self.p)
+
+
+def _is_late(part: Embedding) -> bool:
+    return isinstance(part, FrozenModel) and part.is_contextual
+
+
+def _axes(parts: Sequence[Embedding]) -> dict[str, str]:
+    """The second axes of arrays without a row per word."""
+    found: dict[str, str] = {}
+    for number, part in enumerate(parts):
+        if not isinstance(part, FrozenModel):
+            continue
+        own = dict(part.encoder.input_axes)
+        if not part.keeps_words:
+            inner = [n for n in part.arrays if n not in (FIRST, END) and n not in own]
+            own.update(dict.fromkeys(inner, UNITS))
+        found.update({array(number, name): array(number, axis) for name, axis in own.items()})
+    return found

@@ -1,0 +1,167 @@
+"""Recognizes and describes BiLSTM folders, with weights or as a bare architecture. Light."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import ModelError
+from workbench.base.i18n import N_, _
+from workbench.base.registry import registry
+from workbench.models.families.bilstm.info.config import (
+    CHARACTERS,
+    MODEL,
+    WORDS,
+    Config,
+    PartConfig,
+    read_config,
+    with_paths,
+)
+from workbench.models.families.bilstm.info.options import OPTIONS
+from workbench.models.spec import cards, weights
+from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
+from workbench.models.spec.json_files import read_object
+from workbench.models.spec.places import DESCRIPTION
+
+if TYPE_CHECKING:
+    from workbench.runtime.inputs import Preparer
+    from workbench.runtime.preparers.stacked import Part, StackedWords
+
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+LONGEST = 10_000  # words of an input; a part of subwords may read fewer
+LEARNING_RATE = 0.003
+
+
+class BilstmInfo(FamilyInfo):
+    id = "bilstm"
+    title = N_("BiLSTM over stacked embeddings")
+    architectures = frozenset(("bilstm",))
+    saved_as = N_("BiLSTM folder")
+    holds = N_(
+        "A BiLSTM folder holds config.json, model.safetensors, words.json and one folder for each "
+        "model of its embeddings."
+    )
+    options = OPTIONS
+
+    def match(self, path: Path) -> Match:
+        if not (path / CONFIG).is_file():
+            return Match.NO
+        raw = read_object(path / CONFIG, []) or {}
+        return Match.SURE if raw.get("model_type") == self.id else Match.NO
+
+    def read(self, path: Path, *, allow_pickle: bool) -> ModelInfo:
+        problems: list[str] = []
+        config = self.config(path, problems)
+        info = ModelInfo(
+            "",
+            str(path),
+            architecture=self.id,
+            max_length=LONGEST,
+            gives=("states",),
+            learning_rate=LEARNING_RATE,
+        )
+        if not self.is_trained(path):
+            note = _("An architecture without weights: everything but its embeddings is trained.")
+            return replace(info, problems=tuple(problems), notes=(note,))
+        from workbench.runtime.preparers.stacked import part_folder
+
+        trained = weights.read(path, problems)
+        parts = [
+            cards.card(part_folder(path, number), allow_pickle=True)
+            for number, part in enumerate(config.parts)
+            if part.kind == MODEL
+        ]
+        for part in parts:
+            problems += [
+                _("{part}: {problem}").format(part=part.name, problem=one) for one in part.problems
+            ]
+        pickled = any(part.pickled for part in parts)
+        untrusted = pickled and not (allow_pickle or (path / DESCRIPTION).is_file())
+        if untrusted:
+            problems.append(
+                _("one of its parts is pickled: opening a pickle can execute arbitrary code")
+            )
+        return replace(
+            info,
+            parameters=trained.parameters + sum(part.parameters for part in parts),
+            layers=config.lstm_layers,
+            width=config.width,
+            vocabulary=max((part.vocabulary for part in parts), default=0),
+            dtype=trained.dtype,
+            pickled=pickled,
+            untrusted=untrusted,
+            problems=tuple(problems),
+        )
+
+    def config(self, path: Path, problems: list[str]) -> Config:
+        """The configuration of a folder; the default one, with a problem, if it is not valid."""
+        raw = read_object(path / CONFIG, problems)
+        try:
+            return read_config(raw or {})
+        except ValueError as error:
+            problems.append(_("config.json is not valid ({error})").format(error=error))
+            return Config()
+
+    def is_trained(self, path: Path) -> bool:
+        return (path / WEIGHTS).is_file() or bool(self.config(path, []).parts)
+
+    def preparer(self, path: Path) -> Preparer:
+        from workbench.runtime.preparers.stacked import StackedWords
+
+        problems: list[str] = []
+        config = self.config(path, problems)
+        if problems:
+            raise ModelError(
+                _("{path} is not a usable model: {problems}.").format(
+                    path=path, problems="; ".join(problems)
+                )
+            )
+        return self.stacked(path, config) if config.parts else StackedWords(())
+
+    def stacked(self, path: Path, config: Config) -> StackedWords:
+        """The preparer of a saved folder. Raises ModelError."""
+        from workbench.runtime.preparers.stacked import (
+            StackedWords,
+            part_folder,
+            read_vocabulary,
+        )
+
+        words, characters = read_vocabulary(path)
+        trained: dict[str, Part] = {WORDS: words, CHARACTERS: characters}
+        parts = [
+            trained.get(part.kind) or self._model_part(part_folder(path, number), part)
+            for number, part in enumerate(config.parts)
+        ]
+        return StackedWords(parts)
+
+    def _model_part(self, path: Path, part: PartConfig) -> Part:
+        from workbench.runtime.preparers.stacked import model_part
+
+        info = registry().info("family", part.family)
+        return model_part(info.preparer(path), part.longest)
+
+    def weight_files(self, path: Path) -> tuple[Path, ...]:
+        """Those of a bare architecture are its configuration."""
+        if not self.is_trained(path):
+            return (path / CONFIG,)
+        from workbench.runtime.preparers.stacked import part_folder
+
+        found = [path / WEIGHTS]
+        for number, part in enumerate(self.config(path, []).parts):
+            if part.kind == MODEL:
+                info = registry().info("family", part.family)
+                found += info.weight_files(part_folder(path, number))
+        return tuple(file for file in found if file.is_file())
+
+    def resolved(
+        self, settings: Mapping[str, Any], find: Callable[[str], ModelInfo]
+    ) -> dict[str, Any]:
+        given = settings.get("embeddings")
+        if not given:
+            return dict(settings)
+        return {**settings, "embeddings": with_paths(given, lambda name: find(name).path)}
+
+
+INFO = BilstmInfo()
