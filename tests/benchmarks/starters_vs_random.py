@@ -161,7 +161,11 @@ def main() -> None:
     asked = parser.parse_args()
     seeds = [int(seed) for seed in asked.seeds.split(",")]
     known = json.loads(SCORES.read_text()) if SCORES.is_file() else {}
-    wanted = asked.models.split(",") if asked.models else [card.name for card in spec.starters() if card.parameters]
+    wanted = (
+        asked.models.split(",")
+        if asked.models
+        else [card.name for card in spec.starters() if card.parameters]
+    )
     for card in spec.starters():
         if card.name not in wanted:
             continue

@@ -299,6 +299,9 @@ def _tell(progress: Progress, payload: Mapping[str, Any]) -> None:
         if left is not None:
             words.append(_("{time} left").format(time=seconds_in_words(left)))
         progress.show(payload["step"] / max(1, payload["total"]), "  ".join(words))
+    elif kind == "features":
+        told = _("Computing features: {done:,} of {total:,} inputs").format(**payload)
+        progress.show(payload["done"] / max(1, payload["total"]), told)
     elif kind == "evaluated":
         scores = "  ".join(
             f"{name} {value:.3f}" for name, value in payload.get("scores", {}).items()

@@ -186,7 +186,7 @@ def pad(rows: Sequence[np.ndarray], fill: float = 0, dtype: type = np.int64) -> 
 def stack(
     inputs: Sequence[EncodedInput], names: Sequence[str], fill: Mapping[str, int]
 ) -> dict[str, np.ndarray]:
-    """The named arrays of several inputs as one batch, int64 (B, T, …).
+    """The named arrays of several inputs as one batch (B, T, …): int64, features float32.
 
     `attention_mask` (B, T) is 1 at units and 0 at padding.
     """
@@ -194,9 +194,13 @@ def stack(
     return {
         name: pad(masks)
         if name == MASK
-        else pad([one.arrays[name] for one in inputs], fill.get(name, 0))
+        else _padded([one.arrays[name] for one in inputs], fill.get(name, 0))
         for name in names
     }
+
+
+def _padded(rows: Sequence[np.ndarray], fill: float) -> np.ndarray:
+    return pad(rows, fill, np.float32 if rows[0].dtype.kind == "f" else np.int64)
 
 
 MASK = "attention_mask"

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.models.base import Encoder, States
-from workbench.runtime.inputs import Prepared, pad, stack
+from workbench.runtime.inputs import MASK, EncodedInput, Prepared, pad, stack
 from workbench.tasks.spec import TaskInfo
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 IGNORED = -100  # target of positions without a loss, the `ignore_index` of torch's cross_entropy
 CHUNK = 512  # documents prepared or predicted per step; bounds memory and the time between ticks
+
+STATES = "states"  # array with the states of an encoder that is not trained, in place of its inputs
 
 Targets = Mapping[str, Sequence[np.ndarray]]
 
@@ -71,7 +73,7 @@ class Model(nn.Module):
         """Logits by name, float32."""
         if self.head is None:
             return {"logits": self.encoder.logits(inputs).float()}
-        return self._headed(self.head, self.encoder(inputs))
+        return self._headed(self.head, self._states(inputs))
 
     def _headed(self, head: nn.Module, states: States) -> dict[str, Tensor]:
         states = states if self.layers is None else self.layers(states)
@@ -99,6 +101,14 @@ class Model(nn.Module):
         That is so for a head of ours, and for label texts, which it would only generate.
         """
         return self.head is not None or self.encoder.label_texts
+
+    def _states(self, inputs: Mapping[str, Tensor]) -> States:
+        """Those given as STATES, else of the encoder. Given are the layers that the head reads."""
+        if (given := inputs.get(STATES)) is None:
+            found: States = self.encoder(inputs)
+            return found
+        widths = (self.encoder.width,) if self.layers is None else self.encoder.widths
+        return States(given.split(widths, -1), inputs[MASK].bool(), None)
 
     def head_parameters(self) -> list[nn.Parameter]:
         """Parameters that do not belong to the encoder."""
@@ -238,12 +248,18 @@ def collate(
 ) -> Batch:
     """The selected inputs padded to the longest of them, with their targets."""
     inputs = [features.prepared.inputs[position] for position in chosen]
-    arrays = stack(inputs, encoder.input_names, encoder.preparer.fill)
+    arrays = stack(inputs, _names(encoder, inputs[0]), encoder.preparer.fill)
     targets = {
         name: _targets([rows[position] for position in chosen])
         for name, rows in features.targets.items()
     }
     return Batch(_tensors(arrays, device), _tensors(targets, device))
+
+
+def _names(encoder: Encoder, encoded: EncodedInput) -> list[str]:
+    """The arrays that the encoder reads, and features (floats) that replace some of them."""
+    own = [name for name in encoder.input_names if name == MASK or name in encoded.arrays]
+    return own + [name for name, array in encoded.arrays.items() if array.dtype.kind == "f"]
 
 
 def _targets(rows: Sequence[np.ndarray]) -> np.ndarray:

@@ -64,6 +64,17 @@ class Tick:
 
 
 @dataclass(frozen=True)
+class FeatureProgress:
+    """Features of `done` of `total` inputs are computed, before the first step."""
+
+    done: int
+    total: int
+
+    def to_json(self) -> dict[str, object]:
+        return {"kind": "features", **asdict(self)}
+
+
+@dataclass(frozen=True)
 class Log:
     """A log message; `device` is set in the one that names the device of the run."""
 
@@ -103,4 +114,4 @@ class LayerWeights:
         return {"kind": "layer_weights", **asdict(self)}
 
 
-Event = Step | Evaluated | Saved | Tick | Log | PrecisionTrial | LayerWeights
+Event = Step | Evaluated | Saved | Tick | Log | FeatureProgress | PrecisionTrial | LayerWeights

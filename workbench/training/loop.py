@@ -28,7 +28,7 @@ from workbench.tasks.spec import evaluation
 from workbench.text.alignment import token_style
 from workbench.text.dataset import Dataset, read
 from workbench.text.fields import Prediction
-from workbench.training import batches, checkpoints, optim, prepare, rates
+from workbench.training import batches, checkpoints, features, optim, prepare, rates
 from workbench.training.checkpoints import Best
 from workbench.training.events import (
     Evaluated,
@@ -137,12 +137,10 @@ class _Training:
         precision.check(self.spec.option("precision"), self.device)
         threads = prepare.settle(self.spec.seed, self.device)
         self.model = self.load()
-        method = registry().get("method", self.spec.method)
-        self.method: Method = method(self.model, self.spec.all_options)
+        method, settings = registry().get("method", self.spec.method), self.spec.all_options
+        self.method: Method = method(self.model, settings)
         self.method.prepare()
-        self.inference = Inference(
-            self.task, self.model, self.labels, self.spec.all_options, self.yield_tick
-        )
+        self.inference = Inference(self.task, self.model, self.labels, settings, self.yield_tick)
         self.precision = self.choose_precision()
         checkpoints.check_room(self.folder, self.model)
         try:
@@ -169,8 +167,7 @@ class _Training:
             devices.release(device)
 
     def choose_precision(self) -> precision.Choice:
-        encoder = self.model.encoder
-        shape = (encoder.width, encoder.feed_forward)
+        shape = (self.model.encoder.width, self.model.encoder.feed_forward)
         return precision.choose(self.spec.option("precision"), self.device, shape, self.trials)
 
     def emit(self, event: Event) -> Feed:
@@ -222,7 +219,16 @@ class _Training:
             targets = self.task.targets(prepared, golds[part], self.labels, self.options)
             found.append(Features(prepared, targets))
             yield from self.yield_tick()
+        yield from self.with_features(found)
         return found
+
+    def with_features(self, parts: Sequence[Features]) -> Feed:
+        """See `features.provided`; stopping leaves the rest to be computed when it is needed."""
+        found, is_fixed = [part.prepared for part in parts], self.method.fixes_encoder
+        for event in features.provided(self.model, self.spec, found, is_fixed=is_fixed):
+            yield from self.emit(event)
+            if self.stopping:
+                return
 
     # ------------------------------------------------------------ training
 

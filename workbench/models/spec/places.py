@@ -22,9 +22,7 @@ def known_architectures() -> frozenset[str]:
 def starters() -> tuple[ModelInfo, ...]:
     """The models that ship with the application, each a folder; those without weights last."""
     folder = paths.resource("models")
-    found = (
-        card(model, origin="starter") for model in sorted(folder.iterdir()) if model.is_dir()
-    )
+    found = (card(model, origin="starter") for model in sorted(folder.iterdir()) if model.is_dir())
     return tuple(sorted(found, key=lambda info: not info.parameters))
 
 

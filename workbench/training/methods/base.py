@@ -15,10 +15,12 @@ from workbench.training.methods.spec import MethodInfo
 class Method(ABC):
     """Prepares a model for training and controls what is trained when.
 
-    Created for one model; `options` are all settings of the run.
+    Created for one model; `options` are all settings of the run. fixes_encoder: whether no
+    parameter of the encoder is trained.
     """
 
     info: MethodInfo
+    fixes_encoder = False
 
     def __init__(self, model: Model, options: Mapping[str, Any]):
         self.model, self.options = model, options

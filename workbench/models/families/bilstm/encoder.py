@@ -115,7 +115,7 @@ class BilstmEncoder(Encoder):
     def sources(self) -> tuple[FeatureSource, ...]:
         found = []
         for number, part in enumerate(self.embeddings):
-            if isinstance(part, FrozenModel):
+            if isinstance(part, FrozenModel) and part.is_contextual:  # vectors are only looked up
                 found.append(self._source(number, part))
         return tuple(found)
 

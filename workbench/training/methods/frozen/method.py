@@ -6,6 +6,7 @@ from workbench.training.methods.full.method import Full
 
 class Frozen(Full):
     info = INFO
+    fixes_encoder = True
 
     @property
     def freeze(self) -> str:

@@ -59,6 +59,7 @@ class Live:
     ending: str = ""  # stop or cancel, from the click until the worker has ended
     step: int = 0
     total: int = 0
+    prepared: float | None = None  # progress of computing features before the first step
     epoch: int = 0
     learning_rate: float = 0.0
     speed: float = 0.0
@@ -87,8 +88,8 @@ class Live:
 
     @property
     def share(self) -> float | None:
-        """Progress in [0, 1]; None while loading."""
-        return self.step / self.total if self.total else None
+        """Progress in [0, 1], first of computing features; None while loading."""
+        return self.step / self.total if self.total else self.prepared
 
 
 def follow(live: Live, event: object) -> None:
@@ -156,6 +157,10 @@ def _layer_weights(live: Live, told: Mapping[str, Any]) -> None:
     live.layer_weights, live.gamma = tuple(told["weights"]), told.get("gamma")
 
 
+def _features(live: Live, told: Mapping[str, Any]) -> None:
+    live.prepared = told["done"] / max(1, told["total"])
+
+
 def _log(live: Live, told: Mapping[str, Any]) -> None:
     live.device = told.get("device") or live.device
     _add_line(live, str(told.get("line", "")))
@@ -166,6 +171,7 @@ _TAKE = {
     "evaluated": _evaluated,
     "saved": _saved,
     "log": _log,
+    "features": _features,
     "layer_weights": _layer_weights,
 }
 

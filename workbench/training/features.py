@@ -1,0 +1,144 @@
+"""Features of frozen models, computed once before the training and read from the cache."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from workbench.base import paths
+from workbench.base.i18n import _
+from workbench.models import folder as folders
+from workbench.models.base import FeatureSource
+from workbench.runtime.inputs import MASK, EncodedInput, Prepared, batches_by_length, stack
+from workbench.tasks.base import STATES, Model
+from workbench.training.events import Event, FeatureProgress, Log
+from workbench.training.feature_cache import FeatureCache
+from workbench.training.spec import TrainSpec
+
+FOLDER = "features"  # in the folder of caches
+TOKENS = 4096  # units per batch, padding included
+
+Fill = Mapping[str, int]
+
+
+def provided(
+    model: Model, spec: TrainSpec, parts: Sequence[Prepared], *, is_fixed: bool
+) -> Generator[Event, None, None]:
+    """Give the inputs of all `parts` the features of what stays as it is during the training.
+
+    is_fixed: whether the whole encoder does. Where features cannot be stored, the inputs stay as
+    they are and features are computed whenever they are needed.
+    """
+    root = paths.cache_folder() / FOLDER
+    for source in sources(model, spec, is_fixed=is_fixed):
+        cache = FeatureCache(root, source.key, source.width)
+        if not cache.fits(sum(int(part.lengths.sum()) for part in parts)):
+            yield Log(_("The features exceed the cache: they are computed in each epoch."))
+            continue
+        fill, device = model.encoder.preparer.fill, model.encoder.device
+        try:
+            for part in parts:
+                for done, total in computed(source, part, cache, fill=fill, device=device):
+                    if not done:
+                        yield Log(_("Computing features of {n:,} inputs…").format(n=total))
+                    yield FeatureProgress(done, total)
+        except OSError as error:
+            line = _("Features cannot be stored ({error}): they are computed in each epoch.")
+            yield Log(line.format(error=error))
+
+
+def sources(model: Model, spec: TrainSpec, *, is_fixed: bool) -> tuple[FeatureSource, ...]:
+    """What can be computed once; keys also name the seed of random weights."""
+    found: tuple[FeatureSource, ...] = ()
+    only_head = model.head is not None and not model.lm_weight
+    if is_fixed and only_head and model.encoder.info.layers:
+        found = whole_encoder(model, folders.sha256(Path(spec.model)))
+    found = found or model.encoder.sources()
+    if spec.option("init") != "random":
+        return found
+    return tuple(replace(one, key=f"{one.key}-random-{spec.seed}") for one in found)
+
+
+def whole_encoder(model: Model, key: str) -> tuple[FeatureSource, ...]:
+    """The states that a head of our own reads. key: names the weights of the encoder."""
+    encoder, last_only = model.encoder, model.layers is None
+    names = tuple(name for name in encoder.input_names if name != MASK)
+
+    def compute(inputs: Mapping[str, Tensor]) -> Tensor:
+        layers = encoder({name: inputs[name] for name in encoder.input_names}).layers
+        return layers[-1] if last_only else torch.cat(layers, -1)
+
+    width = encoder.width if last_only else sum(encoder.widths)
+    which = "last" if last_only else "all"
+    return (FeatureSource(STATES, names, f"{key}-{which}", width, compute),)
+
+
+def digest(source: FeatureSource, encoded: EncodedInput) -> bytes:
+    """16 bytes over everything that the computation reads of an input."""
+    found = hashlib.blake2b(digest_size=16)
+    found.update(str(len(encoded)).encode())
+    for name in source.inputs:
+        array = np.ascontiguousarray(encoded.arrays[name])
+        found.update(f"{name}{array.dtype}{array.shape}".encode())
+        found.update(array.tobytes())
+    return found.digest()
+
+
+def computed(
+    source: FeatureSource,
+    prepared: Prepared,
+    cache: FeatureCache,
+    *,
+    fill: Fill,
+    device: torch.device,
+) -> Generator[tuple[int, int], None, None]:
+    """Let the inputs have the features of the source instead of the arrays that it reads.
+
+    Computes and stores those that the cache lacks; yields (done, total) of them after each batch.
+    Raises OSError where they cannot be stored; the inputs are unchanged then.
+    """
+    digests = [digest(source, encoded) for encoded in prepared.inputs]
+    missing = {one: n for n, one in enumerate(digests) if cache.get(one) is None}
+    if missing:
+        yield 0, len(missing)
+        inputs = [prepared.inputs[number] for number in missing.values()]
+        with cache.writing() as pack:
+            for chosen, rows in _rows(source, inputs, fill, device):
+                for position, features in zip(chosen, rows, strict=True):
+                    pack.add(list(missing)[position], features)
+                yield len(pack.entries), len(missing)
+    found = [cache.get(one) for one in digests]
+    if any(rows is None for rows in found):
+        raise OSError("the features were damaged while they were stored")
+    prepared.inputs[:] = [
+        _replaced(source, encoded, rows)
+        for encoded, rows in zip(prepared.inputs, found, strict=True)
+        if rows is not None
+    ]
+
+
+def _rows(
+    source: FeatureSource, inputs: Sequence[EncodedInput], fill: Fill, device: torch.device
+) -> Iterator[tuple[list[int], list[np.ndarray]]]:
+    """Positions of the inputs of a batch, and the features (T, width) of each."""
+    lengths = np.array([len(encoded) for encoded in inputs])
+    for chosen in batches_by_length(lengths, TOKENS):
+        arrays = stack([inputs[number] for number in chosen], (*source.inputs, MASK), fill)
+        with torch.inference_mode():
+            tensors = {name: torch.from_numpy(one).to(device) for name, one in arrays.items()}
+            features = source.compute(tensors).float().cpu().numpy()
+        yield (
+            chosen.tolist(),
+            [one[: lengths[n]] for one, n in zip(features, chosen, strict=True)],
+        )
+
+
+def _replaced(source: FeatureSource, encoded: EncodedInput, rows: np.ndarray) -> EncodedInput:
+    kept = {name: a for name, a in encoded.arrays.items() if name not in source.inputs}
+    return replace(encoded, arrays={**kept, source.name: rows})
