@@ -1,12 +1,16 @@
 """Which layer and documents a training uses, what is left out and why, and how a run begins."""
 
+import shutil
+
 import pytest
 
+from tests import flair_models
 from tests.models.spec import folders
 from workbench.base import paths
 from workbench.base.errors import ModelError, SpecError, WorkbenchError
 from workbench.base.settings import Settings
-from workbench.operations import train
+from workbench.models.families.bilstm.info import BilstmInfo
+from workbench.operations import models, train
 from workbench.storage import documents, runs
 from workbench.tasks import spec as tasks
 from workbench.text.dataset import read
@@ -292,3 +296,39 @@ def test_a_broken_model_is_refused_before_anything_is_made(project, queue, topic
     with pytest.raises(ModelError, match="model.safetensors is missing"):
         train.prepare(project, TrainSpec("classify", "topic", str(folder), "llama"))
     assert runs.all(project.db) == ()
+
+
+def bilstm(**settings):
+    return TrainSpec(
+        "classify", "class", models.find("bilstm").path, options=settings, family="bilstm"
+    )
+
+
+def test_models_named_in_the_settings_become_paths_for_the_worker():
+    found = train.with_models(bilstm(embeddings="words+starter-bert@mix"))
+
+    path = models.find("starter-bert").path
+    assert found.options["embeddings"] == f"words+{path}@mix" and not found.allow_pickle
+
+
+def test_an_unknown_model_in_the_settings_is_named_before_the_training():
+    with pytest.raises(ModelError, match="There is no model 'nix'"):
+        train.with_models(bilstm(embeddings="words+nix"))
+
+
+def test_pickled_models_in_the_settings_must_have_been_confirmed(tmp_path):
+    path = str(flair_models.pair(tmp_path / "flair"))
+    with pytest.raises(ModelError, match="pickle"):
+        train.with_models(bilstm(embeddings=path))
+
+    models.add(path, allow_pickle=True)
+
+    assert train.with_models(bilstm(embeddings=path)).allow_pickle
+
+
+def test_a_path_with_the_separator_of_embeddings_is_refused(tmp_path):
+    shutil.copytree(models.find("starter-bert").path, tmp_path / "a+b")
+    models.add(tmp_path / "a+b")
+
+    with pytest.raises(SpecError, match="contains a"):
+        BilstmInfo().resolved({"embeddings": "mine"}, lambda name: models.find("a+b"))

@@ -115,7 +115,7 @@ def computed(
                 yield len(pack.entries), len(missing)
     found = [cache.get(one) for one in digests]
     if any(rows is None for rows in found):
-        raise OSError("the features were damaged while they were stored")
+        raise OSError(_("they were damaged on the disk"))
     prepared.inputs[:] = [
         _replaced(source, encoded, rows)
         for encoded, rows in zip(prepared.inputs, found, strict=True)

@@ -1,0 +1,172 @@
+"""Tagging with contextual string embeddings compared with flair's: CPU seconds of the same work.
+
+    .venv/bin/python tests/benchmarks/flair_tagging.py [--n 300] [--hidden 1024] [--epochs 3]
+        [--flair /path/to/python/with/flair]
+
+A BiLSTM-CRF of width 256 over frozen random language models in both directions, as in char_lm.py;
+sentences of WNUT-17 (training: train, prediction: test) from GLOSSBENCH_DATA (default ../shared).
+Batches of 32, one thread, features kept between epochs by both (flair: in memory). Both start
+with an empty cache; without --flair only our own seconds are printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from char_lm import BATCH, DATA, ROOT, cpu, write_models
+
+WIDTH = 256
+
+
+def sentences(split: str, n: int) -> list[tuple[list[str], list[str]]]:
+    """Words and BIO tags."""
+    text = (DATA / "ner-wnut17" / f"{split}.conll").read_text(encoding="utf-8")
+    blocks = [block.split("\n") for block in text.strip().split("\n\n") if block.strip()]
+    rows = [[line.split("\t")[:2] for line in block if line] for block in blocks[:n]]
+    return [([word for word, _tag in row], [tag for _word, tag in row]) for row in rows]
+
+
+def spans(tags: list[str]) -> list[tuple[int, int, str]]:
+    found: list[tuple[int, int, str]] = []
+    for position, tag in enumerate(tags):
+        if tag[0] == "B":
+            found.append((position, position + 1, tag[2:]))
+        elif tag[0] == "I" and found and found[-1][1] == position:
+            found[-1] = (found[-1][0], position + 1, found[-1][2])
+    return found
+
+
+# ---------------------------------------------------------------- Glossbench
+
+
+def record(number: int, words: list[str], tags: list[str], split: str):
+    from workbench.text.dataset import Record
+    from workbench.text.document import Document
+    from workbench.text.spans import Span
+
+    tokens, start = [], 0
+    for word in words:
+        tokens.append((start, start + len(word)))
+        start += len(word) + 1
+    text = (("text", " ".join(words)),)
+    document = Document(
+        str(number), text, split=split, tokens={"text": tuple(tokens)}, id=number + 1
+    )
+    gold = tuple(Span(tokens[a][0], tokens[b - 1][1], label) for a, b, label in spans(tags))
+    return Record(document, states={"ner": "submitted"}, spans={"ner": gold})
+
+
+def ours(folder: Path, train: list, test: list, epochs: int) -> dict[str, float]:
+    from workbench.base import paths
+    from workbench.tasks.predictor import Predictor
+    from workbench.text.dataset import Dataset
+    from workbench.text.labels import Label, Layer
+    from workbench.training import loop
+    from workbench.training.spec import TrainSpec
+
+    records = [record(n, *one, "train") for n, one in enumerate(train)]
+    names = sorted({span.label for one in records for span in one.spans["ner"]})
+    data = Dataset((Layer("ner", "span", tuple(map(Label, names))),), tuple(records))
+    options = {
+        "embeddings": str(folder), "lstm_width": WIDTH, "decoder": "crf", "device": "cpu",
+        "epochs": epochs, "batch_size": BATCH,
+    }  # fmt: skip
+    new = str(paths.resource("models") / "bilstm")
+    spec = TrainSpec("tag", "ner", new, options=options, family="bilstm", allow_pickle=True)
+    began = cpu()
+    for _event in loop.train(spec, data, folder / "run"):
+        pass
+    trained = cpu() - began
+    predictor = Predictor.load(folder / "run" / "model", "cpu")
+    documents = [record(n, *one, "test").document for n, one in enumerate(test)]
+    began = cpu()
+    predictor.predict(documents)
+    return {"training": trained, "prediction": cpu() - began}
+
+
+# ---------------------------------------------------------------- flair
+
+
+def flair_arm(folder: Path, epochs: int) -> None:
+    """In flair's own interpreter: writes the seconds."""
+    from flair.data import Corpus, Sentence
+    from flair.datasets import FlairDatapointDataset
+    from flair.embeddings import FlairEmbeddings, StackedEmbeddings
+    from flair.models import SequenceTagger
+    from flair.trainers import ModelTrainer
+
+    given = json.loads((folder / "sentences.json").read_text(encoding="utf-8"))
+    found = {}
+    for split, rows in given.items():
+        found[split] = [Sentence(words, use_tokenizer=False) for words, _tags in rows]
+        for sentence, (_words, tags) in zip(found[split], rows, strict=True):
+            for start, end, label in spans(tags):
+                sentence[start:end].add_label("ner", label)
+    corpus = Corpus(
+        train=FlairDatapointDataset(found["train"]), sample_missing_splits=False, name="wnut"
+    )
+    parts = [FlairEmbeddings(str(folder / f"{one}.pt")) for one in ("forward", "backward")]
+    tagger = SequenceTagger(
+        embeddings=StackedEmbeddings(parts),
+        tag_dictionary=corpus.make_label_dictionary("ner", add_unk=False),
+        tag_type="ner", hidden_size=WIDTH, use_crf=True, reproject_embeddings=False,
+    )  # fmt: skip
+    began = cpu()
+    ModelTrainer(tagger, corpus).train(
+        str(folder / "flair"), learning_rate=0.1, mini_batch_size=BATCH, max_epochs=epochs,
+        embeddings_storage_mode="cpu", train_with_dev=True, save_final_model=True,
+    )  # fmt: skip
+    seconds = {"training": cpu() - began}
+    began = cpu()
+    tagger.predict(found["test"], mini_batch_size=BATCH)
+    seconds["prediction"] = cpu() - began
+    (folder / "flair.json").write_text(json.dumps(seconds))
+
+
+# ---------------------------------------------------------------- command line
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--n", type=int, default=300)
+    parser.add_argument("--hidden", type=int, default=1024)
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--flair", default="")
+    parser.add_argument("--arm", default="")
+    chosen = parser.parse_args()
+    import torch
+
+    torch.set_num_threads(1)
+    if chosen.arm:
+        flair_arm(Path(chosen.arm), chosen.epochs)
+        return
+    sys.path.insert(0, str(ROOT))
+    with tempfile.TemporaryDirectory() as name:
+        os.environ["XDG_CACHE_HOME"] = name  # an empty cache
+        folder = Path(name) / "models"
+        folder.mkdir()
+        train, test = (sentences(split, chosen.n) for split in ("train", "test"))
+        write_models(folder, chosen.hidden)
+        seconds = ours(folder, train, test, chosen.epochs)
+        print(f"{len(train)} + {len(test)} sentences, 2 x {chosen.hidden}, {chosen.epochs} epochs")
+        print("ours: " + ", ".join(f"{name} {one:.1f} CPU s" for name, one in seconds.items()))
+        if not chosen.flair:
+            return
+        rows = {"train": train, "test": test}
+        (folder / "sentences.json").write_text(json.dumps(rows), encoding="utf-8")
+        arm = [chosen.flair, __file__, "--arm", str(folder), "--epochs", str(chosen.epochs)]
+        subprocess.run(arm, check=True, cwd=folder)
+        for part, theirs in json.loads((folder / "flair.json").read_text()).items():
+            print(f"flair, {part}: {theirs:.1f} CPU s, {theirs / seconds[part]:.2f} times ours")
+
+
+if __name__ == "__main__":
+    main()
