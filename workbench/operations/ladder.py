@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError, WorkbenchError
@@ -24,11 +24,9 @@ from workbench.training.spec import TrainSpec
 from workbench.training.spec import options as settings_of
 
 if TYPE_CHECKING:
-    from workbench.base.options import Option
     from workbench.base.settings import Settings
     from workbench.jobs.events import Event
     from workbench.jobs.queue import Job, Queue
-    from workbench.models.spec import ModelInfo
     from workbench.project.project import Project
     from workbench.storage.runs import Run
 
@@ -156,19 +154,9 @@ def _check_settings(spec: LadderSpec, rungs: Sequence[Available]) -> None:
 def _names(spec: LadderSpec, rung: Available) -> set[str]:
     """The settings that a rung has, besides those that the experiment varies."""
     own = {**rung.rung.options, **spec.of_rungs.get(rung.rung.id, {})}
-    known: Callable[..., Sequence[Option]] = settings_of
-    family = _family(rung.card) if rung.card else {}
+    family = rung.card.family if rung.card else ""
     method = own.get("method") or spec.settings.get("method")
-    return {option.name for option in known(spec.task, method, **family)}
-
-
-def _family(card: ModelInfo) -> dict[str, Any]:
-    """The family of a model, for a TrainSpec that has settings of families; else {}.
-
-    Drop when every version of TrainSpec names the family.
-    """
-    named = any(one.name == "family" for one in fields(TrainSpec))
-    return {"family": card.family} if named else {}
+    return {option.name for option in settings_of(spec.task, method, family=family)}
 
 
 def _cell(spec: LadderSpec, rung: Available, decoder: str, seed: int) -> Cell:
@@ -193,7 +181,7 @@ def _cell(spec: LadderSpec, rung: Available, decoder: str, seed: int) -> Cell:
         seed,
         options,
         allow_pickle=card.pickled,
-        **_family(card),
+        family=card.family,
     )
     return Cell(rung, decoder, seed, made)
 
