@@ -6,6 +6,7 @@ STARTERS = (
     "starter-flair-backward",
     "starter-flair-forward",
     "starter-gpt",
+    "starter-ulmfit-backward",
     "starter-ulmfit-forward",
     "starter-vectors",
 )
