@@ -5,6 +5,7 @@ STARTERS = (
     "starter-elmo",
     "starter-flair-backward",
     "starter-flair-forward",
+    "starter-glove",
     "starter-gpt",
     "starter-ulmfit-backward",
     "starter-ulmfit-forward",
