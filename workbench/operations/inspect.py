@@ -65,7 +65,8 @@ class Choice:
 def choices(project: Project | None, settings: Settings | None = None) -> tuple[Choice, ...]:
     """Runs with a model, newest first, then every usable pretrained model."""
     found = _trained(project) if project else []
-    return (*found, *(of_model(card) for card in models.list(settings) if card.usable))
+    cards = (card for card in models.list(settings) if card.usable and not card.is_bare)
+    return (*found, *map(of_model, cards))
 
 
 def _trained(project: Project) -> list[Choice]:

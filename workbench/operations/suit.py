@@ -73,7 +73,7 @@ def start(queue: Queue, cards: Sequence[ModelInfo], texts: Sequence[str], *, see
 
     Raises SpecError if none of the models is usable.
     """
-    usable = [card for card in cards if card.usable and card.width]  # no bare architectures
+    usable = [card for card in cards if card.usable and not card.is_bare]
     if not usable:
         raise SpecError(_("None of the models can be used."))
     folder = scratch.make("suit")

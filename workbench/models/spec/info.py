@@ -78,6 +78,11 @@ class ModelInfo:
         return not self.problems
 
     @property
+    def is_bare(self) -> bool:
+        """Whether it is an architecture without weights, created anew by every training."""
+        return self.usable and not self.width
+
+    @property
     def only_untrusted(self) -> bool:
         """Whether the user's confirmation is the only requirement that is missing."""
         return self.untrusted and len(self.problems) == 1

@@ -395,3 +395,15 @@ def test_merges_by_both_rules_are_shown_and_a_tokenizer_is_learned(panel, app, q
 
     with_dialog(qtbot, panel.view.ask_tokenizers, use)
     assert (tmp_path / "mine" / "tokenizer.json").is_file()
+
+
+def test_a_narrow_table_leaves_out_columns_before_it_shortens_names(panel):
+    table = panel.view._table
+    header = [column.title for column in table.rows_model.columns]
+
+    for width in (1000, 766, 640, 560):
+        table.resize(width, 400)
+        assert table.columnWidth(0) >= 200, width
+        shown = [title for at, title in enumerate(header) if not table.isColumnHidden(at)]
+        assert {"Model", "Year", "Parameters", "Direction"} <= {*shown}
+        assert ("Objective" in shown) == (width == 1000)

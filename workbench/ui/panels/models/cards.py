@@ -130,7 +130,7 @@ class ModelCard(QFrame):
                 on=lambda: state.inspect(info),
                 name=_("Inspect {name}").format(name=name),
             )
-            inspect.setEnabled(state.context.project is not None)
+            inspect.setEnabled(state.context.project is not None and not info.is_bare)
             found += [train, inspect]
         elif info.only_untrusted:
             found.append(
@@ -174,10 +174,10 @@ def _choices(page: ModelsView, info: ModelInfo) -> tuple[Choice | None, ...]:
     """The context menu of a card."""
     state, found = page.state, list[Choice | None]()
     if info.usable:
-        open_project = state.context.project is not None
+        may_inspect = state.context.project is not None and not info.is_bare
         found += [
             Choice(_("&Train with this"), lambda: state.train(info), state.can_train),
-            Choice(_("&Inspect"), lambda: state.inspect(info), open_project),
+            Choice(_("&Inspect"), lambda: state.inspect(info), may_inspect),
         ]
     elif info.only_untrusted:
         found.append(Choice(_("T&rust weights…"), lambda: page.ask_trust(info)))

@@ -84,7 +84,9 @@ COLUMNS = (
         sort=lambda row: row.licence.casefold() or None,
     ),
 )
-OBJECTIVE, PAPER, LICENCE = 4, 1, 6  # columns that a narrow table leaves out, in this order
+# Columns that a narrow table leaves out → the width that it needs to show them, so that names have
+# at least 220 pixels (at 100 %): the objective goes first, then the licence, then the paper.
+NEEDED = {4: 890, 6: 720, 1: 600}
 
 
 class _Name(QStyledItemDelegate):
@@ -172,8 +174,9 @@ class FamilyTable(Table):
                 self.folded.emit(row.group, not row.opened)
 
     def resizeEvent(self, event: Any) -> None:
-        width = self.width()
-        for column, needed in ((OBJECTIVE, 700), (PAPER, 560), (LICENCE, 620)):
-            self.setColumnHidden(column, width < theme.px(needed))
+        for column, needed in NEEDED.items():
+            self.setColumnHidden(column, self.width() < theme.px(needed))
         QTableView.resizeEvent(self, event)
         self._squeeze()
+        if self.currentIndex().isValid():
+            self.scrollTo(self.currentIndex())
