@@ -50,6 +50,15 @@ def said(language: str, commands: list[list[str]]) -> list[str]:
 
 
 @pytest.mark.process
+def without_notes(text):
+    """The JSON value of an output, without the sentences about models, which are translated."""
+    value = json.loads(text)
+    for card in value if isinstance(value, list) else [value]:
+        if isinstance(card, dict):
+            card.pop("notes", None)
+    return value
+
+
 def test_json_is_the_same_and_tables_are_not(tmp_path):
     file = tmp_path / "έργο.glossbench"
     make_project(file)
@@ -58,8 +67,8 @@ def test_json_is_the_same_and_tables_are_not(tmp_path):
 
     english, other = said("english", as_json + commands), said("other", as_json + commands)
 
-    assert [json.loads(one) for one in english[: len(COMMANDS)]] == [
-        json.loads(one) for one in other[: len(COMMANDS)]
-    ]
+    assert list(map(without_notes, english[: len(COMMANDS)])) == list(
+        map(without_notes, other[: len(COMMANDS)])
+    )
     assert f"{file}: 19 documents" in english and f"{file}: 19 ｄｏｃｕｍｅｎｔｓ" in other
     assert any("ｓｕｂｍｉｔｔｅｄ 9" in one for one in other)

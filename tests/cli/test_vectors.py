@@ -3,6 +3,7 @@
 import pytest
 
 from tests.vector_files import WORDS, random_rows, text_of
+from workbench.operations import models
 
 pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_workers")]
 
@@ -69,7 +70,9 @@ def test_known_sets_are_found_by_name(ask, model, data_folder, monkeypatch):
 def test_errors_say_what_to_do(call, model, tiny_model, monkeypatch):
     monkeypatch.delenv("GLOSSBENCH_DATA", raising=False)
 
-    assert "Name a file with --model" in call("vectors", "neighbours", "cat")[2]
+    with monkeypatch.context() as without:
+        without.setattr(models, "list", lambda *_: [])
+        assert "Name a file with --model" in call("vectors", "neighbours", "cat")[2]
     assert (
         "does not give word vectors"
         in call("vectors", "neighbours", "cat", "--model", tiny_model)[2]

@@ -43,7 +43,9 @@ def test_a_run_with_several_layers_answers_from_its_folder_as_in_training(
     lines = (tmp_path / "run" / "predictions.jsonl").read_text().splitlines()
     for line, prediction in zip(lines, loaded.predict(documents), strict=True):
         scores = json.loads(line)["prediction"]["scores"]
-        assert scores == pytest.approx(prediction.classes.as_dict(), abs=1e-6)
+        # features that are computed once have 16 bits
+        rounding = 1e-4 if method == "frozen" else 1e-6
+        assert scores == pytest.approx(prediction.classes.as_dict(), abs=rounding)
     assert result.steps == 4 and loaded.model.layers is not None
 
 
@@ -105,5 +107,5 @@ def test_such_a_run_is_exported_with_a_proof(request, tiny_model, tmp_path, task
             report = ExportResult.from_json(end.value)
             break
 
-    for check in (report.check, report.check_hf):
+    for check in (report.check, report.checks["hf"]):
         assert check.equal_labels == 1.0 and check.largest_difference < 1e-4

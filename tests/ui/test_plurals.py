@@ -22,6 +22,7 @@ NO_COUNT = {
     "ms",
     "bits",
     "query",
+    "rung",
 }
 
 

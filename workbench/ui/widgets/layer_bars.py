@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import formats, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.run_words import weight_texts
 
 HEIGHT = 92  # pixels at 100 %
@@ -32,7 +32,7 @@ class LayerBars(QWidget):
         """From the embeddings up, sum 1."""
         self._weights = tuple(weights)
         self.setAccessibleDescription(", ".join(weight_texts(self._weights)))
-        self.setToolTip("\n".join(weight_texts(self._weights)))
+        plain.set_tip(self, "\n".join(weight_texts(self._weights)))
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -93,7 +93,7 @@ def test_the_scores_have_mean_spread_gain_and_parameters(page):
 
     rows = texts(_scores(page))
     random, bert = rows[0], rows[-1]
-    assert random[:2] == ["Frozen word vectors", "starter-vectors"] and random[3] == "70.0 ± 10.0"
+    assert random[:2] == ["Frozen word vectors", "starter-glove"] and random[3] == "70.0 ± 10.0"
     assert bert[3] == "85.0 (n = 1)" and bert[5:7] == ["+15.0", "50.0 %"]
     assert random[2] == "2.1 M" and random[-1] == "1.0"
 

@@ -175,5 +175,5 @@ def length_words(fit: ModelFit) -> str:
     if not fit.lengths:
         return ""
     ordered = sorted(fit.lengths)
-    told = _("{name}: median {median} units, longest {longest}")
+    told = _("{name}: units per text: median {median}, longest {longest}")
     return told.format(name=fit.name, median=ordered[len(ordered) // 2], longest=ordered[-1])

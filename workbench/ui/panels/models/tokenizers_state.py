@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.operations import suit
 from workbench.operations import tokenizers as operations
 from workbench.operations.tokenizers import Division
@@ -129,10 +129,13 @@ class TokenizersState(State):
         if job is not self._job or not job.over:
             return
         if job.status == "done":
-            told = _("{size:,} units, saved in {output}.")
+            size, output = job.result["size"], job.result["output"]
+            told = ngettext(
+                "{size:,} unit, saved in {output}.", "{size:,} units, saved in {output}.", size
+            )
             self.update(
                 learning=False,
-                told=told.format(size=job.result["size"], output=job.result["output"]),
+                told=told.format(size=size, output=output),
                 names=(*self.names, job.result["output"]),
             )
         else:

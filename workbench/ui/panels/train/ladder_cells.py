@@ -36,7 +36,7 @@ class _Row:
     def text(self, seed: int) -> str:
         cell = self.cells[seed]
         if cell.status == "running":
-            return f"{cell.fraction or 0:.0%}"
+            return _("{n} %").format(n=formats.points(cell.fraction or 0, 0))
         if cell.status == "waiting":
             return _("no. {n}").format(n=self.places[seed])
         if cell.status == "failed":

@@ -220,7 +220,8 @@ def _group(found: Row, expected: int) -> Group:
         for summary in found.by_decoder.values()
     )
     done, total = sum(map(len, series)), expected * len(series)
-    note = _("{done} of {total} runs").format(done=done, total=total)
+    note = ngettext("{done} of {total} run", "{done} of {total} runs", total)
+    note = note.format(done=done, total=total)
     if found.rung.missing:
         note = _("not available")
     return Group(_(found.rung.rung.title), note, series, expected)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
-from workbench.base.i18n import _
-from workbench.ui import formats, theme
+from workbench.base.i18n import _, ngettext
+from workbench.ui import formats, plain, theme
 from workbench.ui.widgets import heat
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.words import words
@@ -129,11 +129,11 @@ class Picture(QWidget):
         below = QRect(area.left(), area.bottom() + 1, area.width(), theme.px(AXIS))
         painter.drawText(below, side, "0")
         right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.drawText(below, right, _("{n} steps").format(n=formats.count(rates.total)))
+        painter.drawText(below, right, _steps(rates.total))
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self.told_at(event.pos()), self)
+            plain.show_tip(event.globalPos(), self.told_at(event.pos()), self)
             return True
         return super().event(event)
 
@@ -171,3 +171,7 @@ def _ranges(rates: LayerRates) -> list[str]:
         )
         for name, row in zip(part_names(len(rates.parts) - 2), rates.rates, strict=True)
     ]
+
+
+def _steps(count: int) -> str:
+    return ngettext("{n} step", "{n} steps", count).format(n=formats.count(count))
