@@ -81,7 +81,7 @@ def test_scores_progress_and_failures_are_shown_in_their_cells(page):
 
     crf = _cells(page)[0]
     shown = [text for row in texts(crf.table) for text in row]
-    assert {"61.2", "60.4", "62%", "failed"} <= set(shown)
+    assert {"61.2", "60.4", "62 %", "failed"} <= set(shown)
     assert named(page.view, "Continue experiment").isEnabled()
     told = [one.text() for one in page.view.findChildren(QWidget) if hasattr(one, "text")]
     assert any("Out of memory at step 41" in str(text) for text in told)
