@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -24,6 +25,12 @@ class Lines:
                 yield Row(number, Record(Document("", (("text", line),))))
 """
 ENTRY = {"importer": [{"id": "lines.all", "title": "Lines", "object": "lines.code:Lines"}]}
+
+
+def forget(package: str = "lines") -> None:
+    """Remove the modules of a plugin, so that the next test imports its own."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        del sys.modules[name]
 
 
 def make(

@@ -1,7 +1,5 @@
 """Plugins are found without running their code, and one that is damaged is described."""
 
-import sys
-
 import pytest
 
 from tests import a_plugin
@@ -79,8 +77,7 @@ def known():
     """A registry of its own, as one of a fresh process; modules of the plugin are forgotten."""
     registry.registry.cache_clear()
     yield registry.registry()
-    for name in [module for module in sys.modules if module.partition(".")[0] == "lines"]:
-        del sys.modules[name]
+    a_plugin.forget()
     registry.registry.cache_clear()
 
 

@@ -10,6 +10,7 @@ from workbench.base import registry
 def own_registry():
     registry.registry.cache_clear()
     yield
+    a_plugin.forget()
     registry.registry.cache_clear()
 
 

@@ -1,7 +1,5 @@
 """Plugins are listed, enabled and checked; their code runs only after that was permitted."""
 
-import sys
-
 import pytest
 
 from tests import a_plugin
@@ -21,8 +19,7 @@ def known():
     """A registry of its own, as one of a fresh process."""
     registry.registry.cache_clear()
     yield registry.registry()
-    for name in [module for module in sys.modules if module.partition(".")[0] == "lines"]:
-        del sys.modules[name]
+    a_plugin.forget()
     registry.registry.cache_clear()
 
 

@@ -1,7 +1,5 @@
 """The Plugins page of Settings: confirmation, check, and tracebacks of errors."""
 
-import sys
-
 import pytest
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
 
@@ -18,8 +16,7 @@ from workbench.ui.widgets.button import Button
 def known():
     registry.registry.cache_clear()
     yield registry.registry()
-    for name in [module for module in sys.modules if module.partition(".")[0] == "lines"]:
-        del sys.modules[name]
+    a_plugin.forget()
     registry.registry.cache_clear()
 
 
