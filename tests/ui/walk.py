@@ -258,7 +258,8 @@ def inspect(way: Walk) -> None:
     from workbench.inspection.class_scores.info import ClassProbabilities
     from workbench.inspection.label_scores.info import LabelProbabilities, LabelProbability
     from workbench.inspection.spans.info import PredictedSpans
-    from workbench.inspection.spec import TokenRow, TokenTable, WordRow
+    from workbench.inspection.spec import TokenRow, WordRow
+    from workbench.inspection.subwords.info import Embedded, Tokenized
     from workbench.inspection.token_scores.info import TokenLabels
     from workbench.inspection.transitions.info import TransitionScores
     from workbench.inspection.vocabulary.info import ExpectedWords
@@ -275,9 +276,10 @@ def inspect(way: Walk) -> None:
 
     expected = tokens(("ζω", 0.7), ("ζει", 0.2))
     results = {
-        "subwords": (TokenTable(tokens(), words, True),),
+        "subwords": (Tokenized(tokens(), words, True, (Embedded(0, 0, 1.0, 1.0, 1.0, 2.0),) * 2),),
         "token_scores": (
             TokenLabels(tokens(("B-άτομο", 0.9), ("O", 0.1)), words, True, ("άτομο",)),
+            TokenLabels(tokens(("B-άτομο", 0.6), ("O", 0.4)), words, True, ("άτομο",)),
         ),
         "spans": (PredictedSpans((Span(0, 5, "άτομο", score=0.9),), ("άτομο",)),),
         "class_scores": (ClassProbabilities((("καλό", 0.8), ("κακό", 0.2))),),

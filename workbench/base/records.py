@@ -7,7 +7,7 @@ The reader of a class is built once from its annotations: a long text has thousa
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -30,6 +30,16 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, AbstractSet):
         return sorted(map(to_plain, value))
     return [to_plain(one) for one in value] if isinstance(value, Sequence) else value
+
+
+def plain_rows(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """(path, value) of every value within plain ones, as in ("words.3.share", 0.5)."""
+    if isinstance(value, dict | list) and value:
+        named = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, one in named:
+            yield from plain_rows(one, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, value
 
 
 def from_plain(kind: type[T], raw: Mapping[str, Any]) -> T:

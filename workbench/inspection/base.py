@@ -6,6 +6,8 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from workbench.inspection.spec import InspectorInfo, TokenRow, WordRow
 from workbench.runtime.inputs import EncodedInput, Preparer
 from workbench.runtime.units import once
@@ -112,6 +114,15 @@ def _byte_letters() -> dict[str, int]:
 
 
 _BYTES = _byte_letters()
+
+
+def entropy_bits(probabilities: np.ndarray) -> float:
+    """-Σ p log2 p of a distribution (N,), in bits; 0 log 0 is 0.
+
+    Source: Shannon 1948, section 6.
+    """
+    positive = probabilities[probabilities > 0].astype(np.float64)
+    return max(0.0, float(-(positive * np.log2(positive)).sum()))
 
 
 def stitch(windows: Sequence[EncodedInput]) -> list[tuple[int, int]]:

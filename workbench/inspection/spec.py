@@ -139,7 +139,8 @@ class TokenRow:
     `word` is its index among the words, None for a special token. `shown` is the piece for display.
     `best` are the most probable labels (of a tagger) or words (of a language model) with
     probabilities, descending; () for positions that were not computed. `own` is the probability of
-    the token itself under a language model.
+    the token itself under a language model. `entropy` is that of the whole distribution that `best`
+    is taken from, in bits.
     """
 
     piece: str
@@ -153,6 +154,7 @@ class TokenRow:
     unknown: bool = False
     best: tuple[tuple[str, float], ...] = ()
     own: float | None = None
+    entropy: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

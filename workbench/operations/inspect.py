@@ -23,7 +23,6 @@ from workbench.operations import models, predict, results, train
 from workbench.storage import documents, listing
 from workbench.storage.listing import DocumentRow
 from workbench.tasks import spec as tasks
-from workbench.text import formulas
 from workbench.text.document import Document
 from workbench.text.labels import Layer
 from workbench.text.spans import Span
@@ -428,23 +427,3 @@ def unknown_warning(answer: Answer, name: str) -> str:
         "{share:.0%} of these words are unknown to {name}: it was trained on another "
         "language or script. Its predictions are not reliable."
     ).format(share=answer.unknown, name=name)
-
-
-def write_matrix(path: Path, values: Any, names: Sequence[str]) -> None:
-    """Save a numpy array (T, T): .npy, or CSV with row and column names.
-
-    Names that a spreadsheet program would evaluate as formulas are escaped. Raises OSError.
-    """
-    if path.suffix == ".npy":
-        import numpy
-
-        numpy.save(path, values, allow_pickle=False)
-        return
-    import csv
-
-    named = [formulas.escape_name(name) for name in names]
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["", *named])
-        for name, line in zip(named, values.tolist(), strict=True):
-            writer.writerow([name, *(f"{value:.6g}" for value in line)])

@@ -1,4 +1,4 @@
-"""Tokenization of a text: the heavy part."""
+"""Tokenization of a text, and the embeddings of its tokens: the heavy part."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.inspection.base import stitch, token_rows, words_of
-from workbench.inspection.spec import TokenTable
 from workbench.inspection.subject import Subject
-from workbench.inspection.subwords.info import INFO
+from workbench.inspection.subwords.embedded import embedded
+from workbench.inspection.subwords.info import INFO, Tokenized
 from workbench.text.document import Document
 
 
@@ -19,9 +19,15 @@ class SubwordsInspector:
 
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
-    ) -> TokenTable:
+    ) -> Tokenized:
         (document,) = documents
         words, prepared = words_of(document, subject.texts), subject.prepared(document)
         rows = [token_rows(one, document, words, subject.preparer) for one in prepared.inputs]
-        tokens = tuple(rows[window][position] for window, position in stitch(prepared.inputs))
-        return TokenTable(tokens, words, bool(prepared.cut[0]))
+        sums = [embedded(subject.encoder, one) for one in prepared.inputs]
+        places = stitch(prepared.inputs)
+        return Tokenized(
+            tuple(rows[window][position] for window, position in places),
+            words,
+            bool(prepared.cut[0]),
+            tuple(sums[window][position] for window, position in places) if all(sums) else (),
+        )

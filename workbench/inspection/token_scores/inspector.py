@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.inspection.base import stitch, token_rows, words_of
+from workbench.inspection.base import entropy_bits, stitch, token_rows, words_of
 from workbench.inspection.subject import Subject
 from workbench.inspection.token_scores.info import INFO, TokenLabels
 from workbench.runtime import decoding
@@ -35,8 +35,11 @@ class TokenScoresInspector:
         tokens = []
         for window, position in stitch(inputs):
             row = rows[window][position]
-            surest = best(scores[window][position], names, options["top"])
-            tokens.append(row if row.special else replace(row, best=surest))
+            if not row.special:
+                probabilities = scores[window][position]
+                surest = best(probabilities, names, options["top"])
+                row = replace(row, best=surest, entropy=entropy_bits(probabilities))
+            tokens.append(row)
         return TokenLabels(tuple(tokens), words, found.prediction.cut, subject.labels)
 
 

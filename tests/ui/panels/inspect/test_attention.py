@@ -39,9 +39,9 @@ class Page(State):
         self.notes.append(path)
 
     def save_matrix(self, path, values, names):
-        from workbench.operations import inspect
+        from workbench.operations import inspect_files
 
-        self.save(lambda: inspect.write_matrix(path, values, names), path)
+        self.save(lambda: inspect_files.write_matrix(path, values, names), path)
 
 
 def attention(words=WORDS, *, causal=False, layers=2, heads=3, **more):

@@ -12,11 +12,13 @@ from workbench.inspection.class_scores.info import ClassProbabilities
 from workbench.inspection.label_scores.info import LabelProbabilities, LabelProbability
 from workbench.inspection.spans.info import PredictedSpans
 from workbench.inspection.spec import TokenRow, WordRow
+from workbench.inspection.subwords.info import Embedded, Tokenized
 from workbench.inspection.token_scores.info import TokenLabels
 from workbench.inspection.transitions.info import TransitionScores
 from workbench.operations import inspect as operations
 from workbench.operations.inspect import Choice
 from workbench.text.spans import Span
+from workbench.ui.panels.inspect import saving
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.view_list import VIEW
 from workbench.ui.panels.inspect.views.classes import LabelsView
@@ -74,13 +76,17 @@ def tagged():
 SPANS = PredictedSpans((Span(0, 3, "PER", score=0.85),), ("PER", "LOC"))
 
 
-def test_the_table_names_word_token_offsets_id_label_and_runners_up(panel, host):
-    host.answer(tagged())
+def test_the_table_names_word_token_ids_and_the_embeddings_that_are_summed(panel, host):
+    panel.state.show("subwords")
+    rows = [Embedded(0, at, 1.5, 0.25, None, 1.75) for at in range(4)]
+    host.answer(Tokenized(tagged().tokens, tagged().words, embedded=tuple(rows)))
 
     table = named(panel, QTableView, "Tokens")
     model = table.model()
     row = [model.index(2, column).data() for column in range(model.columnCount())]
-    assert row == ["Ada", "##a", "2–3", "5", "I-PER 80", "O 20"]
+    assert row[:-1] == ["Ada", "##a", "2–3", "5", "0", "2", "1.50", "0.25", "–", "1.75"]
+    hidden = [table.isColumnHidden(column) for column in range(model.columnCount() - 1)]
+    assert hidden == [False] * 8 + [True, False]
     assert model.rowCount() == 4
 
 
@@ -98,8 +104,9 @@ def test_return_asks_at_once_and_a_pause_asks_by_itself(panel, host, qtbot):
 
 
 def test_choosing_a_row_outlines_its_subword_and_back(panel, host):
-    host.answer(tagged())
-    tokens = panel.view._views["token_scores"]
+    panel.state.show("subwords")
+    host.answer(Tokenized(tagged().tokens, tagged().words))
+    tokens = panel.view._views["subwords"]
 
     tokens._table.selectRow(3)
     assert panel.state.chosen_token == 3 and tokens._strip._number == 3
@@ -133,9 +140,65 @@ def test_right_to_left_text_runs_from_the_right(panel, host):
     tokens = (TokenRow("a", "של", 1, 0, 4, "text", 0), TokenRow("b", "עו", 2, 5, 9, "text", 1))
     host.answer(TokenLabels(tokens, words))
 
-    strip = panel.view._views["token_scores"]._strip
-    first, second = strip._placed
-    assert first.area.left() > second.area.left()
+    first, second = panel.view._views["token_scores"]._strip._areas
+    assert first.left() > second.left()
+
+
+def doubtful():
+    """Ada is certainly a person, met certainly nothing; Paris is in doubt."""
+    words = tuple(
+        WordRow(start, end, "text", TEXT[start:end]) for start, end in ((0, 3), (4, 7), (15, 20))
+    )
+    paris = (("B-LOC", 0.6), ("O", 0.3), ("B-PER", 0.1))
+    tokens = (
+        TokenRow("ada", "ada", 4, 0, 3, "text", 0, best=(("B-PER", 0.98),), entropy=0.14),
+        TokenRow("met", "met", 5, 4, 7, "text", 1, best=(("O", 0.99),), entropy=0.08),
+        TokenRow("paris", "paris", 6, 15, 20, "text", 2, best=paris, entropy=1.3),
+    )
+    return TokenLabels(tokens, words, labels=("PER", "LOC"))
+
+
+def test_certain_words_recede_and_doubtful_ones_are_boxed_with_their_shares(panel, host):
+    host.answer(doubtful())
+
+    ada, met, paris = panel.view._views["token_scores"]._strip.words
+    assert (ada.caption, bool(ada.ground)) == ("B-PER 98", True)
+    assert (met.caption, met.ground, met.ink) == ("", "", "muted")
+    assert [share.name for share in paris.shares] == ["B-LOC", "O", "B-PER"] and paris.frame
+
+
+def test_words_are_sorted_by_entropy_on_demand(panel, host):
+    host.answer(doubtful())
+    view = panel.view._views["token_scores"]
+
+    view._order.chosen.emit("entropy")
+    assert [word.text for word in view._strip.words] == ["Paris", "Ada", "met"]
+    view._order.chosen.emit("text")
+    assert [word.text for word in view._strip.words] == ["Ada", "met", "Paris"]
+
+
+def test_a_selected_word_shows_all_its_labels_below(panel, host):
+    host.answer(doubtful())
+    view = panel.view._views["token_scores"]
+    assert view._word.text() == "Paris"  # the most doubtful one, until a word is selected
+
+    view._strip.setFocus()
+    view._strip._take(0)
+    assert panel.state.chosen_token == 0 and view._word.text() == "Ada"
+    assert [pair[0] for pair in view._labels.rows()] == ["B-PER"]
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "csv", "json"])
+def test_a_view_is_saved_as_picture_and_as_data(panel, host, tmp_path, ending):
+    host.answer(doubtful())
+    path = tmp_path / f"view.{ending}"
+
+    saving.save(panel.view._views["token_scores"], path)
+
+    begins = {"png": b"\x89PNG", "svg": b"<?xml", "csv": b"Word,Start", "json": b"{"}
+    assert path.read_bytes().startswith(begins[ending])
+    if ending == "csv":
+        assert path.read_text().splitlines()[3].startswith("Paris,15,20,paris,1.3,0.6,")
 
 
 def test_every_control_has_a_name(panel):

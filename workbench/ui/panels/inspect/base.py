@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
+from workbench.base.i18n import _
+from workbench.base.records import plain_rows, to_plain
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.state import InspectState
 
@@ -50,6 +52,15 @@ class InspectorView(QWidget):
     def show_result(self, result: Any) -> None:
         """Show a result; also called when gold or labels have changed."""
         raise NotImplementedError
+
+    def data(self) -> list[list[object]]:
+        """The numbers that are shown, as rows of a table; the first names the columns."""
+        rows: list[list[object]] = [[_("Value"), _("Result")]]
+        return rows + [list(pair) for pair in plain_rows(to_plain(self.state.result))]
+
+    def picture(self) -> QWidget:
+        """The widget whose picture is saved."""
+        return self
 
     def clear(self) -> None:
         """Show nothing: the result belongs to another model."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.operations import annotate, inspect
+from workbench.operations import annotate, inspect, inspect_files
 from workbench.operations.inspect import Choice, Offer
 from workbench.ui.opened import opened
 from workbench.ui.panels.inspect.shown import Shown
@@ -207,7 +207,15 @@ class InspectState(State):
 
     def save_matrix(self, path: Path, values: Any, names: Sequence[str]) -> None:
         """Save a matrix (T, T) with row and column names as CSV, or without names as .npy."""
-        self.save(lambda: inspect.write_matrix(path, values, names), path)
+        self.save(lambda: inspect_files.write_matrix(path, values, names), path)
+
+    def save_rows(self, path: Path, rows: Sequence[Sequence[object]]) -> None:
+        """Save rows as CSV."""
+        self.save(lambda: inspect_files.write_rows(path, rows), path)
+
+    def save_result(self, path: Path, result: Any) -> None:
+        """Save a result as JSON."""
+        self.save(lambda: inspect_files.write_json(path, result), path)
 
     def _forget(self, *, model: bool = False) -> None:
         for one in self._shown.values():

@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
+    QMenu,
     QSizePolicy,
     QStackedLayout,
     QVBoxLayout,
@@ -19,6 +20,7 @@ from workbench.base.registry import registry
 from workbench.ui import theme
 from workbench.ui.panel import View
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.saving import fill_menu
 from workbench.ui.panels.inspect.state import InspectState
 from workbench.ui.panels.inspect.view_list import ViewList
 from workbench.ui.panels.inspect.views.plain import PlainView
@@ -104,10 +106,16 @@ class InspectView(View):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        self._saving = QMenu(self)
+        self._saving.aboutToShow.connect(
+            lambda: fill_menu(self._saving, self._views.get(state.view))
+        )
+        save = Button(_("Save"), "save", name=_("Save the view"), menu=self._saving)
         layout.addWidget(
             PageHeader(
                 _("Inspect"),
                 _("How the model reads a text, what it predicts, and why"),
+                save,
                 self._correct,
             )
         )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
-from workbench.base.records import to_plain
+from workbench.base.records import plain_rows, to_plain
 from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.widgets.layout import card, layout_of
@@ -34,16 +33,9 @@ class PlainView(InspectorView):
         self._table.rows_model.set_rows([])
 
     def show_result(self, result: Any) -> None:
-        self._table.rows_model.set_rows(list(_rows(to_plain(result))))
-
-
-def _rows(value: object, path: str = "") -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict | list) and value:
-        named = value.items() if isinstance(value, dict) else enumerate(value)
-        for key, one in named:
-            yield from _rows(one, f"{path}.{key}" if path else str(key))
-    else:
-        yield path, _text(value)
+        self._table.rows_model.set_rows(
+            [(path, _text(value)) for path, value in plain_rows(to_plain(result))]
+        )
 
 
 def _text(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -24,10 +24,15 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.spec import TokenRow, TokenTable
+    from workbench.inspection.subwords.info import Tokenized
     from workbench.ui.panels.inspect.shown import Shown
 
 STRIP_HEIGHT = 250  # pixels at 100 %; a taller strip scrolls
-LABEL, OTHERS = 4, 5  # columns that only some models fill
+LABEL = 4  # the first column that only some views have
+EMBEDDING = (
+    *("segment", "position"),
+    *("token_norm", "position_norm", "segment_norm", "sum_norm"),
+)
 
 
 class TokensView(InspectorView):
@@ -44,10 +49,8 @@ class TokensView(InspectorView):
         self._strip.grown.connect(self._fit)
         self._strip.chosen.connect(self.page.choose_token)
         self._scroll = scrolled(self._strip)
-        self._table = Table(_columns(self), name=_("Tokens"), key=itemgetter(0))
+        self._table = Table(self.columns(), name=_("Tokens"), key=itemgetter(0))
         self._table.chosen.connect(self._table_chosen)
-        for column in (LABEL, OTHERS):
-            self._table.setColumnHidden(column, not self.lines)
         self._more = Button(_("Compute the rest"), "ellipsis", small=True, on=self._ask_more)
         self._rest = words("", "small", "muted")
         self._rest_row = row(self._rest, self._more, None)
@@ -83,6 +86,15 @@ class TokensView(InspectorView):
             )
         )
         self._fit()
+
+    def columns(self) -> list[Column]:
+        """Of the table; a row is (index, token)."""
+        return [*_columns(self), *_predictions(self)]
+
+    def data(self) -> list[list[object]]:
+        columns = self.columns()
+        rows = [[one.text(pair) for one in columns] for pair in self._table.rows()]
+        return [[one.title for one in columns], *rows]
 
     def _ask_more(self) -> None:
         """For subclasses that compute their results in parts."""
@@ -137,23 +149,16 @@ class TokensView(InspectorView):
 
 
 class SubwordsView(TokensView):
-    """Tokens only."""
+    """Tokens with the embeddings that are summed for each."""
 
+    def columns(self) -> list[Column]:
+        return [*_columns(self), *_embeddings(self)]
 
-class TokenLabelsView(TokensView):
-    """The labels of every token with their probabilities."""
-
-    heading = _("Tokens and label distribution")
-    lines = 2
-    best = _("Label")
-
-    def tint(self, name: str) -> str:
-        """The label's colour for B-X and I-X, as for X; grey for O."""
-        labels = self.state.result.labels if self.state.result else ()
-        label = name if name in labels else name.partition("-")[2]
-        if label not in labels:
-            return "strong_line"
-        return theme.label_colours(self.page.labels.get(label, labels.index(label))).line
+    def show_result(self, result: Tokenized) -> None:
+        super().show_result(result)
+        for number, name in enumerate(EMBEDDING):
+            known = any(getattr(one, name) is not None for one in result.embedded)
+            self._table.setColumnHidden(LABEL + number, not known)
 
 
 class ExpectedWordsView(TokensView):
@@ -190,6 +195,36 @@ class ExpectedWordsView(TokensView):
 
 
 def _columns(view: TokensView) -> list[Column]:
+    def word(pair: tuple[int, TokenRow]) -> str:
+        one: TokenRow = pair[1]
+        words = view.state.result.words if view.state.result is not None else ()
+        return words[one.word].text if one.word is not None and one.word < len(words) else "–"
+
+    return [
+        Column(_("Word"), word, 130, hint=_("The word that contains the token")),
+        Column(
+            _("Token"),
+            lambda pair: pair[1].shown,
+            120,
+            hint=_("As written in the vocabulary: ## continues a word, ␣ is a space"),
+        ),
+        Column(
+            _("Offsets"),
+            lambda pair: f"{pair[1].start}–{pair[1].end}" if not pair[1].special else "–",
+            80,
+            hint=_("Character offsets (Unicode code points) in the text, end exclusive"),
+        ),
+        Column(
+            _("Id"),
+            lambda pair: str(pair[1].id) if pair[1].id >= 0 else "–",
+            70,
+            right=True,
+            hint=_("Index in the vocabulary"),
+        ),
+    ]
+
+
+def _predictions(view: TokensView) -> list[Column]:
     def best(pair: tuple[int, TokenRow]) -> str:
         one: TokenRow = pair[1]
         return f"{one.best[0][0]} {formats.points(one.best[0][1], 0)}" if one.best else "–"
@@ -200,32 +235,7 @@ def _columns(view: TokensView) -> list[Column]:
             or "–"
         )
 
-    def word(pair: tuple[int, TokenRow]) -> str:
-        one: TokenRow = pair[1]
-        words = view.state.result.words if view.state.result is not None else ()
-        return words[one.word].text if one.word is not None and one.word < len(words) else "–"
-
     return [
-        Column(_("Word"), word, 150, hint=_("The word that contains the token")),
-        Column(
-            _("Token"),
-            lambda pair: pair[1].shown,
-            130,
-            hint=_("As written in the vocabulary: ## continues a word, ␣ is a space"),
-        ),
-        Column(
-            _("Offsets"),
-            lambda pair: f"{pair[1].start}–{pair[1].end}" if not pair[1].special else "–",
-            90,
-            hint=_("Character offsets (Unicode code points) in the text, end exclusive"),
-        ),
-        Column(
-            _("Id"),
-            lambda pair: str(pair[1].id) if pair[1].id >= 0 else "–",
-            80,
-            right=True,
-            hint=_("Index in the vocabulary"),
-        ),
         Column(view.best, best, 170, hint=_("The most probable prediction, in %")),
         Column(
             _("Other predictions"),
@@ -235,3 +245,35 @@ def _columns(view: TokensView) -> list[Column]:
             hint=_("The next most probable predictions, in %"),
         ),
     ]
+
+
+def _embeddings(view: TokensView) -> list[Column]:
+    """Of the embeddings that the model sums; a column that no token fills is hidden."""
+
+    def text(name: str) -> Callable[[tuple[int, TokenRow]], str]:
+        def found(pair: tuple[int, TokenRow]) -> str:
+            result = view.state.result
+            rows = result.embedded if result is not None else ()
+            value = getattr(rows[pair[0]], name) if pair[0] < len(rows) else None
+            if value is None:
+                return "–"
+            return formats.decimal(value, 2) if isinstance(value, float) else str(value)
+
+        return found
+
+    titles = {
+        "segment": (
+            _("Segment"),
+            _("Index of the segment: 1 in the second text"),
+        ),
+        "position": (_("Position"), _("Index in the table of position embeddings")),
+        "token_norm": (_("‖token‖"), _("Euclidean norm of the token embedding")),
+        "position_norm": (_("‖position‖"), _("Euclidean norm of the position embedding")),
+        "segment_norm": (_("‖segment‖"), _("Euclidean norm of the segment embedding")),
+        "sum_norm": (_("‖sum‖"), _("Euclidean norm of the sum of these embeddings")),
+    }
+    columns = [
+        Column(title, text(name), 84, right=True, hint=hint)
+        for name, (title, hint) in titles.items()
+    ]
+    return [*columns, Column("", width=None)]

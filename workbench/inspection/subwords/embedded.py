@@ -1,0 +1,95 @@
+"""The embeddings that an encoder looks up for each token, observed during a forward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+
+from workbench.inspection.subwords.info import Embedded
+from workbench.models.base import Encoder
+from workbench.runtime.inputs import EncodedInput, stack
+
+TOKEN, POSITION, SEGMENT = "token", "position", "segment"
+Lookups = dict[str, tuple[list[int | None], Tensor]]  # part → T ids, vectors (T, E)
+
+
+def embedded(encoder: Encoder, piece: EncodedInput) -> tuple[Embedded, ...]:
+    """One per unit of the input; () if the encoder looks up no embedding per token."""
+    arrays = stack([piece], encoder.input_names, encoder.preparer.fill)
+    inputs = {name: torch.from_numpy(one).to(encoder.device) for name, one in arrays.items()}
+    with torch.inference_mode(), _observed(encoder, len(piece)) as found:
+        encoder(inputs)
+    if TOKEN not in found:
+        return ()
+    width = found[TOKEN][1].shape[-1]
+    vectors = {part: vector for part, (_ids, vector) in found.items()}
+    summed = sum((one for one in vectors.values() if one.shape[-1] == width), torch.zeros(()))
+    norms = {part: vector.norm(dim=-1).tolist() for part, vector in vectors.items()}
+    total = torch.as_tensor(summed).norm(dim=-1).tolist()
+    ids = {part: numbers for part, (numbers, _vector) in found.items()}
+    return tuple(
+        Embedded(
+            ids[SEGMENT][at] if SEGMENT in ids else None,
+            ids[POSITION][at] if POSITION in ids else None,
+            norms[TOKEN][at],
+            norms[POSITION][at] if POSITION in norms else None,
+            norms[SEGMENT][at] if SEGMENT in norms else None,
+            total[at],
+        )
+        for at in range(len(piece))
+    )
+
+
+@contextmanager
+def _observed(encoder: Encoder, units: int) -> Iterator[Lookups]:
+    """Collect what tables of embeddings are asked for, one vector per unit."""
+    found: Lookups = {}
+    named = ((name, one) for name, one in encoder.named_modules() if isinstance(one, nn.Embedding))
+    handles = [
+        table.register_forward_hook(partial(_keep, found, _part(name), units))
+        for name, table in named
+    ]
+    try:
+        yield found
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _part(name: str) -> str:
+    """What a table holds, by the name of its module: all families of transformers keep to it."""
+    own = name.rpartition(".")[2].lower()
+    if "type" in own or "segment" in own:
+        return SEGMENT
+    return POSITION if "pos" in own or own == "wpe" else TOKEN
+
+
+def _keep(
+    found: Lookups,
+    part: str,
+    units: int,
+    table: nn.Embedding,
+    given: tuple[Tensor, ...],
+    vectors: Tensor,
+) -> None:
+    # a table of distances is asked for (T, T) numbers and is no part of the sum
+    if part in found or vectors.dim() > 3 or vectors.shape[-2] != units:
+        return
+    vector = vectors.detach().float().reshape(-1, units, vectors.shape[-1])[0].cpu()
+    found[part] = _ids(table, given, vectors), vector
+
+
+def _ids(table: nn.Embedding, given: tuple[Tensor, ...], vectors: Tensor) -> list[int | None]:
+    """The rows that were looked up; None where a table counts them itself, as in OPT."""
+    unknown: list[int | None] = [None] * vectors.shape[-2]
+    if not given or given[0].is_floating_point() or given[0].shape[-1:] != (len(unknown),):
+        return unknown
+    ids = given[0].reshape(-1, len(unknown))[0]
+    if int(ids.min()) < 0 or int(ids.max()) >= table.num_embeddings:
+        return unknown
+    same = torch.allclose(table.weight[ids], vectors.reshape(-1, *vectors.shape[-2:])[0])
+    return ids.tolist() if same else unknown

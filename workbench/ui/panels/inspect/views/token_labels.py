@@ -1,0 +1,235 @@
+"""The label distribution of every word: certain words recede, doubtful ones stand out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QRectF
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _
+from workbench.ui import formats, theme
+from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.widgets.button import Segments
+from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
+from workbench.ui.widgets.span_layout import starts_rtl
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.word_strip import Share, StripWord, WordStrip
+from workbench.ui.widgets.words import Elided, words
+
+if TYPE_CHECKING:
+    from workbench.inspection.spec import TokenRow
+    from workbench.inspection.token_scores.info import TokenLabels
+    from workbench.ui.panels.inspect.shown import Shown
+
+CERTAIN = 0.9  # probability from which a word is not doubtful
+SHOWN, COVERED = 3, 0.95  # labels in the box of a doubtful word: at most, and their sum
+LOWEST = 4  # rows of the table below the text
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """A word with the index of its first token, and all its tokens."""
+
+    text: str
+    first: int
+    tokens: tuple[TokenRow, ...]
+
+    @property
+    def row(self) -> TokenRow:
+        return self.tokens[0]
+
+
+class TokenLabelsView(InspectorView):
+    """Above: the words, in order of the text or of the entropy. Below: one word's labels."""
+
+    def __init__(self, state: Shown) -> None:
+        super().__init__(state)
+        self._units: list[_Unit] = []
+        self._order = Segments(
+            ("text", _("Text order")), ("entropy", _("By entropy")), name=_("Order of the words")
+        )
+        self._order.chosen.connect(self._sort)
+        self._by_entropy = False
+        self._strip = WordStrip(_("Words with labels"), tip=self._tip, see=self._see)
+        self._strip.chosen.connect(self.page.choose_token)
+        self._scroll = scrolled(self._strip)
+        self._word, self._about = words("", weight=600), Elided("", "small", "muted")
+        self._entropy = words("", "small", weight=600)
+        self._labels = Table(_columns(self), name=_("Labels of the word"), key=lambda pair: pair[0])
+        self._note = words("", "caption", "muted")
+        legend = words(
+            _("Grey: no label, 90 % or more · tinted: a label with 90 % or more · boxed: doubtful"),
+            "caption",
+            "muted",
+            wrap=True,
+        )
+        top = row(words(_("Label distribution"), weight=600), self._note, None, self._order)
+        below = row(self._word, (self._about, 1), self._entropy)
+        layout_of(self).addWidget(
+            card(top, (self._scroll, 1), legend, line(), below, self._labels, gap=8)
+        )
+
+    def show_state(self, fields: frozenset[str]) -> None:
+        super().show_state(fields)
+        if concerns(fields, "chosen_token", "result"):
+            self._show_chosen()
+
+    def clear(self) -> None:
+        self._units = []
+        self._strip.set(())
+        self._note.setText("")
+        self._show_chosen()
+
+    def show_result(self, result: TokenLabels) -> None:
+        self._units = _units(result)
+        ms = self.state.answer.milliseconds if self.state.answer else 0
+        self._note.setText(
+            _("Words: {words} · Tokens: {tokens} · {ms:.0f} ms").format(
+                words=len(result.words), tokens=result.count, ms=ms
+            )
+        )
+        self._show_words()
+
+    def data(self) -> list[list[object]]:
+        head = [_("Word"), _("Start"), _("End"), _("Token"), _("Entropy, bits")]
+        result = self.state.result
+        names = sorted({name for token in result.tokens for name, _share in token.best})
+        rows: list[list[object]] = [[*head, *names]]
+        for unit in self._units:
+            for token in unit.tokens:
+                shares = dict(token.best)
+                about = [unit.text, token.start, token.end, token.piece, token.entropy]
+                rows.append([*about, *(shares.get(name, "") for name in names)])
+        return rows
+
+    # ---------------------------------------------------------------- words
+
+    def _sort(self, order: object) -> None:
+        self._by_entropy = order == "entropy"
+        self._show_words()
+
+    def _show_words(self) -> None:
+        units = self._units
+        if self._by_entropy:
+            units = sorted(units, key=lambda unit: -(unit.row.entropy or 0))
+        text = self.page.document.text if self.page.document else ""
+        self._strip.set([self._painted(unit) for unit in units], rtl=starts_rtl(text))
+
+    def _painted(self, unit: _Unit) -> StripWord:
+        if not unit.row.best:
+            return StripWord(unit.first, unit.text, ink="faint")
+        name, share = unit.row.best[0]
+        pieces = "·".join(token.shown for token in unit.tokens) if len(unit.tokens) > 1 else ""
+        if share < CERTAIN:
+            shares = _doubts(unit.row.best)
+            boxes = tuple(Share(one, part, self.tint(one)) for one, part in shares)
+            return StripWord(unit.first, unit.text, frame="warn", shares=boxes, bold=True)
+        colours = self._colours(name)
+        if colours is None:
+            return StripWord(unit.first, unit.text, ink="muted", rule="line")
+        told = f"{name} {formats.points(share, 0)}"
+        return StripWord(
+            unit.first,
+            unit.text,
+            ground=colours.fill,
+            rule=colours.line,
+            caption=told,
+            ink_caption=colours.line,
+            pieces=pieces,
+        )
+
+    def _colours(self, name: str) -> theme.LabelColours | None:
+        """Those of X for B-X, I-X and X; None for O."""
+        labels = self.state.result.labels if self.state.result else ()
+        label = name if name in labels else name.partition("-")[2]
+        if label not in labels:
+            return None
+        return theme.label_colours(self.page.labels.get(label, labels.index(label)))
+
+    def tint(self, name: str) -> str:
+        """The colour of a label's bar, grey for no label."""
+        colours = self._colours(name)
+        return "strong_line" if colours is None else colours.line
+
+    def _tip(self, number: int) -> str:
+        unit = self._unit(number)
+        best = unit.row.best if unit is not None else ()
+        return "\n".join(f"{name}  {formats.points(share)} %" for name, share in best)
+
+    def _see(self, area: QRectF) -> None:
+        center = area.center()
+        self._scroll.ensureVisible(int(center.x()), int(center.y()), 0, int(area.height() / 2) + 4)
+
+    # ---------------------------------------------------------------- one word
+
+    def _unit(self, number: int | None) -> _Unit | None:
+        """The word that contains a token."""
+        if number is None:
+            return None
+        holding = (one for one in self._units if one.first <= number < one.first + len(one.tokens))
+        return next(holding, None)
+
+    def _show_chosen(self) -> None:
+        unit = self._unit(self.page.chosen_token)
+        if unit is None and self._units:
+            unit = max(self._units, key=lambda one: one.row.entropy or 0)
+            self._strip.choose(-1)
+        elif unit is not None:
+            self._strip.choose(unit.first)
+        self._word.setText(unit.text if unit is not None else "")
+        self._about.setText(_about(unit) if unit is not None else "")
+        known = unit is not None and unit.row.entropy is not None
+        told = _("entropy {bits:.2f} bits")
+        self._entropy.setText(told.format(bits=unit.row.entropy) if unit and known else "")
+        self._labels.set_rows(unit.row.best if unit is not None else ())
+        self._labels.fit_height(LOWEST)
+
+
+def _units(result: TokenLabels) -> list[_Unit]:
+    """The words of the text in order; a token outside of words stands for itself."""
+    found: list[_Unit] = []
+    before: int | None = None
+    for number, token in enumerate(result.tokens):
+        if token.special:
+            before = None
+        elif token.word is not None and token.word == before:
+            last = found[-1]
+            found[-1] = _Unit(last.text, last.first, (*last.tokens, token))
+        else:
+            text = result.words[token.word].text if token.word is not None else token.shown
+            found.append(_Unit(text, number, (token,)))
+            before = token.word
+    return found
+
+
+def _doubts(best: tuple[tuple[str, float], ...]) -> tuple[tuple[str, float], ...]:
+    """The labels that share most of the probability."""
+    covered, count = 0.0, 0
+    while count < min(SHOWN, len(best)) and (covered < COVERED or count < 2):
+        covered += best[count][1]
+        count += 1
+    return best[:count]
+
+
+def _about(unit: _Unit) -> str:
+    pieces = " · ".join(f"{token.shown} {token.id}" for token in unit.tokens)
+    offsets = _("offsets {start}–{end}")
+    return f"{pieces} · " + offsets.format(start=unit.row.start, end=unit.tokens[-1].end)
+
+
+def _columns(view: TokenLabelsView) -> list[Column]:
+    def colour(pair: tuple[str, float]) -> Any:
+        name, label = pair[0], pair[0].partition("-")[2]
+        return name, view.page.labels.get(name) or view.page.labels.get(label), ""
+
+    return [
+        Column(_("Label"), lambda pair: pair[0], 150, chip=colour),
+        Column(
+            _("Probability, %"),
+            lambda pair: formats.points(pair[1]),
+            None,
+            share=lambda pair: pair[1],
+        ),
+    ]
