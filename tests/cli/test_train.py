@@ -63,6 +63,8 @@ def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_mode
         tiny_model,
         "--set",
         "epochs=1",
+        "--adapt",
+        "1",
         "--name",
         "tiny",
         "--with-test",
@@ -77,6 +79,10 @@ def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_mode
         and report["used"] == {"train": 180, "dev": 60, "test": 60}
         and set(report["scores"]) == {"dev", "test"}
     )
+    adaptation = report["adaptation"]
+    assert adaptation["objective"] == "masked_lm" and adaptation["held_out"] >= 60
+    assert adaptation["after"]["perplexity"] < adaptation["before"]["perplexity"]
+    assert "--set adapt_epochs=1" in report["command"]
     assert (
         dev["scores"] == report["scores"]["dev"]
         and test["scores"] == report["scores"]["test"]

@@ -11,9 +11,10 @@ from workbench.base.errors import Cancelled
 from workbench.base.i18n import _
 from workbench.base.options import Option
 from workbench.cli.batches import show_rows
+from workbench.cli.follow import follow
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import PROJECT, failed, key_values, seconds_in_words, session
-from workbench.cli.train import follow, list_options
+from workbench.cli.train import list_options
 from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objectives
 
 

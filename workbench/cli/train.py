@@ -17,16 +17,9 @@ from workbench.base.i18n import _
 from workbench.base.records import to_plain
 from workbench.base.terms import term
 from workbench.cli.batches import show_rows
-from workbench.cli.output import Progress, as_json, emit, note, say, table
-from workbench.cli.session import (
-    PROJECT,
-    Session,
-    failed,
-    interrupts,
-    key_values,
-    seconds_in_words,
-    session,
-)
+from workbench.cli.follow import follow
+from workbench.cli.output import as_json, emit, note, say, table
+from workbench.cli.session import PROJECT, Session, failed, key_values, session
 from workbench.tasks import spec as tasks
 from workbench.training import rates
 from workbench.training.spec import TrainSpec, all_options, parse_settings
@@ -97,6 +90,16 @@ class TaskName(TaskType):
     metavar="KEY=VALUE",
     help=_("Change a training option; --options lists them."),
 )
+@click.option(
+    "--adapt",
+    "adapt_epochs",
+    type=click.IntRange(min=0),
+    metavar="EPOCHS",
+    help=_(
+        "First train the language model for EPOCHS passes over the texts of the project, without "
+        "those of test; then fine-tune it. Short for --set adapt_epochs=EPOCHS."
+    ),
+)
 @click.option("--name", default="", help=_("Name of the run. [default: task-1, task-2, …]"))
 @click.option(
     "--seed",
@@ -134,6 +137,7 @@ def train(
     model: str | None,
     layer: str | None,
     settings: dict[str, str],
+    adapt_epochs: int | None,
     name: str,
     seed: int,
     with_test: bool,
@@ -155,6 +159,8 @@ def train(
         raise click.UsageError(_("Missing {what}.").format(what=what))
     from workbench.operations import models
 
+    if adapt_epochs is not None:
+        settings = {**settings, "adapt_epochs": str(adapt_epochs)}
     with session(file) as opened:
         card = models.find(model)
         models.check_task(card, task)
@@ -265,56 +271,6 @@ def _train(opened: Session, spec: TrainSpec, card: ModelInfo) -> Run:
     return ended
 
 
-def follow(opened: Session, job: Job, title: str, stopping: str) -> None:
-    """Wait for a training with progress. Ctrl+C stops it, saying `stopping`; twice cancels."""
-    from workbench.jobs.events import Output
-
-    progress = Progress(title)
-    drop = job.changed.connect(
-        lambda event: _tell(progress, event.payload) if isinstance(event, Output) else None
-    )
-
-    def interrupted(count: int) -> None:
-        if count == 1:
-            progress.line(stopping)
-            job.stop()
-        else:
-            progress.line(_("Cancelling."))
-            job.cancel()
-
-    try:
-        with interrupts(interrupted, post=opened.mailbox):
-            opened.queue.wait(job)
-    finally:
-        drop()
-        progress.end()
-
-
-def _tell(progress: Progress, payload: Mapping[str, Any]) -> None:
-    kind = payload.get("kind")
-    if kind == "step":
-        loss = sum(payload.get("losses", {}).values())
-        left = payload.get("seconds_left")
-        words = [f"{payload['step']}/{payload['total']}", _("loss {loss:.3f}").format(loss=loss)]
-        if left is not None:
-            words.append(_("{time} left").format(time=seconds_in_words(left)))
-        progress.show(payload["step"] / max(1, payload["total"]), "  ".join(words))
-    elif kind == "features":
-        told = _("Computing features: {done:,} of {total:,} inputs").format(**payload)
-        progress.show(payload["done"] / max(1, payload["total"]), told)
-    elif kind == "evaluated":
-        scores = "  ".join(
-            f"{name} {value:.3f}" for name, value in payload.get("scores", {}).items()
-        )
-        progress.line(
-            _("Step {step}, {split}: {scores}").format(
-                step=payload["step"], split=payload.get("split", "dev"), scores=scores
-            )
-        )
-    elif kind == "log":
-        progress.line(str(payload.get("line", "")))
-
-
 def _report(opened: Session, run: Run) -> dict[str, Any]:
     from workbench.operations import outcomes
     from workbench.operations import train as operations
@@ -346,6 +302,7 @@ def _report(opened: Session, run: Run) -> dict[str, Any]:
         "left_out": left_out,
         "scores": run.scores,
         "layer_weights": dict(result.layer_weights),
+        "adaptation": to_plain(result.adaptation),
         "per_label": _per_label(run),
         "loss": result.loss,
         "steps": result.steps,
@@ -381,11 +338,31 @@ def _show(report: dict[str, Any]) -> None:
     )
     for split, scores in report["scores"].items():
         say(f"  {split}: " + "  ".join(f"{name} {value:.3f}" for name, value in scores.items()))
+    if adaptation := report["adaptation"]:
+        _show_adaptation(adaptation)
     used = report["used"]
     say(_("Documents used: {train} for training, {dev} for evaluation.").format(**used))
     for one in report["left_out"]:
         say(_("Left out: {count} ({reason})").format(**one))
     say(_("To repeat: {command}").format(command=report["command"]))
+
+
+def _show_adaptation(adaptation: Mapping[str, Any]) -> None:
+    say(
+        _(
+            "Language model adapted with {objective}: {steps} steps over {documents} documents in "
+            "{seconds:.0f} s; saved as {path}."
+        ).format(**adaptation)
+    )
+    for name, before in adaptation["before"].items():
+        after = adaptation["after"].get(name)
+        if after is not None:
+            say(
+                "  "
+                + _("{name} on dev: {before:.2f} before, {after:.2f} after.").format(
+                    name=name.replace("_", " "), before=before, after=after
+                )
+            )
 
 
 def list_options(found: Mapping[Option, Sequence[str]], asked: set[str], as_json: bool) -> None:

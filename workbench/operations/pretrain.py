@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from workbench.base import scratch
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.jobs.spec import JobSpec
-from workbench.operations import precision, train
+from workbench.operations import plain_text, precision, train
 from workbench.pretraining.results import PretrainResult
 from workbench.pretraining.spec import PretrainSpec
 from workbench.pretraining.texts import files_of
@@ -95,21 +94,10 @@ class Pretraining:
 
 
 def _written(project: Project, path: Path) -> Path:
-    """All texts of a project, one paragraph per line, with a blank line after each document."""
-    count = 0
-    with open(path, "w", encoding="utf-8", errors="replace", newline="\n") as file:
-        for record in documents.records(project.db):
-            for _field, text in record.document.texts:
-                file.writelines(f"{line}\n" for line in _paragraphs(text))
-            file.write("\n")
-            count += 1
-    if not count:
+    found = (record.document for record in documents.records(project.db))
+    if not plain_text.write(path, found):
         raise WorkbenchError(
             _("The project {name} has no documents.").format(name=project.path.name),
             hint=_("Import text first."),
         )
     return path
-
-
-def _paragraphs(text: str) -> Sequence[str]:
-    return [line for line in (part.strip() for part in text.splitlines()) if line]

@@ -15,7 +15,7 @@ from workbench.base.options import Option
 from workbench.base.registry import registry
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import card
-from workbench.operations import corpus, models, precision, run_folders
+from workbench.operations import adapt, corpus, models, precision, run_folders
 from workbench.operations.cut_texts import WAITED_FOR, CutCount, count_cut
 from workbench.operations.training_data import (
     LeftOut,
@@ -83,7 +83,8 @@ def settings_plan(spec: TrainSpec, model: ModelInfo, documents: int) -> Settings
 class Prepared:
     """A prepared training with its frozen data;
 
-    `begin` creates its run. `splits`: document ids of train, dev (and test).
+    `begin` creates its run. `splits`: document ids of train, dev (and test). `texts`: for an
+    adaptation of the model, None without one.
     """
 
     spec: TrainSpec
@@ -91,6 +92,7 @@ class Prepared:
     plan: Plan
     data: Snapshot
     splits: Mapping[str, list[int]]
+    texts: adapt.Texts | None = None
 
 
 def prepare(project: Project, spec: TrainSpec) -> Prepared:
@@ -102,6 +104,7 @@ def prepare(project: Project, spec: TrainSpec) -> Prepared:
     folder = card(spec.model, allow_pickle=spec.allow_pickle)
     models.check_task(replace(folder, name=spec.model_name or folder.name), spec.task)
     with_models(spec)
+    objective = adapt.check(spec, folder)
     layer, _remark = choose_layer(project, spec.task, spec.layer or None)
     _refuse_taken_name(project, spec.name)
     tally = _with_splits(project, spec.task, layer)
@@ -113,7 +116,8 @@ def prepare(project: Project, spec: TrainSpec) -> Prepared:
     splits = {**whole, "train": limited(whole["train"], spec.option("train_limit"), spec.seed)}
     if not spec.with_test:
         del splits["test"]
-    return Prepared(replace(spec, layer=layer.name), layer, made, data, splits)
+    texts = adapt.write_texts(project) if objective is not None else None
+    return Prepared(replace(spec, layer=layer.name), layer, made, data, splits, texts)
 
 
 def begin(
@@ -136,9 +140,11 @@ def begin(
         "precision_trials": precision.known(),
         "run": about,
     }
+    if prepared.texts is not None:
+        params["texts"] = prepared.texts.to_json()
     folder = paths.run_folder(project.path, run.id)
     job = JobSpec(
-        TARGET,
+        TARGET if prepared.texts is None else adapt.TARGET,
         params,
         str(folder),
         device=queue_device(device),

@@ -146,6 +146,20 @@ def objective(name: str) -> ObjectiveInfo:
     return info
 
 
+def usual_objective(model: ModelInfo) -> ObjectiveInfo | None:
+    """The objective that a model was most likely pretrained with, None if none fits.
+
+    The one that uses most of the model's own outputs; of several, the first of the registry.
+    """
+    gives = set(model.gives)
+    sizes = {
+        info.id: max((len(needed) for needed in info.needs if needed <= gives), default=0)
+        for info in objectives()
+    }
+    best = max(objectives(), key=lambda info: sizes[info.id], default=None)
+    return best if best is not None and sizes[best.id] else None
+
+
 @dataclass(frozen=True)
 class PretrainSpec:
     """The complete description of a pretraining.

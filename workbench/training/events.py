@@ -114,4 +114,46 @@ class LayerWeights:
         return {"kind": "layer_weights", **asdict(self)}
 
 
-Event = Step | Evaluated | Saved | Tick | Log | FeatureProgress | PrecisionTrial | LayerWeights
+@dataclass(frozen=True)
+class Adapting:
+    """One update of the language model on the texts of a project, before the training itself.
+
+    `losses` are named parts; `epoch` starts at 1.
+    """
+
+    step: int
+    total: int
+    epoch: int
+    losses: Mapping[str, float] = field(hash=False)
+    seconds_left: float
+
+    def to_json(self) -> dict[str, object]:
+        return {"kind": "adapting", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """A measurement of the language model on held-out text after `step` of its updates.
+
+    scores: perplexity (per unit) and, where the objective defines it, perplexity_per_word.
+    """
+
+    step: int
+    scores: Mapping[str, float] = field(hash=False)
+
+    def to_json(self) -> dict[str, object]:
+        return {"kind": "adapted", **asdict(self)}
+
+
+Event = (
+    Step
+    | Evaluated
+    | Saved
+    | Tick
+    | Log
+    | FeatureProgress
+    | PrecisionTrial
+    | LayerWeights
+    | Adapting
+    | Adapted
+)

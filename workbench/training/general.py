@@ -221,4 +221,38 @@ GENERAL: tuple[Option, ...] = (
         choices=("auto", "fp32", "bf16"),
         title=N_("Precision"),
     ),
+    Option(
+        "adapt_epochs",
+        "int",
+        0,
+        N_(
+            "First train the language model for this many passes over the texts of the project, "
+            "labelled or not, without those of test; then fine-tune the adapted model (Howard and "
+            "Ruder 2018). 0: no adaptation."
+        ),
+        low=0,
+        high=1000,
+        title=N_("Epochs of adaptation"),
+    ),
+    Option(
+        "adapt_objective",
+        "choice",
+        None,
+        N_("Objective that the language model is adapted with."),
+        title=N_("Objective of adaptation"),
+        automatic=N_(
+            "that of the model: masked for BERT, causal for GPT and AWD-LSTM, bidirectional for "
+            "ELMo, denoising for T5 and BART"
+        ),
+    ),
+    Option(
+        "adapt_learning_rate",
+        "float",
+        None,
+        N_("Peak learning rate of the adaptation."),
+        low=1e-8,
+        high=10.0,
+        title=N_("Learning rate of adaptation"),
+        automatic=N_("from the objective"),
+    ),
 )

@@ -11,6 +11,27 @@ from workbench.training.plan import Plan
 
 
 @dataclass(frozen=True)
+class Adaptation:
+    """A language model that was adapted to a text before the training.
+
+    path: its folder, an ordinary model. documents, held_out: numbers of documents that it was
+    trained and measured on. before, after: perplexity (per unit) and, where the objective defines
+    it, perplexity_per_word on the held-out documents; {} if they are too short to measure.
+    """
+
+    objective: str
+    path: str
+    documents: int = 0
+    held_out: int = 0
+    epochs: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    stopped: bool = False
+    before: Mapping[str, float] = field(default_factory=dict)
+    after: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class TrainResult:
     """The outcome of one training; fields that an earlier version did not store have defaults.
 
@@ -21,7 +42,8 @@ class TrainResult:
     table as in `tasks.spec.evaluation`. layer_weights: learned weights of the layers at the best
     step, see `events.LayerWeights`; {} if there are none. plan: None in results recovered from the
     events of a run. parameters: of the whole network, trained_parameters: of those that training
-    changes; None in runs of earlier versions.
+    changes; None in runs of earlier versions. adaptation: of the language model before the
+    training, None without one.
     """
 
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -48,6 +70,7 @@ class TrainResult:
     weights_sha256: str = ""
     evaluations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     layer_weights: Mapping[str, Any] = field(default_factory=dict)
+    adaptation: Adaptation | None = None
     recovered: bool = False  # from the events of a worker that left no result
 
     def to_json(self) -> dict[str, Any]:

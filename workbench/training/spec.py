@@ -38,12 +38,16 @@ def options(task: str, method: str | None = None, family: str = "") -> tuple[Opt
     """
     info = tasks.info(task)
     own = methods.info(method or methods.DEFAULT).options
-    known = methods.all_methods()
+    known, objectives = methods.all_methods(), registry().infos("objective")
     fill: dict[str, dict[str, Any]] = {
         "best_by": {"choices": best_by(info)},
         "method": {
             "choices": tuple(one.id for one in known),
             "choice_titles": tuple(one.title for one in known),
+        },
+        "adapt_objective": {
+            "choices": tuple(one.id for one in objectives),
+            "choice_titles": tuple(one.title for one in objectives),
         },
     }
     general = (replace(option, **fill.get(option.name, {})) for option in GENERAL)

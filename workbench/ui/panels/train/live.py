@@ -161,6 +161,17 @@ def _features(live: Live, told: Mapping[str, Any]) -> None:
     live.prepared = told["done"] / max(1, told["total"])
 
 
+def _adapting(live: Live, told: Mapping[str, Any]) -> None:
+    live.prepared = told["step"] / max(1, told["total"])
+    live.seconds_left = told["seconds_left"]
+
+
+def _adapted(live: Live, told: Mapping[str, Any]) -> None:
+    if (value := told["scores"].get("perplexity")) is not None:
+        line = _("language model, step {step}: perplexity {value:,.2f} on dev")
+        _add_line(live, line.format(step=told["step"], value=value))
+
+
 def _log(live: Live, told: Mapping[str, Any]) -> None:
     live.device = told.get("device") or live.device
     _add_line(live, str(told.get("line", "")))
@@ -173,6 +184,8 @@ _TAKE = {
     "log": _log,
     "features": _features,
     "layer_weights": _layer_weights,
+    "adapting": _adapting,
+    "adapted": _adapted,
 }
 
 

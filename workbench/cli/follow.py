@@ -1,0 +1,71 @@
+"""Progress of a training on standard error; Ctrl+C stops it, twice cancels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import _
+from workbench.cli.output import Progress
+from workbench.cli.session import Session, interrupts, seconds_in_words
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+
+
+def follow(opened: Session, job: Job, title: str, stopping: str) -> None:
+    """Wait for a training with progress. Ctrl+C stops it, saying `stopping`; twice cancels."""
+    from workbench.jobs.events import Output
+
+    progress = Progress(title)
+    drop = job.changed.connect(
+        lambda event: _tell(progress, event.payload) if isinstance(event, Output) else None
+    )
+
+    def interrupted(count: int) -> None:
+        if count == 1:
+            progress.line(stopping)
+            job.stop()
+        else:
+            progress.line(_("Cancelling."))
+            job.cancel()
+
+    try:
+        with interrupts(interrupted, post=opened.mailbox):
+            opened.queue.wait(job)
+    finally:
+        drop()
+        progress.end()
+
+
+def _tell(progress: Progress, payload: Mapping[str, Any]) -> None:
+    kind = payload.get("kind")
+    if kind == "step":
+        loss = sum(payload.get("losses", {}).values())
+        left = payload.get("seconds_left")
+        words = [f"{payload['step']}/{payload['total']}", _("loss {loss:.3f}").format(loss=loss)]
+        if left is not None:
+            words.append(_("{time} left").format(time=seconds_in_words(left)))
+        progress.show(payload["step"] / max(1, payload["total"]), "  ".join(words))
+    elif kind == "features":
+        told = _("Computing features: {done:,} of {total:,} inputs").format(**payload)
+        progress.show(payload["done"] / max(1, payload["total"]), told)
+    elif kind == "adapting":
+        told = _("Adapting: step {step}/{total}").format(**payload)
+        progress.show(payload["step"] / max(1, payload["total"]), told)
+    elif kind == "adapted":
+        scores = "  ".join(f"{name} {value:.2f}" for name, value in payload["scores"].items())
+        progress.line(
+            _("Language model, step {step}: {scores}").format(step=payload["step"], scores=scores)
+        )
+    elif kind == "evaluated":
+        scores = "  ".join(
+            f"{name} {value:.3f}" for name, value in payload.get("scores", {}).items()
+        )
+        progress.line(
+            _("Step {step}, {split}: {scores}").format(
+                step=payload["step"], split=payload.get("split", "dev"), scores=scores
+            )
+        )
+    elif kind == "log":
+        progress.line(str(payload.get("line", "")))

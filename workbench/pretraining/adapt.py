@@ -1,0 +1,157 @@
+"""Adapt a language model to a text, then train the adapted model: one job, one run.
+
+The three stages of ULMFiT are a pretrained model, its adaptation, and the training of a classifier
+(Howard and Ruder 2018, section 3); other families take the same steps with their own objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from workbench.base.i18n import _
+from workbench.models import folder as folders
+from workbench.models import spec as models
+from workbench.pretraining.loop import pretrain
+from workbench.pretraining.results import PretrainResult
+from workbench.pretraining.spec import PretrainSpec, usual_objective
+from workbench.text.dataset import Dataset, read
+from workbench.training.events import (
+    Adapted,
+    Adapting,
+    Evaluated,
+    Event,
+    Log,
+    PrecisionTrial,
+    Step,
+    Tick,
+)
+from workbench.training.loop import train
+from workbench.training.results import Adaptation, TrainResult
+from workbench.training.spec import TrainSpec
+
+FOLDER = "adapted"  # in the folder of the run
+RISING = 0.1  # fraction of the steps during which the learning rate rises
+SETTINGS = ("adapt_epochs", "adapt_objective", "adapt_learning_rate")
+
+
+def run(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
+    """Job target. params: those of `training.loop.run`, and texts: path, held_out (plain text
+    files), documents, held_out_documents.
+
+    Yields events as JSON objects. "stop" ends the stage that is running: the model as adapted so
+    far is trained, or the best checkpoint is kept.
+    """
+    spec = TrainSpec.from_json(params["spec"])
+    work = adapt_and_train(
+        spec,
+        read(Path(params["data"])),
+        folder,
+        params.get("splits"),
+        texts=params["texts"],
+        precision_trials=params.get("precision_trials"),
+    )
+    command = None
+    try:
+        while True:
+            command = yield work.send(command).to_json()
+    except StopIteration as end:
+        result: TrainResult = end.value
+        return result.to_json()
+    finally:
+        work.close()
+
+
+def adapt_and_train(
+    spec: TrainSpec,
+    data: Dataset,
+    folder: Path,
+    splits: Mapping[str, Sequence[int]] | None = None,
+    *,
+    texts: Mapping[str, Any],
+    precision_trials: Mapping[str, float] | None = None,
+) -> Generator[Event, str | None, TrainResult]:
+    """Adapt `spec.model` to the texts, into `folder/adapted`; then as `training.loop.train`."""
+    others = {name: value for name, value in spec.options.items() if name not in SETTINGS}
+    out = folder / FOLDER
+    adapted = replace(spec, model=str(out), options=others, allow_pickle=True)  # our own file
+    work = train(adapted, data, folder, splits, precision_trials=precision_trials)
+    pretrained = yield from _adapt(_spec(spec, texts), out, precision_trials)
+    result = yield from work
+    first, last = (pretrained.curve[at] if pretrained.curve else {} for at in (0, -1))
+    adaptation = Adaptation(
+        objective=pretrained.objective,
+        path=str(out),
+        documents=int(texts["documents"]),
+        held_out=int(texts["held_out_documents"]),
+        epochs=int(spec.option("adapt_epochs")),
+        steps=pretrained.steps,
+        seconds=pretrained.seconds,
+        stopped=pretrained.stopped,
+        before=_perplexities(first),
+        after=_perplexities(last),
+    )
+    base = folders.sha256(Path(spec.model))
+    return replace(result, adaptation=adaptation, options=spec.all_options, base_sha256=base)
+
+
+def _spec(spec: TrainSpec, texts: Mapping[str, Any]) -> PretrainSpec:
+    """The pretraining that adapts the model of a training. Raises SpecError."""
+    info = models.read_folder(spec.model, allow_pickle=spec.allow_pickle)
+    usual = usual_objective(info)
+    objective = spec.option("adapt_objective") or (usual.id if usual is not None else "")
+    return PretrainSpec(
+        objective,
+        spec.model,
+        (texts["path"],),
+        (texts["held_out"],) if texts["held_out_documents"] else (),
+        spec.seed,
+        {
+            "epochs": spec.option("adapt_epochs"),
+            "learning_rate": spec.option("adapt_learning_rate"),
+            "device": spec.option("device"),
+            "precision": spec.option("precision"),
+            "schedule": spec.option("schedule"),
+            "warmup": RISING if spec.option("cut_frac") is None else spec.option("cut_frac"),
+            "ratio": spec.option("ratio"),
+            "evaluations": 1,
+        },
+        spec.allow_pickle,
+    )
+
+
+def _adapt(
+    spec: PretrainSpec, out: Path, precision_trials: Mapping[str, float] | None
+) -> Generator[Event, str | None, PretrainResult]:
+    """The pretraining, with events that differ from those of the training that follows."""
+    command = yield Log(_("Adapting the language model to the texts of the project"))
+    work = pretrain(spec, out, precision_trials=precision_trials)
+    try:
+        event = next(work)
+        while True:
+            if (told := _told(event)) is not None:
+                command = (yield told) or command
+            event, command = work.send(command), None
+    except StopIteration as end:
+        result: PretrainResult = end.value
+        return result
+    finally:
+        work.close()
+
+
+def _told(event: Event) -> Event | None:
+    """None for an event that says nothing of the run: its own checkpoint is not yet trained."""
+    if isinstance(event, Step):
+        return Adapting(event.step, event.total, event.epoch, event.losses, event.seconds_left)
+    if isinstance(event, Evaluated):
+        return Adapted(event.step, event.scores)
+    return event if isinstance(event, Log | Tick | PrecisionTrial) else None
+
+
+def _perplexities(entry: Mapping[str, Any]) -> dict[str, float]:
+    names = ("perplexity", "perplexity_per_word")
+    return {name: float(entry[name]) for name in names if name in entry}
