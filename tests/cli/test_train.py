@@ -83,6 +83,9 @@ def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_mode
     assert adaptation["objective"] == "masked_lm" and adaptation["held_out"] >= 60
     assert adaptation["after"]["perplexity"] < adaptation["before"]["perplexity"]
     assert "--set adapt_epochs=1" in report["command"]
+    accuracy = dev["report"]["scores"]["accuracy"]
+    assert accuracy["value"] == dev["scores"]["accuracy"]
+    assert accuracy["low"] <= accuracy["value"] <= accuracy["high"]
     assert (
         dev["scores"] == report["scores"]["dev"]
         and test["scores"] == report["scores"]["test"]
@@ -110,6 +113,7 @@ def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_mode
         jsonschema.validate(answer, schema("predict"))
     words = call("evaluate", sample, "--run", "tiny")[1]
     assert "60 documents" in words and "Precision" in words
+    assert "Cohen’s kappa" in words and "1,000 resamples" in words
 
 
 def test_tags_are_answered_with_words_and_spans(ask, call, sample, tiny_model, jobs_in_process):

@@ -58,7 +58,7 @@ ALLOWED = (
         "families, number formats and licences, as model folders name them",
     ),
     (
-        r"\b(Glossbench|Python|PySide6(-Essentials)?|Qt|torch|transformers|tokenizers|onnxruntime|safetensors|numpy|SQLite|sqlite-utils|pyqtgraph)\b",
+        r"\b(Glossbench|Python|PySide6(-Essentials)?|Qt|torch|transformers|tokenizers|onnxruntime|safetensors|numpy|SQLite|sqlite-utils|pyqtgraph|scikit-learn|seqeval|nervaluate)\b",
         "programs",
     ),
     (r"(?<=\d)\+(cpu|cu\d+)\b", "versions of torch"),

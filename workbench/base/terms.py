@@ -45,6 +45,14 @@ _WORDS = {
     "random": N_("at random"),
     "content-free": N_("content-free"),
     "pmi": N_("PMI"),
+    "strict": N_("strict"),
+    "exact": N_("exact"),
+    "partial": N_("partial"),
+    "type": N_("type"),
+    "correct": N_("correct"),
+    "incorrect": N_("incorrect"),
+    "missed": N_("missed"),
+    "spurious": N_("spurious"),
 }
 
 

@@ -10,11 +10,13 @@ import click
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.cli.output import Progress, as_json, emit, note, say, table
 from workbench.cli.session import PROJECT, project_argument, reading, session, writing_if_free
 
 if TYPE_CHECKING:
     from workbench.cli.session import Session
+    from workbench.operations.quality import Report
 
 SPLITS = click.Choice(("train", "dev", "test"))
 
@@ -37,7 +39,7 @@ def evaluate(file: Path, run: str, split: str, as_json: bool) -> None:
     can be
     used while a window has the project open.
     """
-    from workbench.operations import results
+    from workbench.operations import quality, results
 
     with _for_scores(file, run, split) as opened:
         chosen = results.run_named(opened.project, run)
@@ -50,14 +52,40 @@ def evaluate(file: Path, run: str, split: str, as_json: bool) -> None:
         )
         progress.end()
         chosen = results.run(opened.project, chosen.id)
+        report = quality.report(quality.evidence(opened.project, chosen, split))
     as_run = results.as_run(chosen, split)
-    report = {
+    told = {
         "run": run,
         **found.to_json(),
         "seen_test": chosen.seen_test,
         "as_run": as_run.to_json() if as_run is not None else None,
+        "report": report.to_json() if report is not None else None,
     }
-    emit(report) if as_json else show_scores(_("Run {run}").format(run=run), report)
+    if as_json:
+        return emit(told)
+    show_scores(_("Run {run}").format(run=run), told)
+    if report is not None:
+        _show_report(report)
+
+
+def _show_report(report: Report) -> None:
+    """Every score with its interval, and how spans match under each scheme."""
+    from workbench.tasks import spec as tasks
+
+    say()
+    titles = (_("Score"), _("Value"), _("Low"), _("High"))
+    rows = [
+        (tasks.score_title(name), score.value, score.low, score.high)
+        for name, score in report.scores.items()
+    ]
+    table(titles, rows)
+    told = _("95 % intervals: bootstrap over documents, {rounds:,} resamples, seed {seed}.")
+    say(told.format(rounds=report.rounds, seed=report.seed))
+    if report.outcomes:
+        names = [*next(iter(report.outcomes.values()))]
+        heads = [_("Scheme"), *map(term, names)]
+        say()
+        table(heads, [[term(mode), *row.values()] for mode, row in report.outcomes.items()])
 
 
 def _for_scores(file: Path, run: str, split: str) -> AbstractContextManager[Session]:

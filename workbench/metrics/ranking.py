@@ -30,6 +30,33 @@ def average_precision(scores: np.ndarray, relevant: np.ndarray) -> float | None:
     return float((right / predicted * gained).sum())
 
 
+def weighted_ranking(
+    scores: np.ndarray, relevant: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(average precision, area under the ROC curve) of R resamples; both float (R,).
+
+    scores (N,) float, relevant (N,) bool, weights (R, N). Documents with one score share a
+    threshold. NaN: no relevant document in a resample, or (for the area) no other one.
+    Equal to scikit-learn's `average_precision_score` and `roc_auc_score` with sample weights.
+    """
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    ends = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)
+    ordered = weights[:, order]
+    hits = np.cumsum(ordered * relevant[order].astype(weights.dtype), axis=1)[:, ends]
+    every = np.cumsum(ordered, axis=1)[:, ends]
+    right, seen = hits.astype(np.float64), every.astype(np.float64)
+    gained, others = np.diff(right, prepend=0.0), seen - right
+    positives, negatives = right[:, -1], others[:, -1]
+    precision = np.divide(right, seen, out=np.zeros_like(right), where=seen > 0)
+    passed = np.diff(others, prepend=0.0)
+    below = (right - gained / 2) * passed  # trapezoids, so that ties count half
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = (precision * gained).sum(1) / positives
+        area = below.sum(1) / (positives * negatives)
+    return np.where(positives > 0, found, np.nan), np.where(positives * negatives > 0, area, np.nan)
+
+
 def best_threshold(scores: np.ndarray, relevant: np.ndarray, usual: float = 0.5) -> float:
     """The threshold with the highest F1 for `score >= threshold`; on a tie, nearest to `usual`.
 

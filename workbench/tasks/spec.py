@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # these import numpy, which the start of the window must not
 
     from workbench.metrics.classes import LabelScore
     from workbench.metrics.confusion import Confusion
+    from workbench.metrics.resampling import Statistic
     from workbench.runtime.crf import Transitions
     from workbench.runtime.inputs import Prepared, Preparer
     from workbench.text.document import Document
@@ -224,6 +225,15 @@ class TaskInfo(ABC):
     ) -> tuple[str, float, float]:
         """(name, low, high): a score with its 95 % confidence interval; at least one document."""
 
+    def statistic(
+        self, golds: Sequence[Any], predictions: Sequence[Prediction], labels: Sequence[str]
+    ) -> Statistic | None:
+        """Every score as a function of the weights of documents, for intervals and slices.
+
+        None: the task has only the scores of `score`.
+        """
+        return None
+
     @abstractmethod
     def agrees(self, gold: Any, prediction: Prediction) -> bool:
         """Whether a prediction is entirely correct. Used by everything that lists errors."""
@@ -278,9 +288,18 @@ def info(task: str) -> TaskInfo:
 
 def score_title(name: str) -> str:
     """The title of a score of any task; its name if it has none."""
+    from workbench.metrics import definitions
+
     found = (score.title for task in all_tasks() for score in task.scores if score.name == name)
     title = next(found, "")
-    return _(title) if title else name
+    return _(title) if title else definitions.title(name)
+
+
+def score_hint(name: str) -> str:
+    """The definition of a score with its rule for zero division; "" if it has none."""
+    from workbench.metrics import definitions
+
+    return definitions.sentence(name)
 
 
 def score_names(scores: Iterable[str], task: str = "") -> tuple[str, ...]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from workbench.metrics.classes import LabelScore
     from workbench.metrics.confusion import Confusion
+    from workbench.metrics.label_counts import LabelCounts
     from workbench.runtime.inputs import Prepared, Preparer
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
@@ -162,6 +163,20 @@ class ClassifyInfo(TaskInfo):
 
         correct = sum(map(self.agrees, golds, predictions))
         return "accuracy", *wilson(correct, len(golds))
+
+    def statistic(
+        self,
+        golds: Sequence[ClassGold],
+        predictions: Sequence[Prediction],
+        labels: Sequence[str],
+    ) -> LabelCounts:
+        from workbench.metrics import label_counts, ranking
+
+        gold, predicted = _sides(golds, predictions)
+        given = [one.classes.as_dict() if one.classes else {} for one in predictions]
+        scores, _relevant = ranking.table(given, [(label,) for label in gold], labels)
+        ours, theirs = ([(label,) for label in side] for side in (gold, predicted))
+        return label_counts.of_sets(ours, theirs, labels, scores=scores, exclusive=True)
 
     def agrees(self, gold: ClassGold, prediction: Prediction) -> bool:
         return gold.label == prediction.label

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from workbench.metrics.classes import LabelScore
+    from workbench.metrics.label_counts import LabelCounts
     from workbench.runtime.inputs import Prepared, Preparer
     from workbench.text.document import Document
     from workbench.text.fields import LabelScores, Prediction
@@ -167,6 +168,19 @@ class MultilabelInfo(TaskInfo):
 
         counts = [_counts(*pair) for pair in zip(golds, predictions, strict=True)]
         return "micro_f1", *pooled_f1_interval(counts)
+
+    def statistic(
+        self,
+        golds: Sequence[LabelsGold],
+        predictions: Sequence[Prediction],
+        labels: Sequence[str],
+    ) -> LabelCounts:
+        from workbench.metrics import label_counts
+
+        scores, _relevant = _table(golds, predictions, labels)
+        ours = [gold.chosen for gold in golds]
+        theirs = [label_scores(prediction).chosen for prediction in predictions]
+        return label_counts.of_sets(ours, theirs, labels, scores=scores, exclusive=False)
 
     def agrees(self, gold: LabelsGold, prediction: Prediction) -> bool:
         return set(gold.chosen) == set(label_scores(prediction).chosen)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from workbench.metrics.classes import LabelScore
     from workbench.metrics.confusion import Confusion
+    from workbench.metrics.span_matching import SpanStatistic
     from workbench.runtime.crf import Transitions
     from workbench.runtime.inputs import Prepared
     from workbench.text.document import Document
@@ -176,6 +177,21 @@ class TagInfo(WordTask):
         ]
         counts = [(len(gold & found), len(found), len(gold)) for gold, found in sides]
         return "span_f1", *pooled_f1_interval(counts)
+
+    def statistic(
+        self,
+        golds: Sequence[SpanGold],
+        predictions: Sequence[Prediction],
+        labels: Sequence[str],
+    ) -> SpanStatistic:
+        from workbench.metrics import span_matching
+
+        words = [[(word.start, word.end) for word in one.words] for one in predictions]
+        gold, predicted = _sides(golds, predictions)
+        counts = span_matching.span_counts(gold, predicted, labels)
+        return span_matching.SpanStatistic(
+            counts, span_matching.word_counts(gold, predicted, words)
+        )
 
     def agrees(self, gold: SpanGold, prediction: Prediction) -> bool:
         return _keys(gold.spans) == _keys(prediction.spans)

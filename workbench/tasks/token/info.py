@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from workbench.metrics.classes import LabelScore
     from workbench.metrics.confusion import Confusion
+    from workbench.metrics.label_counts import LabelCounts
     from workbench.runtime.inputs import Prepared
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
@@ -124,6 +125,21 @@ class TokenInfo(WordTask):
             right = sum(tag.label == answer for tag, answer in pairs)
             counts.append((right, len(pairs), len(pairs)))
         return "accuracy", *pooled_f1_interval(counts)
+
+    def statistic(
+        self,
+        golds: Sequence[SpanGold],
+        predictions: Sequence[Prediction],
+        labels: Sequence[str],
+    ) -> LabelCounts:
+        """Resamples documents, as the tokens of one are not independent."""
+        from workbench.metrics import label_counts
+
+        units = [
+            [(tag.label, answer) for tag, answer in _pairs(*pair)]
+            for pair in zip(golds, predictions, strict=True)
+        ]
+        return label_counts.of_units(units, labels)
 
     def agrees(self, gold: SpanGold, prediction: Prediction) -> bool:
         return all(tag.label == answer for tag, answer in _pairs(gold, prediction))

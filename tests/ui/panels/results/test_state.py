@@ -64,6 +64,18 @@ def test_accuracy_comes_with_its_interval_and_with_what_guessing_gives(state):
     assert state.details.guessing == 0.5
 
 
+def test_every_score_has_its_interval_and_its_definition(state):
+    rows = {row.name: row for row in state.score_rows()}
+
+    accuracy, kappa = rows["Accuracy"], rows["Cohen’s kappa"]
+    assert accuracy.today == 0.5 and accuracy.low < 0.5 < accuracy.high
+    assert kappa.as_run is None and kappa.today == 0.0 and "Cohen 1960" in kappa.hint
+    low, high = state.measures.label_interval(state.by_label, "bad", "f1")
+    assert low < high
+    assert state.measures.label_interval(("dev", "run"), "bad", "f1") is None
+    assert state.measures.span_rows("dev") == ()
+
+
 def test_errors_are_the_documents_answered_otherwise_surest_first(state):
     state.choose((state.runs[1].id,))
 

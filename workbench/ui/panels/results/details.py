@@ -11,6 +11,7 @@ from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
 
 if TYPE_CHECKING:
+    from workbench.metrics.report import Report
     from workbench.operations.results import Results
     from workbench.operations.scoring import Evaluation
     from workbench.project.project import Project
@@ -19,12 +20,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """One score on one split: against the gold labels of the run, and against the current ones."""
+    """One score on one split: against the gold labels of the run, and against the current ones.
+
+    name: its title. low, high: 95 % interval of `today`, None if it is not known (yet).
+    hint: definition and rule for zero division.
+    """
 
     name: str
     split: str
     as_run: float | None
     today: float | None
+    low: float | None = None
+    high: float | None = None
+    hint: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,19 +71,25 @@ def details(project: Project, run_id: int) -> Details:
 
 
 def score_rows(
-    run: Run, shown: Mapping[str, tuple[Evaluation | None, Evaluation | None]]
+    run: Run,
+    shown: Mapping[str, tuple[Evaluation | None, Evaluation | None]],
+    reports: Mapping[str, Report],
 ) -> tuple[ScoreRow, ...]:
     """Every score of the splits in `shown`: evaluations against gold of the run and current gold.
 
-    Where the run stored no evaluation, its stored scores are used.
+    Where the run stored no evaluation, its stored scores are used. reports: of the splits whose
+    intervals are known, with further scores.
     """
     rows = []
     for split, (then, today) in shown.items():
         before = then.scores if then else run.scores.get(split, {})
         now = today.scores if today else {}
-        names = tasks.score_names({**before, **now}, run.spec.get("task", ""))
-        rows += [
-            ScoreRow(tasks.score_title(name), split, before.get(name), now.get(name))
-            for name in names
-        ]
+        more = reports[split].scores if split in reports else {}
+        main = tasks.score_names({**before, **now}, run.spec.get("task", ""))
+        for name in dict.fromkeys((*main, *more)):
+            found = more.get(name)
+            value = now.get(name, found.value if found else None)
+            low, high = (found.low, found.high) if found else (None, None)
+            title, hint = tasks.score_title(name), tasks.score_hint(name)
+            rows.append(ScoreRow(title, split, before.get(name), value, low, high, hint))
     return tuple(rows)

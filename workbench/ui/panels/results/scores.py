@@ -11,9 +11,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import plain, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.formats import points, when_iso
 from workbench.ui.panels.results.details import ScoreRow
+from workbench.ui.panels.results.measures import SpanRow
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import gamma_text, layer_weights, score_title
 from workbench.ui.widgets.button import Button, Segments
@@ -27,6 +28,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
+    from workbench.metrics.classes import LabelScore
     from workbench.operations.scoring import Evaluation
     from workbench.ui.panels.results.details import Details
 
@@ -34,10 +36,20 @@ SPLITS = {"dev": _("Dev"), "test": _("Test")}
 GOLDS = {"today": _("Current"), "run": _("As run")}
 # maximum number of labels for a table beside the matrix, in a window of common width
 FEW_LABELS = 10
+BOOTSTRAP = _("95 % interval: bootstrap over documents, 1,000 resamples, seed 1")
 TILES = 560  # width of four tiles, pixels at 100 %
+MOST_SCORES = 12  # number of visible rows of the table of all scores
 MANY_ROWS = 30  # number of visible rows of the table by label without its own scroll bar
-NUMBER_COLUMNS = (84, 66, 58, 58)  # pixels at 100 %: precision, recall, F1 and AP without bars
-RANKING_COLUMN = 4  # AP, only if labels have one
+# pixels at 100 % without bars: precision, recall, F1, AP, AUC
+NUMBER_COLUMNS = (84, 66, 58, 58, 58)
+RANKING_COLUMN, AREA_COLUMN, INTERVAL_COLUMN = 4, 5, 6  # only if labels have them
+OUTCOMES = {
+    "correct": _("Correct"),
+    "incorrect": _("Wrong"),
+    "partial": _("Partial"),
+    "missed": _("Missed"),
+    "spurious": _("Spurious"),
+}
 
 
 class ScoresView(QFrame):
@@ -53,6 +65,7 @@ class ScoresView(QFrame):
         self._tiles_grid.setSpacing(10)
         self._lay_tiles(4)
         self._labels, self._scores = self._label_table(), self._score_table()
+        self._spans = self._span_table()
         self._matrix = Matrix(_("Confusion"))
         self._matrix.opened.connect(self._open_cell)
         self._how = Segments(
@@ -74,7 +87,10 @@ class ScoresView(QFrame):
         self._bars, self._gamma = LayerBars(), words("", "caption", "muted")
         self._layers = card(self._bars, title=_("Layer weights"), note=self._gamma, gap=6)
         plain.set_tip(self._layers, _("Learned weights of the layers at the best checkpoint"))
-        self._beside.addWidget(column(by_label, every, self._layers, None, gap=12), 1)
+        hint = _("Number of spans by outcome, as nervaluate counts them")
+        self._matching = card(self._spans, title=_("Matching of spans"), note=hint, gap=6)
+        left = column(by_label, self._matching, every, self._layers, None, gap=12)
+        self._beside.addWidget(left, 1)
         head = row(words(_("Confusion"), weight=600), (self._matrix_hint, 1), self._how)
         self._of_today.append(card(head, (self._matrix, 1), gap=8))
         self._beside.addWidget(self._of_today[1], 1)
@@ -138,6 +154,8 @@ class ScoresView(QFrame):
         """
         head, bars = self._labels.horizontalHeader(), room > theme.px(520)
         mode = head.ResizeMode
+        known = any(self._interval(one) for one in self._labels.rows())
+        self._labels.setColumnHidden(INTERVAL_COLUMN, not bars or not known)
         for index, width in enumerate(NUMBER_COLUMNS, 1):
             head.setSectionResizeMode(index, mode.Stretch if bars else mode.Interactive)
             if not bars:
@@ -178,6 +196,19 @@ class ScoresView(QFrame):
                 hint=_("Average precision of the documents ranked by their score for the label"),
             ),
             Column(
+                _("AUC"),
+                lambda one: points(self._area(one)),
+                share=self._area,
+                hint=_("Area under the ROC curve, this label against all others"),
+            ),
+            Column(
+                _("F1, 95 %"),
+                lambda one: interval_text(self._interval(one)),
+                112,
+                right=True,
+                hint=_("95 % interval of F1: bootstrap over documents, 1,000 resamples"),
+            ),
+            Column(
                 _("Support"),
                 lambda one: str(one.support),
                 76,
@@ -187,9 +218,38 @@ class ScoresView(QFrame):
         )
         return Table(columns, name=_("By label"), key=lambda one: one.label, sortable=True)
 
+    def _area(self, row: LabelScore) -> float | None:
+        return self._state.measures.label_value(self._state.by_label, row.label, "roc_auc")
+
+    def _interval(self, row: LabelScore) -> tuple[float, float] | None:
+        return self._state.measures.label_interval(self._state.by_label, row.label, "f1")
+
+    def _span_table(self) -> Table:
+        columns = (
+            Column(_("Scheme"), lambda one: one.scheme, tip=lambda one: one.hint),
+            Column(_("F1"), lambda one: points(one.f1), 58, right=True),
+            Column(
+                _("95 %"),
+                lambda one: interval_text(_pair(one)),
+                112,
+                right=True,
+                hint=BOOTSTRAP,
+            ),
+            *(
+                Column(
+                    title,
+                    lambda one, outcome=outcome: formats.count(one.outcomes[outcome]),
+                    72,
+                    right=True,
+                )
+                for outcome, title in OUTCOMES.items()
+            ),
+        )
+        return Table(columns, name=_("Matching of spans"), key=lambda one: one.scheme)
+
     def _score_table(self) -> Table:
         columns = (
-            Column(_("Score"), _score_name),
+            Column(_("Score"), _score_name, tip=lambda one: one.hint),
             Column(
                 _("As run"),
                 lambda one: points(one.as_run),
@@ -206,6 +266,13 @@ class ScoresView(QFrame):
                 76,
                 right=True,
                 hint=_("The same predictions against the current gold labels"),
+            ),
+            Column(
+                _("95 %"),
+                lambda one: interval_text(_pair(one)),
+                112,
+                right=True,
+                hint=BOOTSTRAP,
             ),
         )
         return Table(columns, name=_("All scores"), key=_score_name, sortable=True)
@@ -229,7 +296,11 @@ class ScoresView(QFrame):
         matrix.setVisible(by_label.isVisibleTo(self._whole) and found.results.matrix is not None)
         self._show_by_label()
         self._scores.set_rows(state.score_rows())
-        self._scores.fit_height(8)
+        self._scores.fit_height(MOST_SCORES)
+        spans = state.measures.span_rows(state.by_label[0])
+        self._matching.setVisible(bool(spans))
+        self._spans.set_rows(spans)
+        self._spans.fit_height(4)
         self._show_layers()
         self._arrange()
         if found.results.matrix is not None:
@@ -243,6 +314,8 @@ class ScoresView(QFrame):
         self._labels.set_rows(rows)
         ranked = any(row.average_precision is not None for row in rows)
         self._labels.setColumnHidden(RANKING_COLUMN, not ranked)
+        has_area = any(self._area(row) is not None for row in rows)
+        self._labels.setColumnHidden(AREA_COLUMN, not has_area)
         self._labels.fit_height(MANY_ROWS)
         self._split.setVisible("test" in state.splits_shown)
         self._split.set(split)
@@ -304,6 +377,15 @@ class ScoresView(QFrame):
     def _open_cell(self, gold: int, predicted: int) -> None:
         if (matrix := self._state.matrix) is not None:
             self._state.open_cell(matrix.labels[gold], matrix.labels[predicted])
+
+
+def _pair(row: ScoreRow | SpanRow) -> tuple[float, float] | None:
+    return None if row.low is None or row.high is None else (row.low, row.high)
+
+
+def interval_text(found: tuple[float, float] | None) -> str:
+    """An interval in percentage points, "–" if it is unknown."""
+    return "–" if found is None else f"{points(found[0])} – {points(found[1])}"
 
 
 def _documents(n: int) -> str:

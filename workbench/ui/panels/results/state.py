@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,15 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.operations import results, run_folders, suggest, train, wire
+from workbench.operations import quality, results, run_folders, wire
 from workbench.ui.opened import opened
+from workbench.ui.panels.results import acts
 from workbench.ui.panels.results.details import Details, ScoreRow, details, score_rows
 from workbench.ui.panels.results.facts import comparable, describe, files_below
+from workbench.ui.panels.results.measures import Measures
 
 if TYPE_CHECKING:
+    from workbench.metrics.report import Report
     from workbench.operations.background import Done
     from workbench.operations.results import Comparison, ErrorRow, Matrix
     from workbench.operations.scoring import Evaluation
@@ -48,6 +50,7 @@ class ResultsState(State):
         self.comparison: Comparison | None = None
         self.problem = ""  # why the selected run cannot be shown in detail
         self.tests: dict[int, Evaluation] = {}  # test scores shown since the page was built, by run
+        self.measures = Measures()  # scores with intervals of the selected run
         self.by_label = DEV_TODAY  # (split, gold): scores shown in the table by label
         # documents chosen on Data for which a run should suggest labels
         self.asked: tuple[int, ...] = ()
@@ -90,6 +93,7 @@ class ResultsState(State):
             return
         by_label = self.by_label if ids == self.chosen else DEV_TODAY
         self.update(chosen=ids, details=None, comparison=None, problem="", by_label=by_label)
+        self.update(measures=Measures())
         self._load()
 
     def watch(self, on: bool) -> None:
@@ -131,7 +135,23 @@ class ResultsState(State):
         if ids == self.chosen:
             self.update(problem="", **found)
             self._drop_old_test_score()
+            for split in self.splits_shown:
+                self._measure(split)
             self.context.commands_changed()
+
+    def _measure(self, split: str) -> None:
+        """Compute the intervals of every score on a split: a second for thousands of documents."""
+        run = self.run
+        if run is None or self.details is None:
+            return
+        project, shown = self.project, self.details
+
+        def measured(found: Report | None) -> None:
+            if shown is self.details and found is not None:
+                self.update(measures=self.measures.with_report(split, found))
+
+        work = lambda: quality.report(quality.evidence(project, run, split))  # noqa: E731
+        self.context.run(work, measured, lambda _error: None)  # the run was deleted meanwhile
 
     def _drop_old_test_score(self) -> None:
         """Hide the test score after the test documents or their gold labels have changed."""
@@ -239,7 +259,7 @@ class ResultsState(State):
             split: (self.evaluation(split, "run"), self.evaluation(split, "today"))
             for split in self.splits_shown
         }
-        return score_rows(self.details.results.run, shown)
+        return score_rows(self.details.results.run, shown, self.measures.reports)
 
     @property
     def splits_shown(self) -> tuple[str, ...]:
@@ -307,50 +327,22 @@ class ResultsState(State):
             self.update(tests={**self.tests, run.id: found})
             if self.run is not None and self.run.id == run.id:
                 self.show_by_label("test", "today")
+                self._measure("test")
 
-        self._attempt(
+        self.attempt(
             results.start_evaluation,
             self.project,
             self.context.queue,
             run,
             "test",
             scored,
-            background=self._background,
+            background=self.background,
         )
 
     def suggest(self, ids: tuple[int, ...] | None = None) -> None:
         """Suggest labels for unlabelled documents (all, or the given ones) in the background."""
-        if not self.can_answer or self.busy:
-            return
-        run = self.shown_run
-        self.update(busy=_("Predicting…"))
-
-        def suggested(found: Any, error: Exception | None) -> None:
-            self.update(busy="")
-            if error is not None:
-                self.context.fail(error)
-            elif not found.documents:
-                self.context.note(
-                    _(
-                        "There is nothing left to label: all documents of this layer have been "
-                        "started."
-                    )
-                )
-            elif not found.suggestions:
-                self.context.note(suggest.told(found))
-            else:
-                look = partial(self.context.go, "annotate", run=run.id, suggestions=True)
-                self.context.note(suggest.told(found), look, action=_("Show suggestions"))
-
-        self._attempt(
-            suggest.suggest,
-            self.project,
-            self.context.queue,
-            run,
-            suggested,
-            ids=ids,
-            background=self._background,
-        )
+        if self.can_answer and not self.busy:
+            acts.suggest(self, ids)
 
     def suggest_asked(self) -> None:
         """Suggest labels for the documents chosen on Data."""
@@ -360,26 +352,8 @@ class ResultsState(State):
 
     def train_again(self) -> None:
         """Train with the same settings on the current labels."""
-        if not self.can_train_again:
-            return
-        old = self.shown_run
-        spec = self.context.attempt(train.again_spec, self.project, old.id)
-        if spec is None:
-            return
-
-        def prepared(found: Any) -> None:
-            started = self.context.attempt(
-                train.begin, self.project, self.context.queue, found, parent_id=old.id
-            )
-            if started is not None:
-                self.context.note(
-                    _("{name} was started with the settings of {old}.").format(
-                        name=started.name, old=old.name
-                    )
-                )
-                self.context.go("train")
-
-        self.context.run(lambda: train.prepare(self.project, spec), prepared)
+        if self.can_train_again:
+            acts.train_again(self)
 
     def inspect(self) -> None:
         self.context.go("inspect", run=self.shown_run.id)
@@ -433,11 +407,11 @@ class ResultsState(State):
         """Turn a run whose worker died into a stopped run."""
         self.context.attempt(wire.keep_checkpoint, self.project, self.shown_run.id)
 
-    def _background(self, work: Callable[[], Any], done: Done) -> None:
+    def background(self, work: Callable[[], Any], done: Done) -> None:
         """Run off the main thread, as many documents are read and written."""
         self.context.run(work, lambda result: done(result, None), lambda error: done(None, error))
 
-    def _attempt(self, act: Callable[..., Any], *args: Any, **named: Any) -> None:
+    def attempt(self, act: Callable[..., Any], *args: Any, **named: Any) -> None:
         try:
             act(*args, **named)
         except WorkbenchError as error:

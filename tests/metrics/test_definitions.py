@@ -1,0 +1,45 @@
+import pytest
+
+from workbench.metrics import definitions
+from workbench.metrics.report import report
+from workbench.tasks import spec as tasks
+from workbench.tasks.classify.info import ClassGold
+from workbench.tasks.heads.info import SpanGold
+from workbench.tasks.multilabel.info import LabelsGold
+from workbench.text.fields import (
+    ClassScores,
+    LabelScores,
+    Prediction,
+    SpanScores,
+    WordTag,
+    WordTags,
+)
+from workbench.text.spans import Span
+
+SPANS = Prediction((WordTags((WordTag(0, 3, "A", 0.9),)), SpanScores((Span(0, 3, "A"),))))
+CASES = {
+    "classify": (ClassGold("A"), Prediction((ClassScores(("A", "B"), (0.9, 0.1)),))),
+    "pairs": (ClassGold("A"), Prediction((ClassScores(("A", "B"), (0.1, 0.9)),))),
+    "multilabel": (LabelsGold(("A",)), Prediction((LabelScores(("A",), (0.9,), (0.5,)),))),
+    "tag": (SpanGold((Span(0, 3, "A"),)), SPANS),
+    "token": (SpanGold((Span(0, 3, "A"),)), SPANS),
+}
+
+
+@pytest.mark.parametrize("task", CASES)
+def test_every_score_has_a_definition_and_those_of_the_task_are_among_them(task):
+    info, (gold, prediction) = tasks.info(task), CASES[task]
+
+    found = report(info.statistic([gold], [prediction], ("A", "B")), 1, rounds=10)
+
+    assert (
+        {score.name for score in info.scores} <= set(found.scores) <= set(definitions.DEFINITIONS)
+    )
+    plain = info.score([gold], [prediction])
+    assert plain == pytest.approx({name: found.scores[name].value for name in plain})
+    for name in found.scores:
+        assert definitions.title(name) != name and "Zero division" in definitions.sentence(name)
+
+
+def test_an_unknown_score_is_shown_by_its_name():
+    assert (definitions.title("bleu"), definitions.sentence("bleu")) == ("bleu", "")

@@ -1,0 +1,143 @@
+"""Title, definition and rule for zero division of every score, as display text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.base.i18n import N_, _
+
+ZERO = N_("Zero division: counts as 0.")
+LEFT_OUT = N_("Zero division: labels without a document are left out.")
+NEVER = N_("Zero division: cannot occur with at least one document.")
+CHANCE = N_("Zero division: 0 if all documents have one label on either side.")
+
+
+@dataclass(frozen=True)
+class Definition:
+    """Display texts before translation; `source`: paper or library with the same definition."""
+
+    title: str
+    text: str
+    zero: str = ZERO
+    source: str = "scikit-learn"
+
+    def sentence(self) -> str:
+        """Definition, rule and source, for a tooltip."""
+        told = _("{definition} {rule} As defined by {source}.")
+        return told.format(definition=_(self.text), rule=_(self.zero), source=self.source)
+
+
+def _averages(name: str, precision: str, recall: str, f1: str, text: str) -> dict[str, Definition]:
+    return {
+        f"{name}_precision": Definition(precision, text),
+        f"{name}_recall": Definition(recall, text),
+        f"{name}_f1": Definition(f1, text),
+    }
+
+
+def _spans(
+    name: str, precision: str, recall: str, f1: str, text: str, source: str = "nervaluate"
+) -> dict[str, Definition]:
+    found = _averages(name, precision, recall, f1, text)
+    return {key: Definition(one.title, one.text, ZERO, source) for key, one in found.items()}
+
+
+MICRO = N_("All decisions of all labels pooled.")
+MACRO = N_("Unweighted mean over the labels that are gold or predicted.")
+WEIGHTED = N_("Mean over labels, weighted by their number in gold.")
+SAMPLES = N_("Mean over documents of the score of the label set of each.")
+STRICT = N_(
+    "Strict, IOB2: a span is correct if both boundaries and the label equal gold; all spans pooled."
+)
+EXACT = N_("Exact: a span is correct if both boundaries equal gold, whatever the label.")
+PARTIAL = N_("Partial: equal boundaries count 1, overlapping spans one half, whatever the label.")
+TYPE = N_("Type: a span is correct if it overlaps a gold span of the same label.")
+CONLL = N_(
+    "Default mode (conlleval): strict spans of words; an I- tag that continues no span begins one. "
+    "Gold spans that are not words are widened to words."
+)
+
+DEFINITIONS: dict[str, Definition] = {
+    "accuracy": Definition(N_("Accuracy"), N_("Fraction of correct labels."), NEVER),
+    **_averages("micro", N_("Micro precision"), N_("Micro recall"), N_("Micro F1"), MICRO),
+    **_averages("macro", N_("Macro precision"), N_("Macro recall"), N_("Macro F1"), MACRO),
+    **_averages(
+        "weighted",
+        N_("Weighted precision"),
+        N_("Weighted recall"),
+        N_("Weighted F1"),
+        WEIGHTED,
+    ),
+    **_averages(
+        "samples",
+        N_("Precision per document"),
+        N_("Recall per document"),
+        N_("F1 per document"),
+        SAMPLES,
+    ),
+    "mcc": Definition(
+        N_("MCC"),
+        N_(
+            "Matthews correlation coefficient, from −1 to 1, for several classes R_K "
+            "(Gorodkin 2004); 0 is chance."
+        ),
+        CHANCE,
+    ),
+    "kappa": Definition(
+        N_("Cohen’s kappa"),
+        N_("Agreement beyond chance, (accuracy − chance) / (1 − chance) (Cohen 1960)."),
+        CHANCE,
+    ),
+    "mean_average_precision": Definition(
+        N_("Mean average precision"),
+        N_(
+            "Mean over labels of the average precision of the documents ranked by their score: "
+            "sum of precision × increase of recall over thresholds."
+        ),
+        LEFT_OUT,
+    ),
+    "macro_roc_auc": Definition(
+        N_("ROC AUC"),
+        N_(
+            "Mean over labels of the area under the ROC curve, each label against all others: the "
+            "probability that a document of the label is ranked above another one."
+        ),
+        LEFT_OUT,
+    ),
+    "exact_match": Definition(
+        N_("Exact match"), N_("Fraction of documents whose set of labels equals gold."), NEVER
+    ),
+    "decision_accuracy": Definition(
+        N_("Label accuracy"),
+        N_(
+            "Fraction of correct yes/no decisions over all documents and labels (1 − Hamming loss)."
+        ),
+        NEVER,
+    ),
+    **_spans("span", N_("Precision"), N_("Recall"), N_("Span F1"), STRICT, "seqeval"),
+    "span_macro_f1": Definition(N_("Macro F1 of spans"), MACRO, ZERO, "seqeval"),
+    **_spans("exact", N_("Exact precision"), N_("Exact recall"), N_("Exact F1"), EXACT),
+    **_spans("partial", N_("Partial precision"), N_("Partial recall"), N_("Partial F1"), PARTIAL),
+    **_spans("type", N_("Type precision"), N_("Type recall"), N_("Type F1"), TYPE),
+    **_spans(
+        "conll",
+        N_("Default precision"),
+        N_("Default recall"),
+        N_("Default F1"),
+        CONLL,
+        "seqeval",
+    ),
+    "token_accuracy": Definition(
+        N_("Token accuracy"), N_("Fraction of words with the correct tag."), ZERO, "seqeval"
+    ),
+}
+
+
+def title(name: str) -> str:
+    """The display title of a score; its name if it has no definition."""
+    return _(DEFINITIONS[name].title) if name in DEFINITIONS else name
+
+
+def sentence(name: str) -> str:
+    """Definition, rule for zero division and source; "" without a definition."""
+    return DEFINITIONS[name].sentence() if name in DEFINITIONS else ""

@@ -1,0 +1,63 @@
+"""Actions on the selected run that start jobs: suggestions, and training again."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import _
+from workbench.operations import suggest as suggestions
+from workbench.operations import train
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.results.state import ResultsState
+
+
+def suggest(state: ResultsState, ids: tuple[int, ...] | None) -> None:
+    """Suggest labels for unlabelled documents (all, or the given ones) in the background."""
+    run, context = state.shown_run, state.context
+    state.update(busy=_("Predicting…"))
+
+    def suggested(found: Any, error: Exception | None) -> None:
+        state.update(busy="")
+        if error is not None:
+            context.fail(error)
+        elif not found.documents:
+            told = _(
+                "There is nothing left to label: all documents of this layer have been started."
+            )
+            context.note(told)
+        elif not found.suggestions:
+            context.note(suggestions.told(found))
+        else:
+            look = partial(context.go, "annotate", run=run.id, suggestions=True)
+            context.note(suggestions.told(found), look, action=_("Show suggestions"))
+
+    state.attempt(
+        suggestions.suggest,
+        state.project,
+        context.queue,
+        run,
+        suggested,
+        ids=ids,
+        background=state.background,
+    )
+
+
+def train_again(state: ResultsState) -> None:
+    """Train with the same settings on the current labels."""
+    old, context = state.shown_run, state.context
+    spec = context.attempt(train.again_spec, state.project, old.id)
+    if spec is None:
+        return
+
+    def prepared(found: Any) -> None:
+        started = context.attempt(
+            train.begin, state.project, context.queue, found, parent_id=old.id
+        )
+        if started is not None:
+            told = _("{name} was started with the settings of {old}.")
+            context.note(told.format(name=started.name, old=old.name))
+            context.go("train")
+
+    context.run(lambda: train.prepare(state.project, spec), prepared)
