@@ -27,6 +27,13 @@ def pair(folder: Path) -> Path:
     return folder
 
 
+def tagger(folder: Path) -> Path:
+    """A folder with a tagger as published."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(DATA / "tagger.pt", folder / "tagger.pt")
+    return folder
+
+
 def document(words: list[str], number: int = 0) -> Document:
     """A document with these tokens, separated by spaces."""
     tokens, start = [], 0

@@ -103,6 +103,7 @@ FAMILIES = (
     ),
     Row("awd_lstm", "awd_lstm", "awd_lstm", awd_lstm, "next", converts=()),
     Row("char_lm", "char_lm", "char_lm", flair_models.pair, converts=()),
+    Row("flair-tagger", "char_lm", "char_lm", flair_models.tagger, converts=("tag",)),
     Row("bilstm", "bilstm", "bilstm", stacked.make, converts=("tag",)),
 )
 TASKS = {"classify": "tone", "tag": "places"}

@@ -95,3 +95,20 @@ def test_only_a_crf_has_transitions_and_what_bio_forbids_is_minus_infinity():
     assert learned.step[outside, TAGS.index("I-A")] == -np.inf
     assert learned.step[outside, TAGS.index("B-A")] == 1.0
     assert learned.start[TAGS.index("I-B")] == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("tags", "spans"),
+    [
+        ("S-A O B-A I-A E-A", [(0, 1, "A"), (2, 5, "A")]),
+        ("B-A E-B O", [(0, 2, "A")]),  # the first word counts more
+        ("B-A E-B E-B", [(0, 3, "B")]),
+        ("I-A I-B", [(0, 1, "A"), (1, 2, "B")]),
+        ("E-A E-A <unk> I-A", [(0, 2, "A"), (3, 4, "A")]),
+        ("S-A E-A", [(0, 2, "A")]),
+    ],
+)
+def test_spans_of_published_tags_are_read_as_flair_reads_them(tags, spans):
+    found = tag_decoders.voted_spans(tags.split())
+
+    assert [(span.first, span.last, span.label) for span in found] == spans

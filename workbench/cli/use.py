@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.cli.output import Progress, as_json, emit, note, say, table
@@ -140,7 +139,7 @@ def _gold_told(same: bool, scores: dict[str, Any]) -> str:
 
 
 @click.command()
-@click.argument("run_or_folder", metavar="RUN_OR_FOLDER")
+@click.argument("run_or_model", metavar="RUN_OR_MODEL")
 @click.option(
     "--text", "texts", multiple=True, help=_("A text to predict; can be given several times.")
 )
@@ -158,8 +157,8 @@ def _gold_told(same: bool, scores: dict[str, Any]) -> str:
     "file",
     type=PROJECT,
     help=_(
-        "Project that contains the run. Without it, RUN_OR_FOLDER is the folder of a "
-        "fine-tuned model."
+        "Project that contains the run. Without it, RUN_OR_MODEL is the folder of a "
+        "fine-tuned model, or the name or path of a model that is trained for a task."
     ),
 )
 @click.option(
@@ -170,7 +169,7 @@ def _gold_told(same: bool, scores: dict[str, Any]) -> str:
 )
 @as_json
 def predict(
-    run_or_folder: str,
+    run_or_model: str,
     texts: tuple[str, ...],
     second: tuple[str, ...],
     source: Path | None,
@@ -178,7 +177,7 @@ def predict(
     device: str,
     as_json: bool,
 ) -> None:
-    """Predict with a run or the folder of a fine-tuned model. Prints one prediction per line, in
+    """Predict with a run or a fine-tuned model. Prints one prediction per line, in
     input order.
 
     With --json, each line is one object: text, label, scores, tokens, spans, cut. Can be used while
@@ -203,13 +202,15 @@ def predict(
         asked = predict_files.texts_to_documents(
             list(zip(texts, second, strict=True)) if second else texts
         )
-    model = _model(run_or_folder, file)
+    model, allow_pickle = _model(run_or_model, file)
     if told := predict.token_note(model, asked):
         note(_("Note: {told}").format(told=told))
     with session(None) as opened:
         progress = Progress(_("Predicting"), quiet=len(asked) < 100)
         rows = opened.ask(
-            lambda then: predict_files.ask(opened.queue, model, asked, then, device=device),
+            lambda then: predict_files.ask(
+                opened.queue, model, asked, then, device=device, allow_pickle=allow_pickle
+            ),
             heard=progress.heard,
         )
         progress.end()
@@ -222,19 +223,21 @@ def predict(
         emit(line) if as_json else say(_in_words(line))
 
 
-def _model(run_or_folder: str, file: Path | None) -> Path:
-    from workbench.operations import results, train
+def _model(run_or_model: str, file: Path | None) -> tuple[Path, bool]:
+    """The model of a run or the folder of one, or a model that is trained for a task; and whether
+    the user has allowed its pickle.
+    """
+    from workbench.models.spec import DESCRIPTION
+    from workbench.operations import models, results, train
 
     if file is not None:
         with reading(file) as project:
-            return train.model_folder(project, results.run_named(project, run_or_folder))
-    folder = Path(run_or_folder)
-    if not folder.is_dir():
-        raise WorkbenchError(
-            _("{name!r} is not a model folder.").format(name=run_or_folder),
-            hint=_("For a run of a project, add --project FILE."),
-        )
-    return folder
+            return train.model_folder(project, results.run_named(project, run_or_model)), False
+    folder = Path(run_or_model)
+    if (folder / DESCRIPTION).is_file():
+        return folder, False
+    card = models.trained(run_or_model)
+    return Path(card.path), card.pickled
 
 
 def _in_words(line: dict[str, Any]) -> str:

@@ -38,7 +38,8 @@ class Subject:
     """Loads what inspectors request, each part once.
 
     info: the card of the model. gives: what it provides to inspectors, see `spec.given`.
-    labels: of a run, in the order of its outputs. texts: how many texts a document has.
+    is_run: a run, or a published model that is trained for a task. labels: of a run, in the order
+    of its outputs. texts: how many texts a document has.
     """
 
     def __init__(self, folder: Path | str, *, device: str = "auto", allow_pickle: bool = False):
@@ -46,7 +47,7 @@ class Subject:
         self.folder, self._device = folders.located(folder), device
         self._allow_pickle = allow_pickle
         self.info = models.read_folder(self.folder, allow_pickle=allow_pickle)
-        self.is_run = (self.folder / models.DESCRIPTION).is_file()
+        self.is_run = (self.folder / models.DESCRIPTION).is_file() or bool(self.info.task)
         self.gives = spec.given(self.info.gives, self._answers() if self.is_run else None)
         self._eager: Encoder | None = None
         self._last: tuple[object, Predicted] | None = None
@@ -60,7 +61,12 @@ class Subject:
     @cached_property
     def predictor(self) -> Predictor:
         """The run with its task. Raises ModelError for a pretrained model."""
-        return Predictor.load(self.folder, self._device)
+        return self._predictor("sdpa")
+
+    def _predictor(self, attention: str) -> Predictor:
+        return Predictor.load(
+            self.folder, self._device, attention=attention, allow_pickle=self._allow_pickle
+        )
 
     @cached_property
     def language_model(self) -> LanguageModel:
@@ -98,7 +104,7 @@ class Subject:
 
     def _load(self, attention: str) -> Encoder:
         if self.is_run:
-            return Predictor.load(self.folder, self._device, attention=attention).encoder
+            return self._predictor(attention).encoder
         heads = {} if self.info.tokenizer else _HEADS
         head = next((head for head, given in heads.items() if given in self.info.gives), "")
         options = LoadOptions(head=head, attention=attention, allow_pickle=self._allow_pickle)

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from workbench.models.crf import Crf
 from workbench.models.spec import FamilyInfo, ModelInfo
 from workbench.runtime.inputs import EncodedInput, Preparer
 from workbench.text.document import Document
@@ -66,10 +67,10 @@ class FeatureSource:
 class LoadOptions:
     """How to load an encoder.
 
-    head: the library's own head to load with it ("sequence", "token", "mask", "next", "text",
-    "pretraining": mask and next sentence), "" for none; `outputs` are the names of its outputs,
-    `problem` their type ("single_label_…", "multi_label_classification") for other programs that
-    load the folder. Encoders without such a head ignore this.
+    head: the library's own head to load with it ("sequence", "token", "crf", "mask", "next",
+    "text", "pretraining": mask and next sentence), "" for none; `outputs` are the names of its
+    outputs, `problem` their type ("single_label_…", "multi_label_classification") for other
+    programs that load the folder. Encoders without such a head ignore this.
     seed: of newly initialized parameters. random: initialize all of them, so that only the
     architecture and the preparer of the folder are used.
     attention: "sdpa" or "eager"; dropouts replace the configured values while in memory.
@@ -97,6 +98,7 @@ class Encoder(nn.Module, ABC):
     second axis of arrays (B, N, …) that have no row per unit. max_length: maximum units per input.
     head: the library's head that was loaded with it, "" if there is none.
     label_texts: the loaded head scores classes as texts: `logits` are log-probabilities of labels.
+    in_transformers: its heads are those of transformers, which can load a saved folder.
     start: the unit that a decoder begins with, -1 without a decoder.
     pooling: how classifiers of whole texts pool its states by default, see `tasks.heads.pooling`.
     directions: in which a recurrent language model reads: "next", "previous" or both; () for all
@@ -110,6 +112,7 @@ class Encoder(nn.Module, ABC):
     max_length: int
     head: str = ""
     label_texts: bool = False
+    in_transformers: bool = True
     start: int = -1
     pooling: str = "mean"
     directions: tuple[str, ...] = ()
@@ -152,6 +155,11 @@ class Encoder(nn.Module, ABC):
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
         """Outputs of the loaded head: (B, L) of a sequence, (B, T, L) of tokens or words."""
         raise NotImplementedError(f"{type(self).__name__} has no head of its own")
+
+    @property
+    def crf(self) -> Crf | None:
+        """The transitions between the outputs of the loaded head "crf"."""
+        return None
 
     @property
     def gives_attention(self) -> bool:

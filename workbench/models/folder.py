@@ -12,7 +12,7 @@ from workbench.base import owned_folder
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
-from workbench.models.spec import DESCRIPTION, card
+from workbench.models.spec import DESCRIPTION, card, published
 
 
 def describe(folder: Path, description: Mapping[str, Any]) -> None:
@@ -35,13 +35,16 @@ def located(folder: Path | str) -> Path:
 def description(folder: Path | str) -> dict[str, Any]:
     """The description that a run writes beside its weights: task, layer, labels, max_length …
 
-    Changes nothing on disk. Raises ModelError if this is not the folder of a trained model.
+    A published model that is trained for a task has the same. Changes nothing on disk. Raises
+    ModelError for anything else.
     """
     path = Path(folder) / DESCRIPTION
     try:
         there = path.is_file()
     except OSError as error:
         raise _unreadable(folder, error) from error
+    if not there and (found := published(Path(folder))) is not None:
+        return found
     if not there:
         raise ModelError(
             _("{folder} is not a model trained with Glossbench: {file} is missing.").format(

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs import Run
 
-RUN_FILE = "glossbench.json"  # marks a model folder as that of a run
 Done = Callable[["Answer | None", "WorkbenchError | None"], None]
 Dispatch = Callable[[Callable[[], None]], None]
 
@@ -84,12 +83,13 @@ _TITLES = {
 
 
 def of_model(card: ModelInfo) -> Choice:
-    """A pretrained model."""
+    """A pretrained model; one that is trained for a task answers like a run."""
     title = next((_(text) for key, text in _TITLES.items() if key in card.gives), "{name}")
     return Choice(
         f"model {card.name}",
         title.format(name=card.name),
         card.path,
+        card.task,
         allow_pickle=card.pickled,
         gives=card.gives,
     )
@@ -127,7 +127,7 @@ def of_folder(name: str, settings: Settings | None = None) -> Choice:
     Raises ModelError if it is neither.
     """
     folder = Path(name)
-    if (folder / RUN_FILE).is_file():
+    if (folder / specs.DESCRIPTION).is_file():
         return Choice(f"folder {folder}", folder.name, str(folder), predict.task_of(folder))
     return of_model(models.find(name, settings))
 

@@ -85,6 +85,19 @@ def find(name: str, settings: Settings | None = None) -> ModelInfo:
     return found
 
 
+def trained(name: str, settings: Settings | None = None) -> ModelInfo:
+    """As `find`, of a published model that predicts as it is. Raises ModelError for any other."""
+    hint = _("For a run of a project, add --project FILE.")
+    if not Path(name).exists() and all(one.name != name for one in list(settings)):
+        raise ModelError(
+            _("{name!r} is not a model folder or the name of a model.").format(name=name), hint=hint
+        )
+    found = find(name, settings)
+    if not found.task:
+        raise ModelError(_("{model} is not trained for a task.").format(model=name), hint=hint)
+    return found
+
+
 def unfit(found: ModelInfo, task: str) -> str:
     """Why a usable model cannot be trained for a task; "" if it can."""
     missing = sorted(tasks.info(task).needs - {*found.gives})

@@ -15,6 +15,7 @@ from workbench.base.errors import Cancelled, JobFailed, ModelError
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
+from workbench.models.spec import DESCRIPTION, published
 from workbench.operations import train
 from workbench.operations.background import Background, here
 from workbench.operations.outcomes import PROMPT
@@ -153,6 +154,7 @@ class Question:
         about: Mapping[str, Any] | None = None,
         device: str = "auto",
         project: Path | None = None,
+        allow_pickle: bool = False,
     ):
         self.asked = asked
         self.folder = scratch.make("predict")
@@ -170,6 +172,7 @@ class Question:
             "input": str(given),
             "output": str(self.output),
             "device": device,
+            "allow_pickle": allow_pickle,
             "run": dict(about or {}),
         }
         self.spec = JobSpec(
@@ -253,7 +256,7 @@ ALIKE = (
 
 def task_of(folder: Path) -> str:
     """The task of the run in a folder. Raises ModelError if its description is damaged."""
-    path = folder / "glossbench.json"
+    path = folder / DESCRIPTION
     try:
         return str(json.loads(path.read_text(encoding="utf-8"))["task"])
     except (OSError, ValueError, TypeError, KeyError) as error:
@@ -263,10 +266,14 @@ def task_of(folder: Path) -> str:
 
 
 def options_of(folder: Path) -> Mapping[str, Any]:
-    """The settings that the run in a folder was trained with; {} if they cannot be read."""
+    """The settings that the run in a folder, or a published model, was trained with.
+
+    {} if they cannot be read.
+    """
     try:
-        raw = json.loads((folder / "glossbench.json").read_text(encoding="utf-8"))
-        return raw.get("options") or {}
+        if (found := published(folder)) is None:
+            found = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        return found.get("options") or {}
     except (OSError, ValueError, AttributeError):
         return {}  # loading the model reports the error
 
@@ -276,9 +283,7 @@ def token_note(model: Path, asked: Iterable[Document]) -> str:
     negligible.
     """
     try:
-        tokens = (
-            json.loads((model / "glossbench.json").read_text(encoding="utf-8")).get("tokens") or {}
-        )
+        tokens = json.loads((model / DESCRIPTION).read_text(encoding="utf-8")).get("tokens") or {}
         alike = float(tokens.get("alike", 1.0))
     except (OSError, ValueError, TypeError, AttributeError):
         return ""  # loading the model reports the error

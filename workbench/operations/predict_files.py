@@ -57,6 +57,7 @@ def ask(
     then: Then,
     *,
     device: str = "auto",
+    allow_pickle: bool = False,
     background: Background = here,
 ) -> Job | None:
     """Predict documents outside a project with a model folder.
@@ -67,7 +68,11 @@ def ask(
         then([], None)
         return None
     question = Question(
-        model, asked, title=_("Predict with {name}").format(name=model.name), device=device
+        model,
+        asked,
+        title=_("Predict with {name}").format(name=model.name),
+        device=device,
+        allow_pickle=allow_pickle,
     )
     return question.start(
         queue,

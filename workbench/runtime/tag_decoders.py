@@ -9,25 +9,33 @@ import numpy as np
 
 from workbench.runtime import decoding
 from workbench.runtime.crf import Transitions
+from workbench.text.schemes import TokenSpan
 
 # logits (W, L) of the words, whether each has a subword, bool (W,) → tag ids (W,) of a valid
 # BIO sequence and their scores (W,), 0 to 1. A word without a subword is O (id 0), with score 1.
 Decoder = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-def decoder(given: Mapping[str, Any], tags: Sequence[str]) -> Decoder:
+def decoder(given: Mapping[str, Any], tags: Sequence[str], labels: Sequence[str] = ()) -> Decoder:
     """The decoder that a trained model specifies in `decoder`, by default valid sequences.
 
+    tags: the outputs of the network. The tags of a published model ("tags" in `given`) follow a
+    scheme of their own; its decoder returns the BIO tags of the `labels`.
     Raises KeyError for an unknown decoder.
     """
-    return _DECODERS[given.get("decoder", "bio")](given, tags)
+    decide = _DECODERS[given.get("decoder", "bio")](given, tags)
+    return _published(decide, tags, labels) if "tags" in given else decide
 
 
 def transitions(given: Mapping[str, Any], tags: Sequence[str]) -> Transitions | None:
-    """The learned transition scores of a CRF; None for other decoders."""
+    """The learned transition scores of a CRF; None for other decoders.
+
+    Those of a published model are used as they are, with their own tags.
+    """
     if (raw := given.get("transitions")) is None:
         return None
-    return Transitions.from_json(raw, tags, decoding.bio_constraints(tuple(tags)))
+    allowed = None if "tags" in given else decoding.bio_constraints(tuple(tags))
+    return Transitions.from_json(raw, tags, allowed)
 
 
 def _greedy(given: Mapping[str, Any], tags: Sequence[str]) -> Decoder:
@@ -35,7 +43,7 @@ def _greedy(given: Mapping[str, Any], tags: Sequence[str]) -> Decoder:
         probabilities = _probabilities(logits, present)
         chosen = probabilities.argmax(axis=1) if len(logits) else np.zeros(0, np.int64)
         scores = probabilities[np.arange(len(chosen)), chosen]
-        return decoding.begun(chosen, tags), scores
+        return _valid(given, chosen, tags), scores
 
     return decide
 
@@ -60,9 +68,54 @@ def _crf(given: Mapping[str, Any], tags: Sequence[str]) -> Decoder:
         best = learned.best(logits[present])
         chosen[present] = best
         scores[present] = learned.marginals(logits[present])[np.arange(len(best)), best]
-        return decoding.begun(chosen, tags), scores
+        return _valid(given, chosen, tags), scores
 
     return decide
+
+
+def _valid(given: Mapping[str, Any], chosen: np.ndarray, tags: Sequence[str]) -> np.ndarray:
+    return chosen if "tags" in given else decoding.begun(chosen, tags)
+
+
+def _published(decide: Decoder, tags: Sequence[str], labels: Sequence[str]) -> Decoder:
+    """Tags of another scheme → BIO tags of the spans that flair reads from them."""
+    numbers = {tag: number for number, tag in enumerate(decoding.bio_tags(labels))}
+
+    def decided(logits: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        chosen, scores = decide(logits, present)
+        own = [tags[number] if here else "O" for number, here in zip(chosen, present, strict=True)]
+        found = np.zeros(len(own), np.int64)
+        for span in voted_spans(own):
+            found[span.first : span.last] = numbers[f"I-{span.label}"]
+            found[span.first] = numbers[f"B-{span.label}"]
+        return found, scores
+
+    return decided
+
+
+FIRST_VOTE = 1.1  # of the first word of a span; other words count 1
+
+
+def voted_spans(tags: Sequence[str]) -> list[TokenSpan]:
+    """The spans of BIOES or BIO tags, valid or not, with the label that most of their words have.
+
+    B-, S- and an I- of another label begin a span; E- and other tags continue it.
+    Source of the rules: flair 0.15, `flair.data.get_spans_from_bio`.
+    """
+    found: list[TokenSpan] = []
+    votes: dict[str, float] = {}
+    first, before = 0, ""
+    for place, tag in enumerate([*tags, "O"]):
+        prefix, label = decoding.split_tag(tag)
+        begins = prefix in ("B", "S") or (prefix == "I" and label != before)
+        if votes and (begins or label is None):
+            found.append(TokenSpan(first, place, max(votes, key=votes.__getitem__)))
+            votes = {}
+        if label is not None:
+            first = first if votes else place
+            votes[label] = votes.get(label, 0.0) + (FIRST_VOTE if begins else 1.0)
+        before = label or ""
+    return found
 
 
 _DECODERS: dict[str, Callable[[Mapping[str, Any], Sequence[str]], Decoder]] = {

@@ -98,9 +98,11 @@ class Model(nn.Module):
     def own_head(self) -> bool:
         """Whether `pipeline` of transformers has no task for the saved folder.
 
-        That is so for a head of ours, and for label texts, which it would only generate.
+        That is so for a head of ours or of another library, and for label texts, which it would
+        only generate.
         """
-        return self.head is not None or self.encoder.label_texts
+        has_pipeline = self.encoder.in_transformers and not self.encoder.label_texts
+        return self.head is not None or not has_pipeline
 
     def _states(self, inputs: Mapping[str, Tensor]) -> States:
         """Those given as STATES, else of the encoder. Given are the layers that the head reads."""
@@ -123,7 +125,7 @@ class Model(nn.Module):
         Our own heads may have a class attribute `rate_factors`, name of a parameter → factor.
         """
         found = {}
-        for module in (self.head, self.layers):
+        for module in (self.head, self.layers, self.encoder.crf):
             named = dict(module.named_parameters()) if module is not None else {}
             factors: Mapping[str, float] = getattr(module, "rate_factors", {})
             found.update({id(named[name]): factor for name, factor in factors.items()})
@@ -148,7 +150,7 @@ class Task(ABC):
     loss_targets: Mapping[str, str]
 
     def uses_native(self, options: Mapping[str, Any]) -> bool:
-        """Whether the library's head can be used with these settings."""
+        """Whether the library's head `native` can be used with these settings."""
         return bool(self.native)
 
     def natives(self, options: Mapping[str, Any]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +33,17 @@ def task_of(task: str) -> Task:
 
 @dataclass(frozen=True)
 class Setting:
-    """The settings that a network is built from."""
+    """The settings that a network is built from. decoder: of one that was trained."""
 
     task: Task
     labels: Sequence[str]
     options: Mapping[str, Any]
     seed: int = 0
+    decoder: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        return self.task.info.output_names(self.labels)
+        return self.task.info.output_names(self.labels, self.decoder)
 
     @property
     def lm_weight(self) -> float:
@@ -122,7 +123,8 @@ def _layer_weights(model: Model) -> dict[str, Tensor]:
 
 def load(folder: Path | str, setting: Setting, options: LoadOptions | None = None) -> Model:
     """Loads the files of `save`. Raises ModelError if they are missing or damaged."""
-    info, options = models.read_folder(folder), options or LoadOptions()
+    options = options or LoadOptions()
+    info = models.read_folder(folder, allow_pickle=options.allow_pickle)
     path = Path(folder) / HEAD
     if not path.is_file() and (native := native_head(info, setting)):
         options = setting.native(options, native)

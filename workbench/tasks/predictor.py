@@ -98,16 +98,30 @@ class Predictor:
 
     @classmethod
     def load(
-        cls, folder: Path | str, device: str = "auto", *, attention: str = "sdpa"
+        cls,
+        folder: Path | str,
+        device: str = "auto",
+        *,
+        attention: str = "sdpa",
+        allow_pickle: bool = False,
     ) -> Predictor:
-        """Raises ModelError if the folder is not a trained model, SpecError for a wrong device."""
+        """A run, or a published model that is trained for a task.
+
+        Raises ModelError if there is none, SpecError for a wrong device.
+        """
         folder = folders.located(folder)
         description = folders.description(folder)
         task = models.task_of(description["task"])
         labels = tuple(description["labels"])
         where = devices.pick(device)
-        setting = models.Setting(task, labels, description.get("options") or {})
-        model = models.load(folder, setting, LoadOptions(attention=attention))
+        setting = models.Setting(
+            task,
+            labels,
+            description.get("options") or {},
+            decoder=description.get("decoder") or {},
+        )
+        options = LoadOptions(attention=attention, allow_pickle=allow_pickle)
+        model = models.load(folder, setting, options)
         model.to(where).eval()
         return cls(task, model, labels, int(description["max_length"]), description)
 
@@ -223,13 +237,17 @@ def run(
     """Job target.
 
     params: model (folder), input (JSON lines), output (JSON lines, in the order of the input),
-    device.
+    device, allow_pickle.
 
     Yields {"kind": "progress", "done"}; incomplete documents count by their fraction. "stop" ends
     after the current documents. Returns {"documents", "cut", "output", "device", "stopped"}.
     """
     devices.use_threads()
-    predictor = Predictor.load(params["model"], params.get("device", "auto"))
+    predictor = Predictor.load(
+        params["model"],
+        params.get("device", "auto"),
+        allow_pickle=bool(params.get("allow_pickle")),
+    )
     output, done, cut, stopped = Path(params["output"]), 0, 0, False
     yield {"kind": "progress", "done": 0}
     with open(output, "w", encoding="utf-8", newline="\n") as file:

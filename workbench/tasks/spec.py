@@ -126,8 +126,13 @@ class TaskInfo(ABC):
     def fits(self, layer: Layer) -> bool:
         return layer.kind in self.layer_kinds and layer.texts == self.texts
 
-    def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
-        """Names of the network's outputs, in order (`id2label`)."""
+    def output_names(
+        self, labels: Sequence[str], decoder: Mapping[str, Any] | None = None
+    ) -> tuple[str, ...]:
+        """Names of the network's outputs, in order (`id2label`).
+
+        decoder: as for `decode`, of a published model that may have other outputs than our own.
+        """
         return tuple(labels)
 
     def conflict(self, options: Mapping[str, Any]) -> tuple[str, str] | None:

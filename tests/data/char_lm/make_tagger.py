@@ -32,7 +32,9 @@ def tagger(name: str, **options) -> SequenceTagger:
     labels.span_labels = True
     for label in ("PER", "LOC"):
         labels.add_item(label)
-    made = SequenceTagger(StackedEmbeddings([static, *parts]), labels, "ner", **options)
+    alone = options.pop("alone", False)
+    embeddings = parts[1] if alone else StackedEmbeddings([static, *parts])
+    made = SequenceTagger(embeddings, labels, "ner", **options)
     for key, parameter in made.named_parameters():
         if not key.startswith("embeddings") and "transitions" not in key:
             torch.nn.init.normal_(parameter, std=0.3)
@@ -50,10 +52,11 @@ def kept_output(module: torch.nn.Module) -> Iterator[list[torch.Tensor]]:
 
 
 def main() -> None:
-    arrays, tags = {}, {}
+    arrays, tags, spans = {}, {}, {}
     for name, options in {
         "tagger": {"hidden_size": 9, "rnn_layers": 2},
         "tagger_softmax": {"hidden_size": 7, "use_crf": False, "reproject_embeddings": False},
+        "tagger_gru": {"hidden_size": 5, "rnn_type": "GRU", "tag_format": "BIO", "alone": True},
     }.items():
         made = tagger(name, **options)
         tags[name] = made.label_dictionary.get_items()
@@ -68,8 +71,17 @@ def main() -> None:
             found = [token.get_label("ner").value for token in sentence]
             order = {tag: place for place, tag in enumerate(tags[name])}
             arrays[f"{name}/{number}/tags"] = np.array([order[tag] for tag in found])
+            made.predict(sentence)
+            spans.setdefault(name, []).append(
+                [
+                    [span.start_position, span.end_position, span.get_label("ner").value]
+                    for span in sentence.get_spans("ner")
+                ]
+            )
     np.savez_compressed(HERE / "tagger.npz", **arrays)
-    (HERE / "tagger.json").write_text(json.dumps(tags, indent=1) + "\n", encoding="utf-8")
+    (HERE / "tagger.json").write_text(
+        json.dumps({**tags, "spans": spans}, indent=1) + "\n", encoding="utf-8"
+    )
 
 
 main()

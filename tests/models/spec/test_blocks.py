@@ -182,7 +182,7 @@ def test_every_architecture_is_divided_as_its_library_builds_it(kind):
         ("awd_lstm/v07", ["Embeddings", *["Layers"] * 3, "Language model head"]),
         ("awd_lstm/untied", ["Embeddings", *["Layers"] * 3, "Language model head"]),
         ("char_lm/forward.pt", ["Embeddings", "Layers", "Language model head"]),
-        ("char_lm/tagger.pt", ["Embeddings", "Layers", "Layers"]),
+        ("char_lm/tagger.pt", ["Embeddings", "Projection", *["Layers"] * 4, "Task head"]),
     ],
 )
 def test_the_blocks_of_recurrent_models_hold_all_their_parameters(path, titles):

@@ -124,6 +124,6 @@ def test_a_span_whose_first_word_has_no_subword_begins_at_the_next(subwords):
     assert [TAGS[one] for one in tags[0][1:]] == ["B-P", "O", "B-Q"]
 
 
-@pytest.mark.parametrize("decoder, native", [("greedy", True), ("bio", True), ("crf", False)])
-def test_only_a_crf_needs_a_head_of_its_own(decoder, native):
-    assert TASK.uses_native({"decoder": decoder}) is native
+@pytest.mark.parametrize("decoder, head", [("greedy", "token"), ("bio", "token"), ("crf", "crf")])
+def test_a_crf_is_a_head_of_its_own(decoder, head):
+    assert TASK.natives({"decoder": decoder}) == (head,)

@@ -162,7 +162,7 @@ def check_folder(
     original = yield from _reference(predictor, documents)
     prepared = predictor.prepare(documents)
     if ask is None:
-        own_head = predictor.model.head is not None
+        own_head = predictor.model.head is not None or not predictor.encoder.in_transformers
         ask = (
             first_window(Predictor.load(folder, "cpu"))
             if own_head

@@ -25,10 +25,8 @@ class TokenScoresInspector:
     ) -> TokenLabels:
         (document,) = documents
         found = subject.predicted(document)
-        inputs, names = (
-            found.prepared.inputs,
-            subject.predictor.task.info.output_names(subject.labels),
-        )
+        inputs, predictor = found.prepared.inputs, subject.predictor
+        names = predictor.task.info.output_names(subject.labels, predictor.decoder)
         words = words_of(document, 1)
         rows = [token_rows(one, document, words, subject.preparer) for one in inputs]
         scores = [decoding.softmax(one["logits"]) for one in found.logits]

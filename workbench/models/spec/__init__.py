@@ -16,6 +16,7 @@ from workbench.models.spec.places import (
     DESCRIPTION,
     cached,
     known_architectures,
+    published,
     repository_of,
     starters,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "new_model",
     "new_models",
     "preparer",
+    "published",
     "read_folder",
     "repository_of",
     "shapes",

@@ -29,7 +29,7 @@ STATES = {
 }
 _LAYER = re.compile(
     r"(?:^|\.)(?:layers?|h|blocks?|albert_layer_groups|rnns|attentions|ffns|layer_norm[12])"
-    r"\.(\d+)\.|\.Cell(\d+)\.|_l(\d+)$"
+    r"\.(\d+)\.|\.Cell(\d+)\.|_l(\d+)(?:_reverse)?$"
 )
 _ATTENTION = N_("Query, key, value, output")
 _CROSS_ATTENTION = N_("Cross-attention")
@@ -62,9 +62,9 @@ _BLOCKS = (
         ),
         _LM_HEAD,
     ),
-    (re.compile(r"^(classifier|score|qa_outputs|pre_classifier)\b"), N_("Task head")),
+    (re.compile(r"^(classifier|score|qa_outputs|pre_classifier|linear|crf)\b"), N_("Task head")),
     (re.compile(r"^cnn_high"), N_("Highway layers")),
-    (re.compile(r"^(cnn_proj|proj|embeddings_project)\b"), N_("Projection")),
+    (re.compile(r"^(cnn_proj|proj|embeddings_project|embedding2nn)\b"), N_("Projection")),
     (re.compile(r"^cnn\b"), N_("Character CNN")),
     (
         re.compile(

@@ -39,7 +39,8 @@ class ModelInfo:
     gives: outputs for tasks and inspectors, keys of GIVES or words of a plugin.
     problems: empty for a usable model. untrusted: the weights are pickled and the user has not
     confirmed them, which is also a problem. files: name and bytes, largest first.
-    labels: of a model that already has a head. projections: linear modules that compute queries
+    labels: of a model that already has a head. task: what a published model is trained for, so that
+    it predicts like a run; "" for none. projections: linear modules that compute queries
     and values, each the suffix of a full name; empty if unknown. tokenizer: the file that it is
     read or converted from.
     origin: starter, folder, cache or run. downloaded: into the cache by Glossbench, which may
@@ -72,6 +73,7 @@ class ModelInfo:
     downloaded: bool = False
     learning_rate: float = 0.0
     notes: tuple[str, ...] = ()
+    task: str = ""
 
     @property
     def usable(self) -> bool:
@@ -153,6 +155,13 @@ class FamilyInfo(ABC):
         Must not import torch, as exported folders are used without it. Raises ModelError if files
         are missing or damaged.
         """
+
+    def trained(self, path: Path) -> dict[str, Any] | None:
+        """What glossbench.json would state of a published model with `ModelInfo.task`.
+
+        At least task, labels, max_length, options and decoder. None for other models.
+        """
+        return None
 
     def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
         """Name → shape of the weights, from the headers of the files; empty if unknown."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from workbench.base import paths
 from workbench.base.registry import registry
@@ -12,6 +13,20 @@ from workbench.models.spec.cards import card
 from workbench.models.spec.info import ModelInfo
 
 DESCRIPTION = "glossbench.json"  # beside the weights of a trained model: task, labels …
+
+
+def published(path: Path) -> dict[str, Any] | None:
+    """What DESCRIPTION would state of a published model that predicts as it is.
+
+    None for all others, runs included.
+    """
+    if (path / DESCRIPTION).is_file():
+        return None
+    found = card(path, allow_pickle=True)
+    if not found.usable or not found.task:
+        return None
+    described: dict[str, Any] | None = registry().info("family", found.family).trained(path)
+    return described
 
 
 def known_architectures() -> frozenset[str]:

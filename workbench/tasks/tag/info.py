@@ -79,10 +79,12 @@ class TagInfo(WordTask):
     )
     least_labels = 1
 
-    def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
+    def output_names(
+        self, labels: Sequence[str], decoder: Mapping[str, Any] | None = None
+    ) -> tuple[str, ...]:
         from workbench.runtime.decoding import bio_tags
 
-        return bio_tags(labels)
+        return tuple((decoder or {}).get("tags") or bio_tags(labels))
 
     def gold(self, record: Record, layer: str) -> SpanGold:
         """A submitted document without spans is a true negative.
@@ -109,12 +111,13 @@ class TagInfo(WordTask):
         from workbench.runtime import decoding, tag_decoders
         from workbench.runtime.words import word_logits
 
-        tags, tokens = self.output_names(labels), [found["logits"] for found in logits]
-        decide = tag_decoders.decoder(decoder, tags)
+        outputs, tags = self.output_names(labels, decoder), self.output_names(labels)
+        tokens = [found["logits"] for found in logits]
+        decide = tag_decoders.decoder(decoder, outputs, labels)
         found = []
         for number, document in enumerate(prepared.documents):
             where = prepared.alignments[number]
-            rows = word_logits(tokens, prepared.first(number), where, len(tags))
+            rows = word_logits(tokens, prepared.first(number), where, len(outputs))
             chosen, scores = decide(rows, where.window >= 0)
             borders = prepared.words[number]
             found.append(decoding.words_and_spans(document.text, borders, chosen, scores, tags))
@@ -133,7 +136,7 @@ class TagInfo(WordTask):
     def transitions(self, labels: Sequence[str], decoder: Mapping[str, Any]) -> Transitions | None:
         from workbench.runtime import tag_decoders
 
-        return tag_decoders.transitions(decoder, self.output_names(labels))
+        return tag_decoders.transitions(decoder, self.output_names(labels, decoder))
 
     def shifted(self, prepared: Prepared, golds: Sequence[SpanGold]) -> int:
         count = 0

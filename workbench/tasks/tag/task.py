@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.models.base import Encoder
+from workbench.models.crf import Crf
 from workbench.runtime import decoding
 from workbench.runtime.decoding import Alignment
 from workbench.runtime.inputs import Prepared
@@ -32,9 +33,9 @@ class Tagging(Task):
     native = "token"
     loss_targets = {"task": "tags"}
 
-    def uses_native(self, options: Mapping[str, Any]) -> bool:
-        """The library's head scores each word independently."""
-        return not _is_crf(options)
+    def natives(self, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """The head "token" scores each word independently."""
+        return ("crf",) if _is_crf(options) else ("token",)
 
     def head(
         self, encoder: Encoder, labels: Sequence[str], options: Mapping[str, Any]
@@ -76,8 +77,8 @@ class Tagging(Task):
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
         if "edges" in targets:
-            head = cast(CrfHead, model.head)
-            return {"task": Loss(*head.loss(logits["logits"], targets["tags"], targets["edges"]))}
+            loss = _crf_of(model).loss(logits["logits"], targets["tags"], targets["edges"])
+            return {"task": Loss(*loss)}
         tags = targets["tags"].flatten()  # (B, T) → (B * T)
         total = F.cross_entropy(
             logits["logits"].flatten(0, 1), tags, ignore_index=IGNORED, reduction="sum"
@@ -87,10 +88,13 @@ class Tagging(Task):
     def decoder(self, model: Model, options: Mapping[str, Any]) -> dict[str, Any]:
         chosen = {"decoder": options.get("decoder", "bio")}
         return (
-            {**chosen, "transitions": cast(CrfHead, model.head).transitions()}
-            if _is_crf(options)
-            else chosen
+            {**chosen, "transitions": _crf_of(model).transitions()} if _is_crf(options) else chosen
         )
+
+
+def _crf_of(model: Model) -> Crf:
+    """That of our head, else of the library's."""
+    return cast(Crf, model.encoder.crf if model.head is None else model.head)
 
 
 def _is_crf(options: Mapping[str, Any]) -> bool:

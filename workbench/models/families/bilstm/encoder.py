@@ -8,9 +8,9 @@ from typing import cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from workbench.models.base import Encoder, FeatureSource, Parts, States
+from workbench.models.bidirectional import BidirectionalLstm, LockedDropout, WordDropout
 from workbench.models.families.bilstm.embeddings import (
     CharacterCnn,
     FrozenModel,
@@ -18,7 +18,6 @@ from workbench.models.families.bilstm.embeddings import (
     WordTable,
 )
 from workbench.models.families.bilstm.info.config import MIX, SECOND, Config
-from workbench.models.recurrent import backwards, lstm, reordered
 from workbench.models.spec import ModelInfo
 from workbench.runtime.inputs import MASK
 from workbench.runtime.preparers.stacked import END, FIRST, UNITS, StackedWords, array
@@ -56,7 +55,8 @@ class BilstmEncoder(Encoder):
         self.layers = nn.ModuleList()
         for number in range(config.lstm_layers):
             beside = sum(p.width for p, late in zip(parts, self.late, strict=True) if late)
-            self.layers.append(BidirectionalLstm(below + (beside if number == 1 else 0), config))
+            below += beside if number == 1 else 0
+            self.layers.append(BidirectionalLstm(below, config.lstm_width))
             below = config.width
         self.word_dropout = WordDropout(config.word_dropout)
         self.dropout = LockedDropout(config.locked_dropout)
@@ -130,70 +130,6 @@ class BilstmEncoder(Encoder):
         key = f"{self.config.parts[number].sha256}-{part.layers}-{part.subwords}"
         width = part.width * (part.count if part.layers == MIX else 1)
         return FeatureSource(array(number, FEATURES), tuple(names), key, width, compute)
-
-
-class BidirectionalLstm(nn.Module):
-    """One layer, (B, T, I) → (B, T, 2H), zeros at padding."""
-
-    def __init__(self, below: int, config: Config):
-        super().__init__()
-        self.lstm = nn.LSTM(below, config.lstm_width, batch_first=True, bidirectional=True)
-        for name, weight in self.lstm.named_parameters():
-            if name.startswith("weight_hh"):
-                for gate in weight.data.chunk(4):
-                    nn.init.orthogonal_(gate)
-            elif name.startswith("weight_ih"):
-                nn.init.xavier_uniform_(weight)
-            else:
-                nn.init.zeros_(weight)
-
-    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
-        if torch.compiler.is_exporting():
-            return self.padded(states, mask)
-        lengths = mask.sum(1).clamp(min=1).cpu()
-        packed = pack_padded_sequence(states, lengths, batch_first=True, enforce_sorted=False)
-        states, _lengths = pad_packed_sequence(
-            self.lstm(packed)[0], batch_first=True, total_length=states.shape[1]
-        )
-        return states
-
-    def padded(self, states: Tensor, mask: Tensor) -> Tensor:
-        """The same over padded texts, in a form that exports."""
-        weights, width = list(self.lstm.parameters()), self.lstm.hidden_size
-        order = backwards(mask)
-        forward, _memory = lstm(states, None, weights[:4], width=width)
-        reverse, _memory = lstm(reordered(states, order), None, weights[4:], width=width)
-        both = torch.cat([forward, reordered(reverse, order)], -1)
-        return both * mask.unsqueeze(-1)
-
-
-class WordDropout(nn.Module):
-    """Replaces all features of a word by zeros, without scaling."""
-
-    def __init__(self, p: float):
-        super().__init__()
-        self.p = p
-
-    def forward(self, states: Tensor) -> Tensor:
-        if not self.training or not self.p:
-            return states
-        keep = torch.rand(states.shape[:2], device=states.device) >= self.p
-        return states * keep.unsqueeze(-1)
-
-
-class LockedDropout(nn.Module):
-    """The same mask at all words of a text. Source: Gal and Ghahramani 2016."""
-
-    def __init__(self, p: float):
-        super().__init__()
-        self.p = p
-
-    def forward(self, states: Tensor) -> Tensor:
-        if not self.training or not self.p:
-            return states
-        shape = (states.shape[0], 1, states.shape[2])
-        keep = (torch.rand(shape, device=states.device) >= self.p).to(states.dtype)
-        return states * keep / (1 - self.p)
 
 
 def _is_late(part: Embedding) -> bool:

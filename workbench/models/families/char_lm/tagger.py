@@ -1,91 +1,153 @@
-"""The layers of a SequenceTagger of flair above its embeddings, with our form of a CRF."""
+"""A SequenceTagger of flair: language models and static vectors, a recurrent network, tags."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from workbench.models.families.char_lm.info.taggers import START, STOP, StaticVectors, TaggerFile
+from workbench.models import folder as folders
+from workbench.models.base import Encoder, FeatureSource, Parts, States
+from workbench.models.bidirectional import (
+    BidirectionalGru,
+    BidirectionalLstm,
+    LockedDropout,
+    WordDropout,
+)
+from workbench.models.crf import Crf
+from workbench.models.families.char_lm.encoder import CharacterEncoder
+from workbench.models.families.char_lm.info.taggers import StaticVectors, TaggerFile
+from workbench.models.spec import ModelInfo
+from workbench.runtime.decoding import bio_constraints
+from workbench.runtime.inputs import MASK
+from workbench.runtime.preparers.tagged_texts import TaggedTexts, rows
+
+EMBEDDINGS = "embeddings"  # the array that replaces all others
+BETWEEN = 0.5  # dropout between recurrent layers
 
 
-class Tagger(nn.Module):
-    """Embeddings of words → emissions of tags.
+class TaggerEncoder(Encoder):
+    """Layer 0: the embeddings of all parts, concatenated in the order of `file.parts` (without
+    recurrent layers after the reprojection); then [forward; backward] of each recurrent layer.
 
-    tables: the static vectors, in the order in which they occur in `sizes.parts`.
+    The embeddings stay frozen, as flair keeps them. outputs: the tags that `linear` scores. rest:
+    what the file holds besides the weights.
     """
 
-    def __init__(self, sizes: TaggerFile, weights: Mapping[str, Tensor]):
+    preparer: TaggedTexts
+    in_transformers = False
+
+    def __init__(
+        self,
+        info: ModelInfo,
+        file: TaggerFile,
+        preparer: TaggedTexts,
+        words: CharacterEncoder,
+        rest: Mapping[str, Any],
+    ):
         super().__init__()
-        self.sizes = sizes
-        statics = [one for one in sizes.parts if isinstance(one, StaticVectors)]
+        self.info, self.file, self.preparer, self.rest = info, file, preparer, rest
+        self.max_length = info.max_length
+        self.words = words
         self.tables = nn.ModuleList(
-            nn.Embedding.from_pretrained(weights[one.place].float()) for one in statics
+            nn.Embedding(len(one.words) + 1, one.width) for one in file.statics
         )
-        self.reprojection = nn.Linear(sizes.width, sizes.width) if sizes.reprojects else None
-        self.rnn: nn.LSTM | nn.GRU | None = None
-        if sizes.layers:
-            kind = nn.LSTM if sizes.recurrent == "LSTM" else nn.GRU
-            self.rnn = kind(
-                sizes.width, sizes.hidden, sizes.layers, batch_first=True, bidirectional=True
-            )
-        self.linear = nn.Linear(2 * sizes.hidden or sizes.width, len(sizes.tags))
-        self._fill(weights)
-        self._transitions = weights["crf.transitions"].float() if sizes.crf else None
+        self.dropout, self.word_dropout = nn.Dropout(file.dropout), WordDropout(file.word_dropout)
+        self.locked_dropout = LockedDropout(file.locked_dropout)
+        self.reprojection = nn.Linear(file.width, file.width) if file.reprojects else None
+        kind = BidirectionalGru if file.recurrent == "GRU" else BidirectionalLstm
+        self.layers = nn.ModuleList(
+            kind(2 * file.hidden if number else file.width, file.hidden)
+            for number in range(file.layers)
+        )
+        self.directions = ("next", "previous") if file.layers else ()
+        self.between = nn.Dropout(BETWEEN)
+        self.set_head(file.outputs, crf=file.crf)
+        lookups = [rows(table) for table in range(len(self.tables))]
+        self.input_names = (*lookups, *words.input_names)
+        self.input_axes = words.input_axes
 
-    def _fill(self, weights: Mapping[str, Tensor]) -> None:
-        places = {"embedding2nn": self.reprojection, "rnn": self.rnn, "linear": self.linear}
-        for place, module in places.items():
-            if module is not None:
-                module.load_state_dict(
-                    {name: weights[f"{place}.{name}"].float() for name in module.state_dict()}
-                )
+    def set_head(self, outputs: Sequence[str], *, crf: bool) -> None:
+        """A new linear layer and new transitions for other outputs."""
+        self.outputs = tuple(outputs)
+        self.linear = nn.Linear(self.width, len(self.outputs))
+        # The scores of the file are used as they are.
+        allowed = None if self.outputs == self.file.outputs else bio_constraints(self.outputs)
+        self.chain = Crf(len(self.outputs), constraints=allowed) if crf else None
 
-    def vectors(self, table: int, words: list[str]) -> Tensor:
-        """Static vectors (T, width) of words from table number `table`; zeros if unknown."""
-        statics = [one for one in self.sizes.parts if isinstance(one, StaticVectors)]
-        known = statics[table].words
-        rows = torch.tensor([_row(word, known) for word in words])
-        found: Tensor = self.tables[table](rows)
+    @property
+    def width(self) -> int:
+        return self.file.states
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return (self.file.width, *(2 * self.file.hidden,) * self.file.layers)
+
+    @property
+    def feed_forward(self) -> int:
+        return self.file.hidden or self.file.width
+
+    @property
+    def crf(self) -> Crf | None:
+        return self.chain
+
+    def train(self, mode: bool = True) -> TaggerEncoder:
+        """The language models stay in eval mode."""
+        super().train(mode)
+        self.words.eval()
+        return self
+
+    def forward(self, inputs: Mapping[str, Tensor]) -> States:
+        mask = inputs[MASK].bool()
+        given = inputs.get(EMBEDDINGS)
+        embedded = self.embedded(inputs) if given is None else given
+        states = self.locked_dropout(self.word_dropout(self.dropout(embedded)))
+        if self.reprojection is not None:
+            states = self.reprojection(states)
+        layers = [embedded if len(self.layers) else states]
+        for number, layer in enumerate(self.layers):
+            layers.append(layer(self.between(states) if number else states, mask))
+            states = layers[-1]
+        layers[-1] = self.locked_dropout(self.dropout(layers[-1]))
+        return States(tuple(layers), mask, None)
+
+    def embedded(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """(B, T, W): the embeddings of all parts, zeros at padding."""
+        own = {name: inputs[name] for name in self.words.input_names}
+        with torch.no_grad():
+            states = self.words(own).layers[-1]
+            widths = [self.words.model(one).width for one in self.words.directions]
+            read = dict(zip(self.words.directions, states.split(widths, -1), strict=True))
+            tables = iter(enumerate(self.tables))
+            found = []
+            for part in self.file.parts:
+                if isinstance(part, StaticVectors):
+                    number, table = next(tables)
+                    found.append(table(inputs[rows(number)]))
+                else:
+                    found.append(read[part.direction])
+            return torch.cat(found, -1) * inputs[MASK].unsqueeze(-1)
+
+    def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        found: Tensor = self.linear(self(inputs).layers[-1])
         return found
 
-    def forward(self, embeddings: Tensor, lengths: Tensor) -> Tensor:
-        """(B, T, width) in the order of `sizes.parts`, lengths (B,) → emissions (B, T, tags)."""
-        hidden = self.reprojection(embeddings) if self.reprojection is not None else embeddings
-        if self.rnn is not None:
-            packed = pack_padded_sequence(
-                hidden, lengths.cpu(), batch_first=True, enforce_sorted=False
-            )
-            hidden, _lengths = pad_packed_sequence(self.rnn(packed)[0], batch_first=True)
-        found: Tensor = self.linear(hidden)
-        return found
+    def sources(self) -> tuple[FeatureSource, ...]:
+        key = f"{folders.sha256(Path(self.info.path))}-embeddings"
+        names = tuple(name for name in self.input_names if name != MASK)
+        return (FeatureSource(EMBEDDINGS, names, key, self.file.width, self.embedded),)
 
-    def crf(self) -> dict[str, Any]:
-        """Transition scores as `runtime.crf.Transitions.from_json` reads them.
-
-        flair has transitions[to, from] with START and STOP among the tags; ours has step[from, to]
-        and own scores of the first and last tag. START and STOP remain as tags, as in flair's
-        search. Raises ValueError for a tagger without a CRF.
-        """
-        if self._transitions is None:
-            raise ValueError("this tagger has no CRF")
-        tags = self.sizes.tags
-        start, stop = tags.index(START), tags.index(STOP)
-        return {
-            "start": self._transitions[:, start].tolist(),
-            "step": self._transitions.T.tolist(),
-            "end": self._transitions[stop].tolist(),
-        }
-
-
-def _row(word: str, known: Mapping[str, int]) -> int:
-    """As flair looks words up: as written, in lower case, with digits as # or 0."""
-    lower = word.lower()
-    for one in (word, lower, re.sub(r"\d", "#", lower), re.sub(r"\d", "0", lower)):
-        if one in known:
-            return known[one]
-    return len(known)
+    def parts(self) -> Parts:
+        low = self.reprojection or nn.Identity()
+        head = [] if self.head else [self.linear, *([self.chain] if self.chain else [])]
+        frozen = nn.ModuleList([self.words, self.tables, *head])
+        return Parts(
+            tuple(low.parameters()),
+            tuple(tuple(layer.parameters()) for layer in self.layers),
+            (),
+            (low, *self.layers),
+            frozen=tuple(frozen.parameters()),
+        )

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
 from workbench.models.families.char_lm.info import creation, reading
 from workbench.models.families.char_lm.info.files import TABLES
+from workbench.models.families.char_lm.info.taggers import LONGEST
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
 
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
 
 _OTHERS = ("config.json", "model.safetensors", "pytorch_model.bin")  # of a transformer
-LONGEST = 10_000  # words per input; the state itself has no limit
 
 
 class CharacterLmInfo(FamilyInfo):
@@ -51,9 +51,9 @@ class CharacterLmInfo(FamilyInfo):
             "",
             str(path),
             architecture=self.id,
-            parameters=sum(model.parameters for model in models),
-            layers=max((model.layers for model in models), default=0),
-            width=sum(model.states for model in models),
+            parameters=tagger.parameters if tagger else sum(one.parameters for one in models),
+            layers=tagger.layers if tagger else max((one.layers for one in models), default=0),
+            width=tagger.states if tagger else sum(model.states for model in models),
             vocabulary=max((model.size for model in models), default=0),
             max_length=LONGEST,
             gives=("states", *predicted),
@@ -62,45 +62,55 @@ class CharacterLmInfo(FamilyInfo):
             problems=tuple(problems),
             untrusted=not trusted,
             labels=tagger.labels if tagger is not None else (),
+            task=tagger.task if tagger is not None else "",
             notes=(tagger.note(),) if tagger is not None else (),
         )
 
+    def trained(self, path: Path) -> dict[str, Any] | None:
+        tagger = reading.read(path, []).tagger
+        return tagger.description() if tagger is not None else None
+
     def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
-        models = reading.read(path, []).models
-        several = len(models) > 1
-        return {
+        found = reading.read(path, [])
+        models, above = found.models, found.tagger.above() if found.tagger is not None else {}
+        several = len(models) > 1 or found.tagger is not None
+        below = {
             f"{model.direction}.{name}" if several else name: shape
             for model in models
             for name, shape in model.shapes.items()
         }
+        return {**below, **above}
 
     def weight_files(self, path: Path) -> tuple[Path, ...]:
         return tuple(reading.candidates(path))
 
     def preparer(self, path: Path) -> Preparer:
         from workbench.runtime.preparers.character_texts import CharacterTable, CharacterTexts
+        from workbench.runtime.preparers.tagged_texts import WORDS, TaggedTexts
 
         if (path / TABLES).is_file():
+            kind = TaggedTexts if (path / WORDS).is_file() else CharacterTexts
             try:
-                return CharacterTexts.load(path / TABLES)
+                return kind.load(path / TABLES)
             except (OSError, ValueError) as error:
                 raise ModelError(
                     _("{path} cannot be read: {error}.").format(path=path / TABLES, error=error)
                 ) from error
         problems: list[str] = []
-        models = reading.read(path, problems).models
-        if not models:
+        found = reading.read(path, problems)
+        if not found.models:
             raise ModelError(
                 _("{path} is not a usable model: {problems}.").format(
                     path=path, problems="; ".join(problems)
                 )
             )
-        return CharacterTexts(
-            {
-                model.direction: CharacterTable(model.ids, model.size, model.delimiter)
-                for model in models
-            }
-        )
+        tables = {
+            model.direction: CharacterTable(model.ids, model.size, model.delimiter)
+            for model in found.models
+        }
+        if found.tagger is None:
+            return CharacterTexts(tables)
+        return TaggedTexts(tables, [one.words for one in found.tagger.statics])
 
 
 INFO = CharacterLmInfo()

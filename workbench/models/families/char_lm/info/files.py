@@ -14,6 +14,7 @@ from workbench.models.spec.json_files import quoted
 
 NEXT, PREVIOUS = "next", "previous"
 NAMES = {NEXT: "forward.pt", PREVIOUS: "backward.pt"}  # of files that we write
+TAGGER = "tagger.pt"
 TABLES = "character_lm.json"  # beside weights that we write, and in exported folders
 RECURRENT = {"lstm": 4, "gru": 3}  # kind → gates
 DICTIONARY = "flair.data.Dictionary"

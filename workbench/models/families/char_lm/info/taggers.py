@@ -5,6 +5,7 @@ Source: flair 0.15, flair/models/sequence_tagger_model.py and flair/embeddings/t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +20,7 @@ KEYS = frozenset(("state_dict", "embeddings", "tag_dictionary", "use_crf", "use_
 STACK, FLAIR, STATIC = "StackedEmbeddings", "FlairEmbeddings", "WordEmbeddings"
 START, STOP = "<START>", "<STOP>"
 RECURRENT = {"LSTM": 4, "GRU": 3}  # kind → gates
+LONGEST = 10_000  # words per input; the networks have no limit
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class TaggerFile:
 
     tags: in the order of its outputs, with START and STOP if it has a CRF. parts: the embeddings in
     the order in which they are concatenated. hidden: width of the BiLSTM in each direction, layers
-    its depth, 0 without one. reprojects: whether a linear layer follows the embeddings.
+    its depth, 0 without one. reprojects: whether a linear layer follows the embeddings. dropout: of
+    single numbers, word_dropout of whole words, locked_dropout of features in the whole text.
     """
 
     path: Path
@@ -47,11 +50,63 @@ class TaggerFile:
     recurrent: str
     reprojects: bool
     crf: bool
+    dropout: float
+    word_dropout: float
+    locked_dropout: float
     shapes: Mapping[str, tuple[int, ...]]
+    dtype: str = ""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The tags of words: without START and STOP, which only the transitions have."""
+        return tuple(tag for tag in self.tags if tag not in (START, STOP))
+
+    @property
+    def tags_spans(self) -> bool:
+        """Whether its tags mark the beginning of spans, as flair decides it."""
+        return any(tag[:2] in ("B-", "S-", "I-") for tag in self.tags)
+
+    @property
+    def task(self) -> str:
+        """The task of the product that it is trained for, "" for none."""
+        if self.tags_spans:
+            return "tag"
+        return "" if self.crf else "token"
+
+    @property
+    def parameters(self) -> int:
+        return sum(map(math.prod, self.shapes.values()))
+
+    def above(self) -> dict[str, tuple[int, ...]]:
+        """Name → shape of all weights but those of the language models."""
+        places = tuple(one.place for one in self.models)
+        return {name: one for name, one in self.shapes.items() if not name.startswith(places)}
+
+    @property
+    def statics(self) -> tuple[StaticVectors, ...]:
+        return tuple(one for one in self.parts if isinstance(one, StaticVectors))
+
+    def description(self) -> dict[str, Any] | None:
+        """See `FamilyInfo.trained`."""
+        if not self.task:
+            return None
+        own = {"decoder": "crf" if self.crf else "greedy"} if self.tags_spans else {}
+        return {
+            "task": self.task,
+            "labels": list(self.labels),
+            "max_length": LONGEST,
+            "options": own,
+            "decoder": {"tags": list(self.outputs)} if self.tags_spans else {},
+        }
 
     @property
     def models(self) -> tuple[LanguageModelFile, ...]:
         return tuple(one for one in self.parts if isinstance(one, LanguageModelFile))
+
+    @property
+    def states(self) -> int:
+        """Width of the states that the tags are computed from."""
+        return 2 * self.hidden or self.width
 
     @property
     def width(self) -> int:
@@ -63,7 +118,9 @@ class TaggerFile:
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels of the spans (or words) that it tags, without the prefixes of the scheme."""
-        plain = (tag for tag in self.tags if tag not in (START, STOP, "<unk>", "O"))
+        if not self.tags_spans:
+            return self.outputs
+        plain = (tag for tag in self.outputs if tag not in ("<unk>", "O"))
         return tuple(dict.fromkeys(tag[2:] if tag[1:2] == "-" else tag for tag in plain))
 
     def note(self) -> str:
@@ -71,21 +128,24 @@ class TaggerFile:
         count = len(self.models)
         parts = [
             ngettext("{n} language model", "{n} language models", count).format(n=count),
-            *(
-                _("static vectors of {n:,} words").format(n=len(one.words))
-                for one in self.parts
-                if isinstance(one, StaticVectors)
-            ),
+            *(_("static vectors of {n:,} words").format(n=len(one.words)) for one in self.statics),
         ]
         if self.layers:
             parts.append(
                 _("BiLSTM {layers} × {width}").format(layers=self.layers, width=2 * self.hidden)
             )
         parts.append(_("CRF") if self.crf else _("softmax"))
+        tags, all_parts = ", ".join(self.outputs), ", ".join(parts)
+        if not self.task:
+            return _(
+                "A tagger of flair with the tags {tags} ({parts}). A CRF over tags of single words "
+                "is not supported: its layers can be trained for another task, but it does not "
+                "predict."
+            ).format(tags=tags, parts=all_parts)
         return _(
-            "A tagger of flair with the tags {tags} ({parts}). Its language models are used as "
-            "the encoder; the layers above them are trained anew."
-        ).format(tags=", ".join(self.tags), parts=", ".join(parts))
+            "A tagger of flair with the tags {tags} ({parts}). It predicts as it is. A training "
+            "keeps its language models and vectors as they are and trains the layers above them."
+        ).format(tags=tags, parts=all_parts)
 
 
 def is_tagger(content: object) -> bool:
@@ -114,6 +174,8 @@ def _described(path: Path, raw: Mapping[str, Any], problems: list[str]) -> Tagge
     tags = {number: tag for tag, number in ids.items()}
     tensors = {one.name: one for one in pickles.named(raw["state_dict"])}
     uses_rnn = bool(raw["use_rnn"])
+    if raw.get("train_initial_hidden_state"):
+        raise ValueError(_("a trained initial state of its recurrent layers is not supported"))
     return TaggerFile(
         path,
         tuple(tags.get(number, "") for number in range(size)),
@@ -123,8 +185,16 @@ def _described(path: Path, raw: Mapping[str, Any], problems: list[str]) -> Tagge
         recurrent=str(raw.get("rnn_type", "LSTM")),
         reprojects=bool(raw.get("reproject_embeddings", True)),
         crf=bool(raw["use_crf"]),
+        dropout=_share(raw.get("use_dropout", 0.0)),
+        word_dropout=_share(raw.get("use_word_dropout", 0.0)),
+        locked_dropout=_share(raw.get("use_locked_dropout", 0.0)),
         shapes={name: one.shape for name, one in tensors.items()},
+        dtype=next((one.dtype for one in tensors.values()), ""),
     )
+
+
+def _share(value: Any) -> float:
+    return min(0.99, max(0.0, float(value)))
 
 
 def _parts(
@@ -161,7 +231,12 @@ def _part(
         )
     reads_as_usual = given.get("tokenized_lm", True) and not given.get("is_lower")
     if kind != FLAIR or not reads_as_usual or given.get("with_whitespace") is False:
-        raise ValueError(_("its embeddings {kind} are not supported").format(kind=kind))
+        raise ValueError(
+            _(
+                "its embeddings {kind} are not supported; supported are {known}, alone or in "
+                "{stack}"
+            ).format(kind=kind, known=f"{FLAIR}, {STATIC}", stack=STACK)
+        )
     inside = f"{place}lm."
     weights = {
         name.removeprefix(inside): value
@@ -186,6 +261,8 @@ def _contradiction(tagger: TaggerFile) -> str:
             return _("{name} has shape {shape}, expected {expected}").format(
                 name=name, shape=tagger.shapes.get(name), expected=shape
             )
+    if missing := [tag for tag in (START, STOP) if tagger.crf and tag not in tagger.tags]:
+        return _("its tags lack {tag}").format(tag=missing[0])
     return ""
 
 
@@ -193,9 +270,7 @@ def _expected(tagger: TaggerFile) -> dict[str, tuple[int, ...]]:
     """Name → shape of the weights above the embeddings, and of static vectors."""
     width, tags = tagger.width, len(tagger.tags)
     found: dict[str, tuple[int, ...]] = {
-        one.place: (len(one.words) + 1, one.width)
-        for one in tagger.parts
-        if isinstance(one, StaticVectors)
+        one.place: (len(one.words) + 1, one.width) for one in tagger.statics
     }
     if tagger.reprojects:
         found["embedding2nn.weight"], found["embedding2nn.bias"] = (width, width), (width,)
