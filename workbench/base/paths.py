@@ -41,6 +41,11 @@ def log_file() -> Path:
     return data_folder() / "log" / "glossbench.log"
 
 
+def models_folder() -> Path:
+    """Where models that were pretrained in the window are saved."""
+    return data_folder() / "models"
+
+
 def documents_folder() -> Path:
     """The user's documents folder: XDG_DOCUMENTS_DIR, else user-dirs.dirs, else ~/Documents."""
     return _folders().user_documents_path

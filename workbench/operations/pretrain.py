@@ -62,11 +62,15 @@ class Pretraining:
         self.copies.append(scratch_folder)
         return queue.add(job)
 
-    def show_batch(self, queue: Queue) -> Job:
-        """A job whose result is the first batch of the run: {"objective", "rows"}."""
+    def show_batch(self, queue: Queue, *, batches: int = 1) -> Job:
+        """A job whose result is the first batch of the run: {"objective", "rows"}.
+
+        With several batches, the rows of each of the others are in "more".
+        """
         self.copies.append(folder := scratch.make("batch"))
         title = _("First batch of {name}").format(name=self.spec.objective)
-        return queue.add(JobSpec(SHOW, {"spec": self.spec.to_json()}, str(folder), title=title))
+        params = {"spec": self.spec.to_json(), "batches": batches}
+        return queue.add(JobSpec(SHOW, params, str(folder), title=title, short=True))
 
     def result(self, job: Job) -> PretrainResult:
         """The result of a job that is done."""

@@ -6,6 +6,7 @@ import json
 import math
 import time
 from collections.abc import Generator, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -62,14 +63,20 @@ def run(
 def show_batch(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, object], str | None, dict[str, Any]]:
-    """Job target. params: spec. Returns {"objective", "rows"} of the first batch."""
-    spec = PretrainSpec.from_json(params["spec"])
-    work = _Pretraining(spec, folder, None).show()
+    """Job target. params: spec, and batches, 1 by default.
+
+    Returns {"objective", "rows"} of the first batch; with several batches also "more", the rows of
+    each of the others.
+    """
+    spec, count = PretrainSpec.from_json(params["spec"]), int(params.get("batches", 1))
+    work = _Pretraining(spec, folder, None).show(count)
     while True:
         try:
             yield next(work).to_json()
         except StopIteration as end:
-            return {"objective": spec.objective, "rows": [row.to_json() for row in end.value]}
+            first, *others = [[row.to_json() for row in rows] for rows in end.value]
+            more = {"more": others} if count > 1 else {}
+            return {"objective": spec.objective, "rows": first, **more}
 
 
 def pretrain(
@@ -111,8 +118,8 @@ class _Pretraining:
             if self.spec.created is not None:
                 scratch.remove(self.folder)
 
-    def show(self) -> Generator[Event, str | None, list[ShownRow]]:
-        """The first batch of the run, as text; nothing is trained or saved."""
+    def show(self, count: int) -> Generator[Event, str | None, list[list[ShownRow]]]:
+        """The first batches of the run, as text; nothing is trained or saved."""
         self.texts = self.training_texts()
         self.device = devices.pick("cpu")
         settle(self.spec.seed, self.device)
@@ -121,10 +128,11 @@ class _Pretraining:
             yield from self.create()
             self.encoder = self.load()
             self.objective = self.new_objective(self.spec.seed)
-            batch = next(iter(self.objective.batches(self.texts)), None)
-            if batch is None:
+            found = islice(self.objective.batches(self.texts), count)
+            shown = [self.objective.shown(batch) for batch in found]
+            if not shown:
                 raise self.too_short()
-            return self.objective.shown(batch)
+            return shown
         finally:
             if self.spec.created is not None:
                 scratch.remove(self.folder)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QFrame,
+    QGridLayout,
     QLineEdit,
     QSpinBox,
     QVBoxLayout,
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from workbench.base.i18n import N_, _
 from workbench.base.terms import term
+from workbench.ui import plain
 from workbench.ui.widgets.field import Field, choose, combo
 from workbench.ui.widgets.spin import SpinBox
 from workbench.ui.widgets.words import call, words
@@ -39,12 +41,40 @@ class Form(QFrame):
 
     changed = Signal(str)
 
-    def __init__(self, options: Sequence[Any], values: Mapping[str, Any] | None = None):
+    def __init__(
+        self,
+        options: Sequence[Any],
+        values: Mapping[str, Any] | None = None,
+        *,
+        columns: int = 1,
+    ):
+        """With several columns there are no groups, and the help of a field is its tooltip."""
         super().__init__()
         self._options = {one.name: one for one in options}
         self._fields: dict[str, Field | QWidget] = {}
         self._controls: dict[str, QWidget] = {}
         self._headings: dict[str, tuple[QWidget, list[str]]] = {}  # group → heading, options
+        if columns > 1:
+            self._place_in(columns)
+        else:
+            self._place_below()
+        self.set_values(values or {})
+
+    def _place_in(self, columns: int) -> None:
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(10)
+        for number, option in enumerate(self._options.values()):
+            field = self._field(option)
+            if isinstance(field, Field):
+                field.set_hint("")
+            plain.set_tip(field, _(option.help))
+            grid.addWidget(field, *divmod(number, columns))
+        for column in range(columns):
+            grid.setColumnStretch(column, 1)
+
+    def _place_below(self) -> None:
+        options = tuple(self._options.values())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
@@ -57,7 +87,10 @@ class Form(QFrame):
                 layout.addWidget(heading)
             for option in members:
                 layout.addWidget(self._field(option))
-        self.set_values(values or {})
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all options."""
+        return tuple(self._options)
 
     def values(self) -> dict[str, str]:
         """name → text of every option whose value is not the default."""
@@ -174,7 +207,9 @@ class Form(QFrame):
         elif isinstance(control, QSpinBox):
             control.setValue(int(value))
         else:
-            cast(QLineEdit, control).setText(_as_text(value))
+            line = cast(QLineEdit, control)
+            line.setText(_as_text(value))
+            line.setCursorPosition(0)  # shows the start of a long value
         control.blockSignals(blocked)
 
 

@@ -43,12 +43,23 @@ class Curve:
 class LivePlot(QFrame):
     """`add(name, x, y)` adds a point, `set_curves` replaces all, `mark_best` marks one."""
 
-    def __init__(self, title: str, *, x_name: str = "step", percent: bool = False):
-        """`percent`: values are fractions of 1 and the axis shows them times 100."""
+    def __init__(
+        self,
+        title: str,
+        *,
+        x_name: str = "step",
+        percent: bool = False,
+        logarithmic: bool = False,
+    ):
+        """`percent`: values are fractions of 1 and the axis shows them times 100.
+
+        `logarithmic`: of the y-axis; values must be positive.
+        """
         super().__init__()
         import pyqtgraph
 
         self._pg, self._title, self._x_name, self._percent = pyqtgraph, title, x_name, percent
+        self._logarithmic = logarithmic
         self.curves: dict[str, Curve] = {}
         self._best: tuple[float, float] | None = None
         self._items: dict[str, Any] = {}  # PlotDataItem; pyqtgraph has no types
@@ -95,6 +106,9 @@ class LivePlot(QFrame):
         self.view.setAccessibleName(self._title)
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.view.setMinimumHeight(120)
+        if self._logarithmic:
+            self.view.setLogMode(False, True)
+            self.view.getAxis("left").logTickStrings = _powers
         self.view.scene().sigMouseMoved.connect(self._hover)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 8, 8, 8)
@@ -312,6 +326,15 @@ def nearest(x: Sequence[float], value: float) -> int:
     if after in (0, len(x)):
         return min(after, len(x) - 1)
     return after if x[after] - value < value - x[after - 1] else after - 1
+
+
+def _powers(values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
+    """Ticks of a logarithmic axis as plain numbers."""
+    return [_plain(10**value) for value in values]
+
+
+def _plain(value: float) -> str:
+    return formats.count(round(value)) if value >= 10 else formats.significant(value, 2)
 
 
 class _Swatch(QWidget):

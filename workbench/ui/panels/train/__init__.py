@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from workbench.training.spec import TrainSpec
     from workbench.ui.panel import PanelContext
     from workbench.ui.panels.train.ladder_state import LadderState
+    from workbench.ui.panels.train.pretrain_state import PretrainState
     from workbench.ui.panels.train.state import TrainState
     from workbench.ui.panels.train.view import TrainView
     from workbench.ui.window import Window
@@ -39,6 +40,7 @@ class TrainPanel(Panel):
     """Runs continue in the background while other pages are shown."""
 
     state: TrainState
+    pretrain: PretrainState
     ladder: LadderState
     view: TrainView
 
@@ -72,15 +74,18 @@ class TrainPanel(Panel):
 
     def build(self, context: PanelContext) -> tuple[TrainState, Callable[[], TrainView]]:
         from workbench.ui.panels.train.ladder_state import LadderState
+        from workbench.ui.panels.train.pretrain_state import PretrainState
         from workbench.ui.panels.train.state import TrainState
         from workbench.ui.panels.train.view import TrainView
 
         state = TrainState(context)
+        self.pretrain = PretrainState(context)
         self.ladder = LadderState(context)
-        return state, lambda: TrainView(state, self.ladder)
+        return state, lambda: TrainView(state, self.pretrain, self.ladder)
 
     def shown(self, *, model: str = "", spec: TrainSpec | None = None, **_args: Any) -> None:
         if spec is not None or model:
+            self.pretrain.show(False)
             self.ladder.show(False)
         if spec is not None:
             self.state.take(spec)
@@ -89,5 +94,6 @@ class TrainPanel(Panel):
         self.state.look()
 
     def close(self) -> None:
+        self.pretrain.close()
         self.ladder.close()
         super().close()

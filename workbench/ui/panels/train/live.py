@@ -80,6 +80,7 @@ class Live:
     message: str = ""
     hint: str = ""
     details: str = ""
+    epochs: bool = False  # `steps` are epochs
     earlier: bool = False  # read from the worker's log file instead of live events
 
     @property
@@ -97,26 +98,25 @@ def follow(live: Live, event: object) -> None:
     if isinstance(event, Started):
         live.status = "running"
     elif isinstance(event, Log):
-        _add_line(live, event.line)
+        add_line(live, event.line)
     elif isinstance(event, Finished):
-        live.ending = ""
-        if event.status == "cancelled":
-            event = replace(
-                event, message=event.message or _("Cancelled. Nothing of this run was kept.")
-            )
-        live.status, live.message, live.hint, live.details = (
-            event.status,
-            event.message,
-            event.hint,
-            event.details,
-        )
+        ended(live, event)
         result = TrainResult.from_json(event.result)
         live.device = result.device or live.device
         live.best = live.best if result.best_step is None else result.best_step
-        live.seconds_left, live.seconds = 0.0, result.seconds
         live.step = live.step if result.steps is None else result.steps
     elif isinstance(event, Output):
         _TAKE.get(str(event.payload.get("kind")), _ignore)(live, event.payload)
+
+
+def ended(live: Live, event: Finished) -> None:
+    """Take the status and the duration of a run that has ended."""
+    if event.status == "cancelled":
+        told = event.message or _("Cancelled. Nothing of this run was kept.")
+        event = replace(event, message=told)
+    live.ending, live.status = "", event.status
+    live.message, live.hint, live.details = event.message, event.hint, event.details
+    live.seconds_left, live.seconds = 0.0, event.result.get("seconds")
 
 
 def _ignore(live: Live, told: Mapping[str, Any]) -> None:
@@ -145,12 +145,12 @@ def _evaluated(live: Live, told: Mapping[str, Any]) -> None:
         f"{tasks.score_title(name)} {formats.points(told['scores'][name])}"
         for name in tasks.score_names(told["scores"], live.task)[:2]
     )
-    _add_line(live, _("step {step}: dev {scores}").format(step=told["step"], scores=shown))
+    add_line(live, _("step {step}: dev {scores}").format(step=told["step"], scores=shown))
 
 
 def _saved(live: Live, told: Mapping[str, Any]) -> None:
     live.best = told["step"]
-    _add_line(live, _("step {step}: saved as the best checkpoint").format(step=told["step"]))
+    add_line(live, _("step {step}: saved as the best checkpoint").format(step=told["step"]))
 
 
 def _layer_weights(live: Live, told: Mapping[str, Any]) -> None:
@@ -169,12 +169,12 @@ def _adapting(live: Live, told: Mapping[str, Any]) -> None:
 def _adapted(live: Live, told: Mapping[str, Any]) -> None:
     if (value := told["scores"].get("perplexity")) is not None:
         line = _("language model, step {step}: perplexity {value:,.2f} on dev")
-        _add_line(live, line.format(step=told["step"], value=value))
+        add_line(live, line.format(step=told["step"], value=value))
 
 
 def _log(live: Live, told: Mapping[str, Any]) -> None:
     live.device = told.get("device") or live.device
-    _add_line(live, str(told.get("line", "")))
+    add_line(live, str(told.get("line", "")))
 
 
 _TAKE = {
@@ -189,13 +189,16 @@ _TAKE = {
 }
 
 
-def _add_line(live: Live, line: str) -> None:
+def add_line(live: Live, line: str) -> None:
+    """Add a line with the time to the log."""
     live.log.append(line if live.earlier else f"{strftime('%H:%M:%S')}  {line}")
     del live.log[:-LOG_LINES]
 
 
 def shown_scores(live: Live) -> tuple[str, ...]:
     """The two scores that are plotted: the main score of the task and its second."""
+    if not live.task:
+        return tuple(live.scores)[:2]
     return tasks.score_names(live.scores, live.task)[:2]
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
@@ -25,9 +26,8 @@ from workbench.ui.panels.train.live import (
     Live,
     shown_scores,
 )
-from workbench.ui.panels.train.state import TrainState
 from workbench.ui.run_words import gamma_text, score_title
-from workbench.ui.waits import Waits, of_project
+from workbench.ui.waits import Waits
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
@@ -47,18 +47,65 @@ if TYPE_CHECKING:
 REDRAW = 500  # minimum interval between two redraws of the curves, in milliseconds
 
 
+class Followed(Protocol):
+    """A state with a run that is shown while it trains."""
+
+    queue: Any
+
+    @property
+    def live(self) -> Live | None: ...
+    def stop(self) -> None: ...
+    def cancel(self) -> None: ...
+    def show_results(self) -> None: ...
+    def log_folder(self) -> str: ...
+    def is_live(self, job: Any) -> bool:
+        """Whether a job is the one that is shown."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts of the page: without a run, buttons, and the second plot."""
+
+    hint: str
+    stop: str
+    results: str
+    score: str
+    percent: bool  # the scores are fractions of 1; else they have a logarithmic axis
+    speed: str
+
+
+FINE_TUNING = Texts(
+    _(
+        "Start a run to see its loss and dev score here while it trains, with time left, "
+        "speed and memory."
+    ),
+    _("Stop and keep best"),
+    _("Show results"),
+    _("Score on dev"),
+    True,
+    _("texts/s"),
+)
+PRETRAINING = Texts(
+    _(
+        "Start a run to see its loss and its perplexity on held-out text here while it trains, "
+        "with time left, speed and memory."
+    ),
+    _("Stop and save"),
+    _("Show model"),
+    _("Perplexity on held-out text"),
+    False,
+    _("sequences/s"),
+)
+
+
 class LiveRun(QFrame):
     """The current or last run; a placeholder if there is none."""
 
-    def __init__(self, state: TrainState):
+    def __init__(self, state: Followed, texts: Texts = FINE_TUNING):
         super().__init__()
-        self.state = state
+        self.state, self._texts = state, texts
         self._stack = QStackedLayout(self)
-        hint = _(
-            "Start a run to see its loss and dev score here while it trains, with time left, "
-            "speed and memory."
-        )
-        self._empty = EmptyState("activity", _("No runs yet"), hint)
+        self._empty = EmptyState("activity", _("No runs yet"), texts.hint)
         self._stack.addWidget(self._empty)
         self._live: QWidget | None = None
         self._timer = QTimer(self)
@@ -88,11 +135,10 @@ class LiveRun(QFrame):
             Chip(""),
         )
         self._when = Elided("", "small", "muted")
-        self.stop = Button(_("Stop and keep best"), "square", on=state.stop)
+        self.stop = Button(self._texts.stop, "square", on=state.stop)
         self.cancel = Button(_("Cancel"), kind="danger", on=state.cancel)
-        self._results = Button(_("Show results"), "chart-column", on=state.show_results)
-        run_id = lambda: state.live.run_id if state.live else None  # noqa: E731
-        self._waits = Waits(state.queue, of_project(state.project, "train", run_id))
+        self._results = Button(self._texts.results, "chart-column", on=state.show_results)
+        self._waits = Waits(state.queue, state.is_live)
         self._meter = Meter(0.0, name=_("Progress"))
         self._figures = {name: number(title) for name, title in _FIGURES}
         head = card(
@@ -109,7 +155,9 @@ class LiveRun(QFrame):
         )
         self._message = Callout(tone="bad")
         self._message.hide()
-        self._loss, self._score = LivePlot(_("Loss")), LivePlot(_("Score on dev"), percent=True)
+        self._loss = LivePlot(_("Loss"))
+        percent = self._texts.percent
+        self._score = LivePlot(self._texts.score, percent=percent, logarithmic=not percent)
         plots = row((self._loss, 1), (self._score, 1), gap=12)
         self._bars, self._gamma = LayerBars(), words("", "caption", "muted")
         self._layers = card(self._bars, title=_("Layer weights"), note=self._gamma)
@@ -157,7 +205,6 @@ class LiveRun(QFrame):
             else ""
         )
         self._when.setText("  ·  ".join(part for part in (live.name, took) if part))
-        self._figures["left"][0].setVisible(live.active)
         self._chip.set(
             status_words(live.status, live.ending),
             tone=RUN_TONES.get(live.status, ""),
@@ -181,9 +228,11 @@ class LiveRun(QFrame):
             if live.status == "running"
             else live.share or 0.0
         )
-        for name, (value, unit) in _figures(live).items():
+        for name, (value, unit) in _figures(live, self._texts.speed).items():
+            self._figures[name][0].setVisible(not live.epochs)
             self._figures[name][1].setText(value)
             self._figures[name][2].setText(unit)
+        self._figures["left"][0].setVisible(live.active and not live.epochs)
         told = " ".join(part for part in (live.message, live.hint) if part)
         self._message.set(
             "" if live.active else told, MESSAGE_TONES.get(live.status, "bad"), live.details
@@ -200,7 +249,9 @@ class LiveRun(QFrame):
         losses, tones, widths = {}, {}, {_("per step"): 1.0}
         for index, (name, values) in enumerate(live.losses.items()):
             steps = live.steps[-len(values) :]
-            if len(live.losses) == 1:
+            if live.epochs:
+                losses[_("per epoch")] = (steps, values)
+            elif len(live.losses) == 1:
                 losses[_("per step")], tones[_("per step")] = (steps, values), "strong_line"
                 smoothed = live.smoothed[name]
                 losses[_("smoothed")], tones[_("smoothed")] = (steps, smoothed), "accent"
@@ -208,6 +259,7 @@ class LiveRun(QFrame):
                 losses[name], tones[name] = (steps, values), TONES[index % len(TONES)]
         _show(self._loss, losses, tones, widths)
         shown = shown_scores(live)
+        self._score.setVisible(not live.epochs)
         _show(
             self._score,
             {score_title(name): (live.seen, live.scores[name]) for name in shown},
@@ -241,13 +293,13 @@ _FIGURES = (
 )
 
 
-def _figures(live: Live) -> dict[str, tuple[str, str]]:
+def _figures(live: Live, speed: str) -> dict[str, tuple[str, str]]:
     """name → (value, unit) of the row of metrics; a dash for unknown values."""
     begun, memory = bool(live.step), live.memory_mb
     return {
         "step": (str(live.step), _("of {n}").format(n=live.total) if live.total else ""),
         "left": (duration(live.seconds_left) if begun and live.active else "–", ""),
-        "speed": (formats.decimal(live.speed, 0) if begun else "–", _("texts/s") if begun else ""),
+        "speed": (formats.decimal(live.speed, 0) if begun else "–", speed if begun else ""),
         "rate": (formats.scientific(live.learning_rate) if begun else "–", ""),
         "device": ((live.device.upper() if len(live.device) < 9 else live.device) or "–", ""),
         "memory": (formats.decimal(memory / 1000, 1), "GB") if memory else ("–", ""),

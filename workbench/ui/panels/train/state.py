@@ -11,7 +11,6 @@ from workbench.base.errors import SpecError
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.options import Option
-from workbench.base.watch import Watch
 from workbench.jobs.events import Finished, Started
 from workbench.models.spec import ModelInfo
 from workbench.operations import models, train
@@ -19,6 +18,7 @@ from workbench.tasks import spec as tasks
 from workbench.training.spec import TrainSpec, conflict
 from workbench.ui.opened import opened
 from workbench.ui.panels.train import checks
+from workbench.ui.panels.train.cut_texts import CutTexts
 from workbench.ui.panels.train.live import Live, follow, latest_ended, new_live, read_live
 
 if TYPE_CHECKING:
@@ -53,11 +53,7 @@ class TrainState(State):
         self.waiting = 0
         self._lives: dict[int, Live] = {}
         self._asked = 0
-        self._edits = 0  # number of changes of the project since the page was created
-        self._counting = Watch()
-        self._cuts: dict[
-            tuple[object, ...], train.CutCount | None
-        ] = {}  # by model, layer, length and `_edits`
+        self._cuts = CutTexts(context, self.project)
         self._watched, self._stale = True, False
         self.preparing = False  # the training data is being prepared
         self.working_out = False  # the usable documents are being counted
@@ -213,7 +209,7 @@ class TrainState(State):
         counts.
         """
         self._asked += 1
-        self._counting.cancel()
+        self._cuts.cancel()
         asked, task, layer, card = self._asked, self.task, self.layer, self.card
         if not task:
             self.working_out = self._start_wanted = False
@@ -235,8 +231,9 @@ class TrainState(State):
                 self.working_out = False
                 self.update(plan=plan, warnings=warnings)
                 self._start_if_wanted()
-                if check is not None and card is not None and not tasks.info(task).windows:
-                    self._count_cut(card, plan, check, length)
+                if check is not None and card is not None:
+                    show = lambda warnings: self.update(warnings=warnings)  # noqa: E731
+                    self._cuts.count(card, plan, check, length, show)
 
         def failed(error: Exception) -> None:
             if asked == self._asked:
@@ -259,42 +256,8 @@ class TrainState(State):
         """The settings on which the numbers of documents and of truncated texts depend."""
         return self._number("max_length"), self._number("train_limit")
 
-    def _count_cut(
-        self, card: ModelInfo, plan: train.Plan, check: train.TextCheck, length: int | None
-    ) -> None:
-        """Count all texts that would be truncated, replacing the estimate from a sample.
-
-        Aborted when the choices change.
-        """
-        project, layer = self.project, plan.layer
-        if layer is None:
-            return
-        key = (card.path, layer.id, length, self._edits)
-
-        def done(exact: train.CutCount | None) -> None:
-            self._cuts[key] = exact
-            if watch is self._counting:
-                self.update(warnings=train.text_warnings(plan.task, check, card.name, exact))
-
-        watch = self._counting = Watch()
-        if key in self._cuts:
-            done(self._cuts[key])
-            return
-        self.context.run(
-            lambda: train.count_cut(
-                project,
-                layer,
-                card.path,
-                max_length=length,
-                model_length=card.max_length,
-                watch=watch,
-            ),
-            done,
-            lambda _error: None,
-        )
-
     def close(self) -> None:
-        self._counting.cancel()
+        self._cuts.cancel()
         super().close()
 
     # ---------------------------------------------------------------- runs
@@ -346,11 +309,16 @@ class TrainState(State):
             self.changed.emit(frozenset({"live", "run"}))
             act(self.project, self.queue, self.live.run_id)
 
-    def log_folder(self) -> str:
-        return self._folder(self.live.run_id) if self.live else ""
+    def is_live(self, job: Job) -> bool:
+        """Whether a job trains the run that is shown."""
+        live = self.live
+        return live is not None and job is train.job_of(self.queue, self.project, live.run_id)
 
-    def _folder(self, run_id: int) -> str:
-        return str(paths.run_folder(self.project.path, run_id))
+    def log_folder(self) -> str:
+        return str(self._folder(self.live.run_id)) if self.live else ""
+
+    def _folder(self, run_id: int) -> Path:
+        return paths.run_folder(self.project.path, run_id)
 
     def show_results(self) -> None:
         if self.live:
@@ -374,7 +342,7 @@ class TrainState(State):
         last = latest_ended(self.project)
         if last is None:
             return
-        path = Path(self._folder(last.id)) / "events.jsonl"
+        path = self._folder(last.id) / "events.jsonl"
 
         def done(live: Live | None) -> None:
             if self.live is None and live is not None:
@@ -439,7 +407,7 @@ class TrainState(State):
             for table in ("state", "label", "layer", "mark", "span", "document")
         ):
             self._stale = True
-            self._edits += 1
+            self._cuts.edits += 1
             self.watch(self._watched)
 
     def watch(self, on: bool) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QSplitter,
-    QStackedWidget,
     QVBoxLayout,
 )
 
@@ -18,24 +17,34 @@ from workbench.ui.panel import WatchingView
 from workbench.ui.panels.train.choices import Choices
 from workbench.ui.panels.train.ladder_view import LadderView
 from workbench.ui.panels.train.live_view import LiveRun
+from workbench.ui.panels.train.pretrain_view import PretrainView
 from workbench.ui.panels.train.state import TrainState
 from workbench.ui.widgets.button import Segments
 from workbench.ui.widgets.header import PageHeader
+from workbench.ui.widgets.later import LaterStack
 
 if TYPE_CHECKING:
     from workbench.ui.panels.train.ladder_state import LadderState
+    from workbench.ui.panels.train.pretrain_state import PretrainState
+
+RUNS, PRETRAIN, LADDER = range(3)  # parts of the page
 
 
 class TrainView(WatchingView):
     state: TrainState
 
-    def __init__(self, state: TrainState, ladder: LadderState):
+    def __init__(self, state: TrainState, pretrain: PretrainState, ladder: LadderState):
         super().__init__(state)
-        self._ladder = ladder
+        self._pretrain, self._ladder = pretrain, ladder
         self._left, self._right = Choices(state), LiveRun(state)
         self.first = self._left.task
-        self._segments = Segments(("runs", _("Runs")), ("ladder", _("Experiments")), name=_("View"))
-        self._segments.chosen.connect(lambda view: ladder.show(view == "ladder"))
+        self._segments = Segments(
+            (RUNS, _("Fine-tune")),
+            (PRETRAIN, _("Pretrain")),
+            (LADDER, _("Experiments")),
+            name=_("View"),
+        )
+        self._segments.chosen.connect(self.show_part)
         self._header = PageHeader(
             _("Train"),
             _("Training runs in the background; you can continue labelling"),
@@ -51,18 +60,31 @@ class TrainView(WatchingView):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._header)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._splitter)
+        self._stack = LaterStack(
+            lambda: self._splitter,
+            lambda: PretrainView(pretrain, self.show_first_batch),
+            lambda: LadderView(ladder),
+        )
+        self._stack.setCurrentIndex(RUNS)
         layout.addWidget(self._stack, 1)
+        pretrain.listen(pretrain.changed, self._switch)
         ladder.listen(ladder.changed, self._switch)
+
+    def show_part(self, part: int) -> None:
+        """Show fine-tuning, pretraining or experiments."""
+        self._pretrain.show(part == PRETRAIN)
+        self._ladder.show(part == LADDER)
 
     def _switch(self, fields: frozenset[str]) -> None:
         if not concerns(fields, "shown"):
             return
-        if self._stack.count() == 1:
-            self._stack.addWidget(LadderView(self._ladder))
-        self._stack.setCurrentIndex(int(self._ladder.shown))
-        self._segments.set("ladder" if self._ladder.shown else "runs")
+        part = PRETRAIN if self._pretrain.shown else LADDER if self._ladder.shown else RUNS
+        if part != self._stack.currentIndex():
+            self._stack.setCurrentIndex(part)
+        self._segments.set(part)
+
+    def show_first_batch(self) -> None:
+        """Show the first batch of a run with the present choices."""
 
     def render(self, fields: frozenset[str]) -> None:
         self._left.render(fields)

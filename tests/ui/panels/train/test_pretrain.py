@@ -1,0 +1,118 @@
+"""Pretraining on the Train page: what can be chosen, the text, and a run from its events."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests.ui.panels.train.test_state import context  # noqa: F401 (a fixture)
+from workbench.base.events import Signal
+from workbench.jobs.events import Finished, Output, Started
+from workbench.ui.panels.train.pretrain_state import FILES, VECTORS, PretrainState
+
+
+@pytest.fixture
+def state(context):  # noqa: F811
+    context.notes = []
+    context.note = lambda text, *_more, **_named: context.notes.append(text)
+    add = context.queue.add
+
+    def added(spec):
+        job = add(spec)
+        job.id, job.changed, job.status = len(context.queue.jobs), Signal("job"), "running"
+        return job
+
+    context.queue.add = added
+    made = PretrainState(context)
+    made.show(True)
+    yield made
+    made.close()
+
+
+def tell(state, job, event):
+    job.changed.emit(event)
+    state.queue.changed.emit(job, event)
+
+
+def test_objectives_without_weights_in_the_model_are_refused_with_the_reason(state):
+    assert (state.model, state.objective) == ("starter-bert", "masked_lm")
+    assert "predictions of next words" in state.refused["causal_lm"]
+    assert "glove" in state.refused and "masked_lm" not in state.refused
+
+    state.choose_model("starter-gpt")
+    assert state.objective == "causal_lm" and "masked_lm" in state.refused
+
+    state.choose_model(VECTORS)
+    assert state.objective == "skipgram" and "causal_lm" in state.refused
+
+
+def test_the_text_is_that_of_the_project_without_test_or_of_files(state, tmp_path):
+    before = state.size.documents
+    state.set_split("none", False)
+    assert 0 < state.size.documents < before and state.size.held_out > 0
+
+    state.choose_source(FILES)
+    assert not state.ready and "Add files" in state.problem
+    (tmp_path / "a.txt").write_text("a tram\n")
+    state.add_files([str(tmp_path / "a.txt")])
+    assert state.size.files == 1 and state.ready
+
+
+def test_settings_are_those_of_the_new_model_and_its_objective(state):
+    state.choose_model("new:bert")
+    assert [option.name for option in state.sizes][:2] == ["layers", "width"]
+
+    state.set_values({"layers": "2", "mask_rate": "2"})
+    assert "mask_rate" in state.errors and not state.ready
+
+    state.set_values({"layers": "2"})
+    assert state.spec().settings()["layers"] == 2 and state.ready
+
+
+def test_a_run_shows_loss_and_perplexity_and_its_model_can_be_used(state, context):  # noqa: F811
+    state.start()
+    job = context.queue.jobs[-1]
+    spec = job.spec.params["spec"]
+    assert Path(spec["texts"][0]).is_file() and Path(spec["held_out"][0]).is_file()
+
+    tell(state, job, Started(1, ""))
+    scores = {"perplexity": 40.0, "perplexity_per_word": 90.0}
+    tell(state, job, Output({"kind": "evaluated", "step": 0, "scores": scores}))
+    figures = {"epoch": 1, "learning_rate": 1e-4, "examples_per_second": 2.0, "memory_mb": 1}
+    step = {"kind": "step", "step": 1, "total": 2, "losses": {"mlm": 3.0}, "seconds_left": 1.0}
+    tell(state, job, Output({**figures, **step}))
+    assert state.live.losses == {"mlm": [3.0]} and len(state.live.scores) == 2
+
+    state.stop()
+    assert job.asked == ["stop"] and state.live.ending == "stop"
+    Path(job.spec.params["out"]).mkdir(parents=True)
+    tell(state, job, Finished("stopped", {"seconds": 2.0, "steps": 1}))
+    assert not state.running and context.settings.model_folders == [job.spec.params["out"]]
+    assert context.notes == ["starter-bert-adapted can now be used."]
+    assert not Path(spec["texts"][0]).exists()
+
+
+def test_word_vectors_are_trained_on_one_text_and_show_a_loss_per_epoch(state, context):  # noqa: F811
+    state.choose_model(VECTORS)
+    state.choose_objective("glove")
+    state.set_values({"dimension": "8"})
+    state.start()
+    job = context.queue.jobs[-1]
+    assert job.spec.params["options"]["dimension"] == 8
+
+    tell(state, job, Output({"kind": "epoch", "epoch": 1, "loss": 0.5}))
+    assert state.live.steps == [1] and state.live.epochs
+
+    tell(state, job, Finished("cancelled"))
+    assert not Path(job.spec.folder).exists() and context.settings.model_folders == []
+
+
+def test_a_run_of_before_is_taken_over(state, context):  # noqa: F811
+    state.start()
+    events = [Started(1, ""), Output({"kind": "evaluated", "step": 0, "scores": {"perplexity": 2}})]
+    context.queue.jobs[-1].events = events
+
+    again = PretrainState(SimpleNamespace(**vars(context)))
+    assert again.live.seen == [0]
+    again.close()
+    tell(state, context.queue.jobs[-1], Finished("cancelled"))

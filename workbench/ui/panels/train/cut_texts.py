@@ -1,0 +1,66 @@
+"""How many texts a training would truncate, counted in the background. No Qt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.base.watch import Watch
+from workbench.operations import train
+from workbench.tasks import spec as tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from workbench.models.spec import ModelInfo
+    from workbench.project.project import Project
+    from workbench.ui.panel import PanelContext
+
+
+class CutTexts:
+    """Counts all texts, replacing the estimate from a sample; kept until the project changes."""
+
+    def __init__(self, context: PanelContext, project: Project):
+        self._context, self._project = context, project
+        self.edits = 0  # number of changes of the project
+        self._watch = Watch()
+        # by model, layer, length and `edits`
+        self._known: dict[tuple[object, ...], train.CutCount | None] = {}
+
+    def count(
+        self,
+        card: ModelInfo,
+        plan: train.Plan,
+        check: train.TextCheck,
+        length: int | None,
+        show: Callable[[tuple[str, ...]], None],
+    ) -> None:
+        """Call `show(warnings)` once all texts are counted. Aborted by `cancel`."""
+        layer = plan.layer
+        if layer is None or tasks.info(plan.task).windows:
+            return
+        key = (card.path, layer.id, length, self.edits)
+
+        def done(exact: train.CutCount | None) -> None:
+            self._known[key] = exact
+            if watch is self._watch:
+                show(train.text_warnings(plan.task, check, card.name, exact))
+
+        watch = self._watch = Watch()
+        if key in self._known:
+            done(self._known[key])
+            return
+        self._context.run(
+            lambda: train.count_cut(
+                self._project,
+                layer,
+                card.path,
+                max_length=length,
+                model_length=card.max_length,
+                watch=watch,
+            ),
+            done,
+            lambda _error: None,
+        )
+
+    def cancel(self) -> None:
+        self._watch.cancel()

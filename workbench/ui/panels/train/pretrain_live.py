@@ -1,0 +1,77 @@
+"""The curves of one pretraining or of a training of word vectors, from its events. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import _
+from workbench.jobs.events import Finished, Output
+from workbench.pretraining import spec
+from workbench.training.vectors import spec as vectors
+from workbench.ui import formats
+from workbench.ui.panels.train.live import Live, add_line, ended, follow
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+
+PERPLEXITIES = {
+    "perplexity": _("per unit"),
+    "perplexity_per_word": _("per word"),
+}
+
+
+def new_live(job: Job) -> Live:
+    """The run of a job; its id is that of the job."""
+    method = job.spec.params.get("method", "")
+    objectives = {info.id: info.title for info in spec.objectives()}
+    objective = (job.spec.params.get("spec") or {}).get("objective", "")
+    name = _(vectors.METHODS[method]) if method else _(objectives[objective])
+    title = Path(str(job.spec.params.get("out") or job.spec.params.get("output", ""))).name
+    return Live(job.id, name, title, epochs=bool(method))
+
+
+def follow_pretraining(live: Live, event: object) -> None:
+    """Update the curves with one event of the run."""
+    if isinstance(event, Finished):
+        ended(live, event)
+        live.step = event.result.get("steps") or live.step
+        return
+    kind = event.payload.get("kind") if isinstance(event, Output) else ""
+    if isinstance(event, Output) and kind in _TAKE:
+        _TAKE[str(kind)](live, event.payload)
+    else:
+        follow(live, event)
+
+
+def _evaluated(live: Live, told: Mapping[str, Any]) -> None:
+    live.seen.append(told["step"])
+    for name, value in told["scores"].items():
+        live.scores.setdefault(PERPLEXITIES.get(name, name), []).append(value)
+    line = _("step {step}: perplexity {value}")
+    value = formats.significant(told["scores"]["perplexity"], 4)
+    add_line(live, line.format(step=formats.count(told["step"]), value=value))
+
+
+def _saved(live: Live, told: Mapping[str, Any]) -> None:
+    line = _("step {step}: model saved")
+    add_line(live, line.format(step=formats.count(told["step"])))
+
+
+def _progress(live: Live, told: Mapping[str, Any]) -> None:
+    live.prepared = told["part"]
+
+
+def _epoch(live: Live, told: Mapping[str, Any]) -> None:
+    """One pass over the text, for word vectors."""
+    live.step = live.epoch = told["epoch"]
+    live.steps.append(told["epoch"])
+    live.losses.setdefault("loss", []).append(told["loss"])
+    live.smoothed["loss"] = live.losses["loss"]
+    line = _("epoch {epoch}: loss {loss}")
+    value = formats.significant(told["loss"], 4)
+    add_line(live, line.format(epoch=formats.count(told["epoch"]), loss=value))
+
+
+_TAKE = {"evaluated": _evaluated, "saved": _saved, "progress": _progress, "epoch": _epoch}

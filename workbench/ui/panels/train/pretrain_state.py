@@ -1,0 +1,450 @@
+"""State of pretraining on the Train page: model, objective, text, settings, and the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import Cancelled, SpecError, WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.base.options import Option, complete
+from workbench.base.watch import Watch
+from workbench.jobs.events import Finished, Started
+from workbench.models.spec import ModelInfo, NewModel, new_models
+from workbench.operations import models
+from workbench.operations import new_models as operations
+from workbench.operations.new_models import TextSize, TextSource, Written
+from workbench.operations.pretrain import TARGET
+from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objectives, usual_objective
+from workbench.pretraining.texts import ENDINGS
+from workbench.training.vectors import spec as vectors
+from workbench.ui.opened import opened
+from workbench.ui.panels.train.live import Live
+from workbench.ui.panels.train.pretrain_live import follow_pretraining, new_live
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+    from workbench.project.changes import Changes
+    from workbench.ui.panel import PanelContext
+
+VECTORS = "vectors"  # the choice of new word vectors, beside names of models
+PROJECT, FILES = "project", "files"  # sources of text
+TARGETS = (TARGET, vectors.TARGET)
+FILE_PATTERNS = tuple(f"*{ending}" for ending in ENDINGS)
+UNSPLIT = "none"  # documents without a split, in `splits`
+
+
+class PretrainState(State):
+    """`model` (a name, a new model or VECTORS), `objective` (or a method of word vectors),
+    `source`, `splits`, `words`, `files`, `name`, `seed` and `values` are the choices; `values`
+    holds what differs from the defaults, as text.
+
+    `shown`: whether pretraining is shown in place of fine-tuning. `size`: of the chosen text, None
+    while it is measured; `problem`: why it cannot be used. `preparing`: the text is being written.
+    """
+
+    def __init__(self, context: PanelContext) -> None:
+        super().__init__()
+        self.context, self.project, self.queue = context, opened(context), context.queue
+        self.shown = False
+        self.cards: tuple[ModelInfo, ...] = ()
+        self.model = ""
+        self.objective = ""
+        self.source = PROJECT
+        self.splits: frozenset[str] = frozenset(("train", UNSPLIT))
+        self.words = ""
+        self.files: tuple[str, ...] = ()
+        self.values: dict[str, str] = {}
+        self.errors: dict[str, str] = {}
+        self.seed = 1
+        self.name = ""
+        self._own_name = False  # the name was typed, so that it stays
+        self.size: TextSize | None = None
+        self.problem = ""
+        self.preparing = False
+        self.live: Live | None = None
+        self._asked = 0
+        self._watch = Watch()  # of the text that is being written
+        self._lives: dict[int, Live] = {}
+        self.listen(self.queue.changed, self._heard)
+        self.listen(self.project.changed, self._project_changed)
+        for job in self.queue.jobs:
+            if job.spec.target in TARGETS:
+                self._replay(job)
+
+    def show(self, on: bool) -> None:
+        """Show pretraining or something else."""
+        if on and not self.shown:
+            self.look()
+        self.update(shown=on)
+
+    def look(self) -> None:
+        """Read the models again and measure the text; choices are kept where possible."""
+        every = models.list(self.context.settings)
+        cards = tuple(card for card in every if card.usable and not card.is_bare)
+        self.update(cards=cards)
+        known = (*(card.name for card in cards), *(new.name for new in new_models()), VECTORS)
+        if self.model not in known:
+            fitting = (card.name for card in cards if self._fitting(card))
+            self.model = next(fitting, VECTORS)
+        self.choose_model(self.model)
+        self._measure()
+
+    # ---------------------------------------------------------------- model and objective
+
+    @property
+    def new_names(self) -> tuple[tuple[str, str], ...]:
+        """(value, architecture) of the models that can be created."""
+        return tuple((new.name, new.architecture) for new in new_models())
+
+    @property
+    def unfit(self) -> dict[str, str]:
+        """Names of models without weights for any objective, with the reason."""
+        told = _("{model} ({family}) has no weights that a pretraining objective uses.")
+        return {
+            card.name: told.format(model=card.name, family=card.architecture)
+            for card in self.cards
+            if not self._fitting(card)
+        }
+
+    def _fitting(self, card: ModelInfo) -> list[str]:
+        return [info.id for info in objectives() if info.fits(card)]
+
+    @property
+    def created(self) -> NewModel | None:
+        return next((new for new in new_models() if new.name == self.model), None)
+
+    @property
+    def card(self) -> ModelInfo | None:
+        """The chosen model; None for word vectors."""
+        if self.created is not None:
+            return self.created.card()
+        return next((card for card in self.cards if card.name == self.model), None)
+
+    @property
+    def is_vectors(self) -> bool:
+        return self.model == VECTORS
+
+    @property
+    def objective_titles(self) -> tuple[tuple[str, str], ...]:
+        """(id, title) of all objectives, then of the methods of word vectors."""
+        found = tuple((info.id, _(info.title)) for info in objectives())
+        return (*found, *((id, _(title)) for id, title in vectors.METHODS.items()))
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """Objectives that the model does not support, with the reason."""
+        if self.card is None:
+            told = _("Word vectors have methods of their own.")
+            return dict.fromkeys((info.id for info in objectives()), told)
+        own = _("Only for new word vectors.")
+        found = dict.fromkeys(vectors.METHODS, own)
+        for info in objectives():
+            try:
+                info.check(self.card)
+            except SpecError as error:
+                found[info.id] = error.message
+        return found
+
+    @property
+    def definition(self) -> str:
+        """What the chosen objective is."""
+        known = {info.id: info for info in objectives()}
+        return _(known[self.objective].definition) if self.objective in known else ""
+
+    def choose_model(self, model: str) -> None:
+        self.model = model
+        refused = self.refused
+        ids = [id for id, _title in self.objective_titles if id not in refused]
+        if self.objective in refused or not self.objective:
+            usual = usual_objective(self.card) if self.card is not None else None
+            self.objective = usual.id if usual is not None else next(iter(ids), "")
+        self._settle()
+        self.changed.emit(frozenset({"model"}))
+
+    def choose_objective(self, objective: str) -> None:
+        self.objective = objective
+        self._settle()
+
+    def _settle(self) -> None:
+        """Drop settings that the choices do not have, and name the model after them."""
+        names = {option.name for option in self.options}
+        self.values = {name: text for name, text in self.values.items() if name in names}
+        if not self._own_name:
+            stem = self.objective if self.is_vectors else self.model.rpartition(":")[2]
+            mark = "" if self.created or self.is_vectors else "-adapted"
+            self.name = operations.free_name(f"{stem}{mark}".rpartition("/")[2])
+        self._check()
+        self.changed.emit(frozenset({"objective", "values", "name"}))
+
+    # ---------------------------------------------------------------- settings
+
+    @property
+    def sizes(self) -> tuple[Option, ...]:
+        """The sizes of a new model."""
+        return tuple(option for option in self._own if option.group == "main")
+
+    @property
+    def _own(self) -> tuple[Option, ...]:
+        return self.created.creation.options if self.created is not None else ()
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """All settings: those of a new model, of the objective, and general ones."""
+        if self.is_vectors:
+            return vectors.options(self.objective) if self.objective in vectors.METHODS else ()
+        if not self.objective:
+            return ()
+        given = () if self.created is None else ("init",)  # a new model has no other weights
+        general = tuple(option for option in GENERAL if option.name not in given)
+        return (*self._own, *objective(self.objective).options, *general)
+
+    def set_values(self, values: Mapping[str, str]) -> None:
+        """Set the typed settings; invalid ones show an error at their field and block the run."""
+        names = {option.name for option in self.options}
+        self.values = {name: text for name, text in values.items() if name in names}
+        self._check()
+        self.changed.emit(frozenset({"values"}))
+
+    def set_name(self, name: str) -> None:
+        self._own_name = bool(name)
+        self.name = name
+        self._check()
+        self.changed.emit(frozenset({"name_error"}))
+
+    def set_seed(self, seed: int) -> None:
+        self.update(seed=seed)
+
+    def _check(self) -> None:
+        errors = {}
+        for option in self.options:
+            if option.name in self.values:
+                try:
+                    option.parse(self.values[option.name])
+                except SpecError as error:
+                    errors[option.name] = error.message
+        try:
+            operations.check_name(self.name)
+        except SpecError as error:
+            errors["name"] = error.message
+        self.update(errors=errors)
+
+    # ---------------------------------------------------------------- text
+
+    @property
+    def text_source(self) -> TextSource:
+        if self.source == FILES:
+            return TextSource(files=self.files)
+        splits = tuple(None if split == UNSPLIT else split for split in sorted(self.splits))
+        return TextSource((), splits, self.words, ("dev",))
+
+    def choose_source(self, source: str) -> None:
+        self.update(source=source)
+        self._measure()
+
+    def set_split(self, split: str, on: bool) -> None:
+        self.update(splits=self.splits | {split} if on else self.splits - {split})
+        self._measure()
+
+    def set_words(self, words: str) -> None:
+        """Use only documents that contain these words."""
+        if words != self.words:
+            self.update(words=words)
+            self._measure()
+
+    def add_files(self, paths: list[str]) -> None:
+        self.update(files=tuple(dict.fromkeys((*self.files, *paths))))
+        self._measure()
+
+    def clear_files(self) -> None:
+        self.update(files=())
+        self._measure()
+
+    def _measure(self) -> None:
+        """Count documents or bytes off the main thread; only the latest request counts."""
+        self._asked += 1
+        asked, source = self._asked, self.text_source
+        if self.source == FILES and not source.files:
+            self.update(size=None, problem=_("Add files or folders with text."))
+            return
+        self.update(size=None, problem="")
+
+        def done(size: TextSize) -> None:
+            if asked == self._asked:
+                empty = not (size.documents or size.files)
+                self.update(
+                    size=size, problem=_("No document of the project matches.") if empty else ""
+                )
+
+        def failed(error: Exception) -> None:
+            if asked == self._asked:
+                self.update(problem=str(error))
+
+        self.context.run(lambda: operations.measure(self.project, source), done, failed)
+
+    def _project_changed(self, changes: Changes) -> None:
+        if self.shown and self.source == PROJECT and changes.touches("document"):
+            self._measure()
+
+    # ---------------------------------------------------------------- the run
+
+    @property
+    def ready(self) -> bool:
+        """Whether a run with these choices can be started."""
+        chosen = self.objective and self.objective not in self.refused
+        return bool(chosen and self.size and not (self.problem or self.errors or self.preparing))
+
+    def spec(self) -> PretrainSpec:
+        """The settings; the texts are added once they are written."""
+        card = self.card
+        if card is None:
+            raise SpecError(_("Choose a model."))
+        values = complete(self.options, self.values, owner=card.name)
+        given = {name: values[name] for name in self.values}
+        return PretrainSpec(self.objective, card.path, (), (), self.seed, given, card.pickled)
+
+    def start(self) -> None:
+        """Write the text, then start or queue the run; errors are shown at the top."""
+        if not self.ready:
+            return
+        name, seed = self.name, self.seed
+        settings = self.context.settings
+        if self.is_vectors:
+            method, options = self.objective, dict(self.values)
+            self.with_text(
+                lambda written: operations.start_vectors(
+                    self.queue, settings, written, name, method=method, options=options, seed=seed
+                ),
+                self._started,
+                joined=True,
+            )
+            return
+        spec = self.spec()
+        self.with_text(
+            lambda written: operations.start(
+                self.queue, settings, operations.prepare(spec, written, name)
+            ),
+            self._started,
+        )
+
+    def with_text(
+        self,
+        begin: Callable[[Written], Job],
+        then: Callable[[Job], None],
+        *,
+        joined: bool = False,
+    ) -> None:
+        """Write the text off the main thread, then call `begin` with it and `then` with its job."""
+        source = self.text_source
+        watch = self._watch = Watch()
+        self.update(preparing=True)
+
+        def work() -> Written:
+            written = operations.write(self.project, source, watch)
+            return operations.joined(written) if joined else written
+
+        def done(written: Written) -> None:
+            self.update(preparing=False)
+            try:
+                job = begin(written)
+            except WorkbenchError as error:
+                written.close()
+                self.context.fail(error)
+            else:
+                then(job)
+
+        def failed(error: Exception) -> None:
+            self.update(preparing=False)
+            if not isinstance(error, Cancelled):
+                self.context.fail(error)
+
+        self.context.run(work, done, failed)
+
+    def _started(self, job: Job) -> None:
+        self._own_name = False
+        self._settle()
+        if not self.running:
+            self.live = self._live(job)
+        self.changed.emit(frozenset({"live", "run"}))
+
+    @property
+    def running(self) -> bool:
+        return bool(self.live and self.live.active)
+
+    @property
+    def job(self) -> Job | None:
+        """The job of the run that is shown."""
+        return next((job for job in self.queue.jobs if self.is_live(job)), None)
+
+    def is_live(self, job: Job) -> bool:
+        """Whether a job is that of the run that is shown."""
+        return self.live is not None and job.id == self.live.run_id
+
+    def stop(self) -> None:
+        self._end("stop")
+
+    def cancel(self) -> None:
+        self._end("cancel")
+
+    def _end(self, how: str) -> None:
+        job = self.job
+        if job is not None and self.live is not None:
+            self.live.ending = how
+            self.changed.emit(frozenset({"live", "run"}))
+            job.stop() if how == "stop" else job.cancel()
+
+    def show_results(self) -> None:
+        """Show the new model on the Models page."""
+        if (job := self.job) is not None:
+            self.context.go("models", model=_output(job))
+
+    def log_folder(self) -> str:
+        return str(self.job.folder) if self.job is not None else ""
+
+    def _live(self, job: Job) -> Live:
+        if job.id not in self._lives:
+            self._lives[job.id] = new_live(job)
+        return self._lives[job.id]
+
+    def _replay(self, job: Job) -> None:
+        live = self._live(job)
+        live.status = job.status
+        for event in job.events:
+            follow_pretraining(live, event)
+        self.live = live
+
+    def _heard(self, job: Job, event: object) -> None:
+        if job.spec.target not in TARGETS:
+            return
+        live = self._live(job)
+        if isinstance(event, Started) and not self.running:
+            self.live = live
+        follow_pretraining(live, event)
+        if isinstance(event, Finished) and event.status in ("done", "stopped"):
+            self._finished(job)
+        if live is self.live:
+            whole = isinstance(event, Started | Finished)
+            self.changed.emit(frozenset({"live", "run"} if whole else {"live"}))
+
+    def _finished(self, job: Job) -> None:
+        """The new model is listed: it can be chosen here too."""
+        path = _output(job)
+        self.context.note(
+            _("{name} can now be used.").format(name=Path(path).name),
+            lambda: self.context.go("train", model=Path(path).name),
+            action=_("Fine-tune"),
+        )
+        if self.shown:
+            self.look()
+
+    def close(self) -> None:
+        self._watch.cancel()
+        super().close()
+
+
+def _output(job: Job) -> str:
+    """The path of the model that a job writes."""
+    params: Mapping[str, Any] = job.spec.params
+    return str(params.get("out") or params.get("output", ""))

@@ -1,0 +1,369 @@
+"""Pretraining on the Train page: model, objective and text on the left, the run on the right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QFrame,
+    QLineEdit,
+    QSplitter,
+    QVBoxLayout,
+)
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
+from workbench.ui import formats, theme
+from workbench.ui.panel import View
+from workbench.ui.panels.train.live_view import PRETRAINING, LiveRun
+from workbench.ui.panels.train.pretrain_state import (
+    FILE_PATTERNS,
+    FILES,
+    PROJECT,
+    UNSPLIT,
+    VECTORS,
+    PretrainState,
+)
+from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.form import Form
+from workbench.ui.widgets.layout import bar, column, layout_of, row, scrolled
+from workbench.ui.widgets.spin import SpinBox
+from workbench.ui.widgets.words import call, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SPLITS = ("train", UNSPLIT, "dev")
+FIRST = ("epochs", "learning_rate")  # settings that are always shown
+
+
+class PretrainView(View):
+    state: PretrainState
+
+    def __init__(self, state: PretrainState, show_batch: Callable[[], None]):
+        super().__init__(state)
+        self._left = PretrainChoices(state, show_batch)
+        self._right = LiveRun(state, PRETRAINING)
+        self.first = self._left.model
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setChildrenCollapsible(False)
+        splitter.addWidget(self._left)
+        splitter.addWidget(self._right)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([min(theme.px(400), 520), 800])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(splitter)
+
+    def render(self, fields: frozenset[str]) -> None:
+        self._left.render(fields)
+        self._right.render(fields)
+
+
+class PretrainChoices(QFrame):
+    """Model, objective, text and settings; then what will be used, and the Start button."""
+
+    def __init__(self, state: PretrainState, show_batch: Callable[[], None]):
+        super().__init__()
+        self.state = state
+        self.setProperty("part", "side")
+        self.setMinimumWidth(340)
+        self.setMaximumWidth(600)
+        self._forms: dict[str, tuple[tuple[str, ...], Form]] = {}  # place → (options, form)
+        self._build()
+        self.batch = Button(_("Show first batch…"), "list-checks", on=show_batch)
+        self.start = Button(_("Start pretraining"), "play", "primary", on=state.start)
+        middle = column(
+            words(_("New model"), "heading", weight=600),
+            self._model_field,
+            self._sizes,
+            self._objective_field,
+            self._text(),
+            row((self._first["epochs"], 1), (self._first["learning_rate"], 1), gap=12),
+            self._name_field,
+            self._used,
+            self._more,
+            self._options,
+            None,
+            gap=14,
+            margins=(20, 18, 20, 18),
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(scrolled(middle), 1)
+        layout.addWidget(bar(None, self.start, margins=(20, 10, 20, 10)))
+
+    def _build(self) -> None:
+        state = self.state
+        self.model, self.objective = combo(), combo()
+        self.model.activated.connect(lambda _i: state.choose_model(self.model.currentData()))
+        self.objective.activated.connect(
+            lambda _i: state.choose_objective(self.objective.currentData())
+        )
+        self._model_field = Field(_("Which model?"), self.model, name=_("Model"))
+        self._objective_field = Field(_("Objective"), self.objective, name=_("Objective"))
+        self._sizes, self._options = column(), column(gap=12)
+        self._first = {
+            name: Field(title, self._line(name))
+            for name, title in zip(FIRST, (_("Epochs"), _("Learning rate")), strict=True)
+        }
+        self._name = QLineEdit()
+        self._name.textEdited.connect(lambda text: state.set_name(text.strip()))
+        self._name_field = Field(
+            _("Name of the new model"), self._name, _("The model is added to the Models page.")
+        )
+        self._used = Callout()
+        tip = _("Batch size, schedule, seed and more")
+        self._more = Button(_("Options"), "chevron-right", "quiet", on=self._fold, tip=tip)
+        self._search = QLineEdit()
+        self._search.setPlaceholderText(_("Search options"))
+        self._search.setClearButtonEnabled(True)
+        call(self._search, _("Search options"))
+        self._search.textChanged.connect(self._filter)
+        self._seed = SpinBox(0, 2**31 - 1)
+        self._seed.setValue(state.seed)
+        call(self._seed, _("Seed"))
+        self._seed.valueChanged.connect(state.set_seed)
+        seed = Field(
+            _("Seed"), self._seed, _("The same seed gives the same results on one machine.")
+        )
+        layout_of(self._options).addWidget(self._search)
+        layout_of(self._options).addWidget(seed)
+        self._options.hide()
+
+    def _line(self, name: str) -> QLineEdit:
+        it = QLineEdit()
+        it.textEdited.connect(lambda _text: self._edited())
+        return it
+
+    def _text(self) -> QFrame:
+        state = self.state
+        self._source = Segments(
+            (PROJECT, _("This project")), (FILES, _("Files and folders")), name=_("Text")
+        )
+        self._source.chosen.connect(state.choose_source)
+        self._splits = {name: QCheckBox(_split_title(name)) for name in SPLITS}
+        for name, box in self._splits.items():
+            box.setChecked(name in state.splits)
+            box.toggled.connect(lambda on, name=name: state.set_split(name, on))
+        self._words = QLineEdit()
+        self._words.setPlaceholderText(_("Only documents that contain…"))
+        self._words.setClearButtonEnabled(True)
+        call(self._words, _("Words that documents must contain"))
+        self._words.textChanged.connect(lambda text: text or state.set_words(""))
+        self._words.editingFinished.connect(lambda: state.set_words(self._words.text().strip()))
+        self._project = column(row(*self._splits.values(), None, gap=16), self._words, gap=10)
+        self._paths = words("", "small", "muted", wrap=True)
+        self._clear = Button(_("Clear"), "x", "quiet", small=True, on=state.clear_files)
+        self._files = column(
+            row(
+                Button(_("Add files…"), "file-plus-2", small=True, on=self._ask_files),
+                Button(_("Add folder…"), "folder-open", small=True, on=self._ask_folder),
+                None,
+                self._clear,
+            ),
+            self._paths,
+            gap=8,
+        )
+        self._files.hide()
+        return column(
+            words(_("Text"), "small", "muted", weight=500),
+            self._source,
+            self._project,
+            self._files,
+            gap=8,
+        )
+
+    def _ask_files(self) -> None:
+        kinds = _("Text files ({endings})").format(endings=" ".join(FILE_PATTERNS))
+        paths, _kind = QFileDialog.getOpenFileNames(
+            self.window(), _("Add files"), "", f"{kinds};;{_('All files')} (*)"
+        )
+        if paths:
+            self.state.add_files(paths)
+
+    def _ask_folder(self) -> None:
+        if chosen := QFileDialog.getExistingDirectory(self.window(), _("Add folder")):
+            self.state.add_files([chosen])
+
+    # ---------------------------------------------------------------- settings
+
+    def _fold(self) -> None:
+        shown = self._options.isHidden()
+        self._options.setVisible(shown)
+        self._more.set_icon("chevron-down" if shown else "chevron-right")
+        if shown:
+            self._make_forms()
+            self._search.setFocus()
+
+    def _filter(self, text: str) -> None:
+        if "more" in self._forms:
+            self._forms["more"][1].filter(text)
+
+    def _make_forms(self) -> None:
+        """The sizes of a new model, always shown; and the other settings, folded."""
+        sizes = self.state.sizes
+        self._make_form("sizes", self._sizes, sizes)
+        self._sizes.setVisible(bool(sizes))
+        if not self._options.isHidden():
+            shown = {*FIRST, *(option.name for option in sizes)}
+            others = [option for option in self.state.options if option.name not in shown]
+            self._make_form("more", self._options, others)
+            self._filter(self._search.text())
+
+    def _make_form(self, place: str, box: QFrame, options: object) -> None:
+        chosen = list(options)  # type: ignore[call-overload] # options of a state
+        key = (self.state.model, self.state.objective) if place == "more" else (self.state.model,)
+        if place in self._forms and self._forms[place][0] == key:
+            return
+        if place in self._forms:
+            old = self._forms.pop(place)[1]
+            layout_of(box).removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        form = Form(chosen, self.state.values, columns=3 if place == "sizes" else 1)
+        form.changed.connect(lambda _name: self._edited())
+        self._forms[place] = key, form
+        layout_of(box).addWidget(form)
+
+    def _edited(self) -> None:
+        names = {name for _key, form in self._forms.values() for name in form.names()}
+        values = {
+            name: text
+            for name, text in self.state.values.items()
+            if name not in names and name not in FIRST
+        }
+        for _key, form in self._forms.values():
+            values |= form.values()
+        for name, field in self._first.items():
+            if text := cast(QLineEdit, field.control).text().strip():
+                values[name] = text
+        self.state.set_values(values)
+
+    # ---------------------------------------------------------------- render
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        if concerns(fields, "cards", "model"):
+            self._show_models()
+        if concerns(fields, "objective", "model"):
+            fill(self.objective, state.objective_titles, state.objective, refused=state.refused)
+            self._objective_field.set_hint(state.definition)
+            self._make_forms()
+        if concerns(fields, "objective", "values", "errors", "model"):
+            self._show_values()
+        if concerns(fields, "name") and self._name.text().strip() != state.name:
+            self._name.setText(state.name)
+        if concerns(fields, "source", "files"):
+            self._show_source()
+        if concerns(fields, "size", "problem", "preparing", "source", "model"):
+            self._show_used()
+        self._let_start(state.ready)
+
+    def _let_start(self, on: bool) -> None:
+        """Keep the focus while Start is disabled: Qt would move it to Cancel."""
+        if not on and self.start.hasFocus():
+            self.setFocus()
+        self.start.setEnabled(on)
+        self.batch.setEnabled(on and not self.state.is_vectors)
+        if on and self.hasFocus():
+            self.start.setFocus()
+
+    def _show_models(self) -> None:
+        state = self.state
+        new = _("New: {architecture}")
+        items = [(card.name, card.name) for card in state.cards]
+        items += [(value, new.format(architecture=name)) for value, name in state.new_names]
+        items.append((VECTORS, _("New: word vectors")))
+        fill(self.model, items, state.model, refused=state.unfit)
+        if state.created is not None or state.is_vectors:
+            hint = _("Starts from random weights; its vocabulary is built from the text.")
+        else:
+            hint = _("Starts from the weights of this model, which is not changed.")
+        self._model_field.set_hint(hint)
+
+    def _show_values(self) -> None:
+        state = self.state
+        for name, field in self._first.items():
+            option = next((one for one in state.options if one.name == name), None)
+            line = cast(QLineEdit, field.control)
+            text = state.values.get(name, "")
+            if line.text().strip() != text:
+                line.setText(text)
+            default = option.default if option is not None else None
+            shown = formats.significant(default) if isinstance(default, int | float) else ""
+            line.setPlaceholderText(shown or _("automatic"))
+            field.set_error(state.errors.get(name, ""))
+        self._name_field.set_error(state.errors.get("name", ""))
+        for _key, form in self._forms.values():
+            own = {name: text for name, text in state.values.items() if name in form.names()}
+            if form.values() != own:
+                form.set_values(own)
+            form.set_error("", "")
+            for name, message in state.errors.items():
+                form.set_error(name, message) if name in form.names() else None
+
+    def _show_source(self) -> None:
+        state = self.state
+        self._source.set(state.source)
+        self._project.setVisible(state.source == PROJECT)
+        self._files.setVisible(state.source == FILES)
+        self._paths.setText("\n".join(state.files))
+        self._paths.setVisible(bool(state.files))
+        self._clear.setVisible(bool(state.files))
+
+    def _show_used(self) -> None:
+        state, size = self.state, self.state.size
+        if state.preparing:
+            self._used.set(_("Writing the text…"), "accent")
+        elif state.problem:
+            self._used.set(state.problem, "warn")
+        elif size is None:
+            self._used.set(_("Counting documents…"), "accent")
+        elif size.files:
+            told = _streamed(size.files, size.size)
+            if not state.is_vectors:
+                told = " ".join((told, _("One document in 100 is held out for the perplexity.")))
+            self._used.set(told, "accent")
+        else:
+            held_out = None if state.is_vectors else size.held_out
+            self._used.set(_used(size.documents, held_out), "accent")
+
+
+def _streamed(files: int, size: int) -> str:
+    told = ngettext(
+        "{n} file, {size}. The text is streamed.",
+        "{n} files, {size}. The text is streamed.",
+        files,
+    )
+    return told.format(n=formats.count(files), size=formats.size(size))
+
+
+def _used(documents: int, held_out: int | None) -> str:
+    """held_out: None without a perplexity."""
+    told = ngettext(
+        "{n} document is used. Labels are not needed; test documents are never used.",
+        "{n} documents are used. Labels are not needed; test documents are never used.",
+        documents,
+    ).format(n=formats.count(documents))
+    if held_out is None:
+        return told
+    if not held_out:
+        return " ".join((told, _("One document in 100 is held out for the perplexity.")))
+    kept = ngettext(
+        "Perplexity is measured on {n} dev document.",
+        "Perplexity is measured on {n} dev documents.",
+        held_out,
+    )
+    return " ".join((told, kept.format(n=formats.count(held_out))))
+
+
+def _split_title(name: str) -> str:
+    return _("no split") if name == UNSPLIT else term(name)
