@@ -74,6 +74,8 @@ class LoadOptions:
     seed: of newly initialized parameters. random: initialize all of them, so that only the
     architecture and the preparer of the folder are used.
     attention: "sdpa" or "eager"; dropouts replace the configured values while in memory.
+    delimited: add start, delimiter and extract tokens to the vocabulary of a decoder that lacks
+    them; None: if it is made for them. both_orders: read pairs in both orders, see `Encoder`.
     settings: values of `FamilyInfo.options`. documents: of the training, from which a model without
     weights takes its vocabulary; None where nothing is trained.
     """
@@ -87,6 +89,8 @@ class LoadOptions:
     attention: str = "sdpa"
     attention_dropout: float | None = None
     dropout: float | None = None
+    delimited: bool | None = False
+    both_orders: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     documents: Sequence[Document] | None = None
 
@@ -101,6 +105,8 @@ class Encoder(nn.Module, ABC):
     in_transformers: its heads are those of transformers, which can load a saved folder.
     start: the unit that a decoder begins with, -1 without a decoder.
     pooling: how classifiers of whole texts pool its states by default, see `tasks.heads.pooling`.
+    delimited: whether texts end with an extract token, whose state classifiers read. both_orders:
+    the state of the extract token is the sum of its states in both orders of a pair.
     directions: in which a recurrent language model reads: "next", "previous" or both; () for all
     other encoders.
     """
@@ -115,6 +121,8 @@ class Encoder(nn.Module, ABC):
     in_transformers: bool = True
     start: int = -1
     pooling: str = "mean"
+    delimited: bool = False
+    both_orders: bool = False
     directions: tuple[str, ...] = ()
 
     @property

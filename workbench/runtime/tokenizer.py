@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tokenizers import Encoding
+from tokenizers import Encoding, processors
 from tokenizers import Tokenizer as Backend
 
 from workbench.base.errors import ModelError
@@ -25,6 +25,7 @@ CHUNK = 512  # texts per call of the library, so that progress and memory stay b
 CHARACTERS = 1_000_000  # likewise; the library uses about 200 bytes per character
 AMPLE = 200  # characters per subword that are read of a text that will be truncated
 WORDS = 50_000  # words that are checked for unknown subwords
+START, DELIMITER, EXTRACT = "<|start|>", "<|delimiter|>", "<|extract|>"
 _MASKS = ("[MASK]", "<mask>", "<|mask|>")
 
 
@@ -86,6 +87,30 @@ class Tokenizer:
 
     def piece(self, id: int) -> str:
         return self.backend.id_to_token(int(id)) or ""
+
+    @property
+    def delimiter(self) -> int | None:
+        """The id of the token between two texts of the form of GPT-1, None without that form."""
+        return self.backend.token_to_id(DELIMITER)
+
+    def delimited(self) -> Tokenizer:
+        """The same tokenizer with the special tokens of GPT-1 around and between texts.
+
+        The tokens are added to its vocabulary. Source: Radford et al. 2018, section 3.3.
+        """
+        backend = Backend.from_str(self.backend.to_str())
+        names = (START, DELIMITER, EXTRACT)
+        backend.add_special_tokens(list(names))
+        template = processors.TemplateProcessing(
+            single=f"{START} $A {EXTRACT}",
+            pair=f"{START} $A {DELIMITER} $B:1 {EXTRACT}:1",
+            special_tokens=[(name, backend.token_to_id(name)) for name in names],
+        )
+        own = backend.post_processor
+        backend.post_processor = (  # that of GPT-2 trims offsets
+            template if own is None else processors.Sequence([own, template])
+        )
+        return Tokenizer(backend, pad=self.pad, fallback=self.fallback, mask=self.mask)
 
     # ------------------------------------------------------------ texts to subwords
 

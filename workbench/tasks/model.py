@@ -18,8 +18,9 @@ from workbench.models import spec as models
 from workbench.models.base import Encoder, LoadOptions
 from workbench.models.loading import family_of
 from workbench.tasks.base import Model, Task
-from workbench.tasks.heads.info import LAST, LM_WEIGHT
+from workbench.tasks.heads.info import BOTH, INPUT_FORM, LAST, LM_WEIGHT
 from workbench.tasks.heads.layers import combined
+from workbench.tasks.spec import PLAIN
 
 HEAD = "head.safetensors"
 NEXT = "next"  # the head of a language model that reads forward
@@ -49,6 +50,12 @@ class Setting:
     def lm_weight(self) -> float:
         return float(self.options.get(LM_WEIGHT.name) or 0.0)
 
+    @property
+    def input_form(self) -> str | None:
+        """None: as the model is made for."""
+        found: str | None = self.options.get(INPUT_FORM.name, PLAIN)
+        return found
+
     def native(self, options: LoadOptions, head: str) -> LoadOptions:
         """The options for loading an encoder with the library's own head."""
         return replace(options, head=head, outputs=self.outputs, problem=self.task.problem)
@@ -57,8 +64,10 @@ class Setting:
 def native_head(info: models.ModelInfo, setting: Setting) -> str:
     """The library's head for the task and its settings, "" if there is none.
 
-    It reads the last layer, and replaces a language model head.
+    It reads the last layer of one order of a pair, and replaces a language model head.
     """
+    if setting.input_form == BOTH:
+        return ""
     if setting.options.get("layers", LAST) != LAST or setting.lm_weight:
         return ""
     heads = family_of(info).heads(info)
@@ -71,12 +80,23 @@ def build(info: models.ModelInfo, setting: Setting, options: LoadOptions) -> Mod
     Uses the library's own head if it has one for the task, so that the library can load the folder
     of the run. Raises ModelError.
     """
-    family = family_of(info)
+    family, form = family_of(info), setting.input_form
+    wanted = None if form is None else form != PLAIN
+    options = replace(options, delimited=wanted, both_orders=form == BOTH)
     if native := native_head(info, setting):
-        return Model(family.load(info, setting.native(options, native)))
-    encoder = family.load(info, _with_language_head(info, setting, options))
-    torch.manual_seed(setting.seed)  # the head is initialized here
-    return _with_head(encoder, setting)
+        model = Model(family.load(info, setting.native(options, native)))
+    else:
+        encoder = family.load(info, _with_language_head(info, setting, options))
+        torch.manual_seed(setting.seed)  # the head is initialized here
+        model = _with_head(encoder, setting)
+    if wanted and not model.encoder.delimited:
+        raise ModelError(
+            _("The input form of GPT-1 is for decoders of transformers, not for {model}.").format(
+                model=info.name
+            ),
+            hint=_("Set input_form to plain, or choose a GPT or GPT-2 model."),
+        )
+    return model
 
 
 def _with_head(encoder: Encoder, setting: Setting) -> Model:
@@ -123,7 +143,7 @@ def _layer_weights(model: Model) -> dict[str, Tensor]:
 
 def load(folder: Path | str, setting: Setting, options: LoadOptions | None = None) -> Model:
     """Loads the files of `save`. Raises ModelError if they are missing or damaged."""
-    options = options or LoadOptions()
+    options = replace(options or LoadOptions(), both_orders=setting.input_form == BOTH)
     info = models.read_folder(folder, allow_pickle=options.allow_pickle)
     path = Path(folder) / HEAD
     if not path.is_file() and (native := native_head(info, setting)):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # these import numpy, which the start of the window must not
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
 
+PLAIN = "plain"  # value of a setting that adds no units to the vocabulary
 NONE = "–"  # shown for no label, and the name of its row and column in a matrix
 
 
@@ -98,6 +99,8 @@ class TaskInfo(ABC):
     options: settings in addition to the general ones. least_labels: minimum number in a layer.
     few_steps: number of optimizer updates for a small data set; learning_rate: peak for a model of
     width 384 and few steps.
+    new_units: name of the setting that adds units to the vocabulary unless it is PLAIN, "" if there
+    is none.
     pipeline: the task of transformers' pipeline() for an exported folder, "" if there is none.
     """
 
@@ -121,6 +124,7 @@ class TaskInfo(ABC):
     least_labels: int = 2
     few_steps: int = 130
     learning_rate: float = 1e-4
+    new_units: str = ""
     pipeline: str = ""
 
     def fits(self, layer: Layer) -> bool:

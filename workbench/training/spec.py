@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
 
 T = TypeVar("T")
+MANY_LAYERS, LATE = 100, 1_000_000  # an epoch at which gradual unfreezing has ended
 NOT_SCORES = ("loss", "last")  # values of `best_by` that are not scores of the task
 
 
@@ -130,7 +131,16 @@ def _has(options: Iterable[Option], name: str) -> bool:
 def conflict(task: str, settings: Mapping[str, object]) -> tuple[str, str] | None:
     """(name, reason) of a parsed setting that conflicts with others; None if there is none."""
     method = str(settings.get("method", methods.DEFAULT))
-    return tasks.info(task).conflict({**defaults(task, method), **settings})
+    given = {**defaults(task, method), **settings}
+    info = tasks.info(task)
+    form = given.get(info.new_units, tasks.PLAIN)
+    if form not in (None, tasks.PLAIN) and not _trains_embeddings(method, given):
+        return info.new_units, _("The method does not train the embeddings of new tokens.")
+    return info.conflict(given)
+
+
+def _trains_embeddings(method: str, options: Mapping[str, Any]) -> bool:
+    return methods.info(method).factors(MANY_LAYERS, options, LATE)[0] > 0
 
 
 def defaults(task: str, method: str | None = None, family: str = "") -> dict[str, object]:
@@ -189,6 +199,14 @@ class TrainSpec:
     @property
     def all_options(self) -> dict[str, Any]:
         return {**self._defaults, **self.options}
+
+    @property
+    def network_options(self) -> dict[str, Any]:
+        """All settings, for building the network: new tokens only if they are trained."""
+        found, name = self.all_options, self.info.new_units
+        if found.get(name, tasks.PLAIN) is None and not _trains_embeddings(self.method, found):
+            found[name] = tasks.PLAIN
+        return found
 
     @property
     def family_settings(self) -> dict[str, Any]:

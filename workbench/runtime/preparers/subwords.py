@@ -1,8 +1,12 @@
-"""Subwords of a Hugging Face tokenizer, for all transformer models."""
+"""Subwords of a Hugging Face tokenizer, for all transformer models.
+
+A tokenizer with the special tokens of GPT-1 also gives pairs in their other order.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,15 +15,17 @@ from workbench.runtime.inputs import EncodedInput, Prepared, prepared_windows
 from workbench.runtime.tokenizer import Tokenizer
 from workbench.text.document import Document
 
+SWAPPED = "swapped_ids"  # array: `input_ids` with the second text first
 OVERLAP = 4  # adjacent windows share 1 / OVERLAP of their length
 
 
 class Subwords:
-    """Inputs with `input_ids` and `token_type_ids`."""
+    """Inputs with `input_ids` and `token_type_ids`; with `SWAPPED` for the form of GPT-1."""
 
     def __init__(self, tokenizer: Tokenizer):
         self.tokenizer = tokenizer
-        self.fill: Mapping[str, int] = {"input_ids": tokenizer.pad}
+        names = ("input_ids",) if tokenizer.delimiter is None else ("input_ids", SWAPPED)
+        self.fill: Mapping[str, int] = dict.fromkeys(names, tokenizer.pad)
 
     @classmethod
     def load(cls, folder: Path | str) -> Subwords:
@@ -32,14 +38,31 @@ class Subwords:
     def whole(self, documents: Sequence[Document], max_length: int, *, texts: int = 1) -> Prepared:
         found = list(self.tokenizer.whole([contents(one, texts) for one in documents], max_length))
         cut = np.fromiter((was_cut for _, was_cut in found), dtype=bool, count=len(found))
-        return Prepared(
-            list(documents), [encoded for encoded, _ in found], np.arange(len(found)), cut
-        )
+        inputs = [self._both_orders(encoded) for encoded, _ in found]
+        return Prepared(list(documents), inputs, np.arange(len(found)), cut)
 
     def windows(self, documents: Sequence[Document], max_length: int) -> Prepared:
         texts = [document.text for document in documents]
         found = self.tokenizer.windows(texts, max_length, max_length // OVERLAP)
-        return prepared_windows(documents, list(found))
+        return prepared_windows(
+            documents, [tuple(map(self._both_orders, windows)) for windows in found]
+        )
+
+    def _both_orders(self, encoded: EncodedInput) -> EncodedInput:
+        """With the other order of a pair: the same units, so that both have one length.
+
+        A single text has only one order.
+        """
+        delimiter = self.tokenizer.delimiter
+        if delimiter is None:
+            return encoded
+        ids = encoded.ids
+        between = np.flatnonzero((ids == delimiter) & (encoded.text < 0))
+        if len(between):
+            at = between[0]
+            parts = (ids[:1], ids[at + 1 : -1], ids[at : at + 1], ids[1:at], ids[-1:])
+            ids = np.concatenate(parts)
+        return replace(encoded, arrays={**encoded.arrays, SWAPPED: ids})
 
     @property
     def size(self) -> int:

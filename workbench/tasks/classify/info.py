@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
-from workbench.tasks.heads.info import LAYER_OPTIONS, LM_WEIGHT
+from workbench.tasks.heads.info import INPUT_FORM, LAYER_OPTIONS, LM_WEIGHT
 from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
 
@@ -101,7 +101,8 @@ class ClassifyInfo(TaskInfo):
     second = "accuracy"
     has_majority = True
     outputs = ("ClassScores",)
-    options = (CLASS_WEIGHTS, SAMPLING, POOLING, *LAYER_OPTIONS, LM_WEIGHT)
+    options = (CLASS_WEIGHTS, SAMPLING, POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM)
+    new_units = INPUT_FORM.name
     pipeline = "text-classification"
 
     def gold(self, record: Record, layer: str) -> ClassGold | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import N_
 from workbench.base.options import Option
-from workbench.tasks.spec import TaskInfo
+from workbench.tasks.spec import PLAIN, TaskInfo
 from workbench.text.spans import Span
 
 if TYPE_CHECKING:
@@ -89,6 +89,34 @@ class WordTask(TaskInfo):
         return preparer.windows(documents, max_length)
 
 
+GPT1, BOTH = "gpt1", "both"
+INPUT_FORM = Option(
+    "input_form",
+    "choice",
+    None,
+    N_(
+        "Special tokens of the input of GPT-like decoders. gpt1: [start] text [extract], and "
+        "[start] first [delimiter] second [extract] for pairs; the three tokens are added to the "
+        "vocabulary with new embeddings, and the classifier reads the state of [extract] (Radford "
+        "et al. 2018, section 3.3). plain: as the tokenizer writes it."
+    ),
+    choices=(PLAIN, GPT1),
+    choice_titles=(N_("Tokenizer's own"), N_("GPT-1: start, delimiter, extract")),
+    title=N_("Input form"),
+    automatic=N_("gpt1 for GPT-1 where the method trains the embeddings, otherwise plain"),
+)
+PAIR_FORM = replace(
+    INPUT_FORM,
+    help=N_(
+        "Special tokens of the input of GPT-like decoders. gpt1: [start] first [delimiter] second "
+        "[extract]; the three tokens are added to the vocabulary with new embeddings, and the "
+        "classifier reads the state of [extract]. both: the texts in both orders, whose two states "
+        "are added, for similarity; needs a head of Glossbench, which transformers alone cannot "
+        "load (Radford et al. 2018, section 3.3). plain: as the tokenizer writes it."
+    ),
+    choices=(PLAIN, GPT1, BOTH),
+    choice_titles=(*INPUT_FORM.choice_titles, N_("GPT-1, in both orders")),
+)
 LM_WEIGHT = Option(
     "lm_weight",
     "float",

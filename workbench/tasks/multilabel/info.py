@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
 from workbench.tasks.classify.info import POOLING
-from workbench.tasks.heads.info import LAYER_OPTIONS, LM_WEIGHT
+from workbench.tasks.heads.info import INPUT_FORM, LAYER_OPTIONS, LM_WEIGHT
 from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
 
@@ -61,7 +61,8 @@ class MultilabelInfo(TaskInfo):
     second = "macro_f1"
     beside = ("mean_average_precision",)
     outputs = ("LabelScores",)
-    options = (POOLING, *LAYER_OPTIONS, LM_WEIGHT)
+    options = (POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM)
+    new_units = INPUT_FORM.name
     least_labels = 1
     pipeline = "text-classification"
 

@@ -2,6 +2,7 @@
 
 from workbench.base.i18n import N_
 from workbench.tasks.classify.info import ClassifyInfo
+from workbench.tasks.heads.info import INPUT_FORM, PAIR_FORM
 
 
 class PairsInfo(ClassifyInfo):
@@ -14,6 +15,10 @@ class PairsInfo(ClassifyInfo):
         "predicted."
     )
     texts = 2
+    options = (
+        *(option for option in ClassifyInfo.options if option is not INPUT_FORM),
+        PAIR_FORM,
+    )
 
 
 INFO = PairsInfo()

@@ -11,7 +11,7 @@ from workbench.models import spec
 from workbench.models.base import Encoder, Parts, States
 from workbench.models.families.transformer.info.architectures import PERMUTED
 from workbench.runtime.inputs import MASK
-from workbench.runtime.preparers.subwords import Subwords
+from workbench.runtime.preparers.subwords import SWAPPED, Subwords
 from workbench.runtime.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ class TransformerEncoder(Encoder):
         self.max_length = info.max_length or 512
         types = ("token_type_ids",) if _takes_types(model) else ()
         self.input_names = ("input_ids", MASK, *types)
+        self.delimited = tokenizer.delimiter is not None
+        if self.delimited:
+            self.pooling = "last"  # the extract token
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -67,12 +70,29 @@ class TransformerEncoder(Encoder):
 
     def _arguments(self, inputs: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
         """XLNet gets the positions of padding: torch cannot convert how it inverts the mask."""
+        if SWAPPED in inputs:
+            inputs = {name: array for name, array in inputs.items() if name != SWAPPED}
         if self.info.architecture not in PERMUTED:
             return inputs
         others = {name: array for name, array in inputs.items() if name != MASK}
         return {**others, "input_mask": (1 - inputs[MASK]).float()}
 
+    def read_both_orders(self) -> None:
+        """From now on, see `Encoder.both_orders`."""
+        self.both_orders = True
+        self.input_names = (*self.input_names, SWAPPED)
+
     def forward(self, inputs: Mapping[str, Tensor]) -> States:
+        states = self._states(inputs)
+        if not self.both_orders:
+            return states
+        layers = self._states({**inputs, "input_ids": inputs[SWAPPED]}).layers
+        steps = inputs[MASK].cumsum(1)
+        ends = ((steps == steps[:, -1:]) & states.mask).unsqueeze(-1)  # (B, T, 1)
+        summed = (one + ends * other for one, other in zip(states.layers, layers, strict=True))
+        return states._replace(layers=tuple(summed))
+
+    def _states(self, inputs: Mapping[str, Tensor]) -> States:
         output = self.body(**self._arguments(inputs), output_hidden_states=True)
         pooled = getattr(output, "pooler_output", None) if self.has_pooler else None
         return States(output.hidden_states, inputs[MASK].bool(), pooled)

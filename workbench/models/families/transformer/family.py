@@ -13,7 +13,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import spec
 from workbench.models.base import Documents, LoadOptions
-from workbench.models.families.transformer import creating, saving
+from workbench.models.families.transformer import creating, delimiting, saving
 from workbench.models.families.transformer.encoder import TransformerEncoder
 from workbench.models.families.transformer.info import INFO, heads
 from workbench.models.families.transformer.info import config as configs
@@ -98,12 +98,16 @@ class TransformerFamily:
             setattr(model.config, key, value)
         tokenizer = Tokenizer.load(info.path)
         _fit_vocabulary(info, model, tokenizer)
+        tokenizer = delimiting.delimited(info, model, tokenizer, options.delimited)
         if model.config.pad_token_id is None or info.architecture in DECODERS:
             # Decoders use it to find the last token of a padded text: it must equal our padding.
             model.config.pad_token_id = tokenizer.pad
         if info.architecture in SEQ2SEQ:
             return Seq2SeqEncoder(info, model, tokenizer, options.head, options.outputs)
-        return TransformerEncoder(info, model, tokenizer, options.head, has_pooler)
+        encoder = TransformerEncoder(info, model, tokenizer, options.head, has_pooler)
+        if options.both_orders and encoder.delimited:
+            encoder.read_both_orders()
+        return encoder
 
     def save(self, encoder: TransformerEncoder, folder: Path) -> None:
         with quiet():
