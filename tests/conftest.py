@@ -1,5 +1,6 @@
 """Fixtures shared by all tests. They start no worker and use neither network nor user folders."""
 
+import gc
 import os
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -23,6 +24,23 @@ def pytest_collection_modifyitems(items):
     """Run files with slow tests first, so that no process is left alone with one at the end."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+_modules_exempted = 0
+
+
+@pytest.fixture(autouse=True)
+def imports_outside_garbage_collection():
+    """Exempts what was imported from later collections.
+
+    With torch and transformers imported, a full collection takes a quarter of a second, and every
+    training asks for one.
+    """
+    global _modules_exempted
+    if len(sys.modules) > _modules_exempted + 200:
+        gc.collect()
+        gc.freeze()
+        _modules_exempted = len(sys.modules)
 
 
 @pytest.fixture(autouse=True)

@@ -191,6 +191,8 @@ def prompts(hand):
         "the exact prompt is not shown",
         PATIENCE,
     )
+    hand.tab_to("Examples")
+    hand.key(Qt.Key.Key_Down, times=5)  # one example: short prompts are evaluated faster
     hand.tab_to("Run on dev")
     hand.key(Qt.Key.Key_Return)
     hand.wait(

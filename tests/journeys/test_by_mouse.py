@@ -15,13 +15,14 @@ from workbench.operations import corpus, results
 pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(900)]
 
 
-def test_from_raw_text_to_an_exported_model_by_mouse(hand, tmp_path, monkeypatch):
+def test_from_raw_text_to_an_exported_model_by_mouse(hand, tmp_path, monkeypatch, request):
     opens_the_sample(hand)
     imports_a_file(hand, tmp_path, monkeypatch)
     labels_a_word_and_takes_it_back(hand)
     adds_a_label(hand)
     sees_the_starters(hand)
     trains(hand)
+    request.getfixturevalue("forked_workers")  # the training has started one as the program does
     reads_results_and_asks_for_suggestions(hand)
     accepts_a_suggestion(hand)
     goes_through_an_error(hand)
@@ -219,6 +220,8 @@ def inspects_a_sentence(hand):
 def runs_a_prompt(hand):
     hand.click("Prompts")
     hand.wait(lambda: len(hand.find("Preview").toPlainText()) > 40, "the exact prompt is not shown")
+    hand.find("Examples").setFocus()
+    hand.replace("1")  # short prompts are evaluated faster
     hand.click("Run on dev")
     hand.wait(
         lambda: any(

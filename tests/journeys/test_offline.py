@@ -110,9 +110,8 @@ def travel(watch, address):
     glossbench("suggest", project, "--run", "first")
     glossbench("export-data", project, "data.jsonl", "--format", "glossbench")
     glossbench("doctor", project)
-    watch.python("-c", LIBRARY, model, "data.jsonl", out["onnx"])
-    for format, folder in out.items():
-        watch.python("-c", loading_code(format, folder, "classify"))
+    loading = [loading_code(format, folder, "classify") for format, folder in out.items()]
+    watch.python("-c", "\n".join([LIBRARY, *loading]), model, "data.jsonl", out["onnx"])
     watch.python("-c", WINDOW, project)
 
 

@@ -6,11 +6,13 @@ import json
 
 import pytest
 
+from tests.inline import InlineQueue
 from workbench.base.errors import Cancelled
 from workbench.base.watch import Watch
 from workbench.operations import corpus, splits
 from workbench.operations import labels as schema
 from workbench.project.check import check
+from workbench.project.project import Project
 from workbench.storage import labels
 
 COUNT = 3000  # documents: three pieces of each act
@@ -72,20 +74,30 @@ def everything(project):
     return {table: read(f"select * from {table}").fetchall() for table in tables}
 
 
-@pytest.fixture
-def full(project, inline_jobs, tmp_path):
-    """full() → (project, ids, layer): documents of class b that came in by an import."""
-    path = tmp_path / "texts.jsonl"
+def imported(folder):
+    """Import documents of class b into a new project; returns its path."""
+    path, texts = folder / "p.glossbench", folder / "texts.jsonl"
     lines = (
         json.dumps({"id": f"k{n}", "text": f"text number {n}", "label": "ab"[n > 2]})
         for n in range(COUNT)
     )
-    path.write_text("\n".join(lines))
-    handle = corpus.import_files(project, inline_jobs, [path])
-    inline_jobs.wait(handle.job)
+    texts.write_text("\n".join(lines))
+    project, queue = Project.create(path), InlineQueue()
+    handle = corpus.import_files(project, queue, [texts])
+    queue.wait(handle.job)
     assert handle.outcome.documents == COUNT
+    queue.close()
+    project.close()
+    return path
+
+
+@pytest.fixture
+def full(copy_of, tmp_path):
+    """(project, ids, layer): documents of class b that came in by an import."""
+    project = Project.open(copy_of(imported, tmp_path / "p.glossbench"))
     (layer,) = labels.layers(project.db)
-    return project, list(corpus.filter_ids(project, corpus.Filter())), layer
+    yield project, list(corpus.filter_ids(project, corpus.Filter())), layer
+    project.close()
 
 
 def call_off(project, act, share=0.4):

@@ -15,7 +15,7 @@ SENTENCES = (
 @pytest.fixture(scope="session")
 def text_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("text") / "text.txt"
-    documents = ["\n".join(SENTENCES[number % 4 :] + SENTENCES[:2]) for number in range(400)]
+    documents = ["\n".join(SENTENCES[number % 4 :] + SENTENCES[:2]) for number in range(200)]
     path.write_text("\n\n".join(documents), encoding="utf-8")
     return path
 

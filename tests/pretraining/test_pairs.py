@@ -1,4 +1,4 @@
-"""Pairs of segments for next sentence prediction, counted over 100,000 samples."""
+"""Pairs of segments for next sentence prediction, counted over 20,000 samples."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from workbench.pretraining.blocks import SEPARATOR, Units
 from workbench.pretraining.pairs import Pair, PairFrame, pairs
 from workbench.runtime.preparers.subwords import Subwords
 
-SAMPLES = 100_000
+SAMPLES = 20_000
 
 
 class Letters:
@@ -37,13 +37,13 @@ def documents(count, sentences=12):
 @pytest.mark.parametrize("share", [0.5, 0.2])
 def test_the_wanted_share_of_segments_is_random(letters, share):
     rng, found = np.random.default_rng(1), []
-    for pair in pairs(documents(50_000), letters, 20, rng, random_share=share):
+    for pair in pairs(documents(10_000), letters, 20, rng, random_share=share):
         found.append(pair.is_next)
         if len(found) == SAMPLES:
             break
 
     assert len(found) == SAMPLES
-    assert 1 - np.mean(found) == pytest.approx(share, abs=0.005)
+    assert 1 - np.mean(found) == pytest.approx(share, abs=0.012)  # over three standard errors
 
 
 def test_a_next_segment_follows_and_a_random_one_is_from_another_document(letters):

@@ -21,7 +21,7 @@ from workbench.text.document import Document
 from workbench.text.spans import Span
 
 ROOT = Path(__file__).resolve().parents[2]
-COUNT = 4000  # documents of a step: it takes long enough to be hit in the middle
+COUNT = 2000  # documents of a step: it takes long enough to be hit in the middle
 KILLS = 5
 
 # Each does its steps over and over and tells when it begins.
@@ -129,7 +129,7 @@ def test_a_large_step_that_is_killed_is_whole_or_not_there(tmp_path, copy_of, st
             cwd=ROOT,
         )
         assert child.stdout.readline() == "begin\n"
-        time.sleep(chance.uniform(0.0, 1.0))
+        time.sleep(chance.uniform(0.0, 0.6))
         child.send_signal(signal.SIGKILL)
         child.communicate()
 
@@ -139,7 +139,7 @@ def test_a_large_step_that_is_killed_is_whole_or_not_there(tmp_path, copy_of, st
         assert (count, by_label) in legal
         assert act != "change" or set(splits.values()) <= {0, COUNT}
         while project.undo_title and project.undo_title not in (
-            "Set class of 4,000 documents",
+            f"Set class of {COUNT:,} documents",
             "Add",
         ):
             project.undo()

@@ -12,7 +12,8 @@ from workbench.models.loading import load
 
 
 def test_both_losses_fall_and_the_folder_has_both_heads(tiny, text_file, tmp_path):
-    wanted = spec("nsp", tiny["bert"], text_file, init="random", learning_rate=3e-3, length=24)
+    more = {"init": "random", "learning_rate": 3e-3, "length": 24, "epochs": 2}
+    wanted = spec("nsp", tiny["bert"], text_file, **more)
 
     _events, result = run(wanted, tmp_path / "out")
 
