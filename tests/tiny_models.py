@@ -19,10 +19,13 @@ SIZES = {
 DECODERS = {"llama": "LlamaConfig", "olmo": "OlmoConfig"}
 
 
-def make(folder: Path, family: str = "bert", *, seed: int = 0, sentinels: bool = False) -> Path:
+def make(
+    folder: Path, family: str = "bert", *, seed: int = 0, sentinels: bool = False, layers: int = 2
+) -> Path:
     """Write a model folder of the family with a language model head; returns the folder.
 
-    sentinels: with the token that marks a gap for T5.
+    sentinels: with the token that marks a gap for T5. layers: of T5 and BART, in the encoder and
+    in the decoder; conversions to ONNX take time in proportion.
     """
     import torch
     import transformers
@@ -33,7 +36,7 @@ def make(folder: Path, family: str = "bert", *, seed: int = 0, sentinels: bool =
     if sentinels:
         tokenizer.add_special_tokens({"additional_special_tokens": ["<extra_id_0>"]})
     torch.manual_seed(seed)
-    model = _model(transformers, family, len(tokenizer), tokenizer)
+    model = _model(transformers, family, len(tokenizer), tokenizer, layers)
     verbosity = transformers.logging.get_verbosity()
     transformers.logging.set_verbosity_error()
     model.save_pretrained(folder)
@@ -53,7 +56,7 @@ def pickle_weights(folder: Path, *, archive: bool = True) -> Path:
     return folder
 
 
-def _model(t, family: str, vocabulary: int, tokenizer):
+def _model(t, family: str, vocabulary: int, tokenizer, layers: int):
     common = {"vocab_size": vocabulary, "pad_token_id": tokenizer.pad_token_id}
     if family == "bert":
         return t.BertForPreTraining(t.BertConfig(**common, **SIZES))
@@ -88,14 +91,14 @@ def _model(t, family: str, vocabulary: int, tokenizer):
         return t.T5ForConditionalGeneration(
             t.T5Config(
                 **{**common, "eos_token_id": 2, "decoder_start_token_id": 1},
-                d_model=16, d_kv=8, d_ff=32, num_layers=2, num_decoder_layers=2, num_heads=2,
-                n_positions=64,
+                d_model=16, d_kv=8, d_ff=32, num_layers=layers, num_decoder_layers=layers,
+                num_heads=2, n_positions=64,
             )
         )  # fmt: skip
     if family == "bart":
         return t.BartForConditionalGeneration(
             t.BartConfig(
-                **common, d_model=16, encoder_layers=2, decoder_layers=2,
+                **common, d_model=16, encoder_layers=layers, decoder_layers=layers,
                 encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=32,
                 decoder_ffn_dim=32, max_position_embeddings=64, bos_token_id=0, eos_token_id=2,
                 decoder_start_token_id=2, forced_eos_token_id=2,

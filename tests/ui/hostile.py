@@ -31,8 +31,8 @@ class Watched(walk.Walk):
         self.tips = 0  # tooltips with a text of the project
         super().__init__(seen)
 
-    def at(self, place: str, *, hidden: bool = False) -> None:
-        super().at(place, hidden=hidden)
+    def at(self, place: str, *, hidden: bool = False, within=None) -> None:
+        super().at(place, hidden=hidden, within=within)
         for widget in self.qt.allWidgets():
             if isValid(widget) and widget.isVisible():  # one may go while others are hovered over
                 self._read(widget)
@@ -130,8 +130,9 @@ class Watched(walk.Walk):
         for place in places:
             event = QHelpEvent(QEvent.Type.ToolTip, place, widget.mapToGlobal(place))
             self.qt.sendEvent(widget, event)
+            known = QToolTip.text() in self._hovered
             self._tooltip(QToolTip.text())
-            for window in self.qt.topLevelWidgets():
+            for window in () if known else self.qt.topLevelWidgets():
                 if window.metaObject().className() == "QTipLabel" and window.isVisible():
                     window.grab()
         QToolTip.hideText()

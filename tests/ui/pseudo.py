@@ -276,14 +276,17 @@ class Seen:
         if plain(text) and not (where == "painted" and "…" in text):
             self.faults[text] = f"{self.place}: {where}"
 
-    def look(self, *, hidden: bool = False) -> None:
-        """Check every visible widget; with `hidden`, all widgets."""
-        from PySide6.QtWidgets import QApplication
+    def look(self, *, hidden: bool = False, within=None) -> None:
+        """Check every visible widget; with `hidden`, all widgets; with `within`, also the hidden
+        ones in that widget.
+        """
+        from PySide6.QtWidgets import QApplication, QWidget
 
-        for widget in QApplication.allWidgets():
-            if not (hidden or widget.isVisible()):
-                continue
-            if hidden and _of_plot(widget):
+        widgets = QApplication.allWidgets()
+        unused = _of_plots(widgets) if hidden else set()
+        more = set() if within is None else {within, *within.findChildren(QWidget)}
+        for widget in widgets:
+            if not (hidden or widget in more or widget.isVisible()) or widget in unused:
                 continue
             where = f"{type(widget).__name__} {widget.accessibleName()!r}"
             self._widget(widget, where)
@@ -339,15 +342,12 @@ class Seen:
                     self.note(model.index(row, column).data(role), f"cell of {where}")
 
 
-def _of_plot(widget) -> bool:
-    """Whether it belongs to the context menu of a pyqtgraph plot, which is disabled and never
-    shown.
-    """
-    while widget is not None:
-        if widget.metaObject().className() == "QMenu" and widget.title() == "Plot Options":
-            return True
-        widget = widget.parentWidget()
-    return False
+def _of_plots(widgets) -> set:
+    """The context menus of pyqtgraph plots and their parts: disabled and never shown."""
+    from PySide6.QtWidgets import QMenu, QWidget
+
+    menus = [one for one in widgets if isinstance(one, QMenu) and one.title() == "Plot Options"]
+    return {part for menu in menus for part in (menu, *menu.findChildren(QWidget))}
 
 
 def watch_painting(seen: Seen) -> None:

@@ -5,6 +5,7 @@ An effect is another page, a dialog, a step in the project, a setting, a dock, t
 clipboard, a message, a job, or a change in the state of a page. `Trace` records all of these.
 """
 
+import time
 from dataclasses import asdict
 
 import pytest
@@ -65,6 +66,7 @@ class Trace:
         for _round in range(3):
             while not threads.idle():
                 self.app.qt.processEvents()
+                time.sleep(0.001)  # else threads that are waited for get little of the interpreter
             self.app.qt.processEvents()
             self._end_pauses()
 

@@ -58,14 +58,14 @@ class Walk:
             self.wait(threads.idle)
             self.qt.processEvents()
 
-    def at(self, place: str, *, hidden: bool = False) -> None:
-        """Check the visible widgets, with `hidden` also the others."""
+    def at(self, place: str, *, hidden: bool = False, within=None) -> None:
+        """Check the visible widgets, with `hidden` also the others, or those `within` a widget."""
         self.seen.place = place
         self.settle()
         for window in self.qt.topLevelWidgets():
             if window.isVisible():
                 window.grab()
-        self.seen.look(hidden=hidden)
+        self.seen.look(hidden=hidden, within=within)
 
     def go(self, page: str, place: str = "", **args):
         """Open a page; returns its panel."""
@@ -83,7 +83,7 @@ class Walk:
             assert dialog is not None, f"{place} did not open"
             self.seen.place = place
             act(dialog)
-            self.at(place, hidden=True)
+            self.at(place, within=dialog)
             dialog.reject()
 
         QTimer.singleShot(0, shown)
