@@ -257,6 +257,7 @@ def inspect(way: Walk) -> None:
     from tests.ui.panels.inspect.test_attention import attention
     from workbench.inspection.class_scores.info import ClassProbabilities
     from workbench.inspection.label_scores.info import LabelProbabilities, LabelProbability
+    from workbench.inspection.masked_words.info import MaskedPosition, MaskedWords
     from workbench.inspection.spans.info import PredictedSpans
     from workbench.inspection.spec import TokenRow, WordRow
     from workbench.inspection.subwords.info import Embedded, Tokenized
@@ -287,6 +288,11 @@ def inspect(way: Walk) -> None:
             ExpectedWords(expected, words, True, masked, 0, 1) for masked in (True, False)
         ),
     }
+    masked = MaskedPosition(0, "νι", 0.1, 7, 3.2, (("ζω", 0.5), ("νι", 0.1)))
+    results["masked_words"] = (
+        MaskedWords(words, (), (9.5,), 1, True),
+        MaskedWords(words, (masked,), (9.5, 3.0), 3, True, 0.8),
+    )
     results["attention"] = (attention(("νι", "ζει"), windows=2), attention(("νι",), causal=True))
     results["transitions"] = (
         TransitionScores(

@@ -85,11 +85,13 @@ class _Sizes:
 class WordStrip(QWidget):
     """Wraps at its width and grows downwards; put it into `layout.scrolled`.
 
-    `chosen(number)` is emitted on clicks and arrow keys, `opened(number)` on Enter, Space and
-    double-clicks. `tip(number)` gives the tooltip and the accessible description of a word.
+    `chosen(number)` is emitted on clicks and arrow keys, `clicked(number)` on clicks alone,
+    `opened(number)` on Enter and Space. `tip(number)` gives the tooltip and the accessible
+    description of a word.
     """
 
     chosen = Signal(int)
+    clicked = Signal(int)
     opened = Signal(int)
     grown = Signal()
 
@@ -244,10 +246,7 @@ class WordStrip(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if (at := self._at(event.position())) >= 0:
             self._take(at)
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        if (at := self._at(event.position())) >= 0:
-            self.opened.emit(self._words[at].number)
+            self.clicked.emit(self._words[at].number)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, at = Qt.Key(event.key()), self._place_of(self._number)

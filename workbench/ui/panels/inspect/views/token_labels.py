@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.shown import Shown
 
 CERTAIN = 0.9  # probability from which a word is not doubtful
-SHOWN, COVERED = 3, 0.95  # labels in the box of a doubtful word: at most, and their sum
+SHOWN, LEAST = 3, 0.03  # labels in the box of a doubtful word: at most, and their probability
 LOWEST = 4  # rows of the table below the text
 
 
@@ -206,11 +206,7 @@ def _units(result: TokenLabels) -> list[_Unit]:
 
 def _doubts(best: tuple[tuple[str, float], ...]) -> tuple[tuple[str, float], ...]:
     """The labels that share most of the probability."""
-    covered, count = 0.0, 0
-    while count < min(SHOWN, len(best)) and (covered < COVERED or count < 2):
-        covered += best[count][1]
-        count += 1
-    return best[:count]
+    return tuple(pair for pair in best[:SHOWN] if pair[1] >= LEAST)
 
 
 def _about(unit: _Unit) -> str:

@@ -273,7 +273,7 @@ def _embeddings(view: TokensView) -> list[Column]:
         "sum_norm": (_("‖sum‖"), _("Euclidean norm of the sum of these embeddings")),
     }
     columns = [
-        Column(title, text(name), 84, right=True, hint=hint)
+        Column(title, text(name), 98, right=True, hint=hint)
         for name, (title, hint) in titles.items()
     ]
     return [*columns, Column("", width=None)]

@@ -1,0 +1,102 @@
+"""Masked words against transformers, pseudo-perplexity by hand, next sentences."""
+
+import math
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from tests import tiny_models  # noqa: E402
+from workbench.base.errors import SpecError, WorkbenchError  # noqa: E402
+from workbench.inspection.masked_words import inspector as masked_words  # noqa: E402
+from workbench.inspection.masked_words.info import INFO, read_words  # noqa: E402
+from workbench.inspection.subject import Subject  # noqa: E402
+from workbench.text.document import Document  # noqa: E402
+
+TEXT = "ada met bob in paris"
+DEFAULTS = {option.name: option.default for option in INFO.options}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tiny_models.make(tmp_path_factory.mktemp("bert") / "model", "bert")
+
+
+def run(folder, text=TEXT, **options):
+    found = masked_words.MaskedWordsInspector()
+    document = Document("", (("text", text),))
+    return found.run(Subject(folder, device="cpu"), [document], {**DEFAULTS, **options})
+
+
+def reference(folder):
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    return tokenizer, transformers.BertForPreTraining.from_pretrained(folder).eval()
+
+
+def test_masked_words_get_the_model_s_best_tokens_all_masked_at_once(folder):
+    tokenizer, model = reference(folder)
+    ids = tokenizer(TEXT).input_ids
+    hidden = [tokenizer.mask_token_id if at in (1, 3) else one for at, one in enumerate(ids)]
+    with torch.no_grad():
+        scores = model(torch.tensor([hidden])).prediction_logits[0].softmax(-1)
+
+    result = run(folder, words="2,0", top=3)
+
+    assert [(one.word, one.piece) for one in result.positions] == [(0, "ada"), (2, "bob")]
+    for at, position in zip((1, 3), result.positions, strict=True):
+        values, best = scores[at].topk(3)
+        assert [word for word, _ in position.best] == tokenizer.convert_ids_to_tokens(best.tolist())
+        assert [share for _, share in position.best] == pytest.approx(values.tolist(), abs=1e-6)
+        assert position.own == pytest.approx(float(scores[at, ids[at]]), abs=1e-6)
+        assert position.rank == int((scores[at] > scores[at, ids[at]]).sum()) + 1
+
+
+def test_pseudo_perplexity_is_that_of_each_token_masked_alone(folder):
+    tokenizer, model = reference(folder)
+    ids, bits = tokenizer(TEXT).input_ids, []
+    for at in range(1, len(ids) - 1):
+        hidden = [*ids[:at], tokenizer.mask_token_id, *ids[at + 1 :]]
+        with torch.no_grad():
+            logs = model(torch.tensor([hidden])).prediction_logits[0, at].log_softmax(-1)
+        bits.append(-float(logs[ids[at]]) / math.log(2))
+
+    result = run(folder)
+
+    assert result.bits == pytest.approx(bits, abs=1e-4) and result.positions == ()
+    assert result.per_token == pytest.approx(2 ** (sum(bits) / 5), rel=1e-4)
+    assert result.per_word == result.per_token  # every word is one token here
+
+
+def test_a_word_of_several_tokens_adds_their_bits(folder):
+    result = run(folder, "northz met")
+
+    assert (len(result.bits), result.tokens) == (2, 3)
+    assert result.per_word > result.per_token
+
+
+def test_the_first_words_of_a_long_text_are_scored(folder, monkeypatch):
+    monkeypatch.setattr(masked_words, "BUDGET", 180)
+
+    result = run(folder, "late " * 16)
+
+    assert (len(result.words), len(result.bits)) == (16, 10)
+
+
+def test_next_sentences_are_scored_by_models_with_that_head_alone(folder, tmp_path):
+    tokenizer, model = reference(folder)
+    with torch.no_grad():
+        logits = model(**tokenizer(TEXT, "late", return_tensors="pt")).seq_relationship_logits
+
+    result = run(folder, second="late")
+
+    assert result.pairs and result.follows == pytest.approx(float(logits.softmax(-1)[0, 0]))
+    other = run(tiny_models.make(tmp_path / "roberta", "roberta"), second="late")
+    assert (other.pairs, other.follows) == (False, None)
+
+
+def test_words_that_do_not_exist_are_refused(folder):
+    with pytest.raises(WorkbenchError, match="no word 9: the text has 5"):
+        run(folder, words="9")
+    with pytest.raises(SpecError, match="'first', expected indices"):
+        read_words("first")

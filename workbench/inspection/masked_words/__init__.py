@@ -1,0 +1,1 @@
+"""Masked words and what a masked language model expects there."""
