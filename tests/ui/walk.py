@@ -258,9 +258,12 @@ def inspect(way: Walk) -> None:
     from workbench.inspection.class_scores.info import ClassProbabilities
     from workbench.inspection.label_scores.info import LabelProbabilities, LabelProbability
     from workbench.inspection.masked_words.info import MaskedPosition, MaskedWords
+    from workbench.inspection.next_words.info import NextToken, NextWords
+    from workbench.inspection.samples.info import Sample, Samples
     from workbench.inspection.spans.info import PredictedSpans
     from workbench.inspection.spec import TokenRow, WordRow
     from workbench.inspection.subwords.info import Embedded, Tokenized
+    from workbench.inspection.surprisal.info import Surprisal
     from workbench.inspection.token_scores.info import TokenLabels
     from workbench.inspection.transitions.info import TransitionScores
     from workbench.inspection.vocabulary.info import ExpectedWords
@@ -293,6 +296,13 @@ def inspect(way: Walk) -> None:
         MaskedWords(words, (), (9.5,), 1, True),
         MaskedWords(words, (masked,), (9.5, 3.0), 3, True, 0.8),
     )
+    results["next_words"] = (
+        NextWords(
+            (7,), ("νι",), (0.2,), (NextToken(8, "ζει", 0.4, 1.0),) * 2, 1, 9, "top-k", (2, 1)
+        ),
+    )
+    results["surprisal"] = (Surprisal(words, (None, 9.5), 1),)
+    results["samples"] = (Samples((Sample("ζει καλά", 2, -3.5),)),)
     results["attention"] = (attention(("νι", "ζει"), windows=2), attention(("νι",), causal=True))
     results["transitions"] = (
         TransitionScores(

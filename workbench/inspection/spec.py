@@ -31,6 +31,8 @@ QUESTIONS = {
 }
 _LANGUAGE_MODEL = frozenset(("masked_lm", "next_lm", "previous_lm"))
 EXPECTED_WORDS = "VocabularyScores"  # the prediction of a language model
+CONTINUES = "continuation"  # of a language model that predicts the next or the previous unit
+NEXT, PREVIOUS = "next", "previous"  # directions
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ def given(encoder: Iterable[str], outputs: Iterable[str] | None) -> frozenset[st
     found = frozenset(encoder)
     if outputs is not None:
         return found | frozenset(outputs)
+    if found & {"next_lm", "previous_lm"}:
+        found |= {CONTINUES}
     return found | {EXPECTED_WORDS} if found & _LANGUAGE_MODEL else found
 
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass, replace
 
 from workbench.base.i18n import N_
 from workbench.base.options import Option
-from workbench.inspection.spec import InspectorInfo, TokenTable
-
-NEXT, PREVIOUS = "next", "previous"
+from workbench.inspection.spec import NEXT, PREVIOUS, InspectorInfo, TokenTable
 
 
 @dataclass(frozen=True)

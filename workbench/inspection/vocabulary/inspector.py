@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 
 from workbench.inspection.base import shown, token_rows, words_of
+from workbench.inspection.spec import NEXT, PREVIOUS
 from workbench.inspection.subject import Subject
-from workbench.inspection.vocabulary.info import INFO, NEXT, PREVIOUS, ExpectedWords
+from workbench.inspection.vocabulary.info import INFO, ExpectedWords
 from workbench.models.base import Encoder
 from workbench.models.generate import MASKED, LanguageModel
 from workbench.runtime.inputs import EncodedInput, batches_by_length, stack

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.operations import annotate, inspect, inspect_files
+from workbench.operations import annotate, inspect, inspect_files, kept_samples
 from workbench.operations.inspect import Choice, Offer
+from workbench.operations.kept_samples import KeptSample
 from workbench.ui.opened import opened
 from workbench.ui.panels.inspect.shown import Shown
 
@@ -216,6 +217,27 @@ class InspectState(State):
     def save_result(self, path: Path, result: Any) -> None:
         """Save a result as JSON."""
         self.save(lambda: inspect_files.write_json(path, result), path)
+
+    def kept_samples(self) -> tuple[KeptSample, ...]:
+        """Samples of language models that were kept, of all projects."""
+        return kept_samples.kept()
+
+    def keep_sample(self, text: str, settings: Mapping[str, Any]) -> None:
+        """Keep a continuation of the current text with its settings."""
+        if self.document is None or self.choice is None:
+            return
+        sample = KeptSample(self.document.text, text, self.choice.title, settings)
+        self._change_kept(lambda: kept_samples.keep(sample))
+
+    def drop_sample(self, sample: KeptSample) -> None:
+        self._change_kept(lambda: kept_samples.drop(sample))
+
+    def _change_kept(self, change: Callable[[], None]) -> None:
+        try:
+            change()
+        except OSError as error:
+            told = _("The samples cannot be saved: {why}.")
+            self.context.fail(WorkbenchError(told.format(why=error.strerror or error)))
 
     def _forget(self, *, model: bool = False) -> None:
         for one in self._shown.values():

@@ -1,0 +1,154 @@
+"""Continuations against transformers: steps, cuts, surprisal, samples."""
+
+import math
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from tests import tiny_models  # noqa: E402
+from workbench.base.errors import SpecError, WorkbenchError  # noqa: E402
+from workbench.base.paths import resource  # noqa: E402
+from workbench.inspection import spec  # noqa: E402
+from workbench.inspection.continuing import filtered  # noqa: E402
+from workbench.inspection.next_words.info import read_ids  # noqa: E402
+from workbench.inspection.next_words.inspector import NextWordsInspector  # noqa: E402
+from workbench.inspection.samples.inspector import SamplesInspector  # noqa: E402
+from workbench.inspection.subject import Subject  # noqa: E402
+from workbench.inspection.surprisal.inspector import SurprisalInspector  # noqa: E402
+from workbench.text.document import Document  # noqa: E402
+
+TEXT = "the tram was late"
+
+
+@pytest.fixture(scope="module")
+def gpt(tmp_path_factory):
+    return tiny_models.make(tmp_path_factory.mktemp("gpt2") / "model", "gpt2")
+
+
+@pytest.fixture(scope="module")
+def subject(gpt):
+    return Subject(gpt, device="cpu")
+
+
+@pytest.fixture(scope="module", params=["starter-ulmfit-forward", "starter-ulmfit-backward"])
+def starter(request):
+    return Subject(resource("models") / request.param, device="cpu")
+
+
+def run(kind, subject, text=TEXT, **options):
+    found = kind()
+    defaults = {option.name: option.default for option in found.info.options}
+    return found.run(subject, [Document("", (("text", text),))], {**defaults, **options})
+
+
+def reference(gpt, added=()):
+    tokenizer = transformers.AutoTokenizer.from_pretrained(gpt)
+    model = transformers.AutoModelForCausalLM.from_pretrained(gpt).eval()
+    ids = [*tokenizer(TEXT).input_ids, *added]
+    with torch.no_grad():
+        return ids, model(torch.tensor([ids])).logits[0]
+
+
+def test_each_step_gives_the_model_s_next_tokens_and_its_entropy(gpt, subject):
+    ids, logits = reference(gpt, (30, 7))
+    shares = logits.softmax(-1)
+    values, best = shares[-1].topk(5)
+
+    result = run(NextWordsInspector, subject, added="30,7", top=5)
+
+    assert [row.id for row in result.rows] == best.tolist()
+    assert [row.model for row in result.rows] == pytest.approx(values.tolist(), abs=1e-6)
+    assert result.shares == pytest.approx((float(shares[-3, 30]), float(shares[-2, 7])), abs=1e-6)
+    bits = -(shares * shares.log2()).sum(-1)
+    assert result.entropies == pytest.approx(bits[-3:].tolist(), abs=1e-4)
+    assert (result.kept, result.cut_by) == (result.vocabulary, "")
+
+
+@pytest.mark.parametrize(
+    ("temperature", "top_k", "top_p"), [(0.5, 0, 1.0), (1.0, 9, 0.4), (2, 5, 1)]
+)
+def test_cuts_are_those_of_transformers(gpt, temperature, top_k, top_p):
+    _ids, logits = reference(gpt)
+    wanted = logits[-1:] / temperature
+    if top_k:
+        wanted = transformers.TopKLogitsWarper(top_k)(None, wanted)
+    wanted = transformers.TopPLogitsWarper(top_p)(None, wanted).softmax(-1)
+
+    ours = filtered(logits[-1:], temperature=temperature, top_k=top_k, top_p=top_p)
+
+    assert torch.allclose(ours, wanted, atol=1e-6)
+
+
+def test_the_cut_that_counts_is_named(subject):
+    by_k = run(NextWordsInspector, subject, top_k=4)
+    by_p = run(NextWordsInspector, subject, top_k=4, top_p=0.02)
+
+    assert (by_k.cut_by, by_k.kept) == ("top-k", 4)
+    assert by_p.cut_by == "top-p" and by_p.kept < 4
+    assert sum(row.sampled for row in by_k.rows) == pytest.approx(1)
+
+
+def test_a_typed_token_is_added(gpt, subject):
+    tokenizer = transformers.AutoTokenizer.from_pretrained(gpt)
+
+    result = run(NextWordsInspector, subject, typed=" bus")
+
+    assert list(result.added) == tokenizer(" bus").input_ids
+    assert result.text == " bus"
+
+
+def test_steps_beyond_the_longest_input_are_refused(subject):
+    with pytest.raises(WorkbenchError, match="further tokens at most"):
+        run(NextWordsInspector, subject, added="7 " * 64)
+    with pytest.raises(WorkbenchError, match="no token 99,999"):
+        run(NextWordsInspector, subject, added="99999")
+    with pytest.raises(SpecError, match="expected ids"):
+        read_ids("bus")
+
+
+def test_words_and_characters_are_continued_too(starter):
+    first = run(NextWordsInspector, starter)
+    second = run(NextWordsInspector, starter, added=str(first.rows[0].id))
+
+    assert len(second.tokens) == 1 and len(second.entropies) == 2
+    assert second.shares[0] == pytest.approx(first.rows[0].model, abs=1e-4)
+    assert first.backward == ("previous_lm" in starter.info.gives)
+
+
+def test_surprisal_is_the_bits_of_each_word_given_those_before(gpt, subject):
+    ids, logits = reference(gpt)
+    logs = logits.log_softmax(-1)
+    bits = [-float(logs[at - 1, ids[at]]) / math.log(2) for at in range(1, len(ids))]
+
+    result = run(SurprisalInspector, subject)
+
+    assert result.bits[0] is None and result.scored == 3  # nothing stands before the first token
+    assert result.total == pytest.approx(sum(bits[-result.tokens :]), rel=1e-4)
+    assert result.tokens == len(ids) - len("the")
+
+
+def test_equal_seeds_give_equal_samples(subject):
+    asked = {"count": 3, "length": 6, "temperature": 1.5}
+    one, same = (run(SamplesInspector, subject, seed=4, **asked) for _turn in range(2))
+    other = run(SamplesInspector, subject, seed=5, **asked)
+
+    assert one == same and one != other
+    assert [sample.tokens for sample in one.samples] == [6, 6, 6]
+
+
+def test_only_one_token_left_gives_the_greedy_continuation(gpt, subject):
+    tokenizer = transformers.AutoTokenizer.from_pretrained(gpt)
+    model = transformers.AutoModelForCausalLM.from_pretrained(gpt).eval()
+    ids = tokenizer(TEXT, return_tensors="pt").input_ids
+    written = model.generate(ids, max_new_tokens=5, do_sample=False, eos_token_id=None)
+
+    (sample,) = run(SamplesInspector, subject, count=1, length=5, top_k=1).samples
+
+    assert sample.text == tokenizer.decode(written[0, ids.shape[1] :])
+
+
+def test_masked_models_do_not_continue():
+    assert spec.CONTINUES not in spec.given(("states", "masked_lm"), None)
+    assert spec.CONTINUES in spec.given(("states", "previous_lm"), None)

@@ -1,0 +1,177 @@
+"""Language models that continue a text: the scores of the next unit, and what sampling leaves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.inspection.base import shown
+from workbench.inspection.spec import NEXT, PREVIOUS
+from workbench.inspection.subject import Subject
+from workbench.models.generate import CAUSAL
+from workbench.runtime.inputs import EncodedInput, Prepared, stack
+from workbench.text.document import Document
+
+
+class Continuation(Protocol):
+    """A text that a model continues by units of its vocabulary.
+
+    backward: the text is continued before its beginning. limit: units that can still be added.
+    """
+
+    backward: bool
+    limit: int
+
+    def logits(self, added: Sequence[Sequence[int]], *, last: int = 1) -> Tensor:
+        """(B, `last`, V) after the last `last` units of the text with each row of ids added.
+
+        All rows have the same length, and `last` is at most that plus 1.
+        """
+        ...
+
+    def name(self, number: int) -> str:
+        """An entry of the vocabulary, with ␣ for a space."""
+        ...
+
+    def text(self, added: Sequence[int]) -> str:
+        """Units that were added, as text."""
+        ...
+
+    def ids(self, text: str) -> tuple[int, ...]:
+        """Units of a typed text. Raises WorkbenchError for words outside of the vocabulary."""
+        ...
+
+
+def continuation(subject: Subject, document: Document, direction: str) -> Continuation:
+    """Raises WorkbenchError for a text without units, which some models need to begin."""
+    if subject.scores_subwords and subject.language_model.kind == CAUSAL:
+        return _Subwords(subject, document)
+    return _Units(subject, document, direction)
+
+
+class _Subwords:
+    """Of a causal model with a subword tokenizer: ids are appended to those of the text."""
+
+    backward = False
+
+    def __init__(self, subject: Subject, document: Document):
+        self._model = subject.language_model
+        tokenizer = self._model.tokenizer
+        encoded = tokenizer.backend.encode(document.texts[0][1])
+        pairs = list(zip(encoded.ids, encoded.special_tokens_mask, strict=True))
+        while pairs and pairs[-1][1]:  # an end of text would end the continuation
+            pairs.pop()
+        self._ids = [one for one, _special in pairs] or [tokenizer.fallback]
+        self.limit = self._model.max_length - len(self._ids)
+
+    def logits(self, added: Sequence[Sequence[int]], *, last: int = 1) -> Tensor:
+        rows = [[*self._ids, *row] for row in added]
+        places = [list(range(len(row) - last, len(row))) for row in rows]
+        return self._model.logits(rows, places).float().cpu()
+
+    def name(self, number: int) -> str:
+        return shown(self._model.tokenizer.piece(number), "")
+
+    def text(self, added: Sequence[int]) -> str:
+        found: str = self._model.tokenizer.backend.decode(list(added))
+        return found
+
+    def ids(self, text: str) -> tuple[int, ...]:
+        encoding = self._model.tokenizer.backend.encode(text, add_special_tokens=False)
+        return tuple(encoding.ids)
+
+
+class _Units:
+    """Of a model that reads words or characters: the text is written with the units added."""
+
+    def __init__(self, subject: Subject, document: Document, direction: str):
+        given = [one for one in (NEXT, PREVIOUS) if f"{one}_lm" in subject.info.gives]
+        self._encoder = subject.encoder
+        self._encoder.head = direction if direction in given else given[0]
+        self.backward = self._encoder.head == PREVIOUS
+        self._document, self._longest = document, subject.max_length
+        self._gap = " "
+        piece = self._prepared([()]).inputs[0]
+        lengths = piece.offsets[:, 1] - piece.offsets[:, 0]
+        if len(lengths) and int(lengths.max()) <= 1:  # its units are characters
+            self._gap = ""
+        if not (piece.text >= 0).any():
+            raise WorkbenchError(
+                _("The text is empty; this model needs a word to continue from."),
+                hint=_("Type a text."),
+            )
+        self.limit = self._longest - len(piece)
+
+    def _prepared(self, added: Sequence[Sequence[int]]) -> Prepared:
+        (field, content), *others = self._document.texts
+        texts = [self._written(content, self.text(row)) for row in added]
+        documents = [replace(self._document, texts=((field, text), *others)) for text in texts]
+        return self._encoder.preparer.whole(documents, self._longest)
+
+    def _written(self, content: str, more: str) -> str:
+        if not more:
+            return content
+        return more + self._gap + content if self.backward else content + self._gap + more
+
+    def logits(self, added: Sequence[Sequence[int]], *, last: int = 1) -> Tensor:
+        if last > 1:  # added units can change how the text is read: each step is read anew
+            steps = range(len(added[0]) - last + 1, len(added[0]) + 1)
+            return torch.cat([self.logits([row[:step] for row in added]) for step in steps], dim=1)
+        encoder, inputs = self._encoder, self._prepared(added).inputs
+        arrays = stack(inputs, encoder.input_names, encoder.preparer.fill)
+        given = {name: torch.from_numpy(one).to(encoder.device) for name, one in arrays.items()}
+        where = torch.tensor([[self._end(one)] for one in inputs], device=encoder.device)
+        with torch.inference_mode():
+            return encoder.logits_at(given, where).float().cpu()
+
+    def _end(self, piece: EncodedInput) -> int:
+        places = np.flatnonzero(piece.text >= 0)
+        return int(places[0] if self.backward else places[-1])
+
+    def name(self, number: int) -> str:
+        return self._encoder.vocable(number).replace(" ", "␣").replace("\n", "⏎")
+
+    def text(self, added: Sequence[int]) -> str:
+        named = [self._encoder.vocable(number) for number in added]
+        return self._gap.join(reversed(named) if self.backward else named)
+
+    def ids(self, text: str) -> tuple[int, ...]:
+        field = self._document.texts[0][0]
+        typed = self._encoder.preparer.whole([Document("", ((field, text),))], self._longest)
+        (piece,) = typed.inputs
+        found = self._encoder.vocable_ids(piece)[piece.text >= 0]
+        if len(found) and int(found.min()) < 0:
+            raise WorkbenchError(
+                _("{text!r} is not in the vocabulary of this model.").format(text=text)
+            )
+        numbers = found.tolist()
+        return tuple(reversed(numbers) if self.backward else numbers)
+
+
+def filtered(logits: Tensor, *, temperature: float, top_k: int, top_p: float) -> Tensor:
+    """Probabilities (…, V) that sampling draws from; 0 at units that are cut off.
+
+    First all logits are divided by `temperature`, then all but the `top_k` highest are cut (0: none
+    is), then all but the smallest set that holds at least `top_p` of the probability.
+    Source: Holtzman et al. 2020, section 3.1; the order is that of transformers.
+    """
+    scaled = logits / temperature
+    if 0 < top_k < scaled.shape[-1]:
+        least = scaled.topk(top_k, dim=-1).values[..., -1:]
+        scaled = scaled.masked_fill(scaled < least, -math.inf)
+    probabilities = scaled.softmax(-1)
+    if top_p < 1:
+        ordered, order = probabilities.sort(dim=-1, descending=True, stable=True)
+        before = ordered.cumsum(-1) - ordered  # what the more probable ones hold
+        cut = torch.zeros_like(before, dtype=torch.bool).scatter(-1, order, before >= top_p)
+        probabilities = probabilities.masked_fill(cut, 0.0)
+        probabilities = probabilities / probabilities.sum(-1, keepdim=True)
+    return probabilities

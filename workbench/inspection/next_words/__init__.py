@@ -1,0 +1,1 @@
+"""The next word of a text, step by step."""

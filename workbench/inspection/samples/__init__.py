@@ -1,0 +1,1 @@
+"""Several continuations of a text, sampled with a seed."""

@@ -1,0 +1,1 @@
+"""How unexpected each word of a text is to a language model."""

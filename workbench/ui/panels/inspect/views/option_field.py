@@ -1,0 +1,49 @@
+"""A field for one option of an inspector, bound to the state of its view."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QLineEdit
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.base.options import Option
+from workbench.ui import plain
+from workbench.ui.widgets.field import Field
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.inspect.shown import Shown
+
+
+class OptionField(Field):
+    """A number as text; Enter or leaving the field sets the option, an error stands below."""
+
+    def __init__(self, state: Shown, name: str, title: str):
+        self._line = QLineEdit()
+        super().__init__(title, self._line)
+        self._state, self._option = state, _option(state, name)
+        plain.set_tip(self._line, _(self._option.help))
+        self._line.editingFinished.connect(self._take)
+        self.show_value()
+
+    def show_value(self) -> None:
+        """The current value of the option; what the user is typing is kept."""
+        text = str(self._state.option(self._option.name))  # as `Option.parse` reads it
+        if not self._line.hasFocus() and self._line.text() != text:
+            self._line.setText(text)
+            self.set_error("")
+
+    def _take(self) -> None:
+        try:
+            value = self._option.parse(self._line.text())
+        except SpecError as error:
+            self.set_error(str(error))
+            return
+        self.set_error("")
+        self._state.set_options(**{self._option.name: value})
+
+
+def _option(state: Shown, name: str) -> Option:
+    options = state.info.options if state.info is not None else ()
+    return next(one for one in options if one.name == name)

@@ -1,0 +1,149 @@
+"""Sampled continuations of a text; those that the user keeps stay with their settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QSizePolicy
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _, ngettext
+from workbench.ui import formats
+from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.views.option_field import OptionField
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.layout import card, layout_of, row
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.inspection.samples.info import Samples
+    from workbench.operations.kept_samples import KeptSample
+    from workbench.ui.panels.inspect.shown import Shown
+
+TITLES = {
+    "count": _("Samples"),
+    "length": _("Tokens"),
+    "seed": _("Seed"),
+    "temperature": _("Temperature"),
+    "top_k": _("Top-k (0: all)"),
+    "top_p": _("Top-p"),
+}
+SETTINGS = tuple(name for name in TITLES if name != "count")
+
+
+class SamplesView(InspectorView):
+    """Enter or a double-click keeps a sample, Delete removes one that was kept."""
+
+    def __init__(self, state: Shown) -> None:
+        super().__init__(state)
+        self._note = words("", "caption", "muted")
+        self._fields = [OptionField(state, name, title) for name, title in TITLES.items()]
+        again = Button(_("Sample again"), "rotate-ccw", small=True, on=self._again)
+        self._table = Table(_columns(self), name=_("Samples"), key=lambda pair: pair[0])
+        self._table.opened.connect(lambda pair: self._keep(pair[0]))
+        keep = Button(_("Keep"), "check", small=True, on=self._keep_chosen)
+        self._kept = Table(_kept_columns(), name=_("Kept samples"), key=lambda pair: pair[0])
+        self._kept.removed.connect(self._drop_chosen)
+        self._title = words("", weight=600)
+        drop = Button(_("Remove"), "trash-2", small=True, on=self._drop_chosen)
+        top = row(words(_("Samples"), weight=600), self._note, None, again, keep)
+        fields = row(*((one, 1) for one in self._fields), gap=8)
+        fields.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        layout_of(self).addWidget(card(top, fields, (self._table, 1), gap=8), 3)
+        layout_of(self).addWidget(card(row(self._title, None, drop), (self._kept, 1), gap=8), 2)
+        self._show_kept()
+
+    def show_state(self, fields: frozenset[str]) -> None:
+        super().show_state(fields)
+        if concerns(fields, "options"):
+            for one in self._fields:
+                one.show_value()
+
+    def clear(self) -> None:
+        self._table.set_rows(())
+        self._note.setText("")
+
+    def show_result(self, result: Samples) -> None:
+        self._table.set_rows(list(enumerate(result.samples)))
+        ms = self.state.answer.milliseconds if self.state.answer else 0
+        self._note.setText(_("{ms:.0f} ms").format(ms=ms))
+
+    def data(self) -> list[list[object]]:
+        head = [_("Sample"), _("Number of tokens"), _("Log p")]
+        rows: list[list[object]] = [[*head, *(TITLES[name] for name in SETTINGS)]]
+        settings = [self.state.option(name) for name in SETTINGS]
+        samples = self.state.result.samples
+        rows += [[one.text, one.tokens, one.logprob, *settings] for one in samples]
+        return rows
+
+    def _again(self) -> None:
+        """The same settings with the next seed."""
+        self.state.set_options(seed=int(self.state.option("seed")) + 1)
+
+    # ---------------------------------------------------------------- kept samples
+
+    def _keep_chosen(self) -> None:
+        for pair in self._table.chosen_rows():
+            self._keep(pair[0])
+
+    def _keep(self, number: int) -> None:
+        sample = self.state.result.samples[number]
+        settings = {name: self.state.option(name) for name in SETTINGS}
+        self.page.keep_sample(sample.text, settings)
+        self._show_kept()
+
+    def _drop_chosen(self) -> None:
+        for pair in self._kept.chosen_rows():
+            self.page.drop_sample(pair[1])
+        self._show_kept()
+
+    def _show_kept(self) -> None:
+        kept = self.page.kept_samples()
+        self._kept.set_rows(list(enumerate(kept)))
+        told = ngettext("{n} kept sample", "{n} kept samples", len(kept))
+        self._title.setText(told.format(n=len(kept)))
+
+
+def _columns(view: SamplesView) -> list[Column]:
+    def flat(text: str) -> str:
+        return " ".join(text.split())
+
+    return [
+        Column(
+            _("Sample"),
+            lambda pair: flat(pair[1].text),
+            None,
+            prose=True,
+            tip=lambda pair: pair[1].text,
+        ),
+        Column(
+            _("Log p"),
+            lambda pair: formats.decimal(pair[1].logprob, 2),
+            80,
+            right=True,
+            hint=_("Mean natural log-probability per token"),
+        ),
+    ]
+
+
+def _kept_columns() -> list[Column]:
+    return [
+        Column(
+            _("Text and sample"),
+            lambda pair: " ".join(f"{pair[1].prompt} {pair[1].text}".split()),
+            None,
+            prose=True,
+            tip=lambda pair: f"{pair[1].prompt}\n{pair[1].text}",
+        ),
+        Column(_("Model"), lambda pair: pair[1].model, 150),
+        Column(_("Settings"), _settings, 260, tip=_settings, prose=True),
+    ]
+
+
+def _settings(pair: tuple[int, KeptSample]) -> str:
+    return " · ".join(
+        f"{TITLES[name]} {formats.significant(value)}"
+        for name, value in pair[1].settings.items()
+        if name in TITLES and isinstance(value, int | float)
+    )
