@@ -9,15 +9,15 @@ from workbench.training.spec import TrainSpec
 
 @pytest.fixture
 def shown(tmp_path):
-    def run(spec, data):
+    def run(spec, data, **named):
         path = tmp_path / "data.jsonl"
         dataset.write(path, data.layers, data.records, ids=True)
-        work = view.show_batch({"spec": spec.to_json(), "data": str(path)}, tmp_path)
+        work = view.show_batch({"spec": spec.to_json(), "data": str(path), **named}, tmp_path)
         while True:
             try:
                 next(work)
             except StopIteration as end:
-                return end.value["rows"]
+                return (end.value["rows"], *end.value["more"]) if named else end.value["rows"]
 
     return run
 
@@ -39,9 +39,10 @@ def test_it_is_the_batch_that_the_run_begins_with(
     monkeypatch.setattr(loop, "collate", kept)
     list(loop.train(spec, data, tmp_path / "run"))
 
-    rows = shown(spec, data)
+    rows, following = shown(spec, data, batches=2)
 
     assert [row["document"] for row in rows] == seen[0]
+    assert [row["document"] for row in following] == seen[1]
 
 
 def test_tags_stand_at_the_subwords_that_are_trained(shown, tags, tiny_model):

@@ -198,6 +198,13 @@ def _ended(work: Pretraining, status: str, settings: Settings) -> None:
         _list(work.out, settings)
 
 
+def show_batches(queue: Queue, work: Pretraining, count: int) -> Job:
+    """A job whose result are the first `count` batches, see `Pretraining.show_batch`."""
+    job = work.show_batch(queue, batches=count)
+    _when_over(job, lambda _status: work.close())
+    return job
+
+
 def start_vectors(
     queue: Queue,
     settings: Settings,

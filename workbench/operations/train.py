@@ -162,15 +162,19 @@ def begin(
     return run
 
 
-def show_batch(queue: Queue, prepared: Prepared, folder: Path) -> Job:
-    """A job whose result is the first batch of the training: {"task", "rows"}."""
+def show_batch(queue: Queue, prepared: Prepared, folder: Path, *, batches: int = 1) -> Job:
+    """A job whose result is the first batch of the training: {"task", "rows"}.
+
+    With several batches, the rows of each of the others are in "more".
+    """
     params = {
-        "spec": prepared.spec.to_json(),
+        "spec": with_models(prepared.spec).to_json(),
+        "batches": batches,
         "data": str(prepared.data.path),
         "splits": dict(prepared.splits),
     }
     title = _("First batch of task {task}").format(task=prepared.spec.task)
-    return queue.add(JobSpec(SHOW, params, str(folder), title=title))
+    return queue.add(JobSpec(SHOW, params, str(folder), title=title, short=True))
 
 
 def start(project: Project, queue: Queue, spec: TrainSpec, *, parent_id: int | None = None) -> Run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,11 @@ from workbench.training.spec import TrainSpec
 def show_batch(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
-    """Job target. params: spec, data, splits, as for a training.
+    """Job target. params: spec, data, splits, as for a training, and batches, 1 by default.
 
-    Returns {"task", "rows"}: for each input "document" (key), "units" ({"input", "target"}, None
-    without a loss) and "notes" (targets of the whole input, by name).
+    Returns {"task", "rows"}: for each input "document" (key), "texts", "units" ({"input",
+    "target"}, None without a loss) and "notes" (targets of the whole input, by name). With several
+    batches also "more", the rows of each of the others.
     """
     spec, data = TrainSpec.from_json(params["spec"]), read(Path(params["data"]))
     yield Log(_("Loading {model}").format(model=spec.model_name or spec.model)).to_json()
@@ -49,11 +51,15 @@ def show_batch(
     made = plan(spec, documents=len(documents), items=len(features.lengths), width=encoder.width)
     often = task.sampling_weights(features.targets, options)
     rng = np.random.default_rng(spec.seed)
-    chosen = next(batches.drawn(features.lengths, made.batch_size, rng, often))
+    count = int(params.get("batches", 1))
+    drawn = islice(batches.drawn(features.lengths, made.batch_size, rng, often), count)
     names = info.output_names(labels)
     wanted = frozenset(task.loss_targets.values())
-    rows = [_row(features, encoder, int(position), names, wanted) for position in chosen]
-    return {"task": spec.task, "rows": rows}
+    first, *others = [
+        [_row(features, encoder, int(position), names, wanted) for position in chosen]
+        for chosen in drawn
+    ]
+    return {"task": spec.task, "rows": first, **({"more": others} if count > 1 else {})}
 
 
 def _row(
@@ -76,7 +82,8 @@ def _row(
             notes[name] = told
     pieces = encoder.preparer.pieces(encoded)
     units = [{"input": a, "target": b} for a, b in zip(pieces, targets, strict=True)]
-    return {"document": document.key, "units": units, "notes": notes}
+    texts = [text for _name, text in document.texts]
+    return {"document": document.key, "texts": texts, "units": units, "notes": notes}
 
 
 def _told(value: np.ndarray, names: Sequence[str]) -> str | None:

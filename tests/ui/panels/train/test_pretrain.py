@@ -8,7 +8,8 @@ import pytest
 from tests.ui.panels.train.test_state import context  # noqa: F401 (a fixture)
 from workbench.base.events import Signal
 from workbench.jobs.events import Finished, Output, Started
-from workbench.ui.panels.train.pretrain_state import FILES, VECTORS, PretrainState
+from workbench.ui.panels.train.pretrain_state import VECTORS, PretrainState
+from workbench.ui.panels.train.pretrain_text import FILES
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtWidgets import (
@@ -34,7 +35,7 @@ FIRST = ("epochs", "learning_rate")
 class Choices(QFrame):
     """Task, model and options; then the data used and left out, and the Start button."""
 
-    def __init__(self, state: TrainState):
+    def __init__(self, state: TrainState, show_batch: Callable[[], None]):
         super().__init__()
         self.state = state
         self.setProperty("part", "side")
@@ -70,7 +71,8 @@ class Choices(QFrame):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(scrolled(middle), 1)
-        layout.addWidget(bar(None, self.start, margins=(20, 10, 20, 10)))
+        self.batch = Button(_("Show first batch…"), "list-checks", on=show_batch)
+        layout.addWidget(bar(self.batch, None, self.start, margins=(20, 10, 20, 10)))
 
     def _build_controls(self) -> None:
         state = self.state
@@ -196,6 +198,7 @@ class Choices(QFrame):
         if not on and self.start.hasFocus():
             self.setFocus()
         self.start.setEnabled(on)
+        self.batch.setEnabled(on)
         if on and self.hasFocus():
             self.start.setFocus()
 

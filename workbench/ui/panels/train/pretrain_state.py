@@ -2,74 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import Cancelled, SpecError, WorkbenchError
-from workbench.base.events import State
+from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.options import Option, complete
-from workbench.base.watch import Watch
 from workbench.jobs.events import Finished, Started
 from workbench.models.spec import ModelInfo, NewModel, new_models
 from workbench.operations import models
 from workbench.operations import new_models as operations
-from workbench.operations.new_models import TextSize, TextSource, Written
 from workbench.operations.pretrain import TARGET
 from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objectives, usual_objective
-from workbench.pretraining.texts import ENDINGS
 from workbench.training.vectors import spec as vectors
-from workbench.ui.opened import opened
+from workbench.ui.panels.train.batch_state import BATCHES, BatchState
 from workbench.ui.panels.train.live import Live
 from workbench.ui.panels.train.pretrain_live import follow_pretraining, new_live
+from workbench.ui.panels.train.pretrain_text import TextState
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
-    from workbench.project.changes import Changes
     from workbench.ui.panel import PanelContext
 
 VECTORS = "vectors"  # the choice of new word vectors, beside names of models
-PROJECT, FILES = "project", "files"  # sources of text
 TARGETS = (TARGET, vectors.TARGET)
-FILE_PATTERNS = tuple(f"*{ending}" for ending in ENDINGS)
-UNSPLIT = "none"  # documents without a split, in `splits`
 
 
-class PretrainState(State):
-    """`model` (a name, a new model or VECTORS), `objective` (or a method of word vectors),
-    `source`, `splits`, `words`, `files`, `name`, `seed` and `values` are the choices; `values`
-    holds what differs from the defaults, as text.
-
-    `shown`: whether pretraining is shown in place of fine-tuning. `size`: of the chosen text, None
-    while it is measured; `problem`: why it cannot be used. `preparing`: the text is being written.
+class PretrainState(TextState):
+    """`model` (a name, a new model or VECTORS), `objective` (or a method of word vectors), `name`,
+    `seed` and `values` are the choices, with those of the text; `values` holds what differs from
+    the defaults, as text.
     """
 
     def __init__(self, context: PanelContext) -> None:
-        super().__init__()
-        self.context, self.project, self.queue = context, opened(context), context.queue
-        self.shown = False
+        super().__init__(context)
+        self.queue = context.queue
         self.cards: tuple[ModelInfo, ...] = ()
         self.model = ""
         self.objective = ""
-        self.source = PROJECT
-        self.splits: frozenset[str] = frozenset(("train", UNSPLIT))
-        self.words = ""
-        self.files: tuple[str, ...] = ()
         self.values: dict[str, str] = {}
         self.errors: dict[str, str] = {}
         self.seed = 1
         self.name = ""
         self._own_name = False  # the name was typed, so that it stays
-        self.size: TextSize | None = None
-        self.problem = ""
-        self.preparing = False
         self.live: Live | None = None
-        self._asked = 0
-        self._watch = Watch()  # of the text that is being written
         self._lives: dict[int, Live] = {}
         self.listen(self.queue.changed, self._heard)
-        self.listen(self.project.changed, self._project_changed)
         for job in self.queue.jobs:
             if job.spec.target in TARGETS:
                 self._replay(job)
@@ -90,7 +69,7 @@ class PretrainState(State):
             fitting = (card.name for card in cards if self._fitting(card))
             self.model = next(fitting, VECTORS)
         self.choose_model(self.model)
-        self._measure()
+        self.measure()
 
     # ---------------------------------------------------------------- model and objective
 
@@ -231,63 +210,6 @@ class PretrainState(State):
             errors["name"] = error.message
         self.update(errors=errors)
 
-    # ---------------------------------------------------------------- text
-
-    @property
-    def text_source(self) -> TextSource:
-        if self.source == FILES:
-            return TextSource(files=self.files)
-        splits = tuple(None if split == UNSPLIT else split for split in sorted(self.splits))
-        return TextSource((), splits, self.words, ("dev",))
-
-    def choose_source(self, source: str) -> None:
-        self.update(source=source)
-        self._measure()
-
-    def set_split(self, split: str, on: bool) -> None:
-        self.update(splits=self.splits | {split} if on else self.splits - {split})
-        self._measure()
-
-    def set_words(self, words: str) -> None:
-        """Use only documents that contain these words."""
-        if words != self.words:
-            self.update(words=words)
-            self._measure()
-
-    def add_files(self, paths: list[str]) -> None:
-        self.update(files=tuple(dict.fromkeys((*self.files, *paths))))
-        self._measure()
-
-    def clear_files(self) -> None:
-        self.update(files=())
-        self._measure()
-
-    def _measure(self) -> None:
-        """Count documents or bytes off the main thread; only the latest request counts."""
-        self._asked += 1
-        asked, source = self._asked, self.text_source
-        if self.source == FILES and not source.files:
-            self.update(size=None, problem=_("Add files or folders with text."))
-            return
-        self.update(size=None, problem="")
-
-        def done(size: TextSize) -> None:
-            if asked == self._asked:
-                empty = not (size.documents or size.files)
-                self.update(
-                    size=size, problem=_("No document of the project matches.") if empty else ""
-                )
-
-        def failed(error: Exception) -> None:
-            if asked == self._asked:
-                self.update(problem=str(error))
-
-        self.context.run(lambda: operations.measure(self.project, source), done, failed)
-
-    def _project_changed(self, changes: Changes) -> None:
-        if self.shown and self.source == PROJECT and changes.touches("document"):
-            self._measure()
-
     # ---------------------------------------------------------------- the run
 
     @property
@@ -329,38 +251,19 @@ class PretrainState(State):
             self._started,
         )
 
-    def with_text(
-        self,
-        begin: Callable[[Written], Job],
-        then: Callable[[Job], None],
-        *,
-        joined: bool = False,
-    ) -> None:
-        """Write the text off the main thread, then call `begin` with it and `then` with its job."""
-        source = self.text_source
-        watch = self._watch = Watch()
-        self.update(preparing=True)
-
-        def work() -> Written:
-            written = operations.write(self.project, source, watch)
-            return operations.joined(written) if joined else written
-
-        def done(written: Written) -> None:
-            self.update(preparing=False)
-            try:
-                job = begin(written)
-            except WorkbenchError as error:
-                written.close()
-                self.context.fail(error)
-            else:
-                then(job)
-
-        def failed(error: Exception) -> None:
-            self.update(preparing=False)
-            if not isinstance(error, Cancelled):
-                self.context.fail(error)
-
-        self.context.run(work, done, failed)
+    def first_batch(self) -> BatchState:
+        """The first batches of a run with the present choices."""
+        spec, name = self.spec(), self.name
+        titles = dict(self.objective_titles)
+        state = BatchState("  ·  ".join((self.model, titles[self.objective])))
+        self.with_text(
+            lambda written: operations.show_batches(
+                self.queue, operations.prepare(spec, written, name), BATCHES
+            ),
+            state.follow,
+            failed=state.fail,
+        )
+        return state
 
     def _started(self, job: Job) -> None:
         self._own_name = False
@@ -438,10 +341,6 @@ class PretrainState(State):
         )
         if self.shown:
             self.look()
-
-    def close(self) -> None:
-        self._watch.cancel()
-        super().close()
 
 
 def _output(job: Job) -> str:

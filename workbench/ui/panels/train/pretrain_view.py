@@ -20,14 +20,8 @@ from workbench.base.terms import term
 from workbench.ui import formats, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.train.live_view import PRETRAINING, LiveRun
-from workbench.ui.panels.train.pretrain_state import (
-    FILE_PATTERNS,
-    FILES,
-    PROJECT,
-    UNSPLIT,
-    VECTORS,
-    PretrainState,
-)
+from workbench.ui.panels.train.pretrain_state import VECTORS, PretrainState
+from workbench.ui.panels.train.pretrain_text import FILE_PATTERNS, FILES, PROJECT, UNSPLIT
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.field import Field, combo, fill
@@ -98,7 +92,7 @@ class PretrainChoices(QFrame):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(scrolled(middle), 1)
-        layout.addWidget(bar(None, self.start, margins=(20, 10, 20, 10)))
+        layout.addWidget(bar(self.batch, None, self.start, margins=(20, 10, 20, 10)))
 
     def _build(self) -> None:
         state = self.state

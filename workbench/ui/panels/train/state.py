@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from workbench.base import paths
+from workbench.base import paths, scratch
 from workbench.base.errors import SpecError
 from workbench.base.events import State
 from workbench.base.i18n import _
@@ -18,6 +18,7 @@ from workbench.tasks import spec as tasks
 from workbench.training.spec import TrainSpec, conflict
 from workbench.ui.opened import opened
 from workbench.ui.panels.train import checks
+from workbench.ui.panels.train.batch_state import BATCHES, BatchState
 from workbench.ui.panels.train.cut_texts import CutTexts
 from workbench.ui.panels.train.live import Live, follow, latest_ended, new_live, read_live
 
@@ -284,6 +285,21 @@ class TrainState(State):
 
         spec = self.spec()
         self.context.run(lambda: train.prepare(self.project, spec), prepared, failed)
+
+    def first_batch(self) -> BatchState:
+        """The first batches of a run with the present choices. Assigns splits, as a start does."""
+        state, spec = BatchState("  ·  ".join((self.model, self.layer))), self.spec()
+
+        def prepared(found: train.Prepared) -> None:
+            folder = scratch.make("batch")
+            job = train.show_batch(self.queue, found, folder, batches=BATCHES)
+            job.changed.connect(
+                lambda event: scratch.remove(folder) if isinstance(event, Finished) else None
+            )
+            state.follow(job)
+
+        self.context.run(lambda: train.prepare(self.project, spec), prepared, state.fail)
+        return state
 
     def start_soon(self) -> None:
         """Like `start`, after the usable data has been counted."""

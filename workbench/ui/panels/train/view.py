@@ -36,7 +36,7 @@ class TrainView(WatchingView):
     def __init__(self, state: TrainState, pretrain: PretrainState, ladder: LadderState):
         super().__init__(state)
         self._pretrain, self._ladder = pretrain, ladder
-        self._left, self._right = Choices(state), LiveRun(state)
+        self._left, self._right = Choices(state, self.show_first_batch), LiveRun(state)
         self.first = self._left.task
         self._segments = Segments(
             (RUNS, _("Fine-tune")),
@@ -85,6 +85,12 @@ class TrainView(WatchingView):
 
     def show_first_batch(self) -> None:
         """Show the first batch of a run with the present choices."""
+        from workbench.ui.panels.train.batch_dialog import BatchDialog
+
+        chosen = self._pretrain if self._pretrain.shown else self.state
+        dialog = BatchDialog(self.window(), chosen.first_batch())
+        dialog.exec()
+        dialog.deleteLater()
 
     def render(self, fields: frozenset[str]) -> None:
         self._left.render(fields)

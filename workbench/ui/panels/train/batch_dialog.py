@@ -1,0 +1,97 @@
+"""The first batches of a run: original text, units of the input, and targets of the loss."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui import formats, theme
+from workbench.ui.panels.train.batch_state import BatchState, Input
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.layout import card, clear, column, scrolled
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.unit_flow import Unit, UnitFlow
+from workbench.ui.widgets.words import words
+
+MOST = 32  # inputs that are shown of a batch
+LEGEND = _(
+    "Outlined units are predicted; the target is below. M: masked (dashed outline). R: replaced by "
+    "a random unit (thick outline). K: kept. A line above units marks a span."
+)
+
+
+class BatchDialog(Dialog):
+    """Opens at once and shows the batches when they are there; closing it cancels the job."""
+
+    def __init__(self, parent: QWidget | None, state: BatchState):
+        super().__init__(parent, _("First batch"), state.about, width=1000)
+        self.state = state
+        self._meter = Meter(None, name=_("Progress"))
+        self._rows = QVBoxLayout()
+        self._rows.setSpacing(10)
+        self._rows.setContentsMargins(0, 0, 8, 0)
+        inside = QFrame()
+        inside.setLayout(self._rows)
+        self._area: QScrollArea = scrolled(inside)
+        self._area.setMinimumHeight(theme.px(430))
+        self._told = words(_("Loading the model and computing the batch…"), "small", "muted")
+        self.put(self._told, self._meter, self._area, words(LEGEND, "caption", "muted", wrap=True))
+        self._back = Button(_("Previous batch"), "chevron-left", on=lambda: state.move(-1))
+        self._next = Button(_("Next batch"), "chevron-right", on=lambda: state.move(1))
+        self.end(self._back, self._next, None, Button(_("Close"), on=self.accept))
+        state.listen(state.changed, lambda _fields: self.render())
+        self.render()
+
+    def done(self, result: int) -> None:
+        """Also called on Escape and the close button."""
+        self.state.close()
+        super().done(result)
+
+    def render(self) -> None:
+        state, count = self.state, len(self.state.batches or ())
+        waiting = state.batches is None and not state.error
+        self._meter.setVisible(waiting)
+        self._told.setVisible(not state.error)
+        self._back.setEnabled(state.number > 0)
+        self._next.setEnabled(state.number + 1 < count)
+        self.fault(state.error)
+        clear(self._rows)
+        if waiting or state.error:
+            return
+        inputs = state.shown
+        predicted = sum(one.predicted for one in inputs)
+        told = ngettext(
+            "Batch {number} of the run: {inputs} inputs, loss at {n} unit.",
+            "Batch {number} of the run: {inputs} inputs, loss at {n} units.",
+            predicted,
+        ).format(
+            number=formats.count(state.number + 1),
+            inputs=formats.count(len(inputs)),
+            n=formats.count(predicted),
+        )
+        self._told.setText(told)
+        for one in inputs[:MOST]:
+            self._rows.addWidget(_row(one))
+        more = len(inputs) - MOST
+        if more > 0:
+            text = ngettext("… and {n} more input", "… and {n} more inputs", more)
+            self._rows.addWidget(words(text.format(n=formats.count(more)), "small", "muted"))
+        self._rows.addStretch(1)
+        self._area.verticalScrollBar().setValue(0)
+
+
+def _row(one: Input) -> QFrame:
+    units = [Unit(text, target, what) for text, target, what in one.units]
+    flow = UnitFlow(_("What the model gets: {input}").format(input=one.title), units, one.spans)
+    parts: list[QWidget] = [words(one.title, "small", weight=600)]
+    if one.original:
+        parts.append(_named(_("Original text"), words(one.original, "small", "text", wrap=True)))
+    parts.append(_named(_("What the model gets"), flow))
+    if one.written:
+        parts.append(_named(_("Written by the decoder"), words(one.written, "small", wrap=True)))
+    return card(*parts, gap=8, margins=(14, 10, 14, 12))
+
+
+def _named(name: str, widget: QWidget) -> QFrame:
+    return column(words(name, "caption", "faint"), widget, gap=2)
