@@ -57,6 +57,8 @@ LIGHT = {
         "exporters.model.*.info",
     ),
     "exporters.model.results": (),
+    "baselines.spec": ("tasks.spec",),
+    "baselines.*.info": ("baselines.spec",),
     "prompting.results": (),
     "prompting.backends.spec": ("models.spec", "models.spec.*"),
     "prompting.backends.*.info": (
@@ -120,6 +122,11 @@ TABLE = {
     "pretraining": Row(
         ("text", "runtime", "models", "tasks", "training"),
         ("torch", "transformers", "safetensors"),
+    ),
+    "baselines": Row(
+        ("text", "runtime", "metrics", "tasks.spec", "tasks.answers", "training.results"),
+        (),
+        ("sklearn",),
     ),
     "inspection": Row(("text", "runtime", "models", "tasks"), ("torch", "captum", "sklearn")),
     "prompting": Row(("text", "runtime", "metrics"), ("jinja2", "httpx")),
@@ -820,6 +827,7 @@ OWNERS = {
     ),
     "kinds of layers": lambda _id: ("text/labels.py",),
     "inspectors": lambda id: (f"inspection/{id}/*",),
+    "baselines": lambda id: (f"baselines/{id}/*",),
     "methods": lambda id: (f"training/methods/{id}/*",),
     "formats of exports": lambda id: (f"exporters/model/{id}/*",),
 }
@@ -846,6 +854,7 @@ def contribution_ids() -> dict[str, str]:
         **dict.fromkeys(ARCHITECTURES, "architectures"),
         **dict.fromkeys(builtins().ids("family"), "families"),
         **dict.fromkeys(builtins().ids("backend"), "backends"),
+        **dict.fromkeys(builtins().ids("baseline"), "baselines"),
         **dict.fromkeys(builtins().ids("task"), "tasks"),
         **dict.fromkeys(builtins().ids("model_exporter"), "formats of exports"),
     }

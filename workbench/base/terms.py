@@ -23,6 +23,7 @@ _WORDS = {
     "crashed": N_("crashed"),
     "interrupted": N_("interrupted"),
     "prompt": N_("prompt"),
+    "baseline": N_("baseline"),
     "auto": N_("auto"),
     "macro_f1": N_("macro_f1"),
     "span_f1": N_("span_f1"),

@@ -74,7 +74,14 @@ class TaskName(TaskType):
     type=TaskName(),
     help=_("Task: classify (document class), pairs (sentence pair), tag (token tagging)."),
 )
-@click.option("--model", help=_("Pretrained model: a name from `models list`, or a folder."))
+@click.option(
+    "--model",
+    help=_(
+        "Pretrained model: a name from `models list`, or a folder; or a baseline: "
+        "baseline:majority, baseline:logistic, baseline:svm (classes), baseline:frequent_tag "
+        "(tags)."
+    ),
+)
 @click.option(
     "--layer",
     help=_(
@@ -157,11 +164,14 @@ def train(
     if file is None or task is None or model is None:
         what = "FILE" if file is None else "--task" if task is None else "--model"
         raise click.UsageError(_("Missing {what}.").format(what=what))
-    from workbench.operations import models
+    from workbench.operations import baselines, models
 
     if adapt_epochs is not None:
         settings = {**settings, "adapt_epochs": str(adapt_epochs)}
     with session(file) as opened:
+        if (baseline := baselines.named(model)) is not None:
+            report = _baseline(opened, baseline, task, layer, settings, name, seed, with_test)
+            return emit(report) if as_json else _show(report)
         card = models.find(model)
         models.check_task(card, task)
         spec = TrainSpec(
@@ -183,6 +193,29 @@ def train(
         run = _train(opened, spec, card)
         report = _report(opened, run)
     emit(report) if as_json else _show(report)
+
+
+def _baseline(
+    opened: Session,
+    baseline: str,
+    task: str,
+    layer: str | None,
+    settings: Mapping[str, str],
+    name: str,
+    seed: int,
+    with_test: bool,
+) -> dict[str, Any]:
+    from workbench.operations import baselines
+
+    if settings:
+        raise click.UsageError(
+            _("A baseline has no settings, but {name} was given.").format(name=next(iter(settings)))
+        )
+    prepared = baselines.prepare(
+        opened.project, baseline, task, layer, name=name, seed=seed, with_test=with_test
+    )
+    run = baselines.begin(opened.project, opened.queue, prepared)
+    return _report(opened, _ended(opened, run, _("Cancelling.")))
 
 
 def _plan(opened: Session, spec: TrainSpec, card: ModelInfo, as_json: bool) -> None:
@@ -257,8 +290,15 @@ def _train(opened: Session, spec: TrainSpec, card: ModelInfo) -> Run:
     if told := spec.forecast(card).sentence():
         note(told)
     run = operations.start(opened.project, opened.queue, spec)
-    job = cast("Job", operations.job_of(opened.queue, opened.project, run.id))  # just queued
     stopping = _("Stopping. The best checkpoint so far is kept. Press Ctrl+C again to cancel.")
+    return _ended(opened, run, stopping)
+
+
+def _ended(opened: Session, run: Run, stopping: str) -> Run:
+    """Wait for the job of a run that was just queued. Raises Cancelled or JobFailed."""
+    from workbench.operations import train as operations
+
+    job = cast("Job", operations.job_of(opened.queue, opened.project, run.id))
     follow(opened, job, _("Training {name}").format(name=run.name), stopping)
     if job.status == "cancelled":
         raise Cancelled(_("Training was cancelled. No result was kept."))
@@ -272,8 +312,7 @@ def _train(opened: Session, spec: TrainSpec, card: ModelInfo) -> Run:
 
 
 def _report(opened: Session, run: Run) -> dict[str, Any]:
-    from workbench.operations import outcomes
-    from workbench.operations import train as operations
+    from workbench.operations import outcomes, results
 
     result = outcomes.trained(run)
     plan = run.spec.get("plan", {})
@@ -313,7 +352,7 @@ def _report(opened: Session, run: Run) -> dict[str, Any]:
         "cut": result.cut or 0,
         "versions": run.versions,
         "fingerprint": run.data_fingerprint,
-        "command": operations.command(opened.project, run),
+        "command": results.command(opened.project, run),
     }
 
 
@@ -330,12 +369,13 @@ def _per_label(run: Run) -> dict[str, Any]:
 
 
 def _show(report: dict[str, Any]) -> None:
-    say(
-        _(
-            "Run {run} is {status}: {steps} steps in {seconds:.0f} s on {device}; best "
-            "checkpoint: step {best_step}."
-        ).format(**{**report, "status": term(report["status"])})
+    told = _(
+        "Run {run} is {status}: {steps} steps in {seconds:.0f} s on {device}; best "
+        "checkpoint: step {best_step}."
     )
+    if report["steps"] is None:
+        told = _("Run {run} is {status}, after {seconds:.1f} s on {device}.")
+    say(told.format(**{**report, "status": term(report["status"])}))
     for split, scores in report["scores"].items():
         say(f"  {split}: " + "  ".join(f"{name} {value:.3f}" for name, value in scores.items()))
     if adaptation := report["adaptation"]:

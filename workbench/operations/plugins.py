@@ -36,11 +36,12 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "inspector": ("run",),
     "backend": ("info", "score", "close", "kind", "device", "versions"),
     "objective": ("info",),
+    "baseline": ("info", "fit", "logits", "save", "load"),
     "exporter": ("lost", "write"),
     "model_exporter": ("info", "write", "check", "finish"),
     "panel": (),
 }
-WITH_INFO = ("task", "family", "method", "objective", "backend", "model_exporter")
+WITH_INFO = ("task", "family", "method", "objective", "baseline", "backend", "model_exporter")
 IN_WINDOW = ("panel",)  # their objects are Qt widgets, which only the window imports
 
 
@@ -139,6 +140,7 @@ def adds(plugin: Plugin) -> tuple[str, ...]:
         "objective": lambda n: ngettext(
             "{n} pretraining objective: {names}", "{n} pretraining objectives: {names}", n
         ),
+        "baseline": lambda n: ngettext("{n} baseline: {names}", "{n} baselines: {names}", n),
         "inspector": lambda n: ngettext("{n} inspector: {names}", "{n} inspectors: {names}", n),
         "backend": lambda n: ngettext(
             "{n} prompt backend: {names}", "{n} prompt backends: {names}", n

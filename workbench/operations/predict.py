@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from workbench.base import scratch
 from workbench.base.errors import Cancelled, JobFailed, ModelError
 from workbench.base.i18n import _
+from workbench.baselines.spec import KIND as BASELINE
 from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import DESCRIPTION, published
-from workbench.operations import train
+from workbench.operations import run_folders, train
 from workbench.operations.background import Background, here
 from workbench.operations.outcomes import PROMPT
 from workbench.storage import runs
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
 
 TARGET = "workbench.tasks.predictor:run"
+BASELINE_TARGET = "workbench.baselines.job:predict"
 Then = Callable[[Any, "Exception | None"], None]
 
 
@@ -96,13 +98,16 @@ def _missing(
 
         return have, missing, prompt.Question(project, run, missing)
     about = {"project": project.uid, "id": run.id, "purpose": "predict"}
+    is_baseline = run.kind == BASELINE
+    model = run_folders.existing_model if is_baseline else train.model_folder
     title = _("Predict with {name}").format(name=run.name)
     return (
         have,
         missing,
         Question(
-            train.model_folder(project, run),
+            model(project, run),
             missing,
+            target=BASELINE_TARGET if is_baseline else TARGET,
             title=title,
             about=about,
             device=device_of(run),
@@ -151,6 +156,7 @@ class Question:
         asked: Sequence[Document],
         *,
         title: str,
+        target: str = TARGET,
         about: Mapping[str, Any] | None = None,
         device: str = "auto",
         project: Path | None = None,
@@ -176,7 +182,7 @@ class Question:
             "run": dict(about or {}),
         }
         self.spec = JobSpec(
-            TARGET,
+            target,
             {**params, "total": len(asked)},
             str(self.folder),
             device=train.queue_device(device),

@@ -12,7 +12,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
-from workbench.operations import predict, run_folders, scoring, train
+from workbench.operations import baselines, predict, run_folders, scoring, train
 from workbench.operations.background import Background, here
 from workbench.operations.outcomes import outcome
 from workbench.operations.predict import Then
@@ -420,4 +420,6 @@ def delete(project: Project, *run_ids: int, watch: Watch = QUIET) -> int:
 
 
 def command(project: Project, run: Run) -> str:
-    return train.command(project, run)
+    """The command line that repeats a training or a baseline."""
+    make = baselines.command if run.kind == baselines.KIND else train.command
+    return make(project, run)

@@ -54,6 +54,21 @@ def has_model(project: Project, run_id: int) -> bool:
     return (model(project, run_id) / DESCRIPTION).is_file()
 
 
+def existing_model(project: Project, run: Run) -> Path:
+    """The folder of the run's weights. Raises WorkbenchError if it is missing."""
+    folder = model(project, run.id)
+    if not has_model(project, run.id):
+        raise WorkbenchError(
+            _("The weights of run {name!r} are missing: there is no folder {folder}.").format(
+                name=run.name, folder=folder
+            ),
+            hint=_("Restore {runs} beside the project file, or train again.").format(
+                runs=project.runs_folder.name
+            ),
+        )
+    return folder
+
+
 def recover(project: Project, run_id: int) -> None:
     """Restore the complete version after the run's worker was killed while saving.
 

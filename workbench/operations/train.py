@@ -13,6 +13,7 @@ from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.options import Option
 from workbench.base.registry import registry
+from workbench.baselines.spec import KIND as BASELINE
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import card
 from workbench.operations import adapt, corpus, models, precision, run_folders
@@ -106,18 +107,29 @@ def prepare(project: Project, spec: TrainSpec) -> Prepared:
     with_models(spec)
     objective = adapt.check(spec, folder)
     layer, _remark = choose_layer(project, spec.task, spec.layer or None)
-    _refuse_taken_name(project, spec.name)
-    tally = _with_splits(project, spec.task, layer)
-    made = tally.plan(spec.option("train_limit"))
-    if made.problem:
-        raise WorkbenchError(made.problem)
-    whole = {split: list(tally.ids[split]) for split in ("train", "dev", "test")}
-    data = snapshot.write(project, layer.name, whole)
-    splits = {**whole, "train": limited(whole["train"], spec.option("train_limit"), spec.seed)}
+    refuse_taken_name(project, spec.name)
+    limit = spec.option("train_limit")
+    made, data, whole = freeze(project, spec.task, layer, train_limit=limit)
+    splits = {**whole, "train": limited(whole["train"], limit, spec.seed)}
     if not spec.with_test:
         del splits["test"]
     texts = adapt.write_texts(project) if objective is not None else None
     return Prepared(replace(spec, layer=layer.name), layer, made, data, splits, texts)
+
+
+def freeze(
+    project: Project, task: str, layer: Layer, *, train_limit: int | None = None
+) -> tuple[Plan, Snapshot, dict[str, list[int]]]:
+    """Assign splits where needed and write the data: (plan, snapshot, ids by split).
+
+    Raises WorkbenchError saying why training cannot start.
+    """
+    tally = _with_splits(project, task, layer)
+    made = tally.plan(train_limit)
+    if made.problem:
+        raise WorkbenchError(made.problem)
+    whole = {split: list(tally.ids[split]) for split in ("train", "dev", "test")}
+    return made, snapshot.write(project, layer.name, whole), whole
 
 
 def begin(
@@ -219,11 +231,7 @@ def _with_splits(project: Project, task: str, layer: Layer) -> Tally:
 
 
 def _add_run(project: Project, spec: TrainSpec, prepared: Prepared, parent_id: int | None) -> Run:
-    made = prepared.plan
-    plan = {
-        "used": dict(made.used),
-        "left_out": [{"reason": one.reason, "count": one.count} for one in made.left_out],
-    }
+    plan = plan_json(prepared.plan)
     with project.write(_("New run")):
         return run_folders.add_run(
             project,
@@ -236,7 +244,15 @@ def _add_run(project: Project, spec: TrainSpec, prepared: Prepared, parent_id: i
         )
 
 
-def _refuse_taken_name(project: Project, name: str) -> None:
+def plan_json(plan: Plan) -> dict[str, object]:
+    """What a run stores of its data: numbers of documents, and why others were left out."""
+    return {
+        "used": dict(plan.used),
+        "left_out": [{"reason": one.reason, "count": one.count} for one in plan.left_out],
+    }
+
+
+def refuse_taken_name(project: Project, name: str) -> None:
     if name and any(one.name == name for one in runs.all(project.db)):
         raise SpecError(
             _("A run named {name!r} already exists.").format(name=name),
@@ -335,7 +351,7 @@ def job_of(queue: Queue, project: Project, run_id: int) -> Job | None:
         if (
             about.get("project") == project.uid
             and about.get("id") == run_id
-            and about.get("purpose") == "train"
+            and about.get("purpose") in ("train", BASELINE)
         ):
             return job
     return None
@@ -356,14 +372,4 @@ def cancel(project: Project, queue: Queue, run_id: int) -> None:
 def model_folder(project: Project, run: Run) -> Path:
     """The folder of the fine-tuned weights of a run. Raises WorkbenchError if it is missing."""
     _check_trained(run)
-    folder = run_folders.model(project, run.id)
-    if not run_folders.has_model(project, run.id):
-        raise WorkbenchError(
-            _("The weights of run {name!r} are missing: there is no folder {folder}.").format(
-                name=run.name, folder=folder
-            ),
-            hint=_("Restore {runs} beside the project file, or train again.").format(
-                runs=project.runs_folder.name
-            ),
-        )
-    return folder
+    return run_folders.existing_model(project, run)

@@ -16,6 +16,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.terms import term
+from workbench.baselines.spec import KIND as BASELINE
 from workbench.jobs.events import Event, Finished, Output, Started, from_json
 from workbench.operations import run_folders
 from workbench.storage import runs
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs import Run
 
 
-PURPOSES = ("train", "prompt")  # of the jobs that have a run row
+PURPOSES = ("train", "prompt", BASELINE)  # of the jobs that have a run row
 
 
 class Wiring:

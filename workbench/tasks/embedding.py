@@ -25,8 +25,9 @@ from workbench.models.loading import load
 from workbench.models.spec import DESCRIPTION
 from workbench.runtime.inputs import Prepared, batches_by_length, stack
 from workbench.runtime.units import Rows, rows_of
+from workbench.tasks.answers import read_documents
 from workbench.tasks.base import CHUNK
-from workbench.tasks.predictor import CPU_TOKENS, GPU_TOKENS, Predictor, read_documents
+from workbench.tasks.predictor import CPU_TOKENS, GPU_TOKENS, Predictor
 from workbench.text.document import Document
 
 ALL, LAST, MIX = "all", "last", "mix"

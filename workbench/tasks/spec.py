@@ -201,6 +201,13 @@ class TaskInfo(ABC):
         """
         return None
 
+    def word_outputs(self, gold: Any, words: Sequence[tuple[int, int]]) -> Sequence[str | None]:
+        """For tasks on words: the output (`output_names`) that is gold at each word (start, end).
+
+        None: the word has no gold.
+        """
+        raise NotImplementedError(f"{self.id} does not label words")
+
     def shifted(self, prepared: Prepared, golds: Sequence[Any]) -> int:
         """Gold spans whose offsets are not word boundaries, so training shifts them."""
         return 0

@@ -13,8 +13,8 @@ from workbench.base import owned_folder
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.models import folder as folders
+from workbench.tasks.answers import write_answers
 from workbench.tasks.base import Model
-from workbench.tasks.predictor import write_answers
 from workbench.text.dataset import Record
 from workbench.text.fields import Prediction
 

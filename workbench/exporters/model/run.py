@@ -107,7 +107,7 @@ def texts_of(path: str) -> tuple[Document, ...]:
     """The first MOST_TEXTS documents of a file of records; () without a file."""
     if not path:
         return ()
-    from workbench.tasks.predictor import read_documents
+    from workbench.tasks.answers import read_documents
 
     found = (one for one in read_documents(Path(path)) if one.text.strip())
     return tuple(one for one, _number in zip(found, range(MOST_TEXTS), strict=False))

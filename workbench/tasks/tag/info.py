@@ -138,6 +138,11 @@ class TagInfo(WordTask):
 
         return tag_decoders.transitions(decoder, self.output_names(labels, decoder))
 
+    def word_outputs(self, gold: SpanGold, words: Sequence[tuple[int, int]]) -> list[str]:
+        from workbench.text import alignment
+
+        return alignment.tags(words, gold.spans)[0]
+
     def shifted(self, prepared: Prepared, golds: Sequence[SpanGold]) -> int:
         count = 0
         for words, gold in zip(prepared.words, golds, strict=True):

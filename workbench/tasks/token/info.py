@@ -69,6 +69,10 @@ class TokenInfo(WordTask):
             "needed."
         ).format(layer=layer)
 
+    def word_outputs(self, gold: SpanGold, words: Sequence[tuple[int, int]]) -> list[str | None]:
+        found = {(tag.start, tag.end): tag.label for tag in gold.spans}
+        return [found.get((start, end)) for start, end in words]
+
     # ---------------------------------------------------------------- predictions
 
     def decode(

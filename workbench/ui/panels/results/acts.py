@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
+from workbench.operations import baselines, train
 from workbench.operations import suggest as suggestions
-from workbench.operations import train
+from workbench.operations.baselines import Offer
 
 if TYPE_CHECKING:
     from workbench.ui.panels.results.state import ResultsState
@@ -42,6 +44,23 @@ def suggest(state: ResultsState, ids: tuple[int, ...] | None) -> None:
         ids=ids,
         background=state.background,
     )
+
+
+def add_baselines(state: ResultsState, chosen: Sequence[Offer]) -> None:
+    """Train baselines on the current labels, each as a run; the page shows them when they end."""
+    project, context = state.project, state.context
+
+    def prepared(found: baselines.Prepared) -> None:
+        run = context.attempt(baselines.begin, project, context.queue, found)
+        if run is not None:
+            state.look()
+            context.note(_("{name} was started.").format(name=run.name))
+
+    for offer in chosen:
+        context.run(
+            lambda offer=offer: baselines.prepare(project, offer.baseline, offer.task, offer.layer),
+            prepared,
+        )
 
 
 def train_again(state: ResultsState) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,8 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.operations import quality, results, run_folders, wire
+from workbench.operations import baselines, quality, results, run_folders, wire
+from workbench.operations.outcomes import PROMPT
 from workbench.ui.opened import opened
 from workbench.ui.panels.results import acts
 from workbench.ui.panels.results.details import Details, ScoreRow, details, score_rows
@@ -20,6 +21,7 @@ from workbench.ui.panels.results.measures import Measures
 if TYPE_CHECKING:
     from workbench.metrics.report import Report
     from workbench.operations.background import Done
+    from workbench.operations.baselines import Offer
     from workbench.operations.results import Comparison, ErrorRow, Matrix
     from workbench.operations.scoring import Evaluation
     from workbench.project.changes import Changes
@@ -190,7 +192,9 @@ class ResultsState(State):
     def can_answer(self) -> bool:
         """Whether the selected run can predict: with its own model, or with its prompt."""
         run = self.run
-        return self.usable or (run is not None and run.status in FINISHED and run.kind == "prompt")
+        if run is None or run.status not in FINISHED:
+            return False
+        return run.kind == PROMPT or self.weights_here
 
     @property
     def usable(self) -> bool:
@@ -302,7 +306,15 @@ class ResultsState(State):
     def command(self) -> str:
         """The command line that repeats the run, "" if it is not a training."""
         run = self.run
-        return results.command(self.project, run) if run is not None and run.kind == "train" else ""
+        if run is None or run.kind == PROMPT:
+            return ""
+        return results.command(self.project, run)
+
+    def baselines(self) -> tuple[Offer, ...]:
+        """The baselines of the layer of the selected run, those of all layers without one."""
+        offers, run = baselines.offers(self.project), self.run
+        own = [one for one in offers if run is not None and one.layer == run.layer]
+        return tuple(own) or offers
 
     def others(self) -> tuple[Run, ...]:
         """The runs that the selected one can be compared with."""
@@ -354,6 +366,11 @@ class ResultsState(State):
         """Train with the same settings on the current labels."""
         if self.can_train_again:
             acts.train_again(self)
+
+    def add_baselines(self, chosen: Sequence[Offer]) -> None:
+        """Train baselines on the current labels, each as a run."""
+        if not self.project.read_only:
+            acts.add_baselines(self, chosen)
 
     def inspect(self) -> None:
         self.context.go("inspect", run=self.shown_run.id)

@@ -75,10 +75,13 @@ class ResultsView(WatchingView):
         self._compare = Button(
             _("Compare with…"), "panel-left", menu=self._compare_menu, name=_("Compare with")
         )
+        self._baseline_menu = QMenu(self)
+        self._baseline_menu.aboutToShow.connect(self._fill_baselines)
+        self._baseline = Button(_("Add baseline"), "plus", menu=self._baseline_menu)
         self._delete = Button(
             _("Delete…"), "trash-2", "danger", on=self.delete, name=_("Delete run")
         )
-        self._header = PageHeader(_("Results"), "", self._compare, self._delete)
+        self._header = PageHeader(_("Results"), "", self._baseline, self._compare, self._delete)
         self._runs = self._run_table()
         self.first = self._runs
         self._left = QFrame()
@@ -259,6 +262,7 @@ class ResultsView(WatchingView):
         two = len(state.chosen) == 2
         self._right.setCurrentIndex(TWO if two else ONE if state.run is not None else NONE)
         self._delete.setEnabled(state.can_delete)
+        self._baseline.setEnabled(not state.project.read_only)
         self._compare.setEnabled(bool(state.others()))
         if state.run is not None:
             if self._pages.currentIndex() < 0:
@@ -337,6 +341,21 @@ class ResultsView(WatchingView):
                 plain.menu_text(f"{run.name}  ({main_score(run)})")
             )
             action.triggered.connect(lambda _checked=False, id=run.id: self._compare_with(id))
+
+    def _fill_baselines(self) -> None:
+        menu, state = self._baseline_menu, self.state
+        menu.clear()
+        offers = state.baselines()
+        one_layer = len({offer.layer for offer in offers}) < 2
+        for offer in offers:
+            told = offer.title if one_layer else f"{offer.layer} · {offer.title}"
+            action = menu.addAction(plain.menu_text(told))
+            action.triggered.connect(
+                lambda _checked=False, offer=offer: state.add_baselines((offer,))
+            )
+        if one_layer and len(offers) > 1:
+            menu.addSeparator()
+            menu.addAction(_("All of them")).triggered.connect(lambda: state.add_baselines(offers))
 
     def _compare_with(self, id: int) -> None:
         self.state.choose((self.state.chosen[0], id))

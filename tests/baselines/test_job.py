@@ -1,0 +1,132 @@
+"""Every baseline on a few documents: trained, saved, loaded again, with known answers."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from workbench.base.errors import ModelError
+from workbench.baselines import job
+from workbench.baselines import spec as baselines
+from workbench.tasks import spec as tasks
+from workbench.text import dataset
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.labels import Label, Layer
+from workbench.text.spans import Span
+
+TEXTS = ("late tram", "late bus", "kind driver", "kind lady", "late again", "late night tram")
+CLASSES = ("bad", "bad", "good", "good", "bad", "bad")
+
+
+def layer(kind, names=("bad", "good")):
+    return Layer("layer", kind, labels=tuple(Label(name) for name in names))
+
+
+def trained(tmp_path, baseline, task, records, layer, split=4):
+    """Fit on the first `split` records, score the others; (result, the loaded baseline)."""
+    data = tmp_path / "data.jsonl"
+    numbered = [
+        Record(Document(f"d{n}", (("text", text),), id=n), {"layer": "submitted"}, marks, spans)
+        for n, (text, marks, spans) in enumerate(records)
+    ]
+    dataset.write(data, (layer,), numbered, ids=True)
+    ids = [*range(len(records))]
+    params = {
+        "baseline": baseline,
+        "task": task,
+        "layer": "layer",
+        "data": str(data),
+        "splits": {"train": ids[:split], "dev": ids[split:]},
+    }
+    work = job.fit(params, tmp_path)
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value, job.Trained.load(tmp_path / job.MODEL)
+
+
+def marked(labels):
+    return [(text, {"layer": found}, {}) for text, found in zip(TEXTS, labels, strict=True)]
+
+
+@pytest.mark.parametrize("baseline", ["majority", "logistic", "svm"])
+def test_classes_are_learned_and_the_loaded_baseline_answers_alike(tmp_path, baseline):
+    records = marked([(name,) for name in CLASSES])
+
+    result, loaded = trained(tmp_path, baseline, "classify", records, layer("class"))
+
+    assert result["scores"]["dev"]["accuracy"] == 1.0
+    lines = (tmp_path / job.PREDICTIONS).read_text().splitlines()
+    document = Document("x", (("text", TEXTS[4]),))
+    (again,) = loaded.predict([document])
+    assert json.loads(lines[0])["prediction"] == again.to_json()
+    assert sum(again.classes.scores) == pytest.approx(1.0)
+
+
+def test_the_majority_is_the_distribution_of_the_training_documents(tmp_path):
+    records = marked([("bad",), ("bad",), ("good",), ("bad",), ("bad",), ("good",)])
+
+    _result, loaded = trained(tmp_path, "majority", "classify", records, layer("class"))
+
+    (answer,) = loaded.predict([Document("x", (("text", "anything"),))])
+    assert answer.classes.as_dict() == pytest.approx({"bad": 0.75, "good": 0.25})
+
+
+@pytest.mark.parametrize("baseline", ["majority", "logistic", "svm"])
+def test_independent_labels_are_learned_one_by_one(tmp_path, baseline):
+    labels = [("late",), ("late",), ("kind",), (), ("late",), ("late",)]
+
+    result, _loaded = trained(
+        tmp_path, baseline, "multilabel", marked(labels), layer("multi", ("late", "kind", "never"))
+    )
+
+    # "late" has half of the training documents, so that the majority is to give it
+    assert result["scores"]["dev"]["micro_f1"] == 1.0
+
+
+def test_a_word_gets_its_most_frequent_tag(tmp_path):
+    spans = [(5, 9, "THING"), (5, 8, "THING"), (), (), (), (11, 15, "THING")]
+    records = [
+        (text, {}, {"layer": (Span(*span),) if span else ()})
+        for text, span in zip(TEXTS, spans, strict=True)
+    ]
+
+    _result, loaded = trained(tmp_path, "frequent_tag", "tag", records, layer("span", ("THING",)))
+
+    (answer,) = loaded.predict([Document("x", (("text", "a tram and a bus"),))])
+    assert [(span.start, span.end) for span in answer.spans] == [(2, 6), (13, 16)]
+
+
+def test_every_task_has_a_baseline_and_each_fits_its_unit_alone():
+    fitting = {info.id: [one.id for one in baselines.fitting(info)] for info in tasks.all_tasks()}
+
+    assert all(fitting.values())
+    assert fitting["tag"] == fitting["token"] == ["frequent_tag"]
+
+
+def test_a_damaged_folder_is_reported(tmp_path):
+    (tmp_path / job.DESCRIPTION).write_text("{}")
+
+    with pytest.raises(ModelError, match="holds no baseline"):
+        job.Trained.load(Path(tmp_path))
+
+
+def test_logits_of_two_classes_equal_the_probabilities_of_scikit_learn(tmp_path):
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    from workbench.baselines.tfidf import grams
+
+    records = marked([(name,) for name in CLASSES])
+    _result, loaded = trained(tmp_path, "logistic", "classify", records, layer("class"))
+    documents = [Document(str(n), (("text", text),)) for n, text in enumerate(TEXTS)]
+    features = TfidfVectorizer(analyzer=grams, sublinear_tf=True).fit(documents[:4])
+    model = LogisticRegression(max_iter=1000).fit(features.transform(documents[:4]), CLASSES[:4])
+
+    ours = np.array([one.classes.scores for one in loaded.predict(documents)])
+
+    expected = model.predict_proba(features.transform(documents))
+    assert ours == pytest.approx(expected, abs=1e-5)

@@ -1,0 +1,58 @@
+"""Baselines of a project: offered, trained through the queue, asked for new documents."""
+
+import pytest
+
+from workbench.base.errors import SpecError
+from workbench.operations import baselines, predict, results, wire
+from workbench.storage import documents
+
+
+@pytest.fixture
+def wired(project, inline_jobs):
+    wiring = wire.wire(project, inline_jobs)
+    yield inline_jobs
+    wiring.close()
+
+
+def test_a_baseline_is_a_run_with_scores_and_predictions(project, wired, topics):
+    layer, _ids = topics
+    prepared = baselines.prepare(project, "majority", "classify")
+
+    run = baselines.begin(project, wired, prepared)
+    wired.wait(wired.jobs[-1])
+
+    run = results.run(project, run.id)
+    assert (run.status, run.kind, run.name) == ("done", "baseline", f"{layer.name} majority")
+    assert run.scores["dev"]["accuracy"] == 0.5
+    assert results.results(project, run.id).today.n == 4
+    assert "--model baseline:majority" in results.command(project, run)
+
+
+def test_documents_without_a_prediction_are_answered_by_a_job(project, wired, topics):
+    run = baselines.begin(project, wired, baselines.prepare(project, "majority", "classify"))
+    wired.wait(wired.jobs[-1])
+    asked = [one.document for one in documents.records(project.db) if not one.document.split]
+    answers = []
+
+    job = predict.ensure(
+        project, wired, results.run(project, run.id), asked, lambda *found: answers.append(found)
+    )
+    wired.wait(job)
+
+    ((found, error),) = answers
+    assert error is None and len(found) == len(asked) > 0
+
+
+def test_only_baselines_that_fit_the_task_are_offered(project, topics, add_layer):
+    add_layer("names", "span")
+
+    found = [(one.layer, one.baseline) for one in baselines.offers(project)]
+
+    assert found == [
+        ("topic", "majority"),
+        ("topic", "logistic"),
+        ("topic", "svm"),
+        ("names", "frequent_tag"),
+    ]
+    with pytest.raises(SpecError, match="does not fit task tag"):
+        baselines.prepare(project, "majority", "tag")

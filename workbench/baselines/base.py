@@ -1,0 +1,84 @@
+"""Base class of baselines: documents → logits, decoded by the task like those of any model."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from workbench.baselines.spec import BaselineInfo
+from workbench.runtime.inputs import EncodedInput, Prepared, prepared_windows
+from workbench.tasks.spec import TaskInfo
+from workbench.text.document import Document
+from workbench.text.segment import tokens_of
+
+LEAST = -30.0  # logit of a label that training never saw: probability 1e-13
+
+
+class Baseline(ABC):
+    """One trained baseline; `info` is its light half."""
+
+    info: BaselineInfo
+
+    @classmethod
+    @abstractmethod
+    def fit(
+        cls,
+        task: TaskInfo,
+        documents: Sequence[Document],
+        golds: Sequence[Any],
+        labels: Sequence[str],
+        *,
+        seed: int,
+    ) -> Self:
+        """Train on these documents."""
+
+    @abstractmethod
+    def logits(self, prepared: Prepared) -> list[np.ndarray]:
+        """Per document (L,) for labels, or (W, outputs) for its words."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> None:
+        """Write its parameters to an existing folder; no code, no pickles."""
+
+    @classmethod
+    @abstractmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what `save` wrote."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> int:
+        """Number of learned values."""
+
+    @property
+    def decoder(self) -> Mapping[str, Any]:
+        """Decoding parameters for `TaskInfo.decode`, besides those fitted on dev."""
+        return {}
+
+
+def prepared(task: TaskInfo, documents: Sequence[Document]) -> Prepared:
+    """Documents as one input each, with one unit per word for tasks on words."""
+    if set(task.logits.values()) == {"item"}:
+        count = len(documents)
+        return Prepared(list(documents), [], np.arange(count), np.zeros(count, dtype=bool))
+    windows = []
+    for document in documents:
+        borders = np.array(tokens_of(document), dtype=np.int32).reshape(-1, 2)
+        windows.append([EncodedInput({}, borders, np.zeros(len(borders), np.int8))])
+    return prepared_windows(documents, windows)
+
+
+def classes(task: TaskInfo, golds: Sequence[Any], labels: Sequence[str]) -> np.ndarray:
+    """bool (N, L): whether each document has each label."""
+    chosen = [set(gold.labels()) for gold in golds]
+    found = np.array([[label in row for label in labels] for row in chosen], bool)
+    return found.reshape(len(golds), len(labels))
+
+
+def is_exclusive(task: TaskInfo) -> bool:
+    """Whether every document has exactly one label: its scores are a distribution over labels."""
+    return "ClassScores" in task.outputs

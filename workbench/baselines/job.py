@@ -1,0 +1,191 @@
+"""Jobs that train a baseline and predict with it, in a worker without torch."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.base import owned_folder
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.base.registry import registry
+from workbench.baselines.base import Baseline, prepared
+from workbench.baselines.spec import KIND
+from workbench.baselines.spec import info as baseline_info
+from workbench.tasks import answers as files
+from workbench.tasks import spec as tasks
+from workbench.tasks.spec import TaskInfo, evaluation
+from workbench.text.dataset import Record, read
+from workbench.text.document import Document
+from workbench.text.fields import Prediction
+from workbench.training.results import TrainResult
+
+MODEL, DESCRIPTION, PREDICTIONS = "model", "glossbench.json", "predictions.jsonl"
+CHUNK = 512  # documents between two messages
+
+Messages = Generator[dict[str, Any], str | None, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A baseline with its task and labels; `decoder`: parameters for decoding."""
+
+    baseline: Baseline
+    task: TaskInfo
+    labels: tuple[str, ...]
+    decoder: Mapping[str, Any]
+
+    def predict(self, documents: Sequence[Document]) -> list[Prediction]:
+        """One prediction for each document, in order."""
+        given = prepared(self.task, documents)
+        name = next(iter(self.task.logits))
+        logits = [{name: found} for found in self.baseline.logits(given)]
+        decoder = {**self.baseline.decoder, **self.decoder}
+        return self.task.decode(logits, given, self.labels, decoder)
+
+    @classmethod
+    def load(cls, folder: Path) -> Trained:
+        """Raises ModelError if the folder holds no baseline, or its files are damaged."""
+        try:
+            raw = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+            kind: type[Baseline] = registry().get(KIND, raw[KIND])
+            task = tasks.info(raw["task"])
+            baseline = kind.load(folder)
+            return cls(baseline, task, tuple(raw["labels"]), raw.get("decoder") or {})
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelError(
+                _("{folder} holds no baseline that can be read: {error!r}.").format(
+                    folder=folder, error=error
+                ),
+                hint=_("Add the baseline again."),
+            ) from error
+
+
+def fit(params: Mapping[str, Any], folder: Path) -> Messages:
+    """Job target. params: baseline, task, layer, seed, data (path of a snapshot), splits (ids).
+
+    Writes `folder/model` and predictions on dev (and test); returns a TrainResult as JSON.
+    """
+    began = time.monotonic()
+    yield {"kind": "progress", "part": 0.0}
+    task, data = tasks.info(params["task"]), read(Path(params["data"]))
+    layer = next(one for one in data.layers if one.name == params["layer"])
+    records = _records(task, data.records, layer.name, params["splits"])
+    golds = {
+        split: [task.gold(one, layer.name) for one in found] for split, found in records.items()
+    }
+    documents = {split: [one.document for one in found] for split, found in records.items()}
+    kind: type[Baseline] = registry().get(KIND, params["baseline"])
+    seed = int(params.get("seed", 0))
+    baseline = kind.fit(task, documents["train"], golds["train"], layer.names, seed=seed)
+    yield {"kind": "progress", "part": 0.6}
+    trained = Trained(baseline, task, layer.names, {})
+    if baseline_info(params["baseline"]).fits_decoder:
+        fitted = task.fit(golds["dev"], trained.predict(documents["dev"]), layer.names)
+        trained = Trained(baseline, task, layer.names, fitted)
+    _save(trained, params, folder)
+    scored = {
+        split: trained.predict(documents[split]) for split in ("dev", "test") if records[split]
+    }
+    with open(folder / PREDICTIONS, "w", encoding="utf-8", newline="\n") as file:
+        for split, predictions in scored.items():
+            files.write_answers(file, documents[split], predictions, split=split)
+    scores = {split: task.score(golds[split], found) for split, found in scored.items()}
+    evaluations = {
+        split: evaluation(task, documents[split], golds[split], found, scores[split])
+        for split, found in scored.items()
+    }
+    yield {"kind": "progress", "part": 1.0}
+    return TrainResult(
+        scores=scores,
+        used={split: len(found) for split, found in records.items()},
+        cut=0,
+        seconds=round(time.monotonic() - began, 3),
+        cpu_seconds=round(time.process_time(), 3),
+        device="cpu",
+        versions=_versions(),
+        parameters=baseline.parameters,
+        trained_parameters=baseline.parameters,
+        evaluations=evaluations,
+    ).to_json()
+
+
+def _records(
+    task: TaskInfo, given: Sequence[Record], layer: str, splits: Mapping[str, Sequence[int]]
+) -> dict[str, list[Record]]:
+    usable = {one.document.id: one for one in given if tasks.usable(task, one, layer)}
+    return {
+        split: [usable[id] for id in splits.get(split, ()) if id in usable]
+        for split in ("train", "dev", "test")
+    }
+
+
+def _save(trained: Trained, params: Mapping[str, Any], folder: Path) -> None:
+    description = {
+        KIND: params["baseline"],
+        "task": trained.task.id,
+        "layer": params["layer"],
+        "labels": list(trained.labels),
+        "seed": params.get("seed", 0),
+        "decoder": dict(trained.decoder),
+        "versions": _versions(),
+    }
+
+    def fill(draft: Path) -> None:
+        trained.baseline.save(draft)
+        text = json.dumps(description, indent=1, ensure_ascii=False)
+        (draft / DESCRIPTION).write_text(text, encoding="utf-8")
+
+    owned_folder.replace(folder / MODEL, fill)
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    from workbench import __version__
+
+    return {
+        "glossbench": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scikit-learn": version("scikit-learn"),
+    }
+
+
+def predict(params: Mapping[str, Any], folder: Path) -> Messages:
+    """Job target. params: model (folder), input, output (JSON lines), as `tasks.predictor.run`."""
+    trained, output = Trained.load(Path(params["model"])), Path(params["output"])
+    done, stopped = 0, False
+    with open(output, "w", encoding="utf-8", newline="\n") as file:
+        for chunk in _chunks(files.read_documents(Path(params["input"]))):
+            command = yield {"kind": "progress", "done": done}
+            files.write_answers(file, chunk, trained.predict(chunk))
+            done += len(chunk)
+            if stopped := command == "stop":
+                break
+    yield {"kind": "progress", "done": done}
+    return {
+        "documents": done,
+        "cut": 0,
+        "output": str(output),
+        "device": "cpu",
+        "stopped": stopped,
+    }
+
+
+def _chunks(documents: Iterator[Document]) -> Iterator[list[Document]]:
+    chunk: list[Document] = []
+    for document in documents:
+        chunk.append(document)
+        if len(chunk) == CHUNK:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk

@@ -1,0 +1,20 @@
+"""Logistic regression on TF-IDF features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.baselines.logistic.info import INFO
+from workbench.baselines.tfidf import TfidfLinear
+
+MOST_STEPS = 1000  # of the solver
+
+
+class Logistic(TfidfLinear):
+    info = INFO
+
+    @classmethod
+    def classifier(cls, seed: int) -> Any:
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression(max_iter=MOST_STEPS, random_state=seed)

@@ -1,0 +1,46 @@
+"""Baselines as used by the window and the command line. Imports nothing heavy."""
+
+from __future__ import annotations
+
+from abc import ABC
+
+from workbench.base.i18n import _
+from workbench.base.registry import registry
+from workbench.tasks.spec import TaskInfo
+
+KIND = "baseline"  # in the registry, and the kind of their runs
+PREFIX = "baseline:"  # of their ids where a model is expected
+
+
+class BaselineInfo(ABC):  # noqa: B024 (a plugin sets the attributes)
+    """The light half of a baseline. Subclasses set the attributes.
+
+    id, title: for display. learns: a sentence on what it does. unit: "item" for baselines that
+    label whole documents, "token" for those that label words, as `TaskInfo.logits`.
+    fits_decoder: whether decoding parameters (thresholds) are fitted on dev, as for trained models.
+    """
+
+    id: str
+    title: str
+    learns: str
+    unit: str = "item"
+    fits_decoder: bool = True
+
+    def fits(self, task: TaskInfo) -> bool:
+        return set(task.logits.values()) == {self.unit}
+
+
+def all_baselines() -> tuple[BaselineInfo, ...]:
+    return registry().infos(KIND)
+
+
+def info(baseline: str) -> BaselineInfo:
+    """Raises SpecError listing the baselines that exist."""
+    missing = _("There is no baseline {baseline!r}.").format(baseline=baseline)
+    found: BaselineInfo = registry().info(KIND, baseline, missing=missing)
+    return found
+
+
+def fitting(task: TaskInfo) -> tuple[BaselineInfo, ...]:
+    """The baselines for a task, in the order of the registry."""
+    return tuple(one for one in all_baselines() if one.fits(task))
