@@ -6,7 +6,11 @@
 A BiLSTM-CRF of width 256 over frozen random language models in both directions, as in char_lm.py;
 sentences of WNUT-17 (training: train, prediction: test) from GLOSSBENCH_DATA (default ../shared).
 Batches of 32, one thread, features kept between epochs by both (flair: in memory). Both start
-with an empty cache; without --flair only our own seconds are printed.
+with an empty cache; libraries are imported before. --rounds alternates between the two and prints
+the medians. Without --flair only our own seconds are printed.
+
+On CPUs where that is faster, we train in bf16 (`precision` auto), the features of the training
+texts included; predictions are always in fp32. --precision fp32 turns it off.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -64,7 +69,11 @@ def record(number: int, words: list[str], tags: list[str], split: str):
     return Record(document, states={"ner": "submitted"}, spans={"ner": gold})
 
 
-def ours(folder: Path, train: list, test: list, epochs: int) -> dict[str, float]:
+def ours(
+    folder: Path, train: list, test: list, epochs: int, precision: str = "auto"
+) -> dict[str, float]:
+    import torch._dynamo  # noqa: F401 (every optimizer imports it)
+
     from workbench.base import paths
     from workbench.tasks.predictor import Predictor
     from workbench.text.dataset import Dataset
@@ -77,7 +86,7 @@ def ours(folder: Path, train: list, test: list, epochs: int) -> dict[str, float]
     data = Dataset((Layer("ner", "span", tuple(map(Label, names))),), tuple(records))
     options = {
         "embeddings": str(folder), "lstm_width": WIDTH, "decoder": "crf", "device": "cpu",
-        "epochs": epochs, "batch_size": BATCH,
+        "epochs": epochs, "batch_size": BATCH, "precision": precision,
     }  # fmt: skip
     new = str(paths.resource("models") / "bilstm")
     spec = TrainSpec("tag", "ner", new, options=options, family="bilstm", allow_pickle=True)
@@ -97,6 +106,7 @@ def ours(folder: Path, train: list, test: list, epochs: int) -> dict[str, float]
 
 def flair_arm(folder: Path, epochs: int) -> None:
     """In flair's own interpreter: writes the seconds."""
+    import torch._dynamo  # noqa: F401
     from flair.data import Corpus, Sentence
     from flair.datasets import FlairDatapointDataset
     from flair.embeddings import FlairEmbeddings, StackedEmbeddings
@@ -139,6 +149,8 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=300)
     parser.add_argument("--hidden", type=int, default=1024)
     parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--precision", default="auto")
     parser.add_argument("--flair", default="")
     parser.add_argument("--arm", default="")
     chosen = parser.parse_args()
@@ -149,23 +161,33 @@ def main() -> None:
         flair_arm(Path(chosen.arm), chosen.epochs)
         return
     sys.path.insert(0, str(ROOT))
+    rounds = [measured(chosen) for _round in range(chosen.rounds)]
+    print(f"2 x {chosen.n} sentences, 2 x {chosen.hidden}, {chosen.epochs} epochs")
+    for part in ("training", "prediction"):
+        own = statistics.median(one["ours"][part] for one in rounds)
+        print(f"ours, {part}: {own:.1f} CPU s")
+        if chosen.flair:
+            theirs = statistics.median(one["flair"][part] for one in rounds)
+            ratio = statistics.median(one["flair"][part] / one["ours"][part] for one in rounds)
+            print(f"flair, {part}: {theirs:.1f} CPU s, {ratio:.2f} times ours")
+
+
+def measured(chosen: argparse.Namespace) -> dict[str, dict[str, float]]:
+    """Seconds of both arms, one after the other."""
     with tempfile.TemporaryDirectory() as name:
         os.environ["XDG_CACHE_HOME"] = name  # an empty cache
         folder = Path(name) / "models"
         folder.mkdir()
         train, test = (sentences(split, chosen.n) for split in ("train", "test"))
         write_models(folder, chosen.hidden)
-        seconds = ours(folder, train, test, chosen.epochs)
-        print(f"{len(train)} + {len(test)} sentences, 2 x {chosen.hidden}, {chosen.epochs} epochs")
-        print("ours: " + ", ".join(f"{name} {one:.1f} CPU s" for name, one in seconds.items()))
-        if not chosen.flair:
-            return
-        rows = {"train": train, "test": test}
-        (folder / "sentences.json").write_text(json.dumps(rows), encoding="utf-8")
-        arm = [chosen.flair, __file__, "--arm", str(folder), "--epochs", str(chosen.epochs)]
-        subprocess.run(arm, check=True, cwd=folder)
-        for part, theirs in json.loads((folder / "flair.json").read_text()).items():
-            print(f"flair, {part}: {theirs:.1f} CPU s, {theirs / seconds[part]:.2f} times ours")
+        found = {"ours": ours(folder, train, test, chosen.epochs, chosen.precision)}
+        if chosen.flair:
+            rows = {"train": train, "test": test}
+            (folder / "sentences.json").write_text(json.dumps(rows), encoding="utf-8")
+            arm = [chosen.flair, __file__, "--arm", str(folder), "--epochs", str(chosen.epochs)]
+            subprocess.run(arm, check=True, cwd=folder, stdout=subprocess.DEVNULL)
+            found["flair"] = json.loads((folder / "flair.json").read_text())
+        return found
 
 
 if __name__ == "__main__":

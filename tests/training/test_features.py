@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch")
 from tests import stacked  # noqa: E402
 from tests.models.test_every_family import data, finish  # noqa: E402, F401
 from workbench.base import paths  # noqa: E402
+from workbench.models.base import FeatureSource  # noqa: E402
 from workbench.models.families.bilstm.embeddings import FrozenModel  # noqa: E402
 from workbench.models.families.elmo.encoder import ElmoEncoder  # noqa: E402
 from workbench.tasks.predictor import Predictor  # noqa: E402
@@ -143,3 +144,36 @@ def test_static_vectors_are_looked_up_instead():
     encoder = stacked.new("words+chars")
 
     assert encoder.sources() == () and not isinstance(encoder.embeddings[0], FrozenModel)
+
+
+def test_bf16_features_are_close_and_have_a_key_of_their_own():
+    layer = torch.nn.Linear(4, 3)
+
+    def compute(inputs):
+        with torch.no_grad():
+            return layer(inputs["x"])
+
+    source, given = FeatureSource("y", ("x",), "key", 3, compute), {"x": torch.randn(2, 5, 4)}
+
+    lower = features.in_bf16(source, torch.device("cpu"))
+
+    torch.testing.assert_close(lower.compute(given).float(), compute(given), atol=0.03, rtol=0.03)
+    assert lower.compute(given).dtype == torch.bfloat16 and lower.key != source.key
+
+
+def test_only_the_training_texts_of_a_run_in_bf16_have_its_features(
+    spec,
+    data,  # noqa: F811
+    tmp_path,
+    monkeypatch,
+):
+    asked = []
+    monkeypatch.setattr(
+        features, "in_bf16", lambda source, device: asked.append(source.key) or source
+    )
+    monkeypatch.setattr(loop._Training, "bf16", True)
+    work = loop.train(spec(epochs=1), data, tmp_path / "run")
+    assert isinstance(next(event for event in work if isinstance(event, Step)), Step)
+
+    assert len(asked) == 1  # dev has those of later predictions
+    work.close()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn import functional as F
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
+from workbench.models.lstm_scan import scan
 from workbench.models.recurrent import backwards, lstm, reordered
 
 
@@ -27,7 +29,24 @@ class BidirectionalLstm(nn.Module):
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
         if torch.compiler.is_exporting():
             return self.padded(states, mask)
+        if torch.is_grad_enabled() and states.device.type == "cpu":
+            return self.scanned(states, mask)
         return _packed(self.lstm, states, mask)
+
+    def scanned(self, states: Tensor, mask: Tensor) -> Tensor:
+        """The same with gradients: on the CPU torch has no fast kernel for rows of any length."""
+        packed = _pack(states, mask)
+        back = _reversing(packed.batch_sizes)
+        weights = dict(self.lstm.named_parameters())
+        gates = []
+        for end in ("l0", "l0_reverse"):
+            bias = weights[f"bias_ih_{end}"] + weights[f"bias_hh_{end}"]
+            gates.append(F.linear(packed.data, weights[f"weight_ih_{end}"], bias).float())
+        both = torch.stack([gates[0], gates[1][back]])  # (2, N, 4H)
+        recurrent = torch.stack([weights["weight_hh_l0"], weights["weight_hh_l0_reverse"]])
+        forward, reverse = scan(both, recurrent, packed.batch_sizes.tolist()).unbind()
+        found = packed._replace(data=torch.cat([forward, reverse[back]], -1))
+        return pad_packed_sequence(found, batch_first=True, total_length=states.shape[1])[0]
 
     def padded(self, states: Tensor, mask: Tensor) -> Tensor:
         """The same over padded texts, in a form that exports."""
@@ -54,12 +73,22 @@ class BidirectionalGru(nn.Module):
 
 
 def _packed(layer: nn.LSTM | nn.GRU, states: Tensor, mask: Tensor) -> Tensor:
+    found = layer(_pack(states, mask))[0]
+    return pad_packed_sequence(found, batch_first=True, total_length=states.shape[1])[0]
+
+
+def _pack(states: Tensor, mask: Tensor) -> PackedSequence:
     lengths = mask.sum(1).clamp(min=1).cpu()
-    packed = pack_padded_sequence(states, lengths, batch_first=True, enforce_sorted=False)
-    found, _lengths = pad_packed_sequence(
-        layer(packed)[0], batch_first=True, total_length=states.shape[1]
-    )
-    return found
+    return pack_padded_sequence(states, lengths, batch_first=True, enforce_sorted=False)
+
+
+def _reversing(sizes: Tensor) -> Tensor:
+    """Rows (N,) that reverse each sequence of packed ones; sizes: active sequences at each step."""
+    starts = sizes.cumsum(0) - sizes
+    steps = torch.arange(len(sizes)).repeat_interleave(sizes)
+    sequences = torch.arange(len(steps)) - starts[steps]
+    lengths = (sizes.unsqueeze(1) > torch.arange(int(sizes[0]))).sum(0)
+    return starts[lengths[sequences] - 1 - steps] + sequences
 
 
 class WordDropout(nn.Module):
@@ -88,4 +117,4 @@ class LockedDropout(nn.Module):
             return states
         shape = (states.shape[0], 1, states.shape[2])
         keep = (torch.rand(shape, device=states.device) >= self.p).to(states.dtype)
-        return states * keep / (1 - self.p)
+        return states * (keep / (1 - self.p))

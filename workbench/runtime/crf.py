@@ -69,20 +69,35 @@ class Transitions:
 
     def _forward(self, emissions: np.ndarray) -> np.ndarray:
         """(T, L): log sum over the sequences that end with a tag, including its emission."""
-        found = np.array(emissions, np.float64)
+        found, after = np.array(emissions, np.float64), _Sums(self.step)
         found[0] += self.start
         for position in range(1, len(found)):
-            found[position] += _log_sum(found[position - 1][:, None] + self.step)
+            found[position] += after(found[position - 1])
         return found
 
     def _backward(self, emissions: np.ndarray) -> np.ndarray:
         """(T, L): log sum over the continuations after a tag, excluding its emission."""
-        found = np.zeros(emissions.shape)
+        found, before = np.zeros(emissions.shape), _Sums(self.step.T)
         found[-1] = self.end
         for position in range(len(found) - 2, -1, -1):
-            following = emissions[position + 1] + found[position + 1]  # (to,)
-            found[position] = _log_sum((self.step + following).T)
+            found[position] = before(emissions[position + 1] + found[position + 1])
         return found
+
+
+class _Sums:
+    """scores (L,) → log Σ_i exp(scores_i + step_ij), with the powers of the steps computed once."""
+
+    def __init__(self, step: np.ndarray):
+        most = step.max()
+        self.most = most if np.isfinite(most) else 0.0
+        self.powers = np.exp(step - self.most)
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        most = scores.max()
+        most = most if np.isfinite(most) else 0.0
+        with np.errstate(divide="ignore"):
+            found: np.ndarray = np.log(np.exp(scores - most) @ self.powers)
+        return found + (most + self.most)
 
 
 def _log_sum(values: np.ndarray) -> np.ndarray:

@@ -28,15 +28,22 @@ Fill = Mapping[str, int]
 
 
 def provided(
-    model: Model, spec: TrainSpec, parts: Sequence[Prepared], *, is_fixed: bool
+    model: Model,
+    spec: TrainSpec,
+    parts: Sequence[Prepared],
+    *,
+    is_fixed: bool,
+    bf16: bool = False,
 ) -> Generator[Event, None, None]:
     """Give the inputs of all `parts` the features of what stays as it is during the training.
 
-    is_fixed: whether the whole encoder does. Where features cannot be stored, the inputs stay as
-    they are and features are computed whenever they are needed.
+    is_fixed: whether the whole encoder does. bf16: compute them as a training step would in this
+    precision. Where features cannot be stored, the inputs stay as they are and features are
+    computed whenever they are needed.
     """
     root = paths.cache_folder() / FOLDER
     for source in sources(model, spec, is_fixed=is_fixed):
+        source = in_bf16(source, model.encoder.device) if bf16 else source
         cache = FeatureCache(root, source.key, source.width)
         if not cache.fits(sum(int(part.lengths.sum()) for part in parts)):
             yield Log(_("The features exceed the cache: they are computed in each epoch."))
@@ -63,6 +70,16 @@ def sources(model: Model, spec: TrainSpec, *, is_fixed: bool) -> tuple[FeatureSo
     if spec.option("init") != "random":
         return found
     return tuple(replace(one, key=f"{one.key}-random-{spec.seed}") for one in found)
+
+
+def in_bf16(source: FeatureSource, device: torch.device) -> FeatureSource:
+    """The same computation in bfloat16, under a key of its own."""
+
+    def compute(inputs: Mapping[str, Tensor]) -> Tensor:
+        with torch.autocast(device.type, torch.bfloat16):
+            return source.compute(inputs)
+
+    return replace(source, key=f"{source.key}-bf16", compute=compute)
 
 
 def whole_encoder(model: Model, key: str) -> tuple[FeatureSource, ...]:

@@ -219,13 +219,13 @@ class _Training:
             targets = self.task.targets(prepared, golds[part], self.labels, self.options)
             found.append(Features(prepared, targets))
             yield from self.yield_tick()
-        yield from self.with_features(found)
+        yield from self.with_features(found, bf16=self.bf16 and split == "train")
         return found
 
-    def with_features(self, parts: Sequence[Features]) -> Feed:
+    def with_features(self, parts: Sequence[Features], *, bf16: bool) -> Feed:
         """See `features.provided`; stopping leaves the rest to be computed when it is needed."""
         found, is_fixed = [part.prepared for part in parts], self.method.fixes_encoder
-        for event in features.provided(self.model, self.spec, found, is_fixed=is_fixed):
+        for event in features.provided(self.model, self.spec, found, is_fixed=is_fixed, bf16=bf16):
             yield from self.emit(event)
             if self.stopping:
                 return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import metadata
 
 import numpy as np
 import torch
@@ -114,15 +115,12 @@ def where(device: torch.device, threads: int, *, bf16: bool) -> Log:
 
 
 def versions() -> dict[str, str]:
-    import tokenizers
-    import transformers
-
+    """Read from the installed packages: importing transformers takes more than a second."""
     from workbench import __version__
 
     return {
         "glossbench": __version__,
         "python": platform.python_version(),
         "torch": torch.__version__,
-        "transformers": transformers.__version__,
-        "tokenizers": tokenizers.__version__,
+        **{name: metadata.version(name) for name in ("transformers", "tokenizers")},
     }

@@ -80,7 +80,8 @@ class BilstmEncoder(Encoder):
         whole = torch.cat(found, -1)
         early = [part for part, late in zip(found, self.late, strict=True) if not late]
         beside = [part for part, late in zip(found, self.late, strict=True) if late]
-        states = self.dropout(self.word_dropout(torch.cat(early, -1)))
+        first = torch.cat(early, -1) if beside else whole
+        states = self.dropout(self.word_dropout(first))
         layers = [whole]
         for number, layer in enumerate(self.layers):
             if number == 1 and beside:
