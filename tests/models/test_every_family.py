@@ -44,7 +44,8 @@ LIMIT = 1e-4  # largest difference of logits between a model and its export
 class Row:
     """make(folder) → the path of a tiny model. head: that predicts words, "" without one.
 
-    name: among the rows. converts: the tasks whose graphs are converted to ONNX.
+    name: among the rows. converts: the tasks whose graphs are converted to ONNX. layers: the
+    setting of the runs; other tests leave out rows that differ only in it.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Row:
     make: Callable[[Path], Path]
     head: str = ""
     converts: tuple[str, ...] = ("classify", "tag")
+    layers: str = "last"
 
 
 def awd_lstm(folder):
@@ -105,6 +107,26 @@ FAMILIES = (
     Row("char_lm", "char_lm", "char_lm", flair_models.pair, converts=()),
     Row("flair-tagger", "char_lm", "char_lm", flair_models.tagger, converts=("tag",)),
     Row("bilstm", "bilstm", "bilstm", stacked.make, converts=("tag",)),
+    Row(
+        "bert-mix",
+        "transformer",
+        "bert",
+        lambda folder: tiny_models.make(folder, "bert"),
+        converts=(),
+        layers="mix",
+    ),
+    Row(
+        "char_lm-mix",
+        "char_lm",
+        "char_lm",
+        flair_models.pair,
+        converts=(),
+        layers="mix",
+    ),
+)
+PLAIN = [row for row in FAMILIES if row.layers == "last"]
+of_models = pytest.mark.parametrize(
+    "row", PLAIN, ids=lambda row: row.name, indirect=True, scope="module"
 )
 TASKS = {"classify": "tone", "tag": "places"}
 INSPECTORS = {"classify": {"subwords"}, "tag": {"subwords", "spans", "token_scores"}}
@@ -122,7 +144,7 @@ def model(row, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def runs(model, data, tmp_path_factory):
+def runs(row, model, data, tmp_path_factory):
     """runs(task) → the model folder of a training of two steps."""
     trained = {}
 
@@ -130,6 +152,7 @@ def runs(model, data, tmp_path_factory):
         if task not in trained:
             folder = tmp_path_factory.mktemp(task) / "run"
             options = {"epochs": 1, "batch_size": 8, "learning_rate": 0.01, "device": "cpu"}
+            options["layers"] = row.layers
             spec = TrainSpec(task, TASKS[task], str(model), options=options, allow_pickle=True)
             finish(loop.train(spec, data, folder))
             trained[task] = folder / "model"
@@ -189,6 +212,7 @@ def data():
     return Dataset((tone, places), tuple(records))
 
 
+@of_models
 def test_the_card_names_family_architecture_and_sizes(row, model):
     card = models.card(model, allow_pickle=True)
 
@@ -199,6 +223,7 @@ def test_the_card_names_family_architecture_and_sizes(row, model):
     assert models.card(model).only_untrusted == card.pickled
 
 
+@of_models
 def test_random_weights_are_seeded_and_differ_from_the_pretrained(model):
     encoders = [
         load(model, LoadOptions(random=random, seed=1, allow_pickle=True))
@@ -209,6 +234,7 @@ def test_random_weights_are_seeded_and_differ_from_the_pretrained(model):
     assert torch.equal(first, again) and not torch.equal(first, pretrained)
 
 
+@of_models
 @pytest.mark.parametrize("unit", ["word", "token", "document"])
 def test_every_layer_is_embedded_with_offsets(model, data, embed, unit):
     widths = load(model, LoadOptions(allow_pickle=True)).widths
@@ -227,6 +253,7 @@ def test_every_layer_is_embedded_with_offsets(model, data, embed, unit):
             assert (np.abs(states).sum(-1) > 0).all()
 
 
+@of_models
 def test_a_text_has_the_same_states_alone_and_in_a_padded_batch(model, data, embed):
     last = f"layer_{models.card(model, allow_pickle=True).layers}"
 
@@ -273,6 +300,7 @@ def test_a_run_is_inspected_by_every_inspector_that_it_supports(runs, data, task
     assert tokens[0].start == 0 and tokens[-1].end == len(document["texts"]["text"])
 
 
+@of_models
 def test_a_pretrained_model_is_inspected_and_predicts_words_where_it_can(row, model, data):
     subject = Subject(model, device="cpu", allow_pickle=True)
     inspecting, document = Inspecting(subject), as_request(data.records[0].document)

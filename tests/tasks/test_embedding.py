@@ -8,10 +8,15 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from tests import tiny_elmo  # noqa: E402
+from tests import tiny_elmo, tiny_models  # noqa: E402
 from workbench.base.errors import ModelError  # noqa: E402
 from workbench.base.paths import resource  # noqa: E402
+from workbench.models import folder as folders  # noqa: E402
+from workbench.models import spec as cards  # noqa: E402
+from workbench.models.base import LoadOptions  # noqa: E402
 from workbench.tasks import embedding  # noqa: E402
+from workbench.tasks import model as networks  # noqa: E402
+from workbench.tasks.predictor import Predictor  # noqa: E402
 from workbench.text import dataset  # noqa: E402
 from workbench.text.document import Document  # noqa: E402
 
@@ -184,3 +189,42 @@ def test_a_cancelled_job_leaves_no_file_and_keeps_an_earlier_one(tmp_path):
     work.close()
 
     assert out.read_bytes() == b"earlier" and not [*tmp_path.glob(".out*")]
+
+
+@pytest.fixture
+def run_with(tmp_path):
+    """run_with(layers=…) → the folder of a run whose layer weights are not uniform."""
+
+    def make(**options):
+        card = cards.read_folder(tiny_models.make(tmp_path / "base", "bert"))
+        options = {"layer_norm": True, **options}
+        setting = networks.Setting(networks.task_of("tag"), ("A",), options)
+        model = networks.build(card, setting, LoadOptions())
+        for parameter in model.layers.parameters():
+            torch.nn.init.normal_(parameter)
+        folder = tmp_path / "run"
+        folder.mkdir()
+        networks.save(model, folder)
+        folders.describe(
+            folder, {"task": "tag", "labels": ["A"], "max_length": 32, "options": options}
+        )
+        return folder
+
+    return make
+
+
+@pytest.mark.parametrize("layers", ["mean", "mix", "attention"])
+def test_the_mix_of_a_run_is_what_its_head_reads(embed, run_with, layers):
+    folder, given = run_with(layers=layers), documents(["the tram was late", "a tram"])
+    predictor, received = Predictor.load(folder, "cpu"), []
+    predictor.model.head.register_forward_pre_hook(lambda _head, args: received.append(args[0]))
+    predictor.predict(given[:1])
+
+    arrays, _result = embed(folder, given, unit="token", layers="mix")
+
+    np.testing.assert_allclose(arrays["0/mix"], received[0].layers[-1][0].numpy(), atol=1e-5)
+
+
+def test_concatenated_layers_are_no_mix(embed, run_with):
+    with pytest.raises(ModelError, match="concatenated"):
+        embed(run_with(layers="concat"), documents(["a tram"]), layers="mix")

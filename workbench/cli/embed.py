@@ -38,7 +38,10 @@ if TYPE_CHECKING:
     type=click.Choice(("all", "last", "mix")),
     default="all",
     show_default=True,
-    help=_("Every layer, the last layer, or the mean of all layers."),
+    help=_(
+        "Every layer, the last layer, or one mix: what the head of a run with combined layers "
+        "reads (learned weights included), else the mean of all layers."
+    ),
 )
 @click.option(
     "--tokens",

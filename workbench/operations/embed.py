@@ -72,9 +72,10 @@ def embed(
 ) -> Job:
     """Write the states of the documents' first texts to `out`.
 
-    unit: word, token or document; layers: all, last or mix. stateful: the final state of each text
-    is the initial state of the next, for models that have one. Calls `then(Embedding, None)` or
-    `then(None, error)`. Raises ExportFailed if `out` cannot be written.
+    unit: word, token or document; layers: all, last or mix (of a run, as its head reads it).
+    stateful: the final state of each text is the initial state of the next, for models that have
+    one. Calls `then(Embedding, None)` or `then(None, error)`. Raises ExportFailed if `out` cannot
+    be written.
     """
     _check(out)
     folder = scratch.make("embed")

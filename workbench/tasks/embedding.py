@@ -20,13 +20,14 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import device as devices
 from workbench.models import folder as folders
-from workbench.models.base import Encoder, KeepsMemory, LoadOptions
+from workbench.models.base import Encoder, KeepsMemory, LoadOptions, States
 from workbench.models.loading import load
 from workbench.models.spec import DESCRIPTION
 from workbench.runtime.inputs import Prepared, batches_by_length, stack
 from workbench.runtime.units import Rows, rows_of
 from workbench.tasks.answers import read_documents
 from workbench.tasks.base import CHUNK
+from workbench.tasks.heads.layers import Layers
 from workbench.tasks.predictor import CPU_TOKENS, GPU_TOKENS, Predictor
 from workbench.text.document import Document
 
@@ -47,15 +48,31 @@ class Embedded:
 class Embedder:
     """Computes the states of documents with one encoder.
 
-    unit: see `rows_of`. layers: "all", "last", or "mix", the mean of all layers. folder: for the
-    rows of very long documents. Raises ModelError for the mean of layers of different widths.
+    unit: see `rows_of`. layers: "all", "last", or "mix": what the head of a run reads, by its
+    `learned` module, else the mean of all layers. folder: for the rows of very long documents.
+    Raises ModelError for the mean of layers of different widths, and layers that are concatenated.
     """
 
-    def __init__(self, encoder: Encoder, max_length: int, unit: str, layers: str, folder: Path):
+    def __init__(
+        self,
+        encoder: Encoder,
+        max_length: int,
+        unit: str,
+        layers: str,
+        folder: Path,
+        *,
+        learned: Layers | None = None,
+    ):
         self.encoder, self.max_length = encoder, max_length
         self.unit, self.layers, self.folder = unit, layers, folder
+        self.learned = learned if layers == MIX else None
         self.tokens = CPU_TOKENS if encoder.device.type == "cpu" else GPU_TOKENS
-        if layers == MIX and len(set(encoder.widths)) > 1:
+        if self.learned is not None and not self.learned.mixes:
+            raise ModelError(
+                _("This run reads its layers concatenated: there is no mix of them."),
+                hint=_("Embed with --layers last or --layers all."),
+            )
+        if layers == MIX and self.learned is None and len(set(encoder.widths)) > 1:
             raise ModelError(
                 _(
                     "The layers of {model} have different widths ({widths}): they have no mean."
@@ -92,7 +109,7 @@ class Embedder:
             found = self._empty(rows, "0")
             with torch.inference_mode():
                 states, memory = encoder.remember(self._inputs(prepared, [0]), memory)
-                self._add(states.layers, 0, rows, 0, found)
+                self._add(self._written(states), 0, rows, 0, found)
             yield Embedded(rows.offsets, found)
 
     # ---------------------------------------------------------------- several documents
@@ -123,11 +140,11 @@ class Embedder:
         for chosen in batches_by_length(lengths, self.tokens):
             inputs = (first + chosen).tolist()
             with torch.inference_mode():
-                states = self.encoder(self._inputs(prepared, inputs))
+                layers = self._written(self.encoder(self._inputs(prepared, inputs)))
                 for place, number in enumerate(inputs):
                     owner = int(prepared.owner[number])
                     window = number - prepared.first(owner)
-                    self._add(states.layers, place, rows[owner], window, found[owner])
+                    self._add(layers, place, rows[owner], window, found[owner])
         for number in group:
             yield Embedded(rows[number].offsets, found[number])
 
@@ -149,7 +166,8 @@ class Embedder:
         """The width of each array of states by its name."""
         every = {f"layer_{number}": width for number, width in enumerate(self.encoder.widths)}
         last = f"layer_{len(every) - 1}"
-        return {ALL: every, LAST: {last: every[last]}}.get(self.layers, {MIX: every[last]})
+        mixed = every[last] if self.learned is None else self.learned.width
+        return {ALL: every, LAST: {last: every[last]}}.get(self.layers, {MIX: mixed})
 
     def _empty(self, rows: Rows, name: str) -> dict[str, np.ndarray]:
         shapes = {layer: (len(rows), width) for layer, width in self._widths.items()}
@@ -160,10 +178,13 @@ class Embedder:
             for layer, shape in shapes.items()
         }
 
-    def _chosen(self, layers: Sequence[Tensor]) -> list[Tensor]:
+    def _written(self, states: States) -> Sequence[Tensor]:
+        """The layers that are written, each (B, T, width)."""
+        if self.learned is not None:
+            return self.learned(states).layers[-1:]
         if self.layers == MIX:
-            return [torch.stack([layer.float() for layer in layers]).mean(0)]
-        return list(layers) if self.layers == ALL else [layers[-1]]
+            return [torch.stack([layer.float() for layer in states.layers]).mean(0)]
+        return states.layers if self.layers == ALL else states.layers[-1:]
 
     def _add(
         self,
@@ -178,9 +199,8 @@ class Embedder:
         if not len(share.positions):
             return
         positions, weights = torch.from_numpy(share.positions), torch.from_numpy(share.weights)
-        part = [layer[place : place + 1] for layer in layers]
-        for states, target in zip(self._chosen(part), found.values(), strict=True):
-            values = states[0].float().cpu()[positions] * weights[:, None].float()
+        for states, target in zip(layers, found.values(), strict=True):
+            values = states[place].float().cpu()[positions] * weights[:, None].float()
             torch.from_numpy(target).index_add_(0, torch.from_numpy(share.rows), values)
 
 
@@ -251,11 +271,13 @@ def run(
 def _load(params: Mapping[str, Any], folder: Path) -> Embedder:
     """The encoder of a run, or of a pretrained model."""
     model, device = folders.located(params["model"]), str(params.get("device") or "auto")
+    learned = None
     if (model / DESCRIPTION).is_file():
         predictor = Predictor.load(model, device)
         encoder, longest = predictor.encoder, predictor.max_length
+        learned = predictor.model.layers
     else:
         encoder = load(model, LoadOptions(allow_pickle=bool(params.get("allow_pickle"))))
         encoder.to(devices.pick(device)).eval()
         longest = min(encoder.max_length, LONGEST)
-    return Embedder(encoder, longest, params["unit"], params["layers"], folder)
+    return Embedder(encoder, longest, params["unit"], params["layers"], folder, learned=learned)

@@ -27,9 +27,10 @@ class Layers(nn.Module, ABC):
 
     widths: of each layer. Layers narrower than the widest are padded with zeros where they are
     added. halves: the width of a layer is that of two directions, [forward; backward], and so is
-    that of the combined one.
+    that of the combined one. mixes: the combined layer is a weighted sum of all.
     """
 
+    mixes = True
     rate_factors: Mapping[str, float] = {}
 
     def __init__(self, widths: Sequence[int], *, halves: bool = False, normalized: bool = False):
@@ -76,6 +77,8 @@ class Mean(Layers):
 
 class Concat(Layers):
     """For two directions [every forward half; every backward half]."""
+
+    mixes = False
 
     @property
     def width(self) -> int:

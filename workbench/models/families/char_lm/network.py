@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from workbench.models.families.char_lm.info.files import LanguageModelFile
+from workbench.models.recurrent import lstm
 
 KINDS = {"lstm": nn.LSTM, "gru": nn.GRU}
 MOST_POSITIONS = 1 << 14  # characters of all rows in one call: bounds memory without gradients
@@ -37,6 +38,13 @@ class Layer(nn.Module):
         super().__init__()
         self.rnn = KINDS[kind](below, width, batch_first=True)
         self.dropout = nn.Dropout(dropout)
+
+    def read(self, states: Tensor, memory: Any) -> tuple[Tensor, Any]:
+        """(B, C, below) → (B, C, width) and the memory after it, None in a graph of an LSTM."""
+        if torch.compiler.is_exporting() and isinstance(self.rnn, nn.LSTM):
+            return lstm(states, None, list(self.rnn.parameters()), width=self.rnn.hidden_size)
+        found: tuple[Tensor, Any] = self.rnn(states, memory)
+        return found
 
 
 class CharacterModel(nn.Module):
@@ -72,7 +80,7 @@ class CharacterModel(nn.Module):
         """ids (B, C) → states (B, C, width) of every layer, and the memory after the last one."""
         below, found, after = self.characters(ids), [], []
         for number, layer in enumerate(cast(Iterable[Layer], self.layers)):
-            hidden, kept = layer.rnn(below, memory[number] if memory is not None else None)
+            hidden, kept = layer.read(below, memory[number] if memory is not None else None)
             below = layer.dropout(hidden)
             above = layer.dropout(self.projection(hidden)) if self.projection is not None else below
             found.append(above)
