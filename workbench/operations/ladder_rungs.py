@@ -28,17 +28,18 @@ class Part:
     """
 
     name: str
+    title: str
     models: tuple[str, ...]
     family: str = ""
 
 
 _KNOWN = (
-    Part("recurrent", ("bilstm",)),
-    Part("vectors", ("starter-glove", "starter-vectors"), family="vectors"),
-    Part("elmo", ("starter-elmo",), family="elmo"),
-    Part("forward", ("starter-flair-forward",)),
-    Part("backward", ("starter-flair-backward",)),
-    Part("transformer", ("starter-bert",)),
+    Part("recurrent", N_("Network on the embeddings"), ("bilstm",)),
+    Part("vectors", N_("Word vectors"), ("starter-glove", "starter-vectors"), family="vectors"),
+    Part("elmo", N_("ELMo"), ("starter-elmo",), family="elmo"),
+    Part("forward", N_("Flair, forward"), ("starter-flair-forward",)),
+    Part("backward", N_("Flair, backward"), ("starter-flair-backward",)),
+    Part("transformer", N_("Fine-tuned transformer"), ("starter-bert",)),
 )
 PARTS = {part.name: part for part in _KNOWN}
 

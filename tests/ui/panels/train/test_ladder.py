@@ -120,6 +120,25 @@ def test_wrong_choices_are_told_and_block_the_start(page):
     assert {cell.spec.option("epochs") for cell in page.ladder.cells if cell.spec} == {1, 3}
 
 
+def test_own_rungs_other_models_and_fewer_decoders_change_the_experiment(page):
+    state = page.ladder
+    assert not state.add_rung("no colon") and "is not a rung" in state.rung_error
+    assert state.add_rung("Frozen GPT: starter-gpt method=frozen") and not state.rung_error
+    state.use("transformer", "starter-gpt")
+    state.toggle_decoder("greedy")
+
+    runs = {cell.rung.rung.title: cell for cell in state.cells if cell.seed == 1}
+    assert runs["Frozen GPT"].spec.model_name == "starter-gpt"
+    assert runs["Fine-tuned BERT"].spec.model_name == "starter-gpt"
+    assert {cell.decoder for cell in state.cells} == {"crf"}
+
+    named(page.view, "Models").click()
+    box = named(page.view, "Fine-tuned transformer")
+    assert box.currentData() == "starter-gpt" and box.itemData(0) == ""
+    state.toggle("frozen-gpt")
+    assert not state.own
+
+
 def test_the_results_are_saved_as_json(page, tmp_path):
     end(page, "frozen-vectors", "crf", 0.5)
 

@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
+from tests.ui.panels.train.test_state import step
 from workbench.jobs.events import Finished, Output, Started
 from workbench.tasks import spec as tasks
 from workbench.ui.panels.train.live import Live, follow
@@ -38,6 +39,45 @@ def test_a_wrong_rate_is_told_below_its_field(page):
 
     assert "much" in page.view._left._rate.error()
     assert not page.view._left.start.isEnabled()
+
+
+def test_adapting_to_the_text_first_is_one_check_box_for_language_models(page):
+    adaptation = page.view._left.adaptation
+    adaptation.check.click()
+    assert page.state.values == {"adapt_epochs": "1"}
+    objective = adaptation._objective
+    assert objective.itemData(1) == "masked_lm" and objective.currentData() == ""
+
+    objective.setCurrentIndex(1)
+    objective.activated.emit(1)
+    assert page.state.spec().options == {"adapt_epochs": 1, "adapt_objective": "masked_lm"}
+    page.view._left._epochs.control.textEdited.emit("")
+    assert page.state.values["adapt_epochs"] == "1"
+
+    adaptation.check.click()
+    assert page.state.values == {}
+    page.state.choose_model("bilstm")
+    assert not adaptation.check.isEnabled()
+
+
+def test_both_stages_of_an_adapted_run_have_their_curves(page):
+    live = page.state.live = Live(1, "run", "title", "classify", status="running")
+    update = {"kind": "adapting", "total": 2, "epoch": 1, "losses": {"mlm": 3.0}}
+    for event in (
+        {"kind": "adapted", "step": 0, "scores": {"perplexity": 30.0}},
+        {**update, "step": 1, "seconds_left": 5.0},
+    ):
+        follow(live, Output(event))
+    page.state.changed.emit(frozenset({"run"}))
+    right = page.view._right
+    assert right._stages.value() == "adapt" and right._perplexity.isVisible()
+    assert list(right._perplexity.curves) == ["per unit"] and live.share == 0.5
+
+    follow(live, step(1))
+    page.state.changed.emit(frozenset({"run"}))
+    assert right._stages.value() == "tune" and right._score.isVisible()
+    right._stages.button("adapt").click()
+    assert right._perplexity.isVisible() and not right._score.isVisible()
 
 
 def test_options_unfold_and_can_be_searched(page, qtbot):

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats
+from workbench.ui.panels.train.adaptation import Adaptation
 from workbench.ui.panels.train.layer_steps import LayerSteps
 from workbench.ui.panels.train.state import TrainState
 from workbench.ui.widgets.button import Button
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.operations.training_data import Plan
 
 
-FIRST = ("epochs", "learning_rate")
+FIRST = ("epochs", "learning_rate", "adapt_epochs", "adapt_objective")
 
 
 class Choices(QFrame):
@@ -57,6 +58,7 @@ class Choices(QFrame):
             Field(_("Layer"), self.layer, name=_("Layer")),
             self._model_field,
             row((self._epochs, 1), (self._rate, 1), gap=12),
+            self.adaptation,
             self._told,
             self._layers,
             self._used,
@@ -83,6 +85,7 @@ class Choices(QFrame):
         self._model_field = Field(_("Which model?"), self.model, name=_("Model"))
         self._epochs = Field(_("Epochs"), self._line("epochs"))
         self._rate = Field(_("Learning rate"), self._line("learning_rate"))
+        self.adaptation = Adaptation(state)
         self._told = words("", "caption", "muted", wrap=True)
         self._layers = LayerSteps(state.layer_rates)
         self._used, self._warnings = Callout(), Callout(tone="warn")
@@ -146,6 +149,7 @@ class Choices(QFrame):
         for one in (self._epochs, self._rate):
             if text := cast(QLineEdit, one.control).text().strip():
                 values[one.control.property("option")] = text
+        values |= self.adaptation.values()
         self.state.set_values(values)
 
     def render(self, fields: frozenset[str]) -> None:
@@ -174,6 +178,8 @@ class Choices(QFrame):
             self._model_field.set_error(state.unfit.get(state.model, ""))
         if concerns(fields, "values", "errors", "task"):
             self._show_values()
+        if concerns(fields, "values", "model", "models", "errors", "task"):
+            self.adaptation.render()
         if concerns(fields, "seed") and self._seed.value() != state.seed:
             self._seed.setValue(state.seed)
         if concerns(

@@ -8,17 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.operations import ladder, ladder_report, models, train
 from workbench.operations.ladder import Ladder, LadderSpec
-from workbench.operations.ladder_rungs import RUNGS, available
+from workbench.operations.ladder_rungs import PARTS, RUNGS, Rung, available, parse
 from workbench.tasks import spec as tasks
 from workbench.ui.opened import opened
 from workbench.ui.run_words import score_title
 
 if TYPE_CHECKING:
+    from workbench.models.spec import ModelInfo
     from workbench.operations.ladder import Cell
     from workbench.operations.ladder_report import Row
     from workbench.ui.panel import PanelContext
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 class LadderState(State):
     """`layer`, `seeds`, `settings` and `chosen` (ids of rungs) are the choices, as typed.
 
+    `own`: rungs of the user, which are all trained. `parts`: part of the rungs → model that
+    replaces the default one. `left_out`: decoders that are not compared. `rung_error`: why the
+    typed rung could not be added.
     `shown`: whether experiments are shown in place of runs. `work` is the experiment with these
     choices, None if they do not fit, with the reason in `error`.
     """
@@ -38,6 +42,11 @@ class LadderState(State):
         self.layers: tuple[tuple[str, int], ...] = ()
         self.layer, self.seeds, self.settings = "", "1, 2, 3", ""
         self.chosen = frozenset(rung.id for rung in RUNGS if rung.usual)
+        self.own: tuple[Rung, ...] = ()
+        self.parts: dict[str, str] = {}
+        self.left_out: frozenset[str] = frozenset()
+        self.rung_error = ""
+        self._cards: tuple[ModelInfo, ...] = ()
         self.missing: dict[str, str] = {}  # rung → why it cannot be trained
         self.work: Ladder | None = None
         self.error = ""
@@ -60,9 +69,7 @@ class LadderState(State):
         }
         layers = tuple(sorted(found.items(), key=lambda pair: -pair[1]))
         layer = self.layer if self.layer in found else next(iter(layers), ("", 0))[0]
-        cards = models.list(self.context.settings)
-        states = [available(rung, cards) for rung in RUNGS]
-        self.missing = {state.rung.id: state.missing for state in states if state.missing}
+        self._cards = models.list(self.context.settings)
         self.update(layers=layers, layer=layer)
         self._plan()
 
@@ -73,10 +80,64 @@ class LadderState(State):
             self._plan()
 
     def toggle(self, rung: str) -> None:
-        self.choose(chosen=self.chosen ^ {rung})
+        """Add or remove a rung; one of the user's own is forgotten."""
+        kept = tuple(one for one in self.own if one.id != rung)
+        if kept != self.own:
+            self.choose(own=kept)
+        else:
+            self.choose(chosen=self.chosen ^ {rung})
+
+    def toggle_decoder(self, decoder: str) -> None:
+        self.choose(left_out=self.left_out ^ {decoder})
+
+    def use(self, part: str, model: str) -> None:
+        """Replace a model of the rungs; "" for the default."""
+        parts = {name: one for name, one in self.parts.items() if name != part}
+        self.choose(parts={**parts, part: model} if model else parts)
+
+    def add_rung(self, text: str) -> bool:
+        """Add a rung of the user: `Title: MODEL KEY=VALUE …`. Returns whether it could be read."""
+        try:
+            rung = parse(text)
+            if rung.id in {one.id for one in (*RUNGS, *self.own)}:
+                raise SpecError(_("There is a rung {title!r} already.").format(title=rung.title))
+        except SpecError as error:
+            self.update(rung_error=f"{error.message} {error.hint}".strip())
+            return False
+        self.rung_error = ""
+        self.choose(own=(*self.own, rung))
+        return True
+
+    @property
+    def decoders(self) -> tuple[tuple[str, str, bool], ...]:
+        """(id, title, whether it is compared) of the decoders of the task; () if it has none."""
+        if not self.layer:
+            return ()
+        task = ladder.task_of(self.project, self.layer)
+        found = [name for name in ladder.decoders(task) if name]
+        return tuple(
+            (name, ladder_report.decoder_title(task, name), name not in self.left_out)
+            for name in found
+        )
+
+    @property
+    def part_choices(self) -> tuple[tuple[str, str, str, tuple[str, ...]], ...]:
+        """(part, title, default model, models to choose from) of the models of the rungs."""
+        usable = tuple(card for card in self._cards if card.usable)
+        family = {card.name: card.family for card in usable}
+        found = []
+        for part in PARTS.values():
+            default = next((name for name in part.models if name in family), "")
+            wanted = part.family or family.get(default, "")
+            names = tuple(card.name for card in usable if card.family == wanted)
+            if len(names) > 1:
+                found.append((part.name, _(part.title), default, names))
+        return tuple(found)
 
     def _plan(self) -> None:
         """Find the runs of the experiment with the present choices."""
+        states = [available(rung, self._cards, self.parts) for rung in (*RUNGS, *self.own)]
+        self.missing = {state.rung.id: state.missing for state in states if state.missing}
         if self.work is not None:
             self.work.close()
         self.work, self.error = None, ""
@@ -97,19 +158,22 @@ class LadderState(State):
     def _spec(self) -> LadderSpec:
         if not self.layer:
             raise WorkbenchError(_("The project has no layer that can be learned."))
-        rungs = tuple(rung for rung in RUNGS if rung.id in self.chosen)
+        rungs = (*(rung for rung in RUNGS if rung.id in self.chosen), *self.own)
         if not rungs:
             raise WorkbenchError(_("Choose at least one rung."))
         task = ladder.task_of(self.project, self.layer)
         common, of_rungs = ladder.split_settings(_pairs(self.settings))
+        known = ladder.decoders(task)
+        compared = tuple(name for name in known if name not in self.left_out)
         return LadderSpec(
             task,
             self.layer,
             rungs,
             _seeds(self.seeds),
-            ladder.decoders(task),
+            compared or known,
             common,
             of_rungs,
+            self.parts,
         )
 
     def _background(
@@ -142,7 +206,12 @@ class LadderState(State):
     @property
     def rungs(self) -> tuple[tuple[str, str], ...]:
         """(id, title) of the rungs to choose from."""
-        return tuple((rung.id, _(rung.title)) for rung in RUNGS)
+        return tuple((rung.id, _(rung.title)) for rung in (*RUNGS, *self.own))
+
+    @property
+    def trained(self) -> frozenset[str]:
+        """Ids of the rungs of the experiment."""
+        return self.chosen | {rung.id for rung in self.own}
 
     @property
     def score_title(self) -> str:

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QGridLayout,
+    QLineEdit,
+    QMenu,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
@@ -16,7 +25,7 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.field import Field, combo, fill
-from workbench.ui.widgets.layout import bar, clear, column, line, row, scrolled
+from workbench.ui.widgets.layout import bar, clear, column, layout_of, line, row, scrolled
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import words
 
@@ -64,7 +73,8 @@ class LadderView(View):
             row(words(_("Ladder"), "heading", weight=600), None, self._chip),
             row((self._layer_field, 3), (self._seeds_field, 2), gap=12),
             self._settings_field,
-            row(self._rungs, None),
+            row(self._rungs, self._decoders, self._more, None),
+            self._own,
             line(),
             row(self._count, None, self._left),
             self._meter,
@@ -104,9 +114,61 @@ class LadderView(View):
             _("Training options of all rungs, or of one: RUNG.KEY=VALUE."),
             name=_("Settings"),
         )
-        self._menu = QMenu(self)
+        self._menu, self._decoder_menu = QMenu(self), QMenu(self)
         self._rungs = Button(_("Rungs"), menu=self._menu, small=True)
+        self._decoders = Button(_("Decoders"), menu=self._decoder_menu, small=True)
+        self._more = Button(
+            _("Models"),
+            "chevron-right",
+            "quiet",
+            small=True,
+            on=self._fold,
+            tip=_("Replace models of the rungs, or add a rung of your own"),
+        )
+        self._parts: dict[str, QComboBox] = {}
+        self._rung = QLineEdit()
+        self._rung.setPlaceholderText("Frozen BERT: starter-bert method=frozen layers=mix")
+        self._rung.returnPressed.connect(self._add_rung)
+        self._rung_field = Field(
+            _("Rung of your own"),
+            self._rung,
+            _("Title: MODEL KEY=VALUE …. Remove it again in the menu of rungs."),
+            name=_("Rung of your own"),
+        )
+        self._rung_field.put_beside(Button(_("Add"), "plus", on=self._add_rung))
+        self._own = column(self._rung_field, gap=10)
+        self._own.hide()
         self.first: QWidget | None = self._layer
+
+    def _fold(self) -> None:
+        shown = self._own.isHidden()
+        if shown and not self._parts:
+            self._make_parts()
+        self._own.setVisible(shown)
+        self._more.set_icon("chevron-down" if shown else "chevron-right")
+
+    def _make_parts(self) -> None:
+        grid = QGridLayout()
+        grid.setSpacing(10)
+        for at, (part, title, _default, _names) in enumerate(self.state.part_choices):
+            box = self._parts[part] = combo(name=title)
+            box.activated.connect(
+                lambda _i, part=part, box=box: self.state.use(part, box.currentData())
+            )
+            grid.addWidget(Field(title, box), *divmod(at, 2))
+        layout_of(self._own).insertLayout(0, grid)
+        self._fill_parts()
+
+    def _fill_parts(self) -> None:
+        for part, _title, default, names in self.state.part_choices:
+            if part in self._parts:
+                usual = _("{model} (default)").format(model=default)
+                items = [(name, name) for name in names if name != default]
+                fill(self._parts[part], [("", usual), *items], self.state.parts.get(part, ""))
+
+    def _add_rung(self) -> None:
+        if self.state.add_rung(self._rung.text().strip()):
+            self._rung.clear()
 
     def _typed(self, name: str, edit: QLineEdit) -> None:
         if edit.text() != getattr(self.state, name):
@@ -122,8 +184,12 @@ class LadderView(View):
                 for name, count in state.layers
             ]
             fill(self._layer, named, state.layer)
-        if concerns(fields, "chosen", "layers"):
+        if concerns(fields, "chosen", "layers", "own", "parts", "work"):
             self._fill_menu()
+            self._fill_parts()
+        if concerns(fields, "layer", "layers", "left_out"):
+            self._fill_decoders()
+        self._rung_field.set_error(state.rung_error)
         self._show_work()
         self._results.render()
 
@@ -135,16 +201,31 @@ class LadderView(View):
             text = _("{rung}: {reason}") if missing else "{rung}"
             action = self._menu.addAction(text.format(rung=title, reason=missing))
             action.setCheckable(True)
-            action.setChecked(rung in state.chosen)
+            action.setChecked(rung in state.trained)
             action.setEnabled(not missing)
             action.triggered.connect(lambda _on=False, id=rung: state.toggle(id))
         self._rungs.set_text(
-            _("Rungs: {n} of {total}").format(n=len(state.chosen), total=len(state.rungs))
+            _("Rungs: {n} of {total}").format(n=len(state.trained), total=len(state.rungs))
         )
+
+    def _fill_decoders(self) -> None:
+        self._decoder_menu.clear()
+        found = self.state.decoders
+        self._decoders.setVisible(len(found) > 1)
+        for decoder, title, on in found:
+            action = self._decoder_menu.addAction(title)
+            action.setCheckable(True)
+            action.setChecked(on)
+            only = on and sum(one for _id, _title, one in found) == 1
+            action.setEnabled(not only)  # one is needed
+            action.triggered.connect(lambda _on=False, id=decoder: self.state.toggle_decoder(id))
+        chosen = ", ".join(title for _id, title, on in found if on)
+        self._decoders.set_text(_("Decoders: {names}").format(names=chosen))
 
     def _show_work(self) -> None:
         state = self.state
-        for choice in (self._layer, self._seeds, self._settings, self._rungs):
+        choices = (self._layer, self._seeds, self._settings, self._rungs, self._decoders, self._own)
+        for choice in choices:
             choice.setEnabled(not state.active)
         self._show_buttons()
         self._show_tables()

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs import Run
 
+# Display names of the scores of a language model.
+PERPLEXITIES = {"perplexity": _("per unit"), "perplexity_per_word": _("per word")}
 LOG_LINES = 400
 TONES = ("accent", "warn", "good", "bad")  # colours of the curves of a loss with components
 MESSAGE_TONES = {
@@ -81,6 +83,7 @@ class Live:
     hint: str = ""
     details: str = ""
     epochs: bool = False  # `steps` are epochs
+    adaptation: Live | None = None  # first stage: the language model on the project's texts
     earlier: bool = False  # read from the worker's log file instead of live events
 
     @property
@@ -164,9 +167,26 @@ def _features(live: Live, told: Mapping[str, Any]) -> None:
 def _adapting(live: Live, told: Mapping[str, Any]) -> None:
     live.prepared = told["step"] / max(1, told["total"])
     live.seconds_left = told["seconds_left"]
+    stage = _stage(live)
+    stage.step, stage.total, stage.epoch = told["step"], told["total"], told["epoch"]
+    stage.steps.append(told["step"])
+    for name, value in told["losses"].items():
+        stage.losses.setdefault(name, []).append(value)
+        mean = stage.means.setdefault(name, RunningMean())
+        stage.smoothed.setdefault(name, []).append(mean.add(value))
+
+
+def _stage(live: Live) -> Live:
+    if live.adaptation is None:
+        live.adaptation = Live(live.run_id, live.name, live.title)
+    return live.adaptation
 
 
 def _adapted(live: Live, told: Mapping[str, Any]) -> None:
+    stage = _stage(live)
+    stage.seen.append(told["step"])
+    for name, score in told["scores"].items():
+        stage.scores.setdefault(PERPLEXITIES.get(name, name), []).append(score)
     if (value := told["scores"].get("perplexity")) is not None:
         line = _("language model, step {step}: perplexity {value:,.2f} on dev")
         add_line(live, line.format(step=told["step"], value=value))

@@ -28,14 +28,14 @@ from workbench.ui.panels.train.live import (
 )
 from workbench.ui.run_words import gamma_text, score_title
 from workbench.ui.waits import Waits
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.delegates import RUN_TONES
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.job_row import duration, status_words
 from workbench.ui.widgets.layer_bars import LayerBars
-from workbench.ui.widgets.layout import card, column, row
+from workbench.ui.widgets.layout import card, column, layout_of, row
 from workbench.ui.widgets.meter import Meter, number
 from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, call, words
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from workbench.ui.widgets.live_plot import LivePlot
 
 
+ADAPT, TUNE = "adapt", "tune"  # stages of a run
 REDRAW = 500  # minimum interval between two redraws of the curves, in milliseconds
 
 
@@ -153,12 +154,20 @@ class LiveRun(QFrame):
             row(*((self._figures[name][0], 1) for name, _title in _FIGURES), gap=8),
             gap=12,
         )
+        self._stages = Segments(
+            (ADAPT, _("1  Adaptation to the text")), (TUNE, _("2  Fine-tuning")), name=_("Stage")
+        )
+        self._stages.chosen.connect(self._choose_stage)
+        self._stage_row = row(self._stages, None)
+        self._stage_row.hide()
+        self._picked: tuple[int, object] | None = None  # run and stage that the user chose
         self._message = Callout(tone="bad")
         self._message.hide()
         self._loss = LivePlot(_("Loss"))
         percent = self._texts.percent
         self._score = LivePlot(self._texts.score, percent=percent, logarithmic=not percent)
-        plots = row((self._loss, 1), (self._score, 1), gap=12)
+        self._plots = row((self._loss, 1), (self._score, 1), gap=12)
+        self._perplexity: LivePlot | None = None  # of an adaptation
         self._bars, self._gamma = LayerBars(), words("", "caption", "muted")
         self._layers = card(self._bars, title=_("Layer weights"), note=self._gamma)
         self._layers.hide()
@@ -173,7 +182,7 @@ class LiveRun(QFrame):
         )
         log = card(self._log, title=_("Log"), note=folder)
         log.setMaximumHeight(190)
-        parts = (head, self._message, (plots, 1), self._layers, log)
+        parts = (head, self._message, self._stage_row, (self._plots, 1), self._layers, log)
         self._live = column(*parts, gap=12, margins=(16, 16, 16, 16))
         self._stack.addWidget(self._live)
 
@@ -237,7 +246,7 @@ class LiveRun(QFrame):
         self._message.set(
             "" if live.active else told, MESSAGE_TONES.get(live.status, "bad"), live.details
         )
-        self._draw_curves(live)
+        self._draw_stage(live)
         self._layers.setVisible(bool(live.layer_weights))
         self._bars.set_weights(live.layer_weights)
         self._gamma.setText(gamma_text(live.gamma))
@@ -245,7 +254,36 @@ class LiveRun(QFrame):
         if self._log.toPlainText() != lines:
             self._log.setPlainText(lines)
 
-    def _draw_curves(self, live: Live) -> None:
+    def _choose_stage(self, stage: object) -> None:
+        if self.state.live is not None:
+            self._picked = self.state.live.run_id, stage
+            self._draw()
+
+    def _draw_stage(self, live: Live) -> None:
+        """The curves of the stage that is trained, or that the user chose."""
+        first = live.adaptation
+        self._stage_row.setVisible(first is not None)
+        is_first = first is not None and not live.steps
+        if self._picked is not None and self._picked[0] == live.run_id:
+            is_first = first is not None and self._picked[1] == ADAPT
+        self._stages.set(ADAPT if is_first else TUNE)
+        if is_first and self._perplexity is None:
+            from workbench.ui.widgets.live_plot import LivePlot
+
+            self._perplexity = LivePlot(_("Perplexity on dev"), logarithmic=True)
+            layout_of(self._plots).addWidget(self._perplexity, 1)
+        if self._perplexity is not None:
+            self._perplexity.setVisible(is_first)
+        self._score.setVisible(not is_first and not live.epochs)
+        if first is not None and is_first and self._perplexity is not None:
+            self._draw_losses(first)
+            found = {name: (first.seen, values) for name, values in first.scores.items()}
+            _show(self._perplexity, found)
+            return
+        self._draw_losses(live)
+        self._draw_scores(live)
+
+    def _draw_losses(self, live: Live) -> None:
         losses, tones, widths = {}, {}, {_("per step"): 1.0}
         for index, (name, values) in enumerate(live.losses.items()):
             steps = live.steps[-len(values) :]
@@ -258,8 +296,9 @@ class LiveRun(QFrame):
             else:
                 losses[name], tones[name] = (steps, values), TONES[index % len(TONES)]
         _show(self._loss, losses, tones, widths)
+
+    def _draw_scores(self, live: Live) -> None:
         shown = shown_scores(live)
-        self._score.setVisible(not live.epochs)
         _show(
             self._score,
             {score_title(name): (live.seen, live.scores[name]) for name in shown},

@@ -11,15 +11,10 @@ from workbench.jobs.events import Finished, Output
 from workbench.pretraining import spec
 from workbench.training.vectors import spec as vectors
 from workbench.ui import formats
-from workbench.ui.panels.train.live import Live, add_line, ended, follow
+from workbench.ui.panels.train.live import PERPLEXITIES, Live, add_line, ended, follow
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
-
-PERPLEXITIES = {
-    "perplexity": _("per unit"),
-    "perplexity_per_word": _("per word"),
-}
 
 
 def new_live(job: Job) -> Live:

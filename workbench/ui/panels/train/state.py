@@ -13,7 +13,7 @@ from workbench.base.i18n import _
 from workbench.base.options import Option
 from workbench.jobs.events import Finished, Started
 from workbench.models.spec import ModelInfo
-from workbench.operations import models, train
+from workbench.operations import adapt, models, train
 from workbench.tasks import spec as tasks
 from workbench.training.spec import TrainSpec, conflict
 from workbench.ui.opened import opened
@@ -154,6 +154,12 @@ class TrainState(State):
         """The values of those settings that the task and the selected method have."""
         names = [one.name for one in self._options(values) if one.name in values]
         return {name: values[name] for name in names}
+
+    @property
+    def adaptations(self) -> tuple[tuple[str, str], ...]:
+        """(id, title) of the objectives that the model can be adapted to the text with."""
+        found = adapt.fitting(self.card) if self.card is not None else ()
+        return tuple((info.id, _(info.title)) for info in found)
 
     @property
     def options(self) -> tuple[Option, ...]:
