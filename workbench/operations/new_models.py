@@ -231,6 +231,13 @@ def start_vectors(
     return job
 
 
+def count_pairs(queue: Queue, written: Written, options: Mapping[str, Any], *, top: int) -> Job:
+    """A job that counts the co-occurrences of GloVe in `joined` texts, see `vectors`."""
+    job = vectors.co_occurrences(queue, Path(written.texts[0]), options, top=top)
+    _when_over(job, lambda _status: written.close())
+    return job
+
+
 def joined(written: Written) -> Written:
     """The texts as one file, for word vectors; one plain file is used as it is."""
     files = files_of([Path(path) for path in written.texts])

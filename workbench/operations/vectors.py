@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -229,7 +230,80 @@ def train(
     return job
 
 
+def co_occurrences(queue: Queue, source: Path, settings: Mapping[str, Any], *, top: int) -> Job:
+    """Count the co-occurrences of GloVe in a text file, in a worker.
+
+    Its result: words, tokens, pairs (numbers) and top, rows of word, context, X and f(X).
+    """
+    params = {
+        "input": str(source.absolute()),
+        "options": training.settings(training.COUNTED, settings),
+        "top": top,
+    }
+    title = _("Count co-occurrences")
+    return queue.add(JobSpec(training.COUNT_TARGET, params, title=title, short=True))
+
+
 def _written(texts: Iterable[str], path: Path) -> Path:
     with open(path, "w", encoding="utf-8", errors="replace") as file:
         file.writelines(" ".join(text.split()) + "\n" for text in texts)
     return path
+
+
+# ---------------------------------------------------------------- map
+
+
+@dataclass(frozen=True)
+class WordMap:
+    """Words in the plane of their first two principal components.
+
+    places: (x, y) of each word. shares: of the variance, by component, in [0, 1]. asked: the words
+    that were asked for, as they are in the model; unknown: those without a vector.
+    """
+
+    words: tuple[str, ...]
+    places: tuple[tuple[float, float], ...]
+    shares: tuple[float, float]
+    asked: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+def word_map(lexicon: Lexicon, wanted: Sequence[str], *, top: int, near: int) -> WordMap:
+    """The wanted words with the `near` nearest of each; without any, the `top` most frequent ones.
+
+    Of vectors scaled to length 1, so that distances follow the cosine. The most frequent words are
+    the first of the file that have a letter. Raises ModelError for fewer than three words.
+    """
+    import numpy as np
+
+    forms = [lexicon.known(word) for word in wanted]
+    asked = tuple(dict.fromkeys(form for form in forms if form))
+    words = list(asked) if wanted else _frequent(lexicon, top)
+    for form in asked if near else ():
+        words += [one.word for one in lexicon.neighbours(form, by="cosine", top=near)]
+    words = list(dict.fromkeys(words))
+    found = [vector for word in words if (vector := lexicon.vector(word)) is not None]
+    if len(found) < 3:
+        raise ModelError(
+            _("At least three words with vectors are needed for a map."),
+            hint=_("Add words, or show their nearest words."),
+        )
+    table = np.stack(found).astype(np.float64)  # (N, H)
+    table /= np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-12)
+    left, scales, _right = np.linalg.svd(table - table.mean(0), full_matrices=False)
+    places = left[:, :2] * scales[:2]  # (N, 2)
+    places *= np.where(places[np.abs(places).argmax(0), [0, 1]] < 0, -1.0, 1.0)  # signs are free
+    shares = scales[:2] ** 2 / max(float((scales**2).sum()), 1e-12)
+    unknown = tuple(word for word, form in zip(wanted, forms, strict=True) if not form)
+    return WordMap(
+        tuple(words),
+        tuple((float(x), float(y)) for x, y in places),
+        (float(shares[0]), float(shares[1])),
+        asked,
+        unknown,
+    )
+
+
+def _frequent(lexicon: Lexicon, top: int) -> list[str]:
+    words = (lexicon.words.word(row) for row in range(len(lexicon)))
+    return list(islice((word for word in words if any(map(str.isalpha, word))), top))

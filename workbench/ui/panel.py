@@ -23,7 +23,7 @@ arguments:
               run=id, errors=(document id, …): error review, prediction beside gold
               run=id, suggestions=True: filter the queue to suggestions and open the first
     labels    layer=id
-    models    –
+    models    model=path of an installed model
     train     model=name or folder
               spec=TrainSpec (use the same settings)
     results   run=id

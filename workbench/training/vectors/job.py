@@ -9,8 +9,11 @@ from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
+
 from workbench.training.vectors.corpus import Corpus
-from workbench.training.vectors.glove import Glove
+from workbench.training.vectors.glove import Glove, weights
 from workbench.training.vectors.sampled import Sampled
 
 SPLITTING = 0.1  # share of the progress that splitting the text into words takes
@@ -63,3 +66,33 @@ def _model(corpus: Corpus, params: Mapping[str, Any]) -> Glove | Sampled:
     if params["method"] == "glove":
         return Glove(corpus, params["options"], params["seed"])
     return Sampled(corpus, params["method"], params["options"], params["seed"])
+
+
+def co_occurrences(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
+    """Job target. params: input, options of GloVe, top: number of pairs.
+
+    Yields progress. Returns words (size of the vocabulary), tokens, pairs (number of different
+    ones, in one order) and top: [word, context, X, f(X)] of the pairs with the largest X.
+    """
+    options = params["options"]
+    corpus = Corpus(folder / "corpus.txt")
+    for share in corpus.fill(Path(params["input"]), lowercase=options["lowercase"]):
+        yield {"kind": "progress", "part": 0.5 * share}
+    glove = Glove(corpus, options, 0)
+    for done in glove.count():
+        yield {"kind": "progress", "part": 0.5 + 0.5 * done / corpus.total}
+    rows, columns, values = glove.counts.rows, glove.counts.columns, glove.counts.values
+    once = rows <= columns  # the table is symmetric
+    rows, columns, values = rows[once], columns[once], values[once]
+    order = np.argsort(-values, kind="stable")[: params["top"]]
+    factors = weights(torch.from_numpy(values[order]), options["x_max"], options["alpha"]).tolist()
+    words = list(glove.vocabulary)
+    pairs = zip(rows[order], columns[order], values[order].tolist(), factors, strict=True)
+    return {
+        "words": len(words),
+        "tokens": corpus.total,
+        "pairs": len(values),
+        "top": [[words[row], words[column], x, factor] for row, column, x, factor in pairs],
+    }

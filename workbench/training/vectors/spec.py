@@ -11,6 +11,8 @@ from workbench.base.i18n import N_, _
 from workbench.base.options import Option, complete
 
 TARGET = "workbench.training.vectors.job:run"
+COUNT_TARGET = "workbench.training.vectors.job:co_occurrences"
+COUNTED = "glove"  # the method that is trained on counts of co-occurrences
 # method → display title; then the endings of the files that it can write, the usual one first
 METHODS = {
     "skipgram": N_("Skip-gram (word2vec)"),

@@ -117,3 +117,24 @@ def test_a_run_of_before_is_taken_over(state, context):  # noqa: F811
     assert again.live.seen == [0]
     again.close()
     tell(state, context.queue.jobs[-1], Finished("cancelled"))
+
+
+def test_the_co_occurrences_of_glove_are_those_of_the_text(state, context, look, qtbot):  # noqa: F811
+    from workbench.ui.panels.train.pairs_dialog import PairsDialog
+
+    state.choose_model(VECTORS)
+    assert not state.has_pairs
+    state.choose_objective("glove")
+    state.set_values({"window": "3"})
+    dialog = PairsDialog(None, state.pairs())
+    qtbot.addWidget(dialog)
+    job = context.queue.jobs[-1]
+    assert job.spec.params["options"]["window"] == 3
+
+    rows = [["the", "tram", 150.0, 1.0], ["tram", "late", 2.0, 0.053]]
+    job.over = True
+    tell(state, job, Finished("done", {"words": 9, "tokens": 99, "pairs": 40, "top": rows}))
+    dialog.state.set_filter("Late")
+    assert [pair.word for pair in dialog.table.rows()] == ["tram"]
+    assert "40 different pairs" in dialog._told.text()
+    dialog.reject()

@@ -61,5 +61,8 @@ class ModelsPanel(Panel):
         state = ModelsState(context)
         return state, lambda: ModelsView(state)
 
-    def shown(self, **_args: Any) -> None:
-        self.state.look()
+    def shown(self, *, model: str = "", **_args: Any) -> None:
+        if model:
+            self.state.show_model(model)
+        else:
+            self.state.look()

@@ -132,6 +132,18 @@ class ModelCard(QFrame):
             )
             inspect.setEnabled(state.context.project is not None and not info.is_bare)
             found += [train, inspect]
+            if state.has_words(info):
+                found.append(
+                    Button(
+                        _("Word map…"),
+                        "scan-search",
+                        "quiet",
+                        small=True,
+                        on=lambda: page.ask_word_map(info),
+                        name=_("Word map of {name}").format(name=name),
+                        tip=_("Word vectors in two dimensions"),
+                    )
+                )
         elif info.only_untrusted:
             found.append(
                 Button(
@@ -179,6 +191,8 @@ def _choices(page: ModelsView, info: ModelInfo) -> tuple[Choice | None, ...]:
             Choice(_("&Train with this"), lambda: state.train(info), state.can_train),
             Choice(_("&Inspect"), lambda: state.inspect(info), may_inspect),
         ]
+        if state.has_words(info):
+            found.append(Choice(_("&Word map…"), lambda: page.ask_word_map(info)))
     elif info.only_untrusted:
         found.append(Choice(_("T&rust weights…"), lambda: page.ask_trust(info)))
     there = Path(info.path).is_dir()

@@ -14,11 +14,13 @@ from workbench.models.spec import ModelInfo
 from workbench.models.spec.blocks import STATES, ModelMap, model_map
 from workbench.models.spec.catalogue import DIRECTIONS
 from workbench.operations import models as operations
+from workbench.operations import vectors
 from workbench.ui import formats
 from workbench.ui.panels.models import listing
 from workbench.ui.panels.models.listing import Row
 from workbench.ui.panels.models.suit_state import SuitState
 from workbench.ui.panels.models.tokenizers_state import TokenizersState
+from workbench.ui.panels.models.word_map_state import WordMapState
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
@@ -45,6 +47,7 @@ class ModelsState(State):
         self.cards: tuple[ModelInfo, ...] | None = None
         self.busy = False
         self.adding = ""
+        self._wanted = ""  # path of a model that is selected once it is in the list
         self._again = False  # the list changed while the cards were being read
         self.everything = listing.models(())
         self.filters = listing.Filters()
@@ -64,6 +67,12 @@ class ModelsState(State):
     @property
     def offline(self) -> bool:
         return self.context.settings.offline
+
+    def show_model(self, path: str) -> None:
+        """Read the list again and select the model with this path."""
+        self._wanted, self.filters = path, listing.Filters()
+        self.cards = None
+        self.look()
 
     def look(self) -> None:
         """Read all cards again, off the main thread, as folders may be on a slow disk."""
@@ -87,6 +96,9 @@ class ModelsState(State):
         if self.cards is None:
             self.closed = listing.without_installed(everything)
         chosen = self.chosen
+        if self._wanted:
+            paths = {row.card.path: row.key for row in everything if row.card is not None}
+            chosen, self._wanted = paths.get(self._wanted, chosen), ""
         if all(row.key != chosen for row in everything):
             first = next((card for card in cards if card.usable), *cards[:1] or (None,))
             chosen = next((row.key for row in everything if first and row.card == first), "")
@@ -102,6 +114,14 @@ class ModelsState(State):
         """The state of the dialog on tokenizers, with those of the usable models."""
         names = tuple(card.name for card in self.cards or () if card.usable)
         return TokenizersState(self.context, names)
+
+    def has_words(self, card: ModelInfo) -> bool:
+        """Whether a model has vectors of words."""
+        return vectors.GIVES in card.gives
+
+    def word_map(self, card: ModelInfo) -> WordMapState:
+        """The state of the dialog that shows its words in two dimensions."""
+        return WordMapState(self.context, card)
 
     def close(self) -> None:
         self.suit.close()

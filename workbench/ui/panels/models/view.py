@@ -279,6 +279,12 @@ class ModelsView(View):
         if state.stage == "done":
             self.state.look()
 
+    def ask_word_map(self, info: ModelInfo) -> None:
+        """Show the word vectors of a model in two dimensions."""
+        from workbench.ui.panels.models.word_map_dialog import WordMapDialog
+
+        _asked(WordMapDialog(self.window(), self.state.word_map(info)))
+
     def ask_tokenizers(self) -> None:
         """Compare, apply and learn tokenizers."""
         from workbench.ui.panels.models.tokenizers_dialog import Tokenizers

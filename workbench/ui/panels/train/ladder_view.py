@@ -127,7 +127,7 @@ class LadderView(View):
         )
         self._parts: dict[str, QComboBox] = {}
         self._rung = QLineEdit()
-        self._rung.setPlaceholderText("Frozen BERT: starter-bert method=frozen layers=mix")
+        self._rung.setPlaceholderText(_("Frozen BERT: starter-bert method=frozen layers=mix"))
         self._rung.returnPressed.connect(self._add_rung)
         self._rung_field = Field(
             _("Rung of your own"),

@@ -18,6 +18,7 @@ from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objecti
 from workbench.training.vectors import spec as vectors
 from workbench.ui.panels.train.batch_state import BATCHES, BatchState
 from workbench.ui.panels.train.live import Live
+from workbench.ui.panels.train.pairs_state import TOP, PairsState
 from workbench.ui.panels.train.pretrain_live import follow_pretraining, new_live
 from workbench.ui.panels.train.pretrain_text import TextState
 
@@ -261,6 +262,23 @@ class PretrainState(TextState):
                 self.queue, operations.prepare(spec, written, name), BATCHES
             ),
             state.follow,
+            failed=state.fail,
+        )
+        return state
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether the objective is trained on a table of co-occurrences."""
+        return self.objective == vectors.COUNTED
+
+    def pairs(self) -> PairsState:
+        """The table of co-occurrences of the text, with the present settings."""
+        options = dict(self.values)
+        state = PairsState(vectors.settings(self.objective, options))
+        self.with_text(
+            lambda written: operations.count_pairs(self.queue, written, options, top=TOP),
+            state.follow,
+            joined=True,
             failed=state.fail,
         )
         return state

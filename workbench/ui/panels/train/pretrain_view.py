@@ -266,7 +266,9 @@ class PretrainChoices(QFrame):
         if not on and self.start.hasFocus():
             self.setFocus()
         self.start.setEnabled(on)
-        self.batch.setEnabled(on and not self.state.is_vectors)
+        pairs = self.state.has_pairs
+        self.batch.set_text(_("Co-occurrences…") if pairs else _("Show first batch…"))
+        self.batch.setEnabled(on and (pairs or not self.state.is_vectors))
         if on and self.hasFocus():
             self.start.setFocus()
 

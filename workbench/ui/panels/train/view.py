@@ -86,9 +86,14 @@ class TrainView(WatchingView):
     def show_first_batch(self) -> None:
         """Show the first batch of a run with the present choices."""
         from workbench.ui.panels.train.batch_dialog import BatchDialog
+        from workbench.ui.panels.train.pairs_dialog import PairsDialog
 
-        chosen = self._pretrain if self._pretrain.shown else self.state
-        dialog = BatchDialog(self.window(), chosen.first_batch())
+        pretrain, dialog = self._pretrain, None
+        if pretrain.shown and pretrain.has_pairs:
+            dialog = PairsDialog(self.window(), pretrain.pairs())
+        else:
+            chosen = pretrain if pretrain.shown else self.state
+            dialog = BatchDialog(self.window(), chosen.first_batch())
         dialog.exec()
         dialog.deleteLater()
 

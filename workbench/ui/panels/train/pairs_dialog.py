@@ -1,0 +1,96 @@
+"""The co-occurrence table of GloVe: the pairs with the largest counts, and f(X) of each."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui import formats, theme
+from workbench.ui.panels.train.pairs_state import PairsState
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import call, words
+
+COLUMNS = (
+    Column(_("Word"), lambda pair: pair.word, 170, sort=lambda pair: pair.word),
+    Column(_("Context"), lambda pair: pair.context, sort=lambda pair: pair.context),
+    Column(
+        _("X"),
+        lambda pair: formats.decimal(pair.count, 2),
+        110,
+        right=True,
+        sort=lambda pair: pair.count,
+        hint=_("Sum of 1 / distance over all occurrences of the pair within the window"),
+    ),
+    Column(_("log X"), lambda pair: formats.decimal(math.log(pair.count), 2), 90, right=True),
+    Column(
+        _("f(X)"),
+        lambda pair: formats.decimal(pair.weight, 3),
+        90,
+        right=True,
+        hint=_("Weight of the pair in the loss: min(1, (X / x_max)^alpha)"),
+    ),
+)
+
+
+class PairsDialog(Dialog):
+    """Opens at once and shows the table when it is there; closing it cancels the counting."""
+
+    def __init__(self, parent: QWidget | None, state: PairsState):
+        hint = _(
+            "GloVe fits the product of two vectors to log X, weighted by f(X) (Pennington et al. "
+            "2014)."
+        )
+        super().__init__(parent, _("Co-occurrences"), hint, width=760)
+        self.state = state
+        self._meter = Meter(0.0, name=_("Progress"))
+        self._search = QLineEdit()
+        self._search.setPlaceholderText(_("Only pairs with the word…"))
+        self._search.setClearButtonEnabled(True)
+        self._search.textChanged.connect(state.set_filter)
+        call(self._search, _("Word of the pairs"))
+        self.table = Table(
+            COLUMNS, name=_("Pairs"), key=lambda pair: (pair.word, pair.context), sortable=True
+        )
+        self.table.setMinimumHeight(theme.px(360))
+        self._told = words(_("Counting…"), "small", "muted", wrap=True)
+        self.put(self._meter, self._search, self.table, self._told)
+        self.end(None, Button(_("Close"), on=self.accept))
+        state.listen(state.changed, lambda _fields: self.render())
+        self.render()
+
+    def done(self, result: int) -> None:
+        """Also called on Escape and the close button."""
+        self.state.close()
+        super().done(result)
+
+    def render(self) -> None:
+        state = self.state
+        self._meter.setVisible(state.pairs is None and not state.error)
+        self._meter.set(state.share)
+        self.fault(state.error)
+        if state.pairs is None:
+            return
+        self.table.set_rows(state.shown)
+        told = ngettext(
+            "{words} words, {tokens} tokens, {n} different pair; the {top} largest are listed. "
+            "Window {window}, x_max {x_max}, alpha {alpha}.",
+            "{words} words, {tokens} tokens, {n} different pairs; the {top} largest are listed. "
+            "Window {window}, x_max {x_max}, alpha {alpha}.",
+            state.total,
+        )
+        self._told.setText(
+            told.format(
+                words=formats.count(state.words),
+                tokens=formats.count(state.tokens),
+                n=formats.count(state.total),
+                top=formats.count(len(state.pairs)),
+                window=formats.count(state.options["window"]),
+                x_max=formats.significant(state.options["x_max"]),
+                alpha=formats.significant(state.options["alpha"]),
+            )
+        )

@@ -1,0 +1,196 @@
+"""Words as points in a plane: labels without overlap, zoom with the wheel, pan by dragging."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer
+from PySide6.QtGui import QFontMetricsF, QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QFrame, QMenu
+
+from workbench.base.i18n import _
+from workbench.ui import theme
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.layout import fill, row
+from workbench.ui.widgets.words import Elided, words
+
+GAP = 5  # pixels between a point and its word
+LABELS_MS = 60  # after a change of the range
+MOST_LABELS = 250
+
+
+class WordPlot(QFrame):
+    """`show_words` replaces the points. Words that come first are labelled first."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        import pyqtgraph
+
+        self._pg, self._title = pyqtgraph, title
+        self._words: tuple[str, ...] = ()
+        self._places: tuple[tuple[float, float], ...] = ()
+        self._strong: frozenset[str] = frozenset()
+        self._labels: list[Any] = []  # TextItem; pyqtgraph has no types
+        self.setProperty("part", "card")
+        self._hint = Elided("", "caption", "muted")
+        saving = QMenu(self)
+        saving.addAction(_("Save image…"), self._ask_picture)
+        saving.addAction(_("Save data…"), self._ask_numbers)
+        self._all = Button(_("Show all"), kind="quiet", small=True, on=self.show_all)
+        more = Button(
+            "", "ellipsis", "quiet", small=True, name=_("Save {title}").format(title=title),
+            menu=saving,
+        )  # fmt: skip
+        more.setProperty("menu", False)
+        more.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
+        self.view = pyqtgraph.PlotWidget()
+        self.view.setFrameShape(QFrame.Shape.NoFrame)
+        self.view.setMenuEnabled(False)
+        menu = self.view.getPlotItem().ctrlMenu  # without a parent it would outlive the plot
+        menu.setParent(self.view, menu.windowFlags())
+        self.view.hideButtons()
+        self.view.setAccessibleName(title)
+        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.view.setAspectLocked(True)
+        self.view.scene().sigMouseMoved.connect(self._hover)
+        self.view.getPlotItem().vb.sigRangeChanged.connect(lambda *_range: self._clock.start())
+        self._points = pyqtgraph.ScatterPlotItem(pxMode=True)
+        self.view.addItem(self._points)
+        head = row(words(title, weight=600), (self._hint, 1), self._all, more, gap=8)
+        fill(self, head, (self.view, 1), gap=2, margins=(14, 6, 8, 6))
+        self._clock = QTimer(self)
+        self._clock.setSingleShot(True)
+        self._clock.setInterval(LABELS_MS)
+        self._clock.timeout.connect(self.place_labels)
+        self._dress()
+
+    def show_words(
+        self,
+        shown: Sequence[str],
+        places: Sequence[tuple[float, float]],
+        *,
+        axes: tuple[str, str],
+        strong: Sequence[str] = (),
+    ) -> None:
+        """Words at their places; axes: their titles. strong: words that stand out."""
+        self._words, self._places = tuple(shown), tuple(places)
+        self._strong = frozenset(strong)
+        for side, name in zip(("bottom", "left"), axes, strict=True):
+            self.view.getAxis(side).setLabel(name, color=theme.colour("muted"))
+        self.view.setAccessibleDescription(", ".join(self._words)[:4000])
+        self._draw()
+        self.show_all()
+
+    def show_all(self) -> None:
+        """Fit the range to the points."""
+        self.view.getPlotItem().vb.autoRange(padding=0.06)
+        self._clock.start()
+
+    def labels(self) -> tuple[str, ...]:
+        """The words that are labelled now."""
+        return tuple(item.toPlainText() for item in self._labels)
+
+    def _draw(self) -> None:
+        accent, faint = theme.colour("accent"), theme.colour("strong_line")
+        spots = [
+            {
+                "pos": place,
+                "size": 8 if word in self._strong else 5,
+                "symbol": "s" if word in self._strong else "o",
+                "pen": None,
+                "brush": accent if word in self._strong else faint,
+                "data": word,
+            }
+            for word, place in zip(self._words, self._places, strict=True)
+        ]
+        self._points.setData(spots)
+        self._hint.setText(_("Scroll to zoom, drag to move; more words are labelled then"))
+        self._clock.start()
+
+    def place_labels(self) -> None:
+        """Label as many words as fit without overlap."""
+        for item in self._labels:
+            self.view.removeItem(item)
+        self._labels = []
+        box = self.view.getPlotItem().vb
+        area, taken = box.sceneBoundingRect(), list[QRectF]()
+        pairs = zip(self._words, self._places, strict=True)
+        for word, place in sorted(pairs, key=lambda pair: pair[0] not in self._strong):
+            at = box.mapViewToScene(QPointF(*place))
+            if not area.contains(at) or len(self._labels) >= MOST_LABELS:
+                continue
+            font = theme.font("caption", 600 if word in self._strong else 400)
+            metrics = QFontMetricsF(font)
+            wide, high = metrics.horizontalAdvance(word) + 2, metrics.height()
+            for right in (True, False):
+                left = at.x() + GAP if right else at.x() - GAP - wide
+                spot = QRectF(left, at.y() - high / 2, wide, high)
+                if area.contains(spot) and not any(spot.intersects(one) for one in taken):
+                    taken += [spot, QRectF(at.x() - 3, at.y() - 3, 6, 6)]
+                    edge = QPointF(spot.left() if right else spot.right(), at.y())
+                    self._label(word, box.mapSceneToView(edge), font, right=right)
+                    break
+
+    def _label(self, word: str, place: QPointF, font: Any, *, right: bool) -> None:
+        tone = "accent" if word in self._strong else "text"
+        item = self._pg.TextItem(word, color=theme.colour(tone), anchor=(0 if right else 1, 0.5))
+        item.setFont(font)
+        item.textItem.document().setDocumentMargin(0)
+        item.updateTextPos()
+        item.setPos(place)
+        self.view.addItem(item, ignoreBounds=True)
+        self._labels.append(item)
+
+    def _hover(self, at: QPointF) -> None:
+        found = self._points.pointsAt(self.view.getPlotItem().vb.mapSceneToView(at))
+        names = ", ".join(str(point.data()) for point in found[:6]) if len(found) else ""
+        self._hint.setText(names or _("Scroll to zoom, drag to move; more words are labelled then"))
+
+    # ---------------------------------------------------------------- appearance
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._clock.start()
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_clock"):
+            self._dress()
+            self._draw()
+        super().changeEvent(event)
+
+    def _dress(self) -> None:
+        self.view.setBackground(theme.colour("surface"))
+        for side in ("left", "bottom"):
+            axis = self.view.getAxis(side)
+            axis.setPen(self._pg.mkPen(theme.colour("line")))
+            axis.setTextPen(self._pg.mkPen(theme.colour("muted")))
+            axis.setStyle(tickLength=-4, tickFont=theme.font("caption"))
+            axis.enableAutoSIPrefix(False)
+        self.view.showGrid(x=True, y=True, alpha=0.1)
+
+    # ---------------------------------------------------------------- saving
+
+    def save_picture(self, path: Path) -> None:
+        """Save the plot as PNG."""
+        self.view.grab().save(str(path))
+
+    def save_numbers(self, path: Path) -> None:
+        """Save word, x and y as CSV."""
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(("word", "x", "y"))
+            rows = zip(self._words, self._places, strict=True)
+            writer.writerows((word, *place) for word, place in rows)
+
+    def _ask_picture(self) -> None:
+        path, _kind = QFileDialog.getSaveFileName(self, _("Save image"), "words.png", "*.png")
+        if path:
+            self.save_picture(Path(path))
+
+    def _ask_numbers(self) -> None:
+        path, _kind = QFileDialog.getSaveFileName(self, _("Save data"), "words.csv", "*.csv")
+        if path:
+            self.save_numbers(Path(path))
