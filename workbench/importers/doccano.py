@@ -299,6 +299,11 @@ def _labels(value: object, role: roles.Role, parts: _Parts, options: Options) ->
     """Spans or classes, by what the value is: one file may hold both."""
     if value is None or value == "":
         return
+    if isinstance(value, str):  # the usual class, without the checks below
+        name = role.name if role.kind == "label" else options.class_layer
+        parts.marks[name] = (label_name(value),)
+        parts.states[name] = "submitted"
+        return
     if isinstance(value, dict) and isinstance(value.get("choices"), list):  # of Label Studio
         value = value["choices"]
     elif isinstance(value, dict):  # {"positive": 1.0, "negative": 0.0}

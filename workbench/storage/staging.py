@@ -111,7 +111,9 @@ class StagingWriter:
         seq = self.documents
         rows = self._rows
         group = None if document.group is None else name_in(document.group)
-        length = sum(len(content) for _, content in document.texts)
+        length = 0
+        for _field, content in document.texts:
+            length += len(content)
         meta = json_in(dict(document.meta))
         texts = len(document.texts)
         rows["doc"].append(
@@ -177,7 +179,7 @@ class StagingWriter:
         if name in self._declared:
             return self._declared[name]
         number = self._layers.get((name, texts))
-        if number is None or self._info[number].traits != kind:
+        if number is None or self._info[number].kind != kind.id:
             taken = number is not None
             free_name = f"{name} {'spans' if kind.in_text else 'class'}" if taken else name
             number = self._layers.get((free_name, texts)) if taken else None
