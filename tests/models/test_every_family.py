@@ -19,7 +19,7 @@ from tests import flair_models, stacked, tiny_elmo, tiny_models, vector_files  #
 from workbench.base.registry import registry  # noqa: E402
 from workbench.exporters.model import run as exporting  # noqa: E402
 from workbench.exporters.model.results import ExportResult  # noqa: E402
-from workbench.exporters.model.spec import ExportSpec  # noqa: E402
+from workbench.exporters.model.spec import ExportSpec, loading_code  # noqa: E402
 from workbench.inspection import spec as inspectors  # noqa: E402
 from workbench.inspection.serve import Inspecting  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
@@ -264,7 +264,9 @@ def test_a_text_has_the_same_states_alone_and_in_a_padded_batch(model, data, emb
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_it_is_trained_predicts_and_is_exported_with_a_proof(row, runs, data, tmp_path, task):
+def test_it_is_trained_predicts_and_is_exported_with_a_proof(
+    row, runs, data, tmp_path, task, capsys, monkeypatch
+):
     texts, out = tmp_path / "texts.jsonl", tmp_path / "out"
     documents = [record.document for record in data.records[:TEXTS]]
     predicted = Predictor.load(runs(task), "cpu").predict(documents)
@@ -281,6 +283,14 @@ def test_it_is_trained_predicts_and_is_exported_with_a_proof(row, runs, data, tm
     if task in row.converts:
         exported = OnnxPredictor.load(out / "onnx").predict(documents)
         assert [found.labels for found in exported] == [found.labels for found in predicted]
+        text = documents[0].text
+        code = loading_code("onnx", out / "onnx", task).replace("…", text)
+        monkeypatch.setenv("ORT_DISABLE_TELEMETRY", "")  # restored after the code has set it
+        capsys.readouterr()
+        exec(code, {})
+        printed = capsys.readouterr().out
+        has_tokenizer = (out / "onnx" / "tokenizer.json").is_file()
+        assert printed.strip() and (has_tokenizer or printed == f"{exported[0].to_json()}\n")
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -19,7 +19,7 @@ from workbench.base.i18n import N_, _
 from workbench.base.registry import registry
 from workbench.exporters.model import verify
 from workbench.exporters.model.base import Checking, Export, ModelExporter
-from workbench.exporters.model.onnx.info import INFO
+from workbench.exporters.model.onnx.info import INFO, TOKENIZER
 from workbench.models.base import Encoder
 from workbench.runtime.inputs import stack
 from workbench.runtime.onnx_predictor import LABELS
@@ -29,7 +29,6 @@ from workbench.text.document import Document
 
 FILE = "model.onnx"
 OPSET = 18
-TOKENIZER = "tokenizer.json"
 # bytes; larger weights are stored in a separate file, as the format requires
 ONE_FILE = 1_900_000_000
 MOST_ITEMS = 1 << 24  # size of an axis that is not that of the units

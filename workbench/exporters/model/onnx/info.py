@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from workbench.base.i18n import N_
 from workbench.exporters.model.spec import ExporterInfo
 from workbench.tasks.spec import TaskInfo
+
+TOKENIZER = "tokenizer.json"
 
 
 class OnnxInfo(ExporterInfo):
@@ -17,6 +21,10 @@ class OnnxInfo(ExporterInfo):
     main_check = True
 
     def loading_code(self, folder: str, task: TaskInfo, *, own_head: bool) -> str:
+        """Models of words or characters have a preparer of ours instead of a tokenizer."""
+        if Path(folder).is_dir() and not (Path(folder) / TOKENIZER).is_file():
+            second = ', ("text_b", "…")' if task.texts == 2 else ""
+            return _OWN_CODE.format(folder=folder, second=second)
         second = ', "…"' if task.texts == 2 else ""
         return _CODE.format(folder=folder, second=second, outputs=list(task.logits))
 
@@ -38,6 +46,17 @@ values = {{
 }}
 inputs = {{x.name: numpy.array([values[x.name]], dtype=numpy.int64) for x in session.get_inputs()}}
 print(*session.run({outputs}, inputs))  # columns in the order of labels.json
+"""
+
+_OWN_CODE = """import os
+
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # before the import
+from workbench.runtime.onnx_predictor import OnnxPredictor
+from workbench.text.document import Document
+
+model = OnnxPredictor.load({folder!r})  # needs neither torch nor transformers
+document = Document("1", (("text", "…"){second},))
+print(model.predict([document])[0].to_json())
 """
 
 INFO = OnnxInfo()
