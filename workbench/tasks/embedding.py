@@ -181,7 +181,8 @@ class Embedder:
     def _written(self, states: States) -> Sequence[Tensor]:
         """The layers that are written, each (B, T, width)."""
         if self.learned is not None:
-            return self.learned(states).layers[-1:]
+            mixed: States = self.learned(states)
+            return mixed.layers[-1:]
         if self.layers == MIX:
             return [torch.stack([layer.float() for layer in states.layers]).mean(0)]
         return states.layers if self.layers == ALL else states.layers[-1:]

@@ -100,9 +100,8 @@ class Layer(nn.Module):
         return self.of_inputs, self.of_states, self.bias_of_inputs, self.bias_of_states
 
     def forward(self, inputs: Tensor, memory: Memory | None) -> tuple[Tensor, Memory | None]:
-        of_states = self.of_states
-        if self.training:
-            of_states = thinned(of_states, self.dropouts.weight)
+        p = self.dropouts.weight
+        of_states = thinned(self.of_states, p) if self.training else self.of_states
         weights = (self.of_inputs, of_states, self.bias_of_inputs, self.bias_of_states)
         return lstm(inputs, memory, weights, width=self.width)
 
