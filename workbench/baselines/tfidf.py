@@ -82,8 +82,9 @@ class TfidfLinear(Baseline):
     def save(self, folder: Path) -> None:
         text = json.dumps(self.words, ensure_ascii=True)
         (folder / WORDS).write_text(text, encoding="utf-8")
-        arrays = {"idf": self.idf, "coef": self.coef, "intercept": self.intercept}
-        np.savez_compressed(folder / WEIGHTS, **arrays)
+        np.savez_compressed(
+            folder / WEIGHTS, idf=self.idf, coef=self.coef, intercept=self.intercept
+        )
 
     @classmethod
     def load(cls, folder: Path) -> Self:

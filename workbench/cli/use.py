@@ -15,7 +15,7 @@ from workbench.cli.session import PROJECT, project_argument, reading, session, w
 
 if TYPE_CHECKING:
     from workbench.cli.session import Session
-    from workbench.operations.quality import Report
+    from workbench.metrics.report import Report
 
 SPLITS = click.Choice(("train", "dev", "test"))
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
+SERIES = ("learning_rate", "gradient_norm")  # one value per step, besides the losses
+
 
 def merge(payloads: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Merge consecutive payloads into one; all must have the same loss names (`same_losses`)."""
@@ -22,10 +24,16 @@ def extend(target: MutableMapping[str, Any], payload: Mapping[str, Any]) -> None
     """Append the steps of `payload` to `target`; its list of earlier steps is modified in place."""
     earlier = target.setdefault("earlier", {"step": [], "losses": {}})
     earlier["step"].append(target["step"])
+    for name in SERIES:
+        if target.get(name) is not None:
+            earlier.setdefault(name, []).append(target[name])
     for name, value in target.get("losses", {}).items():
         earlier["losses"].setdefault(name, []).append(value)
     more = payload.get("earlier", {})
     earlier["step"] += more.get("step", ())
+    for name in SERIES:
+        if name in more:
+            earlier.setdefault(name, []).extend(more[name])
     for name, values in more.get("losses", {}).items():
         earlier["losses"].setdefault(name, []).extend(values)
     target.update({name: value for name, value in payload.items() if name != "earlier"})
@@ -36,8 +44,16 @@ def copy(payload: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(payload)
     if earlier := found.get("earlier"):
         losses = {name: list(values) for name, values in earlier.get("losses", {}).items()}
-        found["earlier"] = {"step": list(earlier["step"]), "losses": losses}
+        own = {name: list(earlier[name]) for name in SERIES if name in earlier}
+        found["earlier"] = {"step": list(earlier["step"]), "losses": losses, **own}
     return found
+
+
+def series(payload: Mapping[str, Any], name: str) -> list[float]:
+    """The values of one of SERIES at the steps of a payload; () if a step lacks it."""
+    earlier = payload.get("earlier", {})
+    values = [*earlier.get(name, ()), *([payload[name]] if payload.get(name) is not None else [])]
+    return values if len(values) == len(earlier.get("step", ())) + 1 else []
 
 
 def same_losses(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

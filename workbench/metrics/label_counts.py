@@ -33,6 +33,11 @@ class LabelCounts:
     exclusive: bool
     scores: np.ndarray | None = None
 
+    def taken(self, rows: np.ndarray) -> LabelCounts:
+        """The counts of some documents, without rankings."""
+        parts = (self.right[rows], self.predicted[rows], self.gold[rows])
+        return LabelCounts(self.labels, *parts, self.exclusive)
+
     def __call__(self, weights: np.ndarray) -> Arrays:
         right, predicted, gold = (
             weighted_sums(weights, counts) for counts in (self.right, self.predicted, self.gold)

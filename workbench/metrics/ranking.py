@@ -25,7 +25,7 @@ def average_precision(scores: np.ndarray, relevant: np.ndarray) -> float | None:
     """
     if not relevant.any():
         return None
-    right, predicted, _values = _by_threshold(scores, relevant)
+    right, predicted, _values = by_threshold(scores, relevant)
     gained = np.diff(right, prepend=0.0) / relevant.sum()
     return float((right / predicted * gained).sum())
 
@@ -65,7 +65,7 @@ def best_threshold(scores: np.ndarray, relevant: np.ndarray, usual: float = 0.5)
     """
     if not relevant.any():
         return usual
-    right, predicted, values = _by_threshold(scores, relevant)
+    right, predicted, values = by_threshold(scores, relevant)
     f1 = 2 * right / (predicted + relevant.sum())
     below = np.append(values[1:], 0.0)  # the next lower score
     inside = (below < usual) & (usual <= values)  # makes the same decisions, so it is kept
@@ -74,10 +74,12 @@ def best_threshold(scores: np.ndarray, relevant: np.ndarray, usual: float = 0.5)
     return float(thresholds[best[np.argmin(np.abs(thresholds[best] - usual))]])
 
 
-def _by_threshold(
+def by_threshold(
     scores: np.ndarray, relevant: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each distinct score, descending: relevant and all items at or above it, and the score."""
+    if not len(scores):
+        return np.zeros(0), np.zeros(0), np.zeros(0)
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     ends = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)

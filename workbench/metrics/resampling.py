@@ -24,6 +24,10 @@ class Statistic(Protocol):
     @property
     def labels(self) -> tuple[str, ...]: ...
 
+    def taken(self, rows: np.ndarray) -> Statistic:
+        """The statistic of some documents, positions int (n,); it may leave out rankings."""
+        ...
+
     def __call__(self, weights: np.ndarray) -> Arrays:
         """weights (R, N) → overall scores (R,), and (R, L) for names that begin with LABEL."""
         ...

@@ -233,3 +233,8 @@ class SpanStatistic:
 
     def totals(self) -> dict[str, dict[str, int]]:
         return self.spans.totals()
+
+    def taken(self, rows: np.ndarray) -> SpanStatistic:
+        """The counts of some documents."""
+        spans = SpanCounts(self.labels, self.spans.counts[rows])
+        return SpanStatistic(spans, WordCounts(self.words.counts[rows]))

@@ -10,12 +10,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.i18n import _
 from workbench.operations import predict, results
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
 from workbench.text.document import Document
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
+    from workbench.metrics.calibration import Reliability
+    from workbench.metrics.curves import Curve
     from workbench.metrics.report import Report
     from workbench.metrics.resampling import Statistic
     from workbench.operations.scoring import Scored
@@ -81,3 +85,120 @@ def report(given: Evidence) -> Report | None:
     used = {row.label for row in given.info.per_label(given.golds, given.predictions)}
     shown = [label for label in given.statistic.labels if label in used]
     return reports.report(given.statistic, len(given), shown=shown)
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """Reliability before and after temperature scaling; documents: ids, per bin of `after`.
+
+    temperature: of `after`; in_use: whether the run decodes with it. can_scale: whether the task
+    and the run allow it.
+    """
+
+    before: Reliability
+    after: Reliability | None
+    temperature: float
+    in_use: bool
+    can_scale: bool
+    documents: tuple[tuple[int, ...], ...]
+
+
+def calibrated(
+    given: Evidence, dev: Evidence, in_use: float, *, can_scale: bool
+) -> Calibrated | None:
+    """Reliability on a split; the temperature is that in use, else one fitted on dev.
+
+    None for a task without probabilities, or without a prediction.
+    """
+    from workbench.metrics.calibration import reliability
+
+    info, used = given.info, in_use != 1.0
+    fitted = info.temperature(dev.golds, dev.predictions) if len(dev) else None
+    raw = given.predictions
+    if used:
+        raw = tuple(info.rescaled(one, 1 / in_use) for one in raw)
+    found = info.confidences(given.golds, raw)
+    if found is None or not len(found[0]):
+        return None
+    before = reliability(found[0], found[1])
+    temperature = in_use if used else fitted
+    after = None
+    if temperature is not None:
+        scaled = [info.rescaled(one, temperature) for one in raw]
+        columns = info.confidences(given.golds, scaled)
+        after = reliability(columns[0], columns[1]) if columns is not None else None
+    shown = before if after is None else after
+    ids = [row_id(document) for document in given.documents]
+    bins = tuple(
+        tuple(dict.fromkeys(ids[at] for at in found[2][shown.members == number]))
+        for number in range(len(shown.count))
+    )
+    can = can_scale and temperature is not None
+    return Calibrated(before, after, temperature or 1.0, used, can, bins)
+
+
+@dataclass(frozen=True)
+class LabelCurves:
+    """Curves of one label; threshold: in use, None where classes are not decided by one."""
+
+    label: str
+    precision_recall: Curve
+    roc: Curve | None
+    threshold: float | None = None
+
+
+def label_curves(given: Evidence) -> tuple[LabelCurves, ...]:
+    """Curves of every label that has a document; of spans one curve, over their scores."""
+    from workbench.metrics import curves
+    from workbench.metrics.label_counts import LabelCounts
+    from workbench.text.fields import LabelScores
+
+    statistic = given.statistic
+    if isinstance(statistic, LabelCounts):
+        if statistic.scores is None:
+            return ()
+        first = given.predictions[0].get(LabelScores) if given.predictions else None
+        limits = dict(zip(first.labels, first.thresholds, strict=True)) if first else {}
+        columns = zip(statistic.labels, statistic.scores.T, statistic.gold.T > 0, strict=True)
+        return tuple(
+            LabelCurves(
+                label,
+                curves.precision_recall(scores, gold),
+                curves.roc(scores, gold),
+                limits.get(label),
+            )
+            for label, scores, gold in columns
+            if gold.any()
+        )
+    found = given.info.confidences(given.golds, given.predictions)
+    if found is None or not len(found[0]):
+        return ()
+    gold = sum(len([*one.labels()]) for one in given.golds)
+    curve = curves.precision_recall(found[0], found[1], gold=gold)
+    return (LabelCurves(_("all labels"), curve, None),)
+
+
+def thresholds(predictions: Sequence[Prediction]) -> dict[str, float]:
+    """The threshold of each label that the predictions decide independently; {} for others."""
+    from workbench.text.fields import LabelScores
+
+    first = next((found for one in predictions if (found := one.get(LabelScores))), None)
+    return dict(zip(first.labels, first.thresholds, strict=True)) if first is not None else {}
+
+
+def decided_labels(predictions: Sequence[Prediction]) -> tuple[str, ...]:
+    """The labels that the predictions decide independently, in the order of the model."""
+    return tuple(thresholds(predictions))
+
+
+def wrong_at(given: Evidence, label: str, threshold: float) -> list[int]:
+    """Positions of the documents whose decision for a label at a threshold differs from gold."""
+    from workbench.text.fields import DocumentLabels
+
+    found = []
+    for at, (gold, one) in enumerate(zip(given.golds, given.predictions, strict=True)):
+        scores = one.get(DocumentLabels)
+        score = scores.as_dict().get(label, 0.0) if scores is not None else 0.0
+        if (score >= threshold) != (label in set(gold.labels())):
+            found.append(at)
+    return found

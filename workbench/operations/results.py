@@ -12,6 +12,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
+from workbench.baselines.spec import KIND as BASELINE
 from workbench.operations import baselines, predict, run_folders, scoring, train
 from workbench.operations.background import Background, here
 from workbench.operations.outcomes import outcome
@@ -37,12 +38,13 @@ class Matrix:
     `documents` of each cell by id.
 
     For tags a unit is a span with equal offsets on both sides; a span that exists on one side only
-    is in the row or column "–".
+    is in the row or column "–", which is then the value of `unmatched`.
     """
 
     labels: tuple[str, ...]
     cells: tuple[tuple[int, ...], ...]
     documents: Mapping[tuple[str, str], tuple[int, ...]]
+    unmatched: str = ""
 
 
 @dataclass(frozen=True)
@@ -303,6 +305,8 @@ def confusion(
 
     None for a task without one.
     """
+    from workbench.metrics.confusion import NO_SPAN
+
     made = tasks.info(task).confusion([one.gold for one in found], answers, names)
     if made is None:
         return None
@@ -316,7 +320,8 @@ def confusion(
         (shown[gold], shown[predicted]): tuple(ids[at] for at in positions)
         for (gold, predicted), positions in made.where.items()
     }
-    return Matrix(tuple(shown.values()), cells, where)
+    unmatched = tasks.NONE if NO_SPAN in made.labels else ""
+    return Matrix(tuple(shown.values()), cells, where, unmatched)
 
 
 # ---------------------------------------------------------------- errors
@@ -421,5 +426,5 @@ def delete(project: Project, *run_ids: int, watch: Watch = QUIET) -> int:
 
 def command(project: Project, run: Run) -> str:
     """The command line that repeats a training or a baseline."""
-    make = baselines.command if run.kind == baselines.KIND else train.command
+    make = baselines.command if run.kind == BASELINE else train.command
     return make(project, run)

@@ -250,6 +250,36 @@ class TaskInfo(ABC):
         """
         return None
 
+    def confidences(
+        self, golds: Sequence[Any], predictions: Sequence[Prediction]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Confidence float (M,), whether it was right bool (M,), and the document int (M,).
+
+        Of every decision with a probability: classes, yes for a label, tags, spans. None for a
+        task without probabilities.
+        """
+        return None
+
+    # ---------------------------------------------------------------- calibration
+
+    def temperature(self, golds: Sequence[Any], predictions: Sequence[Prediction]) -> float | None:
+        """The temperature that fits the predictions to gold best, see `metrics.calibration`.
+
+        None for a task whose probabilities cannot be rescaled after decoding.
+        """
+        return None
+
+    def rescaled(self, prediction: Prediction, temperature: float) -> Prediction:
+        """The prediction with logits divided by a temperature; its decisions are the same.
+
+        `decode` gives it if "temperature" of its decoder is multiplied by this factor.
+        """
+        raise NotImplementedError(f"{self.id} has no temperature")
+
+    def with_thresholds(self, prediction: Prediction, thresholds: Sequence[float]) -> Prediction:
+        """The prediction with other thresholds of its labels, for tasks with LabelScores."""
+        raise NotImplementedError(f"{self.id} has no thresholds")
+
     @abstractmethod
     def agrees(self, gold: Any, prediction: Prediction) -> bool:
         """Whether a prediction is entirely correct. Used by everything that lists errors."""

@@ -22,6 +22,7 @@ class Step:
     examples_per_second: float
     memory_mb: int
     seconds_left: float
+    gradient_norm: float | None = None  # of all gradients together, before they are clipped
 
     def to_json(self) -> dict[str, object]:
         return {"kind": "step", **asdict(self)}

@@ -123,8 +123,7 @@ class _Training:
         self.began, self.quiet_since = time.monotonic(), time.monotonic()
         self.best = Best()
         self.stale = 0  # evaluations since the best checkpoint
-        self.saved_step = -1
-        self.step, self.epoch = 0, 0
+        self.saved_step, self.step, self.epoch = -1, 0, 0
         self.epoch_loss = LossSum()  # of the current epoch
 
     # ------------------------------------------------------------ phases of a run
@@ -266,7 +265,7 @@ class _Training:
             sums.add(detached)
             self.epoch_loss.add(detached)
             yield from self.yield_tick()
-        optim.apply_gradients(
+        self.norm = optim.apply_gradients(
             optimizer,
             clip=self.spec.option("grad_clip"),
             rate=rates.schedule(self.spec.option("schedule"), ratio=self.spec.option("ratio")),
@@ -300,6 +299,7 @@ class _Training:
             speed,
             devices.memory_mb(self.device),
             spent / self.step * (self.plan.steps - self.step),
+            self.norm,
         )
 
     def report_layers(self) -> Feed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -114,24 +115,26 @@ def apply_gradients(
     step: int,
     total: int,
     cut: float,
-) -> None:
+) -> float | None:
     """One update with the learning rate of `step` (0-based) of `total`, then no gradients.
+
+    Returns the norm of all gradients before clipping, None if it is not finite.
 
     clip: largest norm of all gradients together, None or 0 for no limit. rate: of `schedule`;
     cut: fraction of warm-up steps.
     """
-    if clip:
-        trained = [
-            parameter
-            for group in optimizer.param_groups
-            for parameter in group["params"]
-            if parameter.grad is not None
-        ]
-        torch.nn.utils.clip_grad_norm_(trained, clip)
+    trained = [
+        parameter
+        for group in optimizer.param_groups
+        for parameter in group["params"]
+        if parameter.grad is not None
+    ]
+    norm = float(torch.nn.utils.clip_grad_norm_(trained, clip or math.inf))
     for group in optimizer.param_groups:
         group["lr"] = rate(step, total, peak=group["peak"], cut=cut)
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
+    return norm if math.isfinite(norm) else None
 
 
 class Freezing:

@@ -131,10 +131,12 @@ class ClassifyInfo(TaskInfo):
         labels: Sequence[str],
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
+        """decoder: "temperature", which divides the logits; 1 without one."""
         from workbench.runtime import decoding
 
+        temperature = float(decoder.get("temperature", 1.0))
         return [
-            decoding.classes(found["logits"], labels, cut=bool(cut))
+            decoding.classes(found["logits"] / temperature, labels, cut=bool(cut))
             for found, cut in zip(logits, prepared.cut, strict=True)
         ]
 
@@ -178,6 +180,40 @@ class ClassifyInfo(TaskInfo):
         scores, _relevant = ranking.table(given, [(label,) for label in gold], labels)
         ours, theirs = ([(label,) for label in side] for side in (gold, predicted))
         return label_counts.of_sets(ours, theirs, labels, scores=scores, exclusive=True)
+
+    def confidences(
+        self, golds: Sequence[ClassGold], predictions: Sequence[Prediction]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        from workbench.metrics import calibration
+
+        pairs = enumerate(zip(golds, predictions, strict=True))
+        return calibration.decisions(
+            (max(one.classes.scores), self.agrees(gold, one), at)
+            for at, (gold, one) in pairs
+            if one.classes is not None
+        )
+
+    def temperature(
+        self, golds: Sequence[ClassGold], predictions: Sequence[Prediction]
+    ) -> float | None:
+        """Documents with a label that the model does not know are left out."""
+        from workbench.metrics.calibration import class_temperature
+
+        rows = [
+            (one.classes.scores, one.classes.labels.index(gold.label))
+            for gold, one in zip(golds, predictions, strict=True)
+            if one.classes is not None and gold.label in one.classes.labels
+        ]
+        return class_temperature(*zip(*rows, strict=True)) if rows else None
+
+    def rescaled(self, prediction: Prediction, temperature: float) -> Prediction:
+        from workbench.metrics.calibration import log_probabilities
+        from workbench.runtime import decoding
+
+        if prediction.classes is None:
+            return prediction
+        logits = log_probabilities(prediction.classes.scores) / temperature
+        return decoding.classes(logits, prediction.classes.labels, cut=prediction.cut)
 
     def agrees(self, gold: ClassGold, prediction: Prediction) -> bool:
         return gold.label == prediction.label

@@ -88,18 +88,21 @@ class MultilabelInfo(TaskInfo):
         labels: Sequence[str],
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
-        """decoder: "thresholds", one for each label in order; USUAL without them."""
+        """decoder: "thresholds", one for each label in order; USUAL without them.
+
+        "temperature" divides the logits; thresholds are on the probabilities that it gives.
+        """
         from workbench.runtime.decoding import sigmoid
         from workbench.text.fields import LabelScores, Prediction
 
+        temperature = float(decoder.get("temperature", 1.0))
         thresholds = tuple(map(float, decoder.get("thresholds") or [USUAL] * len(labels)))
+        every = (sigmoid(found["logits"] / temperature) for found in logits)
         return [
             Prediction(
                 (LabelScores(tuple(labels), tuple(map(float, scores)), thresholds),), bool(cut)
             )
-            for scores, cut in zip(
-                (sigmoid(found["logits"]) for found in logits), prepared.cut, strict=True
-            )
+            for scores, cut in zip(every, prepared.cut, strict=True)
         ]
 
     def fit(
@@ -182,6 +185,47 @@ class MultilabelInfo(TaskInfo):
         ours = [gold.chosen for gold in golds]
         theirs = [label_scores(prediction).chosen for prediction in predictions]
         return label_counts.of_sets(ours, theirs, labels, scores=scores, exclusive=False)
+
+    def confidences(
+        self, golds: Sequence[LabelsGold], predictions: Sequence[Prediction]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The probability of every label of every document, and whether the label is gold."""
+        from workbench.metrics import calibration
+
+        pairs = enumerate(zip(golds, predictions, strict=True))
+        return calibration.decisions(
+            (score, label in gold.chosen, at)
+            for at, (gold, one) in pairs
+            for label, score in label_scores(one).as_dict().items()
+        )
+
+    def temperature(
+        self, golds: Sequence[LabelsGold], predictions: Sequence[Prediction]
+    ) -> float | None:
+        from workbench.metrics.calibration import label_temperature
+
+        labels = label_scores(predictions[0]).labels if predictions else ()
+        return label_temperature(*_table(golds, predictions, labels)) if labels else None
+
+    def rescaled(self, prediction: Prediction, temperature: float) -> Prediction:
+        """Thresholds move with the probabilities, so that the decisions stay."""
+        from workbench.metrics.calibration import logit
+        from workbench.runtime.decoding import sigmoid
+        from workbench.text.fields import LabelScores, Prediction
+
+        found = label_scores(prediction)
+        scores, thresholds = (
+            tuple(map(float, sigmoid(logit(values) / temperature)))
+            for values in (found.scores, found.thresholds)
+        )
+        return Prediction((LabelScores(found.labels, scores, thresholds),), prediction.cut)
+
+    def with_thresholds(self, prediction: Prediction, thresholds: Sequence[float]) -> Prediction:
+        from workbench.text.fields import LabelScores, Prediction
+
+        found = label_scores(prediction)
+        given = LabelScores(found.labels, found.scores, tuple(map(float, thresholds)))
+        return Prediction((given,), prediction.cut)
 
     def agrees(self, gold: LabelsGold, prediction: Prediction) -> bool:
         return set(gold.chosen) == set(label_scores(prediction).chosen)

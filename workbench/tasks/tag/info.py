@@ -201,6 +201,19 @@ class TagInfo(WordTask):
             counts, span_matching.word_counts(gold, predicted, words)
         )
 
+    def confidences(
+        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of every predicted span: the mean probability of its tags, and whether it is gold."""
+        from workbench.metrics import calibration
+
+        return calibration.decisions(
+            (span.score or 0.0, _key(span) in right, at)
+            for at, (gold, one) in enumerate(zip(golds, predictions, strict=True))
+            for right in [_keys(gold.spans)]
+            for span in one.spans
+        )
+
     def agrees(self, gold: SpanGold, prediction: Prediction) -> bool:
         return _keys(gold.spans) == _keys(prediction.spans)
 

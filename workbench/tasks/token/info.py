@@ -145,6 +145,19 @@ class TokenInfo(WordTask):
         ]
         return label_counts.of_units(units, labels)
 
+    def confidences(
+        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of every token with a gold tag: the probability of its predicted tag."""
+        from workbench.metrics import calibration
+
+        return calibration.decisions(
+            (scores.get((tag.start, tag.end), 0.0), tag.label == answer, at)
+            for at, (gold, one) in enumerate(zip(golds, predictions, strict=True))
+            for scores in [{(word.start, word.end): word.score for word in one.words}]
+            for tag, answer in _pairs(gold, one)
+        )
+
     def agrees(self, gold: SpanGold, prediction: Prediction) -> bool:
         return all(tag.label == answer for tag, answer in _pairs(gold, prediction))
 

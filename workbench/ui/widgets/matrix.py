@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 from workbench.base.i18n import _
 from workbench.ui import formats, plain, theme
 
+ROWS, COLUMNS = "rows", "columns"  # what percentages are of
 COUNT, SHARE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 LEAST_CELL, MOST_CELL = 22, 56  # pixels at 100 %
 MOST_NAME = 310  # maximum length of a name, pixels at 100 %, for rows and rotated columns
@@ -81,20 +82,25 @@ class Matrix(QTableView):
         self.setFrameShape(self.Shape.NoFrame)
         self.clicked.connect(self._open)
 
-    def set_counts(self, names: Sequence[str], counts: Sequence[Sequence[int]]) -> None:
-        """`counts[gold][predicted]`, rows and columns in the order of `names`."""
+    def set_counts(
+        self, names: Sequence[str], counts: Sequence[Sequence[int]], *, unmatched: str = ""
+    ) -> None:
+        """`counts[gold][predicted]`, rows and columns in the order of `names`.
+
+        unmatched: the name for no counterpart; its row is shown as spurious, its column as missed.
+        """
         self.hovered = QModelIndex()
-        self._counts.set(names, counts)
+        self._counts.set(names, counts, unmatched)
         self._fit()
 
-    def show_shares(self, on: bool) -> None:
-        """Show percentages of the row instead of counts."""
-        self._counts.as_shares = on
+    def show_shares(self, of: str) -> None:
+        """Show percentages of the ROWS or COLUMNS; "" shows counts, shaded by row."""
+        self._counts.shares_of = of
         self.viewport().update()
 
     @property
     def as_shares(self) -> bool:
-        return self._counts.as_shares
+        return bool(self._counts.shares_of)
 
     def choose(self, row: int, column: int) -> None:
         """Make a cell current and scroll to it."""
@@ -142,7 +148,12 @@ class Matrix(QTableView):
 
     def _fit(self) -> None:
         """Names in full (up to MOST_NAME), cells as large as the space allows."""
-        names = self._counts.names
+        across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        sides = [
+            [self._counts.title(at, side) for at in range(len(self._counts.names))]
+            for side in (across, down)
+        ]
+        names = [max(pair, key=len) for pair in zip(*sides, strict=True)]
         if not names:
             return
         metrics, most = QFontMetrics(theme.font("caption")), theme.px(MOST_NAME)
@@ -184,15 +195,20 @@ class _Counts(QAbstractTableModel):
     def __init__(self, parent: Matrix):
         super().__init__(parent)
         self.names: tuple[str, ...] = ()
-        self.as_shares = False
+        self.shares_of = ""
+        self.unmatched = ""
         self.widest = "100"  # the longest number of a cell
         self._counts: tuple[Sequence[int], ...] = ()
-        self._totals: tuple[int, ...] = ()
+        self._totals: tuple[int, ...] = ()  # of rows
+        self._below: tuple[int, ...] = ()  # of columns
 
-    def set(self, names: Sequence[str], counts: Sequence[Sequence[int]]) -> None:
+    def set(
+        self, names: Sequence[str], counts: Sequence[Sequence[int]], unmatched: str = ""
+    ) -> None:
         self.beginResetModel()
-        self.names, self._counts = tuple(names), tuple(counts)
+        self.names, self._counts, self.unmatched = tuple(names), tuple(counts), unmatched
         self._totals = tuple(sum(row) or 1 for row in counts)
+        self._below = tuple(sum(column) or 1 for column in zip(*counts, strict=True))
         largest = max((max(row, default=0) for row in counts), default=0)
         self.widest = max("100", str(largest), key=len)
         self.endResetModel()
@@ -210,21 +226,31 @@ class _Counts(QAbstractTableModel):
         if role == COUNT:
             return count
         if role == SHARE:
-            return count / self._totals[index.row()]
+            of_column = self.shares_of == COLUMNS
+            return count / (self._below[index.column()] if of_column else self._totals[index.row()])
         if role == Qt.ItemDataRole.DisplayRole:
             return str(count)
         if role == Qt.ItemDataRole.ToolTipRole:
             text = _("gold {gold}, predicted {predicted}: {count}")
-            gold, predicted = self.names[index.row()], self.names[index.column()]
+            gold = self.title(index.row(), Qt.Orientation.Vertical)
+            predicted = self.title(index.column(), Qt.Orientation.Horizontal)
             return plain.tip(text.format(gold=gold, predicted=predicted, count=count))
         return None
 
+    def title(self, section: int, orientation: Qt.Orientation) -> str:
+        """The name of a row or column."""
+        name = self.names[section]
+        if not self.unmatched or name != self.unmatched:
+            return name
+        return _("spurious") if orientation == Qt.Orientation.Vertical else _("missed")
+
     def headerData(
-        self, section: int, _orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
+        name = self.title(section, orientation)
         if role == Qt.ItemDataRole.DisplayRole:
-            return self.names[section]
-        return plain.tip(self.names[section]) if role == Qt.ItemDataRole.ToolTipRole else None
+            return name
+        return plain.tip(name) if role == Qt.ItemDataRole.ToolTipRole else None
 
 
 class _Names(QHeaderView):

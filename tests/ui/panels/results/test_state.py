@@ -190,3 +190,34 @@ def test_a_prompt_run_is_described_with_its_calibration_and_prior(project):
 
     assert (result["Examples"], result["Calibration"]) == ("6, balanced", "content-free")
     assert (result["Prior of praise"], result["Prior of delay"]) == ("61.0 %", "39.0 %")
+
+
+def test_quality_follows_the_run_while_it_is_visible(state):
+    from workbench.ui.panels.results.quality_state import QualityState
+
+    quality = QualityState(state)
+    assert quality.loaded is None
+    quality.watch(True)
+
+    loaded = quality.loaded
+    assert len(loaded.evidence) == 6 and loaded.training is None
+    assert loaded.slices.score == "accuracy" and quality.label == "good"
+    assert loaded.calibrated.temperature > 0 and not loaded.calibrated.can_scale  # no model folder
+    used = [at for at, ids in enumerate(loaded.calibrated.documents) if ids]
+    quality.open_bin(used[0])
+    page, args = state.context.gone[-1]
+    assert page == "data" and args["ids"] == loaded.calibrated.documents[used[0]]
+    quality.open_wrong(2.0)
+    assert len(state.context.gone[-1][1]["ids"]) == 3  # gold "good", never predicted above 1
+
+
+def test_a_slice_is_added_by_an_expression_and_a_wrong_one_is_reported(state):
+    from workbench.ui.panels.results.quality_state import QualityState
+
+    quality = QualityState(state)
+    quality.watch(True)
+
+    quality.add_slice("number [0-4]")
+    assert "matches number [0-4]" in [one.name for one in quality.loaded.slices.rows]
+    quality.add_slice("(")
+    assert "is not a regular expression" in quality.problem

@@ -56,11 +56,9 @@ def add_baselines(state: ResultsState, chosen: Sequence[Offer]) -> None:
             state.look()
             context.note(_("{name} was started.").format(name=run.name))
 
-    for offer in chosen:
-        context.run(
-            lambda offer=offer: baselines.prepare(project, offer.baseline, offer.task, offer.layer),
-            prepared,
-        )
+    for one in chosen:
+        work = partial(baselines.prepare, project, one.baseline, one.task, one.layer)
+        context.run(work, prepared)
 
 
 def train_again(state: ResultsState) -> None:

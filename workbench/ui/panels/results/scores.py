@@ -5,6 +5,7 @@ Every score states which gold labels it was computed against: those of the run, 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtGui import QResizeEvent
@@ -22,7 +23,7 @@ from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layer_bars import LayerBars
 from workbench.ui.widgets.layout import card, column, row, scrolled
-from workbench.ui.widgets.matrix import Matrix
+from workbench.ui.widgets.matrix import COLUMNS, ROWS, Matrix
 from workbench.ui.widgets.meter import Tile
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
@@ -69,9 +70,12 @@ class ScoresView(QFrame):
         self._matrix = Matrix(_("Confusion"))
         self._matrix.opened.connect(self._open_cell)
         self._how = Segments(
-            ("counts", _("Counts")), ("rows", _("Rows")), name=_("Numbers of the matrix")
+            ("", _("Counts")),
+            (ROWS, _("Row %")),
+            (COLUMNS, _("Column %")),
+            name=_("Numbers of the matrix"),
         )
-        self._how.chosen.connect(lambda how: self._matrix.show_shares(how == "rows"))
+        self._how.chosen.connect(self._matrix.show_shares)
         self._matrix_hint = words(
             _("Rows: current gold. Columns: predicted."),
             "caption",
@@ -156,6 +160,8 @@ class ScoresView(QFrame):
         mode = head.ResizeMode
         known = any(self._interval(one) for one in self._labels.rows())
         self._labels.setColumnHidden(INTERVAL_COLUMN, not bars or not known)
+        has_area = any(self._area(one) is not None for one in self._labels.rows())
+        self._labels.setColumnHidden(AREA_COLUMN, not has_area or room < theme.px(460))
         for index, width in enumerate(NUMBER_COLUMNS, 1):
             head.setSectionResizeMode(index, mode.Stretch if bars else mode.Interactive)
             if not bars:
@@ -236,12 +242,7 @@ class ScoresView(QFrame):
                 hint=BOOTSTRAP,
             ),
             *(
-                Column(
-                    title,
-                    lambda one, outcome=outcome: formats.count(one.outcomes[outcome]),
-                    72,
-                    right=True,
-                )
+                Column(title, partial(_outcome, outcome), 72, right=True)
                 for outcome, title in OUTCOMES.items()
             ),
         )
@@ -292,8 +293,8 @@ class ScoresView(QFrame):
         self._tiles(found)
         for part in self._of_today:
             part.setVisible(found.results.today is not None and bool(found.results.today.n))
-        by_label, matrix = self._of_today
-        matrix.setVisible(by_label.isVisibleTo(self._whole) and found.results.matrix is not None)
+        by_label, confusion = self._of_today
+        confusion.setVisible(by_label.isVisibleTo(self._whole) and found.results.matrix is not None)
         self._show_by_label()
         self._scores.set_rows(state.score_rows())
         self._scores.fit_height(MOST_SCORES)
@@ -304,7 +305,8 @@ class ScoresView(QFrame):
         self._show_layers()
         self._arrange()
         if found.results.matrix is not None:
-            self._matrix.set_counts(found.results.matrix.labels, found.results.matrix.cells)
+            matrix = found.results.matrix
+            self._matrix.set_counts(matrix.labels, matrix.cells, unmatched=matrix.unmatched)
 
     def _show_by_label(self) -> None:
         state = self._state
@@ -314,8 +316,6 @@ class ScoresView(QFrame):
         self._labels.set_rows(rows)
         ranked = any(row.average_precision is not None for row in rows)
         self._labels.setColumnHidden(RANKING_COLUMN, not ranked)
-        has_area = any(self._area(row) is not None for row in rows)
-        self._labels.setColumnHidden(AREA_COLUMN, not has_area)
         self._labels.fit_height(MANY_ROWS)
         self._split.setVisible("test" in state.splits_shown)
         self._split.set(split)
@@ -377,6 +377,10 @@ class ScoresView(QFrame):
     def _open_cell(self, gold: int, predicted: int) -> None:
         if (matrix := self._state.matrix) is not None:
             self._state.open_cell(matrix.labels[gold], matrix.labels[predicted])
+
+
+def _outcome(name: str, row: SpanRow) -> str:
+    return formats.count(row.outcomes[name])
 
 
 def _pair(row: ScoreRow | SpanRow) -> tuple[float, float] | None:

@@ -324,6 +324,11 @@ class ResultsState(State):
 
     # ---------------------------------------------------------------- actions
 
+    def reload(self) -> None:
+        """Read the selected run again: its stored predictions have changed."""
+        self._stale = True
+        self.look()
+
     def show_test(self) -> None:
         """Score on test; each view is counted."""
         run = self.run

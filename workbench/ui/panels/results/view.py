@@ -24,6 +24,7 @@ from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.formats import size, when_iso
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.results.comparison import ComparisonView
+from workbench.ui.panels.results.quality import QualityView
 from workbench.ui.panels.results.scores import ScoresView
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.panels.results.tabs import ErrorsView, FilesView, SettingsView
@@ -56,7 +57,7 @@ ICONS = {
 }
 NARROW_LIST = 260  # minimum width of the run list in pixels
 NONE, ONE, TWO = range(3)  # number of runs shown on the right side
-TABS = (N_("Scores"), N_("Errors"), N_("Settings"), N_("Files"))
+TABS = (N_("Scores"), N_("Errors"), N_("Quality"), N_("Settings"), N_("Files"))
 
 
 class _Part(Protocol):
@@ -217,7 +218,7 @@ class ResultsView(WatchingView):
         self._tabs.setDrawBase(False)
         self._tabs.setExpanding(False)
         self._tabs.setAccessibleName(_("Parts of the run"))
-        kinds = (ScoresView, ErrorsView, SettingsView, FilesView)
+        kinds = (ScoresView, ErrorsView, QualityView, SettingsView, FilesView)
         make = [lambda kind=kind: kind(state) for kind in kinds]
         self._pages = LaterStack(*make, made=self._fill_tab)
         for name in TABS:

@@ -1,0 +1,92 @@
+"""Temperature and thresholds of a run: in its description and in its stored predictions."""
+
+import json
+
+import numpy as np
+import pytest
+
+from workbench.operations import calibration, predict, quality, results, run_folders
+from workbench.runtime.decoding import softmax
+from workbench.storage import runs
+from workbench.tasks import spec as tasks
+from workbench.text.fields import LabelScores, Prediction
+
+
+@pytest.fixture
+def described(project, trained):
+    """The run with a model folder."""
+    folder = run_folders.model(project, trained.id)
+    folder.mkdir(parents=True, exist_ok=True)
+    raw = {"task": "classify", "labels": ["praise", "complaint"], "max_length": 8}
+    (folder / "glossbench.json").write_text(json.dumps(raw))
+    return trained
+
+
+def scores(project, run):
+    given = quality.evidence(project, results.run(project, run.id), "dev")
+    return np.array([one.classes.scores for one in given.predictions])
+
+
+def test_a_temperature_rescales_stored_predictions_and_is_kept_with_the_model(project, described):
+    before, labels = scores(project, described), results.results(project, described.id).today
+
+    calibration.set_temperature(project, described.id, 2.0)
+
+    assert scores(project, described) == pytest.approx(softmax(np.log(before) / 2.0))
+    assert calibration.temperature(project, described) == 2.0
+    assert results.results(project, described.id).today.scores == labels.scores
+    raw = json.loads((run_folders.model(project, described.id) / "glossbench.json").read_text())
+    assert raw["decoder"] == {"temperature": 2.0} and raw["max_length"] == 8
+    calibration.set_temperature(project, described.id, 1.0)
+    assert scores(project, described) == pytest.approx(before)
+
+
+def test_what_is_decoded_with_the_temperature_equals_what_was_rescaled():
+    info = tasks.info("classify")
+    from workbench.runtime.inputs import Prepared
+    from workbench.text.document import Document
+
+    prepared = Prepared([Document("d", (("text", "x"),))], [], np.arange(1), np.zeros(1, bool))
+    logits = [{"logits": np.array([2.0, -1.0, 0.5])}]
+    plain, scaled = (
+        info.decode(logits, prepared, "abc", decoder)[0] for decoder in ({}, {"temperature": 1.6})
+    )
+
+    again = info.rescaled(plain, 1.6)
+    assert again.classes.scores == pytest.approx(scaled.classes.scores)
+
+
+def test_thresholds_move_with_the_temperature_so_that_labels_stay():
+    info = tasks.info("multilabel")
+    one = Prediction((LabelScores(("a", "b"), (0.7, 0.2), (0.6, 0.3)),))
+
+    found = info.rescaled(one, 3.0).get(LabelScores)
+
+    assert found.chosen == ("a",)
+    assert found.scores[0] == pytest.approx(1 / (1 + (0.3 / 0.7) ** (1 / 3)))
+    assert info.with_thresholds(one, (0.8, 0.1)).get(LabelScores).chosen == ("b",)
+
+
+def test_reliability_names_the_documents_of_each_bin(project, described):
+    run = results.run(project, described.id)
+    given = quality.evidence(project, run, "dev")
+
+    found = quality.calibrated(given, given, 1.0, can_scale=True)
+
+    assert int(found.before.count.sum()) == len(given) == 4
+    assert sorted(id for ids in found.documents for id in ids) == sorted(
+        document.id for document in given.documents
+    )
+    assert found.can_scale and not found.in_use
+
+
+def test_curves_of_labels_and_the_wrong_decisions_at_a_threshold(project, described):
+    given = quality.evidence(project, results.run(project, described.id), "dev")
+
+    curves = {one.label: one for one in quality.label_curves(given)}
+
+    assert set(curves) == {"praise", "complaint"}
+    assert curves["praise"].roc.area is not None and curves["praise"].threshold is None
+    assert len(quality.wrong_at(given, "praise", 2.0)) == 2  # both documents with praise are missed
+    stored = predict.stored(project, described, given.documents)
+    assert len(stored) == len(runs.prediction_rows(project.db, described.id))

@@ -1,0 +1,50 @@
+import pytest
+
+from workbench.base.errors import SpecError
+from workbench.operations.quality import Evidence
+from workbench.operations.slices import slices
+from workbench.tasks import spec as tasks
+from workbench.tasks.classify.info import ClassGold
+from workbench.text.document import Document
+from workbench.text.fields import ClassScores, Prediction
+
+
+def evidence(n=80):
+    """Every text with "refund" is answered wrongly, all others are right."""
+    documents = tuple(
+        Document(
+            f"d{at}",
+            (("text", "a refund, please" if at % 4 == 0 else "a kind driver helped me"),),
+            meta={"source": "letter" if at % 2 else "app"},
+            id=at,
+        )
+        for at in range(n)
+    )
+    golds = tuple(ClassGold("AB"[at % 2]) for at in range(n))
+    right = {"A": (0.9, 0.1), "B": (0.1, 0.9)}
+    predictions = tuple(
+        Prediction((ClassScores(("A", "B"), right["BA"[at % 2] if at % 4 == 0 else "AB"[at % 2]]),))
+        for at in range(n)
+    )
+    return Evidence(tasks.info("classify"), "dev", ("A", "B"), documents, golds, predictions)
+
+
+def test_the_worst_slice_is_found_and_marked_after_correction():
+    found = slices(evidence(), ("refund",))
+
+    first = found.rows[0]
+    assert found.score == "accuracy" and found.whole == 0.75
+    assert first.name in ("matches refund", "fewer than 5 words") and first.is_low
+    assert first.score.value == 0.0 and first.documents == tuple(range(0, 80, 4))
+    names = {row.name: row for row in found.rows}
+    assert {"source: app", "source: letter", "label: A", "label: B"} <= set(names)
+    assert names["label: B"].score.value == 1.0 and not names["label: B"].is_low
+
+
+def test_a_pattern_that_is_not_valid_is_reported():
+    with pytest.raises(SpecError, match="is not a regular expression"):
+        slices(evidence(), ("(",))
+
+
+def test_no_documents_have_no_slices():
+    assert slices(evidence(0)) is None

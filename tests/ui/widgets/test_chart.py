@@ -1,0 +1,62 @@
+import csv
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+
+from workbench.ui.widgets.chart import Axis, Chart, Series, ticks
+
+
+@pytest.fixture
+def chart(qtbot):
+    chart = Chart("Curve", Axis("recall", 0.0, 1.0), Axis("precision", 0.0, 1.0))
+    qtbot.addWidget(chart)
+    chart.resize(400, 300)
+    chart.set_series((Series("A", (0.0, 0.5, 1.0), (1.0, 0.8, 0.2), notes=("x", "y", "z")),))
+    chart.show()
+    return chart
+
+
+def test_a_click_on_a_point_opens_it_and_one_beside_does_nothing(chart, qtbot):
+    opened = []
+    chart.opened.connect(lambda *point: opened.append(point))
+    at = chart._place(chart._area(chart.rect().toRectF()), 0.5, 0.8).toPoint()
+
+    qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=at)
+    qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(399, 299))
+
+    assert opened == [(0, 1)]
+    assert chart.told(0, 1) == "A · recall 0.5 · precision 0.8 · y"
+
+
+def test_arrows_move_along_the_curve_and_enter_opens(chart, qtbot):
+    moved, opened = [], []
+    chart.moved.connect(lambda *point: moved.append(point))
+    chart.opened.connect(lambda *point: opened.append(point))
+
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Return):
+        qtbot.keyClick(chart, key)
+
+    assert moved == [(0, 1), (0, 2), (0, 2)] and opened == [(0, 2)]
+
+
+def test_the_picture_is_saved_as_png_and_svg_and_the_numbers_as_csv(chart, tmp_path):
+    for name in ("a.png", "a.svg"):
+        chart.save_picture(tmp_path / name)
+    chart.save_numbers(tmp_path / "a.csv")
+
+    assert (tmp_path / "a.png").read_bytes()[1:4] == b"PNG"
+    assert "<polyline" in (tmp_path / "a.svg").read_text()
+    rows = [*csv.reader((tmp_path / "a.csv").read_text().splitlines())]
+    assert rows[0] == ["curve", "x", "y", "note"] and rows[2] == ["A", "0.5", "0.8", "y"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1.0]), (0, 36, [0, 10, 20, 30]), (1.2, 2.8, None)],
+)
+def test_scales_have_few_round_numbers(low, high, expected):
+    found = ticks(low, high)
+
+    assert 2 <= len(found) <= 7 and low <= found[0] and found[-1] <= high + 1e-9
+    if expected is not None:
+        assert found == pytest.approx(expected)

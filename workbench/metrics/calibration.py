@@ -1,0 +1,110 @@
+"""Calibration of probabilities: reliability, expected calibration error, temperature.
+
+Source: Guo, Pleiss, Sun and Weinberger 2017, On Calibration of Modern Neural Networks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+BINS = 10
+COLDEST, HOTTEST = 0.05, 20.0  # range of temperatures
+STEPS = 60  # of the search: an interval of log T shrinks to 1e-12 of its size
+TINY = 1e-12  # least probability, so that its logarithm is finite
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Bins of equal width by confidence.
+
+    count int (B,); confidence, correct float (B,): means, NaN in empty bins. error: expected
+    calibration error, the mean of |correct − confidence| weighted by count. members: bin of each
+    item, int (M,).
+    """
+
+    count: np.ndarray
+    confidence: np.ndarray = field(repr=False)
+    correct: np.ndarray = field(repr=False)
+    members: np.ndarray = field(repr=False)
+    error: float
+
+
+def reliability(confidence: np.ndarray, correct: np.ndarray, bins: int = BINS) -> Reliability:
+    """confidence float (M,) in [0, 1], correct bool (M,); edges belong to the lower bin."""
+    members = np.clip(np.ceil(confidence * bins).astype(np.int64) - 1, 0, bins - 1)
+    count = np.bincount(members, minlength=bins)
+    with np.errstate(invalid="ignore"):
+        mean = np.bincount(members, confidence, bins) / count
+        share = np.bincount(members, correct.astype(np.float64), bins) / count
+    gaps = np.where(count > 0, np.abs(share - mean), 0.0)
+    error = float((gaps * count).sum() / max(1, count.sum()))
+    return Reliability(count, mean, share, members, error)
+
+
+def decisions(
+    rows: Iterable[tuple[float, bool, int]],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Confidence float (M,), whether it was right bool (M,), document int (M,), from rows."""
+    confidence, correct, documents = tuple(zip(*rows, strict=True)) or ((), (), ())
+    return np.array(confidence, float), np.array(correct, bool), np.array(documents, np.int64)
+
+
+def log_probabilities(scores: ArrayLike) -> np.ndarray:
+    """The logarithms, which serve as logits: softmax undoes additive constants."""
+    found: np.ndarray = np.log(np.maximum(np.asarray(scores, float), TINY))
+    return found
+
+
+def class_temperature(probabilities: ArrayLike, gold: ArrayLike) -> float:
+    """The temperature with the least negative log-likelihood of gold.
+
+    probabilities (N, L) at temperature 1, gold int (N,).
+    """
+    logits, right = log_probabilities(probabilities), np.asarray(gold)
+    rows = np.arange(len(right))
+
+    def loss(temperature: float) -> float:
+        scaled = logits / temperature
+        highest = scaled.max(axis=1, keepdims=True)
+        normal = np.log(np.exp(scaled - highest).sum(axis=1)) + highest[:, 0]
+        return float((normal - scaled[rows, right]).mean())
+
+    return _least(loss)
+
+
+def label_temperature(probabilities: np.ndarray, relevant: np.ndarray) -> float:
+    """As `class_temperature` for independent labels: both (N, L), relevant bool."""
+    logits = logit(probabilities)
+    sign = np.where(relevant, -1.0, 1.0)
+
+    def loss(temperature: float) -> float:
+        return float(np.logaddexp(0.0, sign * logits / temperature).mean())
+
+    return _least(loss)
+
+
+def logit(probabilities: ArrayLike) -> np.ndarray:
+    """The inverse of the sigmoid; probabilities are limited to [TINY, 1 − TINY]."""
+    limited = np.clip(np.asarray(probabilities, float), TINY, 1 - TINY)
+    found: np.ndarray = np.log(limited) - np.log1p(-limited)
+    return found
+
+
+def _least(loss: Callable[[float], float]) -> float:
+    """The minimum of a function of the temperature by golden section search over its logarithm.
+
+    The loss is convex in 1 / T, so that it has one minimum over log T.
+    """
+    ratio = (np.sqrt(5.0) - 1) / 2
+    low, high = np.log(COLDEST), np.log(HOTTEST)
+    for _step in range(STEPS):
+        left, right = high - ratio * (high - low), low + ratio * (high - low)
+        if loss(np.exp(left)) <= loss(np.exp(right)):
+            high = right
+        else:
+            low = left
+    return float(np.exp((low + high) / 2))

@@ -1,0 +1,80 @@
+"""What a training reported at each step, read from the events in the run's folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import paths
+from workbench.jobs import steps
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+
+Points = tuple[tuple[int, ...], tuple[float, ...]]  # steps and values
+
+
+@dataclass(frozen=True)
+class TrainingCurves:
+    """loss: sum of all parts; learning_rate, gradient_norm: empty if they were not recorded.
+
+    scores: name → values on dev. best: step of the kept checkpoint, None without one.
+    """
+
+    loss: Points = ((), ())
+    learning_rate: Points = ((), ())
+    gradient_norm: Points = ((), ())
+    scores: Mapping[str, Points] = field(default_factory=dict)
+    best: int | None = None
+
+
+def training_curves(project: Project, run_id: int) -> TrainingCurves | None:
+    """None if the run has no events of a training. Run it in a thread: the file may be long."""
+    reader = _Reader()
+    try:
+        path = paths.run_folder(project.path, run_id) / "events.jsonl"
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                if line.endswith("\n"):
+                    reader.take(json.loads(line).get("payload") or {})
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return reader.curves() if reader.loss else None
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.loss: list[tuple[int, float]] = []
+        self.series: dict[str, list[tuple[int, float]]] = {name: [] for name in steps.SERIES}
+        self.scores: dict[str, list[tuple[int, float]]] = {}
+        self.best: int | None = None
+
+    def take(self, payload: Mapping[str, Any]) -> None:
+        kind = payload.get("kind")
+        if kind == "step":
+            numbers, losses = steps.curves(payload)
+            sums = [sum(values) for values in zip(*losses.values(), strict=True)]
+            self.loss += zip(numbers, sums, strict=True)
+            for name, pairs in self.series.items():
+                values = steps.series(payload, name)
+                own = payload.get(name)
+                if values:
+                    pairs += zip(numbers, values, strict=True)
+                elif own is not None:  # earlier versions sent only the last of several
+                    pairs.append((payload["step"], own))
+        elif kind == "evaluated" and payload.get("split", "dev") == "dev":
+            for name, value in payload["scores"].items():
+                self.scores.setdefault(name, []).append((payload["step"], value))
+        elif kind == "saved":
+            self.best = payload["step"]
+
+    def curves(self) -> TrainingCurves:
+        scores = {name: _points(pairs) for name, pairs in self.scores.items()}
+        rate, norm = (_points(self.series[name]) for name in steps.SERIES)
+        return TrainingCurves(_points(self.loss), rate, norm, scores, self.best)
+
+
+def _points(pairs: list[tuple[int, float]]) -> Points:
+    return tuple(step for step, _value in pairs), tuple(value for _step, value in pairs)

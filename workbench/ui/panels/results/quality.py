@@ -1,0 +1,397 @@
+"""Quality of a run: slices, reliability, curves over thresholds, and its training."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QLineEdit, QVBoxLayout
+from shiboken6 import isValid
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui import formats, plain, theme
+from workbench.ui.formats import points
+from workbench.ui.panels.results.quality_state import QualityState
+from workbench.ui.panels.results.scores import SPLITS, interval_text
+from workbench.ui.panels.results.state import ResultsState
+from workbench.ui.panels.results.training_card import TrainingCard
+from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.chart import CIRCLE, SQUARE, Axis, Bar, Chart, Series, save_menu
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.layout import card, column, row, scrolled
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.metrics.curves import Curve
+    from workbench.metrics.slices import SliceScore
+    from workbench.operations.quality import Calibrated
+
+WIDE = 900  # pixels at 100 % from which cards are in two columns
+UNIT = {"low": 0.0, "high": 1.0}
+
+
+class QualityView(QFrame):
+    def __init__(self, page: ResultsState):
+        super().__init__()
+        self.state = state = QualityState(page)
+        self._split = Segments(*SPLITS.items(), name=_("Measured on"))
+        self._split.chosen.connect(state.show_split)
+        self._cards = (
+            SlicesCard(state),
+            ReliabilityCard(state),
+            CurvesCard(state),
+            TrainingCard(state),
+        )
+        body = QFrame()
+        self._grid = QGridLayout(body)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(12)
+        self._columns = 0
+        self._head = row(words(_("Measured on"), "small", "muted"), self._split, None)
+        self._whole = scrolled(body)
+        self._none = EmptyState(
+            "chart-column", _("No predictions"), _("This run has no predictions on this split.")
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self._head)
+        layout.addWidget(self._whole, 1)
+        layout.addWidget(self._none, 1)
+        page.listen(state.changed, self._changed)  # dropped when the page is closed
+        self._arrange()
+
+    def render_part(self, _fields: frozenset[str]) -> None:
+        self.state.follow()
+        self._changed(frozenset())
+
+    def _changed(self, _fields: frozenset[str]) -> None:
+        if not isValid(self):
+            return
+        state = self.state
+        loaded = state.loaded
+        self._head.setVisible("test" in state.page.splits_shown)
+        self._split.set(state.split)
+        ready = loaded is not None and len(loaded.evidence) > 0
+        self._whole.setVisible(ready)
+        self._none.setVisible(loaded is not None and not ready)
+        if ready:
+            for part in self._cards:
+                part.show_state()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.state.watch(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self.state.watch(False)
+        super().hideEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._arrange()
+        super().resizeEvent(event)
+
+    def _arrange(self) -> None:
+        columns = 2 if self.width() > theme.px(WIDE) else 1
+        if columns == self._columns:
+            return
+        self._columns = columns
+        for number, part in enumerate(self._cards):
+            self._grid.addWidget(part, number // columns, number % columns)
+        for number in range(2):
+            self._grid.setColumnStretch(number, int(number < columns))
+
+
+class SlicesCard(QFrame):
+    """Scores on parts of the documents, those that differ most first."""
+
+    def __init__(self, state: QualityState):
+        super().__init__()
+        self._state = state
+        columns = (
+            Column(
+                _("Slice"),
+                lambda one: one.name,
+                tip=lambda one: one.name,
+                icon=lambda one: ("triangle-alert", "warn") if one.is_low else None,
+                sort=lambda one: one.name,
+            ),
+            Column(
+                _("n"),
+                lambda one: formats.count(one.score.n),
+                46,
+                right=True,
+                sort=lambda one: one.score.n,
+            ),
+            Column(
+                _("Score"),
+                lambda one: points(one.score.value),
+                66,
+                right=True,
+                sort=lambda one: one.score.value,
+            ),
+            Column(
+                _("95 %"),
+                lambda one: interval_text(_pair(one.score)),
+                108,
+                right=True,
+                hint=_("95 % interval: bootstrap over the documents of the slice"),
+            ),
+            Column(
+                _("p"),
+                lambda one: formats.decimal(one.score.p, 3),
+                56,
+                right=True,
+                hint=_(
+                    "Permutation test: how often a random subset of this size differs as much "
+                    "from all documents"
+                ),
+                sort=lambda one: one.score.p,
+            ),
+        )
+        self.table = Table(columns, name=_("Slices"), key=lambda one: one.name, sortable=True)
+        self.table.opened.connect(state.open_slice)
+        self._note = words("", "caption", "muted")
+        self._caution = words("", "caption", "muted", wrap=True)
+        self._pattern = QLineEdit()
+        self._pattern.setPlaceholderText(_("Regular expression, for example refund|fine"))
+        self._pattern.setAccessibleName(_("Regular expression of a new slice"))
+        self._pattern.returnPressed.connect(self._add)
+        add = Button(_("Add slice"), "plus", small=True, on=self._add)
+        self._problem = Callout("", "warn")
+        head = row(words(_("Slices"), weight=600), self._note, None)
+        inner = card(
+            head,
+            (self.table, 1),
+            self._caution,
+            row((self._pattern, 1), add),
+            self._problem,
+        )
+        _fill(self, inner)
+
+    def _add(self) -> None:
+        self._state.add_slice(self._pattern.text())
+        self._pattern.clear()
+
+    def show_state(self) -> None:
+        loaded = self._state.loaded
+        found = loaded.slices if loaded is not None else None
+        self.setVisible(found is not None)
+        self._problem.set(self._state.problem, "warn")
+        if found is None:
+            return
+        told = ngettext(
+            "{score}, lowest p first; all {n:,} document: {value}",
+            "{score}, lowest p first; all {n:,} documents: {value}",
+            found.n,
+        )
+        score = self._state.score_title()
+        self._note.setText(told.format(score=score, n=found.n, value=points(found.whole)))
+        self.table.set_rows(found.rows)
+        self.table.fit_height(8)
+        count = len(found.rows)
+        caution = ngettext(
+            "{n} slice was tested. Marked: below the whole with p < 0.05 after Holm correction.",
+            "{n} slices were tested, so about {expected} have p below 0.05 by chance. Marked: "
+            "below the whole with p < 0.05 after Holm correction.",
+            count,
+        )
+        self._caution.setText(caution.format(n=count, expected=formats.decimal(count / 20, 1)))
+
+
+class ReliabilityCard(QFrame):
+    """Confidence and share of correct decisions, before and after temperature scaling."""
+
+    def __init__(self, state: QualityState):
+        super().__init__()
+        self._state = state
+        self.chart = Chart(
+            _("Reliability"),
+            Axis(_("confidence; grey: share of decisions"), **UNIT),
+            Axis(_("share correct"), **UNIT),
+            diagonal=True,
+        )
+        self._bins: tuple[tuple[int, ...], ...] = ((), ())  # bin of each point of both curves
+        self.chart.opened.connect(lambda series, at: state.open_bin(self._bins[series][at]))
+        self._before, self._after = words("", "small"), words("", "small")
+        self._temperature = words("", "small")
+        self._told = words("", "caption", "muted", wrap=True)
+        self._use = Button(_("Use temperature"), small=True, on=self._toggle)
+        side = column(self._before, self._after, self._temperature, self._told, self._use, None)
+        side.setFixedWidth(theme.px(150))
+        head = row(words(_("Reliability"), weight=600), None, save_menu(self.chart, "reliability"))
+        _fill(self, card(head, (row((self.chart, 1), side), 1)))
+
+    def _toggle(self) -> None:
+        found = self._state.loaded.calibrated if self._state.loaded is not None else None
+        if found is not None:
+            self._state.use_temperature(not found.in_use)
+
+    def show_state(self) -> None:
+        loaded = self._state.loaded
+        found = loaded.calibrated if loaded is not None else None
+        self.setVisible(found is not None)
+        if found is None:
+            return
+        shown = found.before if found.after is None else found.after
+        series, bins = [], []
+        for name, one, tone, dashed, mark in (
+            (_("before"), found.before, "warn", True, SQUARE),
+            (_("after"), found.after, "accent", False, CIRCLE),
+        ):
+            if one is None:
+                continue
+            used = [at for at, count in enumerate(one.count) if count]
+            xs = tuple(float(one.confidence[at]) for at in used)
+            ys = tuple(float(one.correct[at]) for at in used)
+            notes = tuple(_("{n:,} decisions").format(n=int(one.count[at])) for at in used)
+            series.append(Series(name, xs, ys, tone, dashed, mark, notes))
+            bins.append(tuple(used))
+        self._bins = tuple(bins)
+        width, every = 1 / len(shown.count), max(1, int(shown.count.sum()))
+        bars = [Bar(at * width, width, int(count) / every) for at, count in enumerate(shown.count)]
+        self.chart.set_series(series, bars)
+        self._tell(found)
+
+    def _tell(self, found: Calibrated) -> None:
+        error = _("■ before: ECE {value}") if found.after is not None else _("ECE {value}")
+        self._before.setText(error.format(value=points(found.before.error)))
+        plain.set_tip(
+            self._before,
+            _(
+                "Expected calibration error: mean difference of confidence and share correct over "
+                "ten bins, weighted by their number (Guo et al. 2017)"
+            ),
+        )
+        after, has = found.after, found.after is not None
+        for part in (self._after, self._temperature):
+            part.setVisible(has)
+        if after is not None:
+            self._after.setText(_("● after: ECE {value}").format(value=points(after.error)))
+            told = _("Temperature {value}")
+            self._temperature.setText(told.format(value=formats.decimal(found.temperature, 2)))
+        self._use.setVisible(found.can_scale)
+        self._use.setEnabled(not self._state.project.read_only)
+        self._use.set_text(_("Stop using it") if found.in_use else _("Use temperature"))
+        text = _("Fitted on dev. Predictions keep their labels.")
+        if found.in_use:
+            text = _("Used in predictions and export. Labels do not change.")
+        self._told.setText(text if has else "")
+
+
+class CurvesCard(QFrame):
+    """Precision–recall or ROC of one label; thresholds of labels that are decided by one."""
+
+    def __init__(self, state: QualityState):
+        super().__init__()
+        self._state = state
+        self._kind = Segments(("pr", _("PR")), ("roc", _("ROC")), name=_("Curve"))
+        self._kind.chosen.connect(lambda _kind: self.show_state())
+        self._label = QComboBox()
+        self._label.setAccessibleName(_("Label of the curve"))
+        self._label.textActivated.connect(state.choose_label)
+        self.pr = Chart(
+            _("Precision and recall"), Axis(_("recall"), **UNIT), Axis(_("precision"), **UNIT)
+        )
+        self.roc = Chart(
+            _("ROC curve"),
+            Axis(_("false positive rate"), **UNIT),
+            Axis(_("true positive rate"), **UNIT),
+            diagonal=True,
+        )
+        self.pr.opened.connect(lambda _series, at: self._open(at))
+        self.roc.opened.connect(lambda _series, at: self._open(at))
+        self._told = words("", "caption", "muted", wrap=True)
+        self._set = Button(_("Use this threshold"), small=True, on=self._use)
+        self._best = Button(_("Set all to best F1"), "", "quiet", small=True, on=state.set_best)
+        self._marked = 0  # chosen point
+        for chart in (self.pr, self.roc):
+            chart.moved.connect(lambda _series, at: self._mark(at))
+        head = row(
+            words(_("Curves"), weight=600),
+            self._label,
+            self._kind,
+            None,
+            self._best,
+            save_menu(self.pr, "precision-recall"),
+        )
+        _fill(self, card(head, (self.pr, 1), (self.roc, 1), row((self._told, 1), self._set)))
+
+    def _curve(self) -> Curve | None:
+        found = self._state.curve
+        if found is None:
+            return None
+        is_roc = self._kind.value() == "roc" and found.roc is not None
+        return found.roc if is_roc else found.precision_recall
+
+    def _open(self, at: int) -> None:
+        """A click marks a point; a second click on it opens the wrong decisions."""
+        curve = self._curve()
+        if curve is None:
+            return
+        if at == self._marked:
+            self._state.open_wrong(float(curve.thresholds[at]))
+        self._mark(at)
+
+    def _mark(self, at: int) -> None:
+        self._marked = at
+        curve = self._curve()
+        if curve is None or not len(curve):
+            return
+        is_roc = self._kind.value() == "roc"
+        chart = self.roc if is_roc else self.pr
+        chart.choose(0, at, guides=True)
+        told = _("Threshold {value}. Click the point again to open its wrong decisions.")
+        self._told.setText(told.format(value=formats.significant(float(curve.thresholds[at]), 3)))
+
+    def _use(self) -> None:
+        found, curve = self._state.curve, self._curve()
+        if found is not None and curve is not None and len(curve):
+            value = min(max(float(curve.thresholds[self._marked]), 0.0), 1.0)
+            self._state.set_threshold(found.label, value)
+
+    def show_state(self) -> None:
+        state = self._state
+        loaded = state.loaded
+        found = state.curve
+        self.setVisible(loaded is not None and found is not None)
+        if loaded is None or found is None:
+            return
+        labels = [one.label for one in loaded.curves]
+        if [self._label.itemText(at) for at in range(self._label.count())] != labels:
+            self._label.clear()
+            self._label.addItems(labels)
+        self._label.setCurrentText(state.label)
+        self._kind.setVisible(found.roc is not None)
+        is_roc = self._kind.value() == "roc" and found.roc is not None
+        self.pr.setVisible(not is_roc)
+        self.roc.setVisible(is_roc)
+        for chart, curve in ((self.pr, found.precision_recall), (self.roc, found.roc)):
+            if curve is not None:
+                notes = tuple(
+                    _("threshold {value}").format(value=formats.significant(float(one), 3))
+                    for one in curve.thresholds
+                )
+                xs, ys = tuple(map(float, curve.x)), tuple(map(float, curve.y))
+                chart.set_series((Series(found.label, xs, ys, notes=notes),))
+        decides = found.threshold is not None
+        self._set.setVisible(decides)
+        self._best.setVisible(decides)
+        curve = self._curve()
+        if curve is not None and len(curve):
+            self._mark(curve.nearest(0.5 if found.threshold is None else found.threshold))
+        area = points(curve.area if curve is not None else None)
+        name = _("area {value}") if is_roc else _("average precision {value}")
+        self._told.setText(f"{name.format(value=area)} · {self._told.text()}")
+
+
+def _pair(score: SliceScore) -> tuple[float, float] | None:
+    return None if score.low is None or score.high is None else (score.low, score.high)
+
+
+def _fill(frame: QFrame, inner: QFrame) -> None:
+    layout = QVBoxLayout(frame)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.addWidget(inner)

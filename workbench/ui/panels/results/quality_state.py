@@ -1,0 +1,237 @@
+"""State of the Quality part: calibration, curves, training and slices of the selected run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.operations import calibration, quality, results, run_folders
+from workbench.operations.slices import Slice, Slices, slices
+from workbench.operations.training_curves import TrainingCurves, training_curves
+from workbench.tasks import spec as tasks
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.operations.quality import Calibrated, LabelCurves
+    from workbench.ui.panels.results.state import ResultsState
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Everything that the part shows of one run and split.
+
+    evidence stays for slices that are added; training: of the run and of those drawn over it.
+    """
+
+    split: str
+    score: str
+    evidence: quality.Evidence
+    calibrated: Calibrated | None
+    curves: tuple[LabelCurves, ...]
+    training: TrainingCurves | None
+    slices: Slices | None = None
+    others: dict[str, TrainingCurves] = field(default_factory=dict)
+
+
+class QualityState(State):
+    """Follows the selected run of the page while its part is visible."""
+
+    def __init__(self, page: ResultsState) -> None:
+        super().__init__()
+        self.page, self.project, self.context = page, page.project, page.context
+        self.loaded: Loaded | None = None
+        self.split = "dev"
+        self.label = ""  # of the shown curve
+        self.patterns: tuple[str, ...] = ()
+        self.problem = ""
+        self.overlaid: tuple[int, ...] = ()  # further runs of the training chart
+        self._on = False
+        self._shown: object = None  # the details that `loaded` was computed with
+
+    def watch(self, on: bool) -> None:
+        self._on = on
+        if on:
+            self.follow()
+
+    def follow(self) -> None:
+        """Load the selected run again if it or its gold labels have changed."""
+        details = self.page.details
+        if not self._on or details is None or details is self._shown:
+            return
+        if self.split not in self.page.splits_shown:
+            self.split = "dev"
+        self._shown = details
+        self.load()
+
+    def show_split(self, split: str) -> None:
+        if split != self.split:
+            self.update(split=split)
+            self.load()
+
+    def load(self) -> None:
+        run = self.page.run
+        if run is None:
+            self.update(loaded=None)
+            return
+        project, split, overlaid, patterns = self.project, self.split, self.overlaid, self.patterns
+
+        def work() -> tuple[Loaded, str]:
+            return _loaded(project, run, split, overlaid, patterns)
+
+        self._run(work, self._take)
+
+    def _take(self, found: tuple[Loaded, str]) -> None:
+        loaded, problem = found
+        labels = [one.label for one in loaded.curves]
+        label = self.label if self.label in labels else next(iter(labels), "")
+        self.update(loaded=loaded, label=label, problem=problem)
+
+    def _run(self, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
+        run = self.page.run
+
+        def taken(found: Any) -> None:
+            if run is not None and self.page.run is not None and run.id == self.page.run.id:
+                done(found)
+
+        self.context.run(work, taken, lambda error: self.update(problem=str(error)))
+
+    # ---------------------------------------------------------------- shown values
+
+    @property
+    def curve(self) -> LabelCurves | None:
+        """The curves of the chosen label."""
+        found = self.loaded.curves if self.loaded is not None else ()
+        return next((one for one in found if one.label == self.label), None)
+
+    def score_title(self) -> str:
+        found = self.loaded.slices if self.loaded is not None else None
+        return tasks.score_title(found.score) if found is not None else ""
+
+    def others(self) -> tuple[tuple[int, str], ...]:
+        """(id, name) of the runs whose training can be drawn over this one."""
+        return tuple((run.id, run.name) for run in self.page.others() if run.kind == "train")
+
+    # ---------------------------------------------------------------- actions
+
+    def choose_label(self, label: str) -> None:
+        self.update(label=label)
+
+    def add_slice(self, pattern: str) -> None:
+        """A slice of the texts that match a regular expression."""
+        pattern = pattern.strip()
+        if pattern and pattern not in self.patterns:
+            self.update(patterns=(*self.patterns, pattern))
+            self.load()
+
+    def overlay(self, run_id: int) -> None:
+        """Draw the training of another run, or no longer."""
+        has = run_id in self.overlaid
+        rest = tuple(one for one in self.overlaid if one != run_id)
+        self.update(overlaid=rest if has else (*rest, run_id))
+        self.load()
+
+    def use_temperature(self, on: bool) -> None:
+        """Decode with the fitted temperature from now on, or without one."""
+        found = self.loaded.calibrated if self.loaded is not None else None
+        run = self.page.run
+        if found is None or run is None or self.project.read_only:
+            return
+        value = found.temperature if on else 1.0
+        self._change(lambda: calibration.set_temperature(self.project, run.id, value))
+
+    def set_threshold(self, label: str, value: float) -> None:
+        """Decide for a label from this probability on."""
+        self._set({label: value})
+
+    def set_best(self) -> None:
+        """The threshold with the highest F1 on this split for every label."""
+        if self.loaded is not None:
+            given = self.loaded.evidence
+            fitted = given.info.fit(given.golds, given.predictions, self._labels())
+            if values := fitted.get(calibration.THRESHOLDS):
+                self._set(dict(zip(self._labels(), values, strict=True)))
+
+    def _labels(self) -> Sequence[str]:
+        loaded = self.loaded
+        answers = loaded.evidence.predictions if loaded is not None else ()
+        return quality.decided_labels(answers)
+
+    def _set(self, changes: dict[str, float]) -> None:
+        run, loaded = self.page.run, self.loaded
+        if run is None or loaded is None or self.project.read_only:
+            return
+        known = quality.thresholds(loaded.evidence.predictions)
+        values = [changes.get(label, known[label]) for label in self._labels()]
+        self._change(lambda: calibration.set_thresholds(self.project, run.id, values))
+
+    def _change(self, work: Callable[[], None]) -> None:
+        """Stored predictions change, so the page reads them again."""
+
+        def changed(_result: None) -> None:
+            self._shown = None
+            self.page.reload()
+            self.load()
+
+        self._run(work, changed)
+
+    def open_bin(self, number: int) -> None:
+        """Open the documents of a bin of the reliability chart on Data."""
+        found = self.loaded.calibrated if self.loaded is not None else None
+        if found is not None and number < len(found.documents):
+            self.open_documents(
+                found.documents[number], _("confidence bin {n}").format(n=number + 1)
+            )
+
+    def open_slice(self, chosen: Slice) -> None:
+        self.open_documents(chosen.documents, chosen.name)
+
+    def open_wrong(self, threshold: float) -> None:
+        """Open the documents that are decided wrongly for the label at a threshold on Data."""
+        loaded = self.loaded
+        if loaded is None:
+            return
+        rows = quality.wrong_at(loaded.evidence, self.label, threshold)
+        ids = [row_id(loaded.evidence.documents[at]) for at in rows]
+        told = _("{label}, threshold {value:.2f}: wrong decisions")
+        self.open_documents(ids, told.format(label=self.label, value=threshold))
+
+    def open_documents(self, ids: Sequence[int], what: str) -> None:
+        run = self.page.run
+        if ids and run is not None:
+            told = _("{run}: {what}").format(run=run.name, what=what)
+            self.context.go("data", ids=tuple(dict.fromkeys(ids)), caption=told)
+
+
+def _loaded(
+    project: Any, run: Any, split: str, overlaid: Sequence[int], patterns: Sequence[str]
+) -> tuple[Loaded, str]:
+    """What the part shows, and a problem with the patterns; many documents take a second."""
+    from workbench.base.errors import WorkbenchError
+
+    given = quality.evidence(project, run, split)
+    dev = given if split == "dev" else quality.evidence(project, run, "dev")
+    in_use = calibration.temperature(project, run)
+    can = run_folders.has_model(project, run.id)
+    others = {}
+    for other in overlaid:
+        if (found := training_curves(project, other)) is not None:
+            others[results.run(project, other).name] = found
+    problem = ""
+    try:
+        sliced = slices(given, patterns)
+    except WorkbenchError as error:
+        problem, sliced = str(error), slices(given, patterns[:-1])
+    loaded = Loaded(
+        split,
+        given.info.main,
+        given,
+        quality.calibrated(given, dev, in_use, can_scale=can),
+        quality.label_curves(given),
+        training_curves(project, run.id),
+        sliced,
+        others,
+    )
+    return loaded, problem

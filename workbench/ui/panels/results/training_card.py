@@ -1,0 +1,99 @@
+"""Training of a run step by step: loss, gradient norm, learning rate, score on dev."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
+
+from workbench.base.i18n import _
+from workbench.ui import plain
+from workbench.ui.panels.results.quality_state import QualityState
+from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.chart import CIRCLE, SQUARE, Axis, Chart, Series, save_menu
+from workbench.ui.widgets.layout import card, row
+from workbench.ui.widgets.words import words
+
+TONES = ("accent", "warn", "good", "bad", "muted")
+MARKS = (CIRCLE, SQUARE)
+
+
+class TrainingCard(QFrame):
+    def __init__(self, state: QualityState):
+        super().__init__()
+        self._state = state
+        step = Axis(_("step"))
+        self.loss = Chart(_("Loss"), step, Axis(_("loss")))
+        self.norm = Chart(_("Gradient norm"), step, Axis(_("gradient norm"), low=0.0))
+        self.rate = Chart(_("Learning rate"), step, Axis(_("learning rate"), low=0.0))
+        self.score = Chart(_("Score"), step, Axis(_("score on dev")))
+        self._kind = Segments(
+            ("loss", _("Loss")), ("score", _("Score")), name=_("Curves of the training")
+        )
+        self._kind.chosen.connect(lambda _kind: self.show_state())
+        self._menu = QMenu(self)
+        self._menu.aboutToShow.connect(self._fill_menu)
+        self._overlay = Button(_("Overlay run"), "", "quiet", small=True, menu=self._menu)
+        self._none = words(
+            _("The steps of this training were not recorded."), "small", "muted", wrap=True
+        )
+        self._legend = words("", "caption", "muted", wrap=True)
+        head = row(
+            words(_("Training"), weight=600),
+            self._kind,
+            None,
+            self._overlay,
+            save_menu(self.score, "training"),
+        )
+        inner = card(
+            head,
+            self._none,
+            (self.loss, 2),
+            (self.norm, 1),
+            (self.rate, 1),
+            (self.score, 1),
+            self._legend,
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(inner)
+
+    def _fill_menu(self) -> None:
+        self._menu.clear()
+        for id, name in self._state.others():
+            action = self._menu.addAction(plain.menu_text(name))
+            action.setCheckable(True)
+            action.setChecked(id in self._state.overlaid)
+            action.triggered.connect(lambda _checked=False, id=id: self._state.overlay(id))
+
+    def show_state(self) -> None:
+        loaded = self._state.loaded
+        found = loaded.training if loaded is not None else None
+        self._none.setVisible(found is None)
+        is_score = self._kind.value() == "score"
+        for chart in (self.loss, self.norm, self.rate):
+            chart.setVisible(found is not None and not is_score)
+        self.score.setVisible(found is not None and is_score)
+        self._overlay.setVisible(is_score and bool(self._state.others()))
+        self._legend.setVisible(False)
+        if loaded is None or found is None:
+            return
+        for chart, name, values in (
+            (self.loss, _("loss"), found.loss),
+            (self.norm, _("gradient norm"), found.gradient_norm),
+            (self.rate, _("learning rate"), found.learning_rate),
+        ):
+            steps, numbers = values
+            chart.set_series((Series(name, tuple(map(float, steps)), numbers, width=1.4),))
+            if not numbers:
+                chart.hide()
+        run = self._state.page.run
+        named = {run.name if run is not None else "": found, **loaded.others}
+        series = []
+        for number, (name, one) in enumerate(named.items()):
+            steps, numbers = one.scores.get(loaded.score, ((), ()))
+            tone, mark = TONES[number % len(TONES)], MARKS[number % len(MARKS)]
+            xs = tuple(map(float, steps))
+            series.append(Series(name, xs, numbers, tone, bool(number), mark))
+        self.score.set_series(series)
+        self._legend.setVisible(is_score and len(named) > 1)
+        marks = [f"{'■' if number % 2 else '●'} {name}" for number, name in enumerate(named)]
+        self._legend.setText("   ".join(marks))

@@ -1,0 +1,362 @@
+"""Charts of measured curves: lines with dashes and markers, bars, a chosen point; PNG, SVG, CSV.
+
+Drawn with QPainter, so that the same code paints the screen and the saved picture.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+)
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QFileDialog, QMenu, QSizePolicy, QWidget
+
+from workbench.base.i18n import _
+from workbench.ui import formats, plain, theme
+from workbench.ui.widgets.button import Button
+
+CIRCLE, SQUARE, NO_MARK = "circle", "square", ""
+LEFT, BELOW, ABOVE, RIGHT = 44, 36, 30, 10  # room for scales and names, pixels at 100 %
+NEAR = 14  # pixels from a point at which a click or the mouse meets it
+MOST_MARKS = 60  # points of a curve up to which each has a marker
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
+
+
+@dataclass(frozen=True)
+class Series:
+    """A curve. notes: a text per point, shown on hover after the values; () for none."""
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    tone: str = "accent"
+    dashed: bool = False
+    marker: str = NO_MARK
+    notes: tuple[str, ...] = ()
+    width: float = 2.0
+
+
+@dataclass(frozen=True)
+class Axis:
+    """name: display text. low, high: range, None to fit the data."""
+
+    name: str
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A grey bar from x to x + width; height is a fraction of the chart."""
+
+    x: float
+    width: float
+    height: float
+
+
+class Chart(QWidget):
+    """`opened(series, point)`: a point was clicked, or Enter pressed on the chosen one.
+
+    `moved(series, point)`: the arrow keys chose another point.
+    """
+
+    opened = Signal(int, int)
+    moved = Signal(int, int)
+
+    def __init__(self, name: str, x: Axis, y: Axis, *, diagonal: bool = False):
+        super().__init__()
+        self._axes, self._diagonal = (x, y), diagonal
+        self._series: tuple[Series, ...] = ()
+        self._bars: tuple[Bar, ...] = ()
+        self._chosen: tuple[int, int] | None = None
+        self._guides = False
+        self._level: float | None = None
+        self.setAccessibleName(name)
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumHeight(theme.px(150))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    # ---------------------------------------------------------------- data
+
+    def set_series(self, series: Sequence[Series], bars: Sequence[Bar] = ()) -> None:
+        """Replace all curves; the chosen point stays if it still exists."""
+        self._series, self._bars = tuple(series), tuple(bars)
+        if self._chosen is not None:
+            number, point = self._chosen
+            if number >= len(self._series) or point >= len(self._series[number].x):
+                self._chosen = None
+        told = [f"{one.name}: {len(one.x)}" for one in self._series]
+        self.setAccessibleDescription("; ".join(told))
+        self.update()
+
+    def choose(self, series: int, point: int, *, guides: bool = False) -> None:
+        """Mark a point; guides: dashed lines to both axes."""
+        self._chosen, self._guides = (series, point), guides
+        self.update()
+
+    def set_level(self, level: float | None) -> None:
+        """A dashed horizontal line at this value of y."""
+        self._level = level
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.px(360), theme.px(240))
+
+    # ---------------------------------------------------------------- drawing
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        self.draw(painter, QRectF(self.rect()))
+
+    def draw(self, painter: QPainter, whole: QRectF) -> None:
+        """Paint the chart into a rectangle of any device."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(theme.font("caption"))
+        area = self._area(whole)
+        self._draw_scales(painter, area)
+        for bar in self._bars:
+            low = self._place(area, bar.x, self._range(1)[0])
+            right = self._place(area, bar.x + bar.width, self._range(1)[0])
+            box = QRectF(low.x() + 2, 0, right.x() - low.x() - 4, area.height() * bar.height)
+            box.moveBottom(area.bottom())
+            painter.fillRect(box, theme.qcolour("strong_line", 0.45))
+        if self._diagonal:
+            self._draw_line(painter, (area.bottomLeft(), area.topRight()), "faint", 1.0, True)
+        if self._level is not None:
+            y = self._place(area, self._range(0)[0], self._level).y()
+            ends = QPointF(area.left(), y), QPointF(area.right(), y)
+            self._draw_line(painter, ends, "faint", 1.0, True)
+        for series in self._series:
+            self._draw_series(painter, area, series)
+        self._draw_chosen(painter, area)
+
+    def _area(self, whole: QRectF) -> QRectF:
+        left, above, right, below = map(theme.px, (LEFT, ABOVE, RIGHT, BELOW))
+        return whole.adjusted(left, above, -right, -below)
+
+    def _draw_scales(self, painter: QPainter, area: QRectF) -> None:
+        x, y = self._axes
+        muted = theme.qcolour("muted")
+        middle = Qt.AlignmentFlag.AlignCenter
+        side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        for value in ticks(*self._range(1)):
+            at = self._place(area, self._range(0)[0], value)
+            painter.setPen(QPen(theme.qcolour("line"), 1))
+            painter.drawLine(at, QPointF(area.right(), at.y()))
+            painter.setPen(muted)
+            box = QRectF(0, at.y() - 9, area.left() - 8, 18)
+            painter.drawText(box, side, scale_text(value))
+        for value in ticks(*self._range(0)):
+            at = self._place(area, value, self._range(1)[0])
+            painter.setPen(muted)
+            box = QRectF(at.x() - 32, area.bottom() + 3, 64, 16)
+            painter.drawText(box, middle, scale_text(value))
+        painter.setPen(QPen(theme.qcolour("strong_line"), 1))
+        painter.drawLine(area.bottomLeft(), area.bottomRight())
+        painter.setPen(muted)
+        painter.drawText(QPointF(2, area.top() - theme.px(14)), y.name)
+        below = QRectF(area.left(), area.bottom() + theme.px(18), area.width(), 16)
+        painter.drawText(below, middle, x.name)
+
+    def _draw_series(self, painter: QPainter, area: QRectF, series: Series) -> None:
+        points = [self._place(area, *pair) for pair in _finite(series)]
+        self._draw_line(painter, points, series.tone, series.width, series.dashed)
+        if series.marker and len(points) <= MOST_MARKS:
+            tone = theme.qcolour(series.tone)
+            painter.setPen(QPen(theme.qcolour("surface"), 1))
+            painter.setBrush(tone)
+            for point in points:
+                box = QRectF(point.x() - 3.5, point.y() - 3.5, 7, 7)
+                draw = painter.drawEllipse if series.marker == CIRCLE else painter.drawRect
+                draw(box)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _draw_line(
+        self, painter: QPainter, points: Sequence[QPointF], tone: str, width: float, dashed: bool
+    ) -> None:
+        style = Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine
+        painter.setPen(QPen(theme.qcolour(tone), width, style))
+        painter.drawPolyline(QPolygonF(list(points)))
+
+    def _draw_chosen(self, painter: QPainter, area: QRectF) -> None:
+        if self._chosen is None:
+            return
+        series = self._series[self._chosen[0]]
+        at = self._place(area, series.x[self._chosen[1]], series.y[self._chosen[1]])
+        if self._guides:
+            for end in (QPointF(at.x(), area.bottom()), QPointF(area.left(), at.y())):
+                self._draw_line(painter, (at, end), series.tone, 1.0, True)
+        tone = "accent" if self.hasFocus() else series.tone
+        painter.setPen(QPen(theme.qcolour("surface"), 2))
+        painter.setBrush(theme.qcolour(tone))
+        painter.drawEllipse(at, 6, 6)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _place(self, area: QRectF, x: float, y: float) -> QPointF:
+        (left, right), (low, high) = self._range(0), self._range(1)
+        across = (x - left) / (right - left)
+        up = (y - low) / (high - low)
+        return QPointF(area.left() + across * area.width(), area.bottom() - up * area.height())
+
+    def _range(self, number: int) -> tuple[float, float]:
+        axis = self._axes[number]
+        values = [
+            value
+            for series in self._series
+            for value in (series.x, series.y)[number]
+            if math.isfinite(value)
+        ]
+        low = min(values, default=0.0) if axis.low is None else axis.low
+        high = max(values, default=1.0) if axis.high is None else axis.high
+        return (low, high) if high > low else (low - 0.5, low + 0.5)
+
+    # ---------------------------------------------------------------- mouse and keys
+
+    def _at(self, place: QPointF) -> tuple[int, int] | None:
+        area = self._area(QRectF(self.rect()))
+        best, found = float(NEAR), None
+        for number, series in enumerate(self._series):
+            for point, pair in enumerate(zip(series.x, series.y, strict=True)):
+                if not all(map(math.isfinite, pair)):
+                    continue
+                away = self._place(area, *pair) - place
+                distance = math.hypot(away.x(), away.y())
+                if distance < best:
+                    best, found = distance, (number, point)
+        return found
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and (found := self._at(event.position())):
+            self._chosen = found
+            self.update()
+            self.opened.emit(*found)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        found = self._at(event.position())
+        text = "" if found is None else self.told(*found)
+        plain.show_tip(event.globalPosition().toPoint(), text, self)
+
+    def told(self, series: int, point: int) -> str:
+        """The values of a point as text."""
+        one = self._series[series]
+        x, y = self._axes
+        parts = [
+            one.name,
+            f"{x.name} {formats.significant(one.x[point], 3)}",
+            f"{y.name} {formats.significant(one.y[point], 3)}",
+        ]
+        if one.notes:
+            parts.append(one.notes[point])
+        return " · ".join(part for part in parts if part)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
+        number, point = self._chosen or (0, 0)
+        if step is not None and self._series and self._series[number].x:
+            point = min(max(point + step, 0), len(self._series[number].x) - 1)
+            self._chosen = (number, point)
+            self.update()
+            self.moved.emit(number, point)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._chosen is not None:
+            self.opened.emit(number, point)
+        else:
+            super().keyPressEvent(event)
+
+    # ---------------------------------------------------------------- saving
+
+    def save_picture(self, path: Path) -> None:
+        """Save as SVG, or as PNG at twice the size, by the suffix."""
+        size = QSize(max(self.width(), 480), max(self.height(), 320))
+        whole = QRectF(0, 0, size.width(), size.height())
+        if path.suffix.lower() == ".svg":
+            device = QSvgGenerator()
+            device.setFileName(str(path))
+            device.setSize(size)
+            device.setViewBox(whole)
+            painter = QPainter(device)
+            painter.fillRect(whole, theme.qcolour("surface"))
+            self.draw(painter, whole)
+            painter.end()
+            return
+        image = QImage(size * 2, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(2.0)
+        image.fill(theme.qcolour("surface"))
+        painter = QPainter(image)
+        self.draw(painter, whole)
+        painter.end()
+        image.save(str(path))
+
+    def save_numbers(self, path: Path) -> None:
+        """Save all points as CSV: curve, x, y, note."""
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(("curve", "x", "y", "note"))
+            for one in self._series:
+                notes = one.notes or ("",) * len(one.x)
+                writer.writerows(
+                    (one.name, *values) for values in zip(one.x, one.y, notes, strict=True)
+                )
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round values for a scale, at most seven."""
+    room = high - low
+    power = 10.0 ** math.floor(math.log10(room)) if room > 0 else 1.0
+    step = next(
+        found
+        for scale in (1.0, 10.0)
+        for one in STEPS
+        if room / (found := one * power * scale) <= 6
+    )
+    first = math.ceil(low / step - 1e-9)
+    return [step * number for number in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def scale_text(value: float) -> str:
+    small = value != 0 and abs(value) < 1e-3
+    return formats.scientific(value) if small else formats.significant(value, 4)
+
+
+def _finite(series: Series) -> list[tuple[float, float]]:
+    pairs = zip(series.x, series.y, strict=True)
+    return [pair for pair in pairs if all(map(math.isfinite, pair))]
+
+
+def save_menu(chart: Chart, title: str) -> Button:
+    """A button "…" that saves the picture or the numbers of a chart."""
+    menu = QMenu(chart)
+    menu.addAction(_("Save image…"), lambda: _ask_picture(chart, title))
+    menu.addAction(_("Save data…"), lambda: _ask_numbers(chart, title))
+    name = _("Save {title}").format(title=title)
+    button = Button("", "ellipsis", "quiet", small=True, name=name, menu=menu)
+    button.setProperty("menu", False)  # the icon is sufficient; hide the menu arrow
+    button.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
+    return button
+
+
+def _ask_picture(chart: Chart, title: str) -> None:
+    path, _kind = QFileDialog.getSaveFileName(
+        chart, _("Save image"), f"{title}.png", "PNG (*.png);;SVG (*.svg)"
+    )
+    if path:
+        chart.save_picture(Path(path))
+
+
+def _ask_numbers(chart: Chart, title: str) -> None:
+    path, _kind = QFileDialog.getSaveFileName(chart, _("Save data"), f"{title}.csv", "CSV (*.csv)")
+    if path:
+        chart.save_numbers(Path(path))
