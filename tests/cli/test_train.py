@@ -86,6 +86,10 @@ def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_mode
     accuracy = dev["report"]["scores"]["accuracy"]
     assert accuracy["value"] == dev["scores"]["accuracy"]
     assert accuracy["low"] <= accuracy["value"] <= accuracy["high"]
+    quality = dev["quality"]
+    assert sum(map(sum, quality["confusion"]["cells"])) == 60
+    assert len(quality["curves"]) == 6 and quality["slices"]["n"] == 60
+    assert quality["calibration"]["in_use"] is False
     assert (
         dev["scores"] == report["scores"]["dev"]
         and test["scores"] == report["scores"]["test"]
@@ -111,7 +115,12 @@ def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_mode
     assert code == 0 and [one["text"] for one in answers] == ["late again", "thank you"]
     for answer in answers:
         jsonschema.validate(answer, schema("predict"))
-    words = call("evaluate", sample, "--run", "tiny")[1]
+    scaled = ask("evaluate", "evaluate", sample, "--run", "tiny", "--temperature", "fit")
+    found = scaled["quality"]["calibration"]
+    assert found["in_use"] and scaled["scores"] == dev["scores"]
+    assert found["temperature"] == pytest.approx(quality["calibration"]["temperature"])
+    words = call("evaluate", sample, "--run", "tiny", "--slice", "the")[1]
+    assert "matches the" in words and "in use" in words
     assert "60 documents" in words and "Precision" in words
     assert "Cohen’s kappa" in words and "1,000 resamples" in words
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.cli.output import Progress, as_json, emit, note, say, table
@@ -16,6 +17,8 @@ from workbench.cli.session import PROJECT, project_argument, reading, session, w
 if TYPE_CHECKING:
     from workbench.cli.session import Session
     from workbench.metrics.report import Report
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
 
 SPLITS = click.Choice(("train", "dev", "test"))
 
@@ -30,17 +33,39 @@ SPLITS = click.Choice(("train", "dev", "test"))
     show_default=True,
     help=_("Split to evaluate on. An evaluation on test counts as a view of the test score."),
 )
+@click.option(
+    "--slice",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN",
+    help=_("Score the texts that match a regular expression too; can be given several times."),
+)
+@click.option(
+    "--temperature",
+    type=click.Choice(("fit", "none")),
+    help=_(
+        "fit: from now on divide the logits by the temperature that fits dev best, in predictions "
+        "and exports; none: no longer."
+    ),
+)
 @as_json
-def evaluate(file: Path, run: str, split: str, as_json: bool) -> None:
+def evaluate(
+    file: Path,
+    run: str,
+    split: str,
+    patterns: tuple[str, ...],
+    temperature: str | None,
+    as_json: bool,
+) -> None:
     """Evaluate a run on the current gold labels of a split.
 
     Predictions are stored, so only new or changed documents are predicted. On train and dev this
     can be
     used while a window has the project open.
     """
-    from workbench.operations import quality, results
+    from workbench.operations import quality, quality_report, results
 
-    with _for_scores(file, run, split) as opened:
+    with session(file) if temperature else _for_scores(file, run, split) as opened:
         chosen = results.run_named(opened.project, run)
         progress = Progress(_("Scoring"))
         found = opened.ask(
@@ -51,7 +76,10 @@ def evaluate(file: Path, run: str, split: str, as_json: bool) -> None:
         )
         progress.end()
         chosen = results.run(opened.project, chosen.id)
+        if temperature:
+            _set_temperature(opened.project, chosen, temperature)
         report = quality.report(quality.evidence(opened.project, chosen, split))
+        more = quality_report.quality_report(opened.project, chosen, split, patterns)
     as_run = results.as_run(chosen, split)
     told = {
         "run": run,
@@ -59,12 +87,52 @@ def evaluate(file: Path, run: str, split: str, as_json: bool) -> None:
         "seen_test": chosen.seen_test,
         "as_run": as_run.to_json() if as_run is not None else None,
         "report": report.to_json() if report is not None else None,
+        "quality": more,
     }
     if as_json:
         return emit(told)
     show_scores(_("Run {run}").format(run=run), told)
     if report is not None:
         _show_report(report)
+    _show_quality(more)
+
+
+def _set_temperature(project: Project, run: Run, how: str) -> None:
+    from workbench.operations import calibration, quality_report
+
+    if how == "none":
+        calibration.set_temperature(project, run.id, 1.0)
+    elif quality_report.fit_temperature(project, run) is None:
+        raise WorkbenchError(
+            _("Run {name!r} has no probabilities that a temperature can rescale.").format(
+                name=run.name
+            ),
+            hint=_("Temperatures are for classes and independent labels."),
+        )
+
+
+def _show_quality(found: dict[str, Any]) -> None:
+    """Calibration and slices; curves and training are for --json."""
+    from workbench.tasks import spec as tasks
+
+    if (calibrated := found["calibration"]) is not None:
+        say()
+        say(_("Expected calibration error: {ece:.3f}").format(ece=calibrated["before"]["ece"]))
+        if (after := calibrated["after"]) is not None:
+            told = _("with temperature {temperature:.2f} ({state}): {ece:.3f}")
+            state = _("in use") if calibrated["in_use"] else _("not in use")
+            about = {"temperature": calibrated["temperature"], "state": state, "ece": after["ece"]}
+            say(told.format(**about))
+    sliced = found["slices"]
+    if sliced is None or not sliced["rows"]:
+        return
+    say()
+    heads = (_("Slice"), _("n"), tasks.score_title(sliced["score"]))
+    rows = [
+        [row["name"], *(row[key] for key in ("n", "value", "low", "high", "p", "holm"))]
+        for row in sliced["rows"]
+    ]
+    table((*heads, _("Low"), _("High"), _("p"), _("p, Holm")), rows)
 
 
 def _show_report(report: Report) -> None:

@@ -86,7 +86,7 @@ def report(
             if label in labels:
                 pair = (None, None) if low is None or high is None else (low[at], high[at])
                 labels[label][name.removeprefix(LABEL)] = _measured(values[0, at], *pair)
-    totals = getattr(statistic, "totals", dict)()
+    totals: Mapping[str, Mapping[str, int]] = getattr(statistic, "totals", dict)()
     return Report(n, overall, labels, totals, rounds, seed)
 
 

@@ -81,7 +81,8 @@ def weighted_sums(weights: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def divided(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """part / whole; 0 where `whole` is 0, the rule for zero division of all scores here."""
     shape = np.broadcast_shapes(part.shape, whole.shape)
-    return np.divide(part, whole, out=np.zeros(shape), where=whole != 0)
+    found: np.ndarray = np.divide(part, whole, out=np.zeros(shape), where=whole != 0)
+    return found
 
 
 def mean_of(values: np.ndarray, counted: np.ndarray) -> np.ndarray:

@@ -246,7 +246,7 @@ class ReliabilityCard(QFrame):
             used = [at for at, count in enumerate(one.count) if count]
             xs = tuple(float(one.confidence[at]) for at in used)
             ys = tuple(float(one.correct[at]) for at in used)
-            notes = tuple(_("{n:,} decisions").format(n=int(one.count[at])) for at in used)
+            notes = tuple(_decisions(int(one.count[at])) for at in used)
             series.append(Series(name, xs, ys, tone, dashed, mark, notes))
             bins.append(tuple(used))
         self._bins = tuple(bins)
@@ -343,8 +343,11 @@ class CurvesCard(QFrame):
         is_roc = self._kind.value() == "roc"
         chart = self.roc if is_roc else self.pr
         chart.choose(0, at, guides=True)
+        value = float(curve.thresholds[at])
         told = _("Threshold {value}. Click the point again to open its wrong decisions.")
-        self._told.setText(told.format(value=formats.significant(float(curve.thresholds[at]), 3)))
+        if value > 1:
+            told = _("Above all scores. Click the point again to open its wrong decisions.")
+        self._told.setText(told.format(value=formats.significant(value, 3)))
 
     def _use(self) -> None:
         found, curve = self._state.curve, self._curve()
@@ -385,6 +388,10 @@ class CurvesCard(QFrame):
         area = points(curve.area if curve is not None else None)
         name = _("area {value}") if is_roc else _("average precision {value}")
         self._told.setText(f"{name.format(value=area)} · {self._told.text()}")
+
+
+def _decisions(n: int) -> str:
+    return ngettext("{n:,} decision", "{n:,} decisions", n).format(n=n)
 
 
 def _pair(score: SliceScore) -> tuple[float, float] | None:

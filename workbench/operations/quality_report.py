@@ -1,0 +1,119 @@
+"""The quality of a run as plain values, for programs: calibration, curves, slices, training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.base.records import to_plain
+from workbench.operations import calibration, quality, results, run_folders
+from workbench.operations.slices import slices
+from workbench.operations.training_curves import training_curves
+
+if TYPE_CHECKING:
+    from workbench.metrics.calibration import Reliability
+    from workbench.metrics.curves import Curve
+    from workbench.operations.quality import Calibrated, Evidence, LabelCurves
+    from workbench.operations.slices import Slices
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+
+
+def quality_report(
+    project: Project, run: Run, split: str, patterns: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Everything that the Quality part of Results shows, from stored predictions on a split.
+
+    patterns: regular expressions of further slices. Parts that do not exist are None or empty.
+    """
+    given = quality.evidence(project, run, split)
+    dev = given if split == "dev" else quality.evidence(project, run, "dev")
+    can = run_folders.has_model(project, run.id)
+    in_use = calibration.temperature(project, run)
+    training = training_curves(project, run.id)
+    return {
+        "confusion": _confusion(project, run, given),
+        "calibration": _calibrated(quality.calibrated(given, dev, in_use, can_scale=can)),
+        "curves": [_curves(one) for one in quality.label_curves(given)],
+        "slices": _slices(slices(given, patterns)),
+        "training": to_plain(training) if training is not None else None,
+    }
+
+
+def fit_temperature(project: Project, run: Run) -> float | None:
+    """Fit the temperature of a run on dev and use it from now on; None if it has none."""
+    dev = quality.evidence(project, run, "dev")
+    found = quality.calibrated(dev, dev, 1.0, can_scale=True)
+    if found is None or not found.can_scale:
+        return None
+    value = found.temperature * calibration.temperature(project, run)
+    calibration.set_temperature(project, run.id, value)
+    return value
+
+
+def _confusion(project: Project, run: Run, given: Evidence) -> dict[str, Any] | None:
+    from workbench.operations.scoring import Scored
+
+    pairs = zip(given.documents, given.golds, strict=True)
+    found = [Scored(document, gold) for document, gold in pairs]
+    names = results.layer_of(project, run).names
+    matrix = results.confusion(results.task_of(run), names, found, given.predictions)
+    if matrix is None:
+        return None
+    cells = [list(row) for row in matrix.cells]
+    return {"labels": list(matrix.labels), "cells": cells, "unmatched": matrix.unmatched}
+
+
+def _calibrated(found: Calibrated | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "temperature": found.temperature if found.after is not None else None,
+        "in_use": found.in_use,
+        "before": _bins(found.before),
+        "after": _bins(found.after) if found.after is not None else None,
+    }
+
+
+def _bins(found: Reliability) -> dict[str, Any]:
+    columns = zip(found.count, found.confidence, found.correct, strict=True)
+    return {
+        "ece": found.error,
+        "bins": [
+            {"count": int(count), "confidence": _number(mean), "correct": _number(share)}
+            for count, mean, share in columns
+        ],
+    }
+
+
+def _curves(found: LabelCurves) -> dict[str, Any]:
+    pr, roc = found.precision_recall, found.roc
+    return {
+        "label": found.label,
+        "threshold": found.threshold,
+        "average_precision": pr.area,
+        "roc_auc": roc.area if roc is not None else None,
+        "precision_recall": _points(pr, "recall", "precision"),
+        "roc": _points(roc, "false_positive_rate", "true_positive_rate") if roc else [],
+    }
+
+
+def _points(curve: Curve, x: str, y: str) -> list[dict[str, float | None]]:
+    rows = zip(curve.x, curve.y, curve.thresholds, strict=True)
+    return [{x: float(a), y: float(b), "threshold": _number(at)} for a, b, at in rows]
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _slices(found: Slices | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    rows = [
+        {**to_plain(one.score), "is_low": one.is_low, "documents": list(one.documents)}
+        for one in found.rows
+    ]
+    return {"score": found.score, "value": found.whole, "n": found.n, "rows": rows}
