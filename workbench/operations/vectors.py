@@ -280,7 +280,7 @@ def word_map(lexicon: Lexicon, wanted: Sequence[str], *, top: int, near: int) ->
     asked = tuple(dict.fromkeys(form for form in forms if form))
     words = list(asked) if wanted else _frequent(lexicon, top)
     for form in asked if near else ():
-        words += [one.word for one in lexicon.neighbours(form, by="cosine", top=near)]
+        words += [one.word for one in lexicon.neighbours(form, by="cosine", top=near) or ()]
     words = list(dict.fromkeys(words))
     found = [vector for word in words if (vector := lexicon.vector(word)) is not None]
     if len(found) < 3:

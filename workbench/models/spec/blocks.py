@@ -131,10 +131,14 @@ class Block:
         return self.layers[1] - self.layers[0] + 1 if self.layers else 1
 
     def words(self) -> str:
-        """Its title, translated: "Layers 1–12"."""
+        """Its title, translated: "Layers 1–12", "Layer 1"."""
         if not self.layers:
             return _(self.title)
         first, last = self.layers
+        if first == last:
+            told = _("{stack} layer {number}") if self.stack else _("Layer {number}")
+            stack = _(STACKS[self.stack]) if self.stack else ""
+            return told.format(stack=stack, number=first)
         if self.stack:
             return _("{stack} layers {first}–{last}").format(
                 stack=_(STACKS[self.stack]), first=first, last=last

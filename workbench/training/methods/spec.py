@@ -67,7 +67,7 @@ class MethodInfo(ABC):
     """The light part of a method: `help` is one sentence, `options` are its own settings.
 
     learning_rate: automatic rate for models without a recommended one; 0: that of full fine-tuning,
-    times rate_factor.
+    times rate_factor. inserts: the weights of layers are frozen, small inserted ones are trained.
     """
 
     id: str
@@ -76,6 +76,7 @@ class MethodInfo(ABC):
     options: tuple[Option, ...] = ()
     learning_rate: float = 0.0
     rate_factor: float = 1.0
+    inserts: bool = False
 
     def problem(self, model: ModelInfo) -> str:
         """Why the method cannot be used with this model, "" if it can."""

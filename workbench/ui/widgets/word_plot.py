@@ -30,6 +30,10 @@ class WordPlot(QFrame):
         import pyqtgraph
 
         self._pg, self._title = pyqtgraph, title
+        self._clock = QTimer(self)
+        self._clock.setSingleShot(True)
+        self._clock.setInterval(LABELS_MS)
+        self._clock.timeout.connect(self.place_labels)
         self._words: tuple[str, ...] = ()
         self._places: tuple[tuple[float, float], ...] = ()
         self._strong: frozenset[str] = frozenset()
@@ -61,10 +65,6 @@ class WordPlot(QFrame):
         self.view.addItem(self._points)
         head = row(words(title, weight=600), (self._hint, 1), self._all, more, gap=8)
         fill(self, head, (self.view, 1), gap=2, margins=(14, 6, 8, 6))
-        self._clock = QTimer(self)
-        self._clock.setSingleShot(True)
-        self._clock.setInterval(LABELS_MS)
-        self._clock.timeout.connect(self.place_labels)
         self._dress()
 
     def show_words(
@@ -80,6 +80,7 @@ class WordPlot(QFrame):
         self._strong = frozenset(strong)
         for side, name in zip(("bottom", "left"), axes, strict=True):
             self.view.getAxis(side).setLabel(name, color=theme.colour("muted"))
+            self.view.getAxis(side).enableAutoSIPrefix(False)
         self.view.setAccessibleDescription(", ".join(self._words)[:4000])
         self._draw()
         self.show_all()
@@ -156,7 +157,7 @@ class WordPlot(QFrame):
         self._clock.start()
 
     def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_clock"):
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_points"):
             self._dress()
             self._draw()
         super().changeEvent(event)

@@ -12,9 +12,9 @@ from tests.starters import SHIPPED
 from workbench.jobs import threads
 from workbench.models.results import Repository, RepositoryFile
 from workbench.pretraining.results import ModelFit
-from workbench.ui.panels.models.block_map import BlockMap
 from workbench.ui.panels.models.dialogs import Delete, Download, Trust
 from workbench.ui.panels.models.tokenizers_dialog import Tokenizers
+from workbench.ui.widgets.block_map import BlockMap
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import json
 import pytest
 from PySide6.QtWidgets import QWidget
 
+from workbench.jobs import threads
 from workbench.storage.runs import Run
 from workbench.ui.panels.train.ladder_cells import CellTable
 from workbench.ui.widgets.ladder_chart import scale
@@ -19,7 +20,8 @@ def page(app, copy_sample, tmp_path, qtbot):
     panel.ladder.show(True)
     span = next(name for name, _n in panel.ladder.layers if "span" in _kind(panel, name))
     panel.ladder.choose(layer=span, chosen=frozenset({"frozen-vectors", "bert", "frozen-elmo"}))
-    return panel
+    yield panel
+    qtbot.waitUntil(threads.idle, timeout=30_000)  # documents are counted off the main thread
 
 
 def _kind(panel, layer):

@@ -1,9 +1,10 @@
 """The Train page in a window: names, contents, options."""
 
 import pytest
-from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QWidget
 
 from tests.ui.panels.train.test_state import step
+from workbench.jobs import threads
 from workbench.jobs.events import Finished, Output, Started
 from workbench.tasks import spec as tasks
 from workbench.ui.panels.train.live import Live, follow
@@ -13,8 +14,9 @@ from workbench.ui.panels.train.live import Live, follow
 def page(app, copy_sample, tmp_path, qtbot):
     assert app.open_project(copy_sample(tmp_path), page="train")
     panel = app.window.panel("train")
-    qtbot.waitUntil(lambda: panel.state.ready, timeout=10_000)
-    return panel
+    qtbot.waitUntil(lambda: panel.state.ready, timeout=30_000)
+    yield panel
+    qtbot.waitUntil(threads.idle, timeout=30_000)  # documents are counted off the main thread
 
 
 def named(view, name):
@@ -288,3 +290,17 @@ def test_a_model_that_lacks_what_the_task_needs_is_grey_with_the_reason(page, mo
     page.state.choose_model("starter-gpt")
     assert "starter-gpt (gpt2)" in page.view._left._model_field.error()
     assert not named(page.view, "Start training").isEnabled()
+
+
+def test_the_model_map_of_a_run_says_what_is_trained(page, qtbot):
+    from workbench.ui.widgets.run_map import RunMapDialog
+
+    page.state.set_values({"method": "frozen"})
+    dialog = RunMapDialog(None, "run", page.state.ask_map)
+    qtbot.addWidget(dialog)
+    found = lambda: {one.accessibleDescription() for one in dialog.findChildren(QAbstractButton)}  # noqa: E731
+    qtbot.waitUntil(lambda: len(found()) > 2, timeout=30_000)
+
+    assert any(words.startswith("frozen, ") for words in found())
+    assert any(words.startswith("new, trained") for words in found())
+    dialog.reject()

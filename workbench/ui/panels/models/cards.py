@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout, QWidget
 from workbench.base.i18n import _
 from workbench.ui import plain, theme
 from workbench.ui.commands import SEPARATOR, Choice
-from workbench.ui.panels.models.block_map import BlockMap
 from workbench.ui.panels.models.state import (
     ORIGINS,
     about_facts,
@@ -22,6 +21,7 @@ from workbench.ui.panels.models.state import (
     published_facts,
     uses_told,
 )
+from workbench.ui.widgets.block_map import BlockMap, Mark
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
@@ -88,7 +88,7 @@ class ModelCard(QFrame):
         assert self._map_layout is not None
         self._map_layout.addWidget(line())
         self._map_layout.addWidget(words(_("Model map"), weight=600))
-        self._map_layout.addWidget(BlockMap(found))
+        self._map_layout.addWidget(BlockMap([Mark(block) for block in found.blocks], found.total))
 
     def _head(self, info: ModelInfo) -> QFrame:
         where = Elided(info.path, "caption", "faint", mode=Qt.TextElideMode.ElideMiddle)

@@ -11,7 +11,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.models import spec
 from workbench.models.spec import ModelInfo
-from workbench.models.spec.blocks import STATES, ModelMap, model_map
+from workbench.models.spec.blocks import ModelMap, model_map
 from workbench.models.spec.catalogue import DIRECTIONS
 from workbench.operations import models as operations
 from workbench.operations import vectors
@@ -336,11 +336,6 @@ def published_facts(row: Row) -> tuple[tuple[str, str], ...]:
         (_("Hub id"), about.hub),
     )
     return tuple((name, value) for name, value in found if value)
-
-
-def state_words(state: str) -> str:
-    """What is special about the weights of a block; "" for nothing."""
-    return _(STATES[state]) if state else ""
 
 
 def _weights_words(card: ModelInfo) -> str:

@@ -10,7 +10,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.operations import baselines, quality, results, run_folders, wire
+from workbench.operations import baselines, block_states, quality, results, run_folders, wire
 from workbench.operations.outcomes import PROMPT
 from workbench.ui.opened import opened
 from workbench.ui.panels.results import acts
@@ -302,6 +302,11 @@ class ResultsState(State):
     @property
     def folder(self) -> Path:
         return paths.run_folder(self.project.path, self.shown_run.id)
+
+    def ask_map(self, show: Callable[[Any], None], fail: Callable[[Exception], None]) -> None:
+        """Compute what the run did with each block of its model, off the main thread."""
+        run = self.shown_run
+        self.context.run(lambda: block_states.of_run(run), show, fail)
 
     def command(self) -> str:
         """The command line that repeats the run, "" if it is not a training."""

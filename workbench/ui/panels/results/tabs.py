@@ -116,7 +116,12 @@ class SettingsView(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(10)
-        self._below = row((self._line, 1), column(None, copy))
+        self._map = Button(
+            _("Model map…"),
+            on=self._show_map,
+            tip=_("What was frozen, trained and new in this run"),
+        )
+        self._below = row((self._line, 1), column(None, copy), column(None, self._map))
         layout.addWidget(self._table, 1)
         layout.addWidget(self._below)
 
@@ -125,6 +130,13 @@ class SettingsView(QFrame):
         self._command.setText(self._state.command())
         self._command.setCursorPosition(0)
         self._below.setVisible(bool(self._command.text()))
+
+    def _show_map(self) -> None:
+        from workbench.ui.widgets.run_map import RunMapDialog
+
+        dialog = RunMapDialog(self.window(), self._state.shown_run.name, self._state.ask_map)
+        dialog.exec()
+        dialog.deleteLater()
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._command.text())

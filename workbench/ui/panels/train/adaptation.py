@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QVBoxLayout
 
 from workbench.base.i18n import _
@@ -69,7 +67,7 @@ class Adaptation(QFrame):
         if not on:
             return
         if self._epochs.text().strip() != values["adapt_epochs"]:
-            cast(QLineEdit, self._epochs).setText(values["adapt_epochs"])
+            self._epochs.setText(values["adapt_epochs"])
         self._epochs_field.set_error(state.errors.get("adapt_epochs", ""))
         usual = ("", _("Automatic"))
         fill(self._objective, (usual, *known), values.get("adapt_objective", ""))

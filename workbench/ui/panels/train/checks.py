@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.models.spec import ModelInfo
-from workbench.operations import outcomes, results, train
+from workbench.operations import block_states, outcomes, results, train
 from workbench.training.rates import LayerRates, layer_steps
 
 if TYPE_CHECKING:
+    from workbench.operations.block_states import MarkedBlock
     from workbench.operations.train import Plan
     from workbench.project.project import Project
     from workbench.training.plan import Plan as Settings
@@ -63,6 +64,12 @@ def layer_rates(spec: TrainSpec, plan: Plan, card: ModelInfo) -> LayerRates | No
         return layer_steps(spec, train.settings_plan(spec, card, plan.used["train"]), card.layers)
     except SpecError:  # more frozen layers than the model has: the run reports the error
         return None
+
+
+def blocks(spec: TrainSpec, plan: Plan, card: ModelInfo) -> tuple[MarkedBlock, ...]:
+    """What the run does with each block of the model. Not for the main thread."""
+    epochs = train.settings_plan(spec, card, plan.used["train"]).epochs
+    return block_states.marked(spec, card, epochs)
 
 
 def time_told(project: Project, task: str, model: str, steps: int, batch: int) -> str:

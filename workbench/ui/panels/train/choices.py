@@ -60,7 +60,7 @@ class Choices(QFrame):
             row((self._epochs, 1), (self._rate, 1), gap=12),
             self.adaptation,
             self._told,
-            self._layers,
+            row(self._layers, None, column(self._map, None)),
             self._used,
             self._warnings,
             self._more,
@@ -88,6 +88,12 @@ class Choices(QFrame):
         self.adaptation = Adaptation(state)
         self._told = words("", "caption", "muted", wrap=True)
         self._layers = LayerSteps(state.layer_rates)
+        self._map = Button(
+            _("Model map…"),
+            kind="quiet",
+            on=self._show_map,
+            tip=_("What is frozen, trained and new in this run"),
+        )
         self._used, self._warnings = Callout(), Callout(tone="warn")
         self._more = Button(
             _("Options"),
@@ -105,6 +111,13 @@ class Choices(QFrame):
         call(self._seed, _("Seed"))
         self._seed.valueChanged.connect(state.set_seed)
         self.start = Button(_("Start training"), "play", "primary", on=state.start)
+
+    def _show_map(self) -> None:
+        from workbench.ui.widgets.run_map import RunMapDialog
+
+        dialog = RunMapDialog(self.window(), self.state.model, self.state.ask_map)
+        dialog.exec()
+        dialog.deleteLater()
 
     def _line(self, name: str) -> QLineEdit:
         it = QLineEdit()

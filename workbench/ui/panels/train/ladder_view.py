@@ -25,6 +25,7 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import bar, clear, column, layout_of, line, row, scrolled
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import words
@@ -73,7 +74,7 @@ class LadderView(View):
             row(words(_("Ladder"), "heading", weight=600), None, self._chip),
             row((self._layer_field, 3), (self._seeds_field, 2), gap=12),
             self._settings_field,
-            row(self._rungs, self._decoders, self._more, None),
+            flow(self._rungs, self._decoders, self._more, gap=6),
             self._own,
             line(),
             row(self._count, None, self._left),
@@ -162,9 +163,8 @@ class LadderView(View):
     def _fill_parts(self) -> None:
         for part, _title, default, names in self.state.part_choices:
             if part in self._parts:
-                usual = _("{model} (default)").format(model=default)
                 items = [(name, name) for name in names if name != default]
-                fill(self._parts[part], [("", usual), *items], self.state.parts.get(part, ""))
+                fill(self._parts[part], [("", default), *items], self.state.parts.get(part, ""))
 
     def _add_rung(self) -> None:
         if self.state.add_rung(self._rung.text().strip()):

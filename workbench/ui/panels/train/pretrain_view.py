@@ -151,7 +151,7 @@ class PretrainChoices(QFrame):
         self._words.setPlaceholderText(_("Only documents that contain…"))
         self._words.setClearButtonEnabled(True)
         call(self._words, _("Words that documents must contain"))
-        self._words.textChanged.connect(lambda text: text or state.set_words(""))
+        self._words.textChanged.connect(lambda text: state.set_words("") if not text else None)
         self._words.editingFinished.connect(lambda: state.set_words(self._words.text().strip()))
         self._project = column(row(*self._splits.values(), None, gap=16), self._words, gap=10)
         self._paths = words("", "small", "muted", wrap=True)

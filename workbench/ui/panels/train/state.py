@@ -201,6 +201,15 @@ class TrainState(State):
         found = self._settled()
         return checks.defaults_told(self.project, *found) if found else ""
 
+    def ask_map(self, show: Callable[[Any], None], fail: Callable[[Exception], None]) -> None:
+        """Compute what a run with these choices does with each block, off the main thread."""
+        found = self._settled()
+        if found is None:
+            fail(SpecError(_("Choose data and settings that can be trained first.")))
+            return
+        work = lambda: checks.blocks(*found)  # noqa: E731
+        self.context.run(work, show, fail)
+
     def layer_rates(self) -> LayerRates | None:
         """Learning rates of each layer over a run with these choices; None if they do not fit."""
         found = self._settled()

@@ -88,12 +88,13 @@ class TrainView(WatchingView):
         from workbench.ui.panels.train.batch_dialog import BatchDialog
         from workbench.ui.panels.train.pairs_dialog import PairsDialog
 
-        pretrain, dialog = self._pretrain, None
-        if pretrain.shown and pretrain.has_pairs:
-            dialog = PairsDialog(self.window(), pretrain.pairs())
-        else:
-            chosen = pretrain if pretrain.shown else self.state
-            dialog = BatchDialog(self.window(), chosen.first_batch())
+        pretrain = self._pretrain
+        chosen = pretrain if pretrain.shown else self.state
+        dialog = (
+            PairsDialog(self.window(), pretrain.pairs())
+            if pretrain.shown and pretrain.has_pairs
+            else BatchDialog(self.window(), chosen.first_batch())
+        )
         dialog.exec()
         dialog.deleteLater()
 

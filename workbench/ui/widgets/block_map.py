@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -10,36 +12,46 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QFrame, QGridLayout, QSizePolicy, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
+from workbench.models.spec.blocks import STATES
+from workbench.operations.block_states import FROZEN, INSERTED, LATER, NEW, TRAINED, UNUSED
 from workbench.ui import formats, plain, theme
-from workbench.ui.panels.models.state import state_words
 from workbench.ui.widgets.heat import hatch
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.models.spec.blocks import Block, ModelMap
+    from workbench.models.spec.blocks import Block
 
 MOST_SHAPES = 40  # listed of a block
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A block with what is done with it: a key of `operations.block_states` or "", and words."""
+
+    block: Block
+    state: str = ""
+    words: str = ""
 
 
 class BlockMap(QFrame):
     """All blocks of a model, then the total without heads."""
 
-    def __init__(self, found: ModelMap):
+    def __init__(self, marks: Sequence[Mark], total: int):
         super().__init__()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
-        for block in found.blocks:
-            button = _BlockButton(block)
-            inside = _inside(block)
+        for mark in marks:
+            button = _BlockButton(mark)
+            inside = _inside(mark.block)
             inside.hide()
             button.toggled.connect(inside.setVisible)
             layout.addWidget(button)
             layout.addWidget(inside)
-        total = words(formats.count(found.total), weight=600)
+        figure = words(formats.count(total), weight=600)
         name = words(_("Total without heads"), "small", "muted")
-        layout.addWidget(row(name, None, total, margins=(0, 4, 0, 0)))
+        layout.addWidget(row(name, None, figure, margins=(0, 4, 0, 0)))
 
 
 def _inside(block: Block) -> QFrame:
@@ -72,21 +84,24 @@ def _inside(block: Block) -> QFrame:
 
 
 class _BlockButton(QAbstractButton):
-    """A block. Hatched: its weights are shared; dashed outline: tied to the embeddings."""
+    """A block. Hatched: its weights are shared or frozen; dashed outline: tied or not used."""
 
-    def __init__(self, block: Block):
+    def __init__(self, mark: Mark):
         super().__init__()
-        self.block = block
+        self.block, self._mark = mark.block, mark
+        block = mark.block
         self.setCheckable(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._title, self._state = block.words(), state_words(block.state)
-        self._count = formats.count(block.parameters)
+        self._title = block.words()
+        self._state = _(STATES[block.state]) if block.state in STATES else ""
+        self._count = formats.count(block.parameters) if block.parameters or block.state else ""
         words = ngettext("{block}: {n} parameter", "{block}: {n} parameters", block.parameters)
-        told = words.format(block=self._title, n=self._count)
+        told = words.format(block=self._title, n=self._count) if self._count else self._title
         self.setAccessibleName(told)
-        self.setAccessibleDescription(self._state or self._below())
+        parts = (mark.words, self._state or self._below())
+        self.setAccessibleDescription(", ".join(part for part in parts if part))
         plain.set_tip(self, self._state or _("Show parts and shapes"))
 
     def _below(self) -> str:
@@ -109,16 +124,22 @@ class _BlockButton(QAbstractButton):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = self.rect().toRectF().adjusted(1, 1, -1, -1)
-        tied = self.block.state == "tied"
-        style = Qt.PenStyle.DashLine if tied else Qt.PenStyle.SolidLine
-        focused = self.hasFocus()
+        state = self._mark.state
+        dashed = self.block.state == "tied" or state == UNUSED
+        style = Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine
+        strong = self.hasFocus() or state == NEW
         painter.setPen(
-            QPen(theme.qcolour("accent" if focused else "strong_line"), 2 if focused else 1, style)
+            QPen(theme.qcolour("accent" if strong else "strong_line"), 2 if strong else 1, style)
         )
         painter.setBrush(theme.qcolour("accent_soft" if self.isChecked() else "surface"))
         painter.drawRoundedRect(area, 4, 4)
-        if self.block.state == "shared":
-            painter.fillRect(QRectF(area.left() + 2, area.top() + 3, 8, area.height() - 6), hatch())
+        side = QRectF(area.left() + 2, area.top() + 3, 8, area.height() - 6)
+        if self.block.state == "shared" or state in (FROZEN, INSERTED):
+            painter.fillRect(side, hatch())
+        if state in (TRAINED, LATER, NEW, INSERTED):
+            thin = side if state != INSERTED else side.adjusted(5, 0, 0, 0)
+            full = thin if state != LATER else thin.adjusted(0, side.height() / 2, 0, 0)
+            painter.fillRect(full, theme.qcolour("accent"))
         self._texts(painter)
 
     def _texts(self, painter: QPainter) -> None:
@@ -129,12 +150,20 @@ class _BlockButton(QAbstractButton):
         painter.setFont(theme.font("small", 600))
         painter.setPen(theme.qcolour("text"))
         count = painter.fontMetrics().horizontalAdvance(self._count) + 12
-        painter.drawText(QRect(right - count, 0, count, self.height()), after, self._count)
+        high = half if self._mark.words else self.height() - top
+        painter.drawText(QRect(right - count, top, count, high), after, self._count)
         room = right - count - left
         title = painter.fontMetrics().elidedText(self._title, Qt.TextElideMode.ElideRight, room)
         painter.drawText(QRect(left, top, room, half), below, title)
         painter.setFont(theme.font("caption"))
         painter.setPen(theme.qcolour("muted"))
         shown = self._state or self._below()
+        taken = painter.fontMetrics().horizontalAdvance(self._mark.words)
+        room = min(room, right - left - taken - 16)
         shown = painter.fontMetrics().elidedText(shown, Qt.TextElideMode.ElideRight, room)
         painter.drawText(QRect(left, top + half, room, half), below, shown)
+        if self._mark.words:
+            wide = painter.fontMetrics().horizontalAdvance(self._mark.words) + 12
+            painter.setPen(theme.qcolour("text"))
+            place = QRect(right - wide, top + half, wide, half)
+            painter.drawText(place, after, self._mark.words)
