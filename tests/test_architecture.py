@@ -75,6 +75,7 @@ LATE = ("runtime.*", "metrics.*", "h5py")  # what light modules may import insid
 HEAVY = (
     "torch",
     "transformers",
+    "captum",
     "peft",
     "accelerate",
     "sklearn",

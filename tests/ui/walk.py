@@ -255,6 +255,7 @@ def inspect(way: Walk) -> None:
     import numpy as np
 
     from tests.ui.panels.inspect.test_attention import attention
+    from workbench.inspection.attributions.info import Attributions, Target
     from workbench.inspection.class_scores.info import ClassProbabilities
     from workbench.inspection.label_scores.info import LabelProbabilities, LabelProbability
     from workbench.inspection.masked_words.info import MaskedPosition, MaskedWords
@@ -303,6 +304,10 @@ def inspect(way: Walk) -> None:
     )
     results["surprisal"] = (Surprisal(words, (None, 9.5), 1),)
     results["samples"] = (Samples((Sample("ζει καλά", 2, -3.5),)),)
+    targets = (Target("class:καλό", "καλό", 0.8), Target("word:0:O", "O", 0.9, 0, 0))
+    results["attributions"] = (
+        Attributions(words, (0.4, -0.2), 0.01, "occlusion", "class:καλό", targets, 0.8, 0.5, 0.002),
+    )
     results["attention"] = (attention(("νι", "ζει"), windows=2), attention(("νι",), causal=True))
     results["transitions"] = (
         TransitionScores(
@@ -323,6 +328,10 @@ def inspect(way: Walk) -> None:
             panel.state.ask()
             way.host.answer(result, unknown=0.4, milliseconds=3)
             way.at(f"inspect, {offer.id}")
+    panel.state.activate(0)
+    panel.state.show_beside(panel.state.offers[0].id)
+    way.at("inspect, two panes")
+    panel.state.close_second()
     way.dialog("pick a document", panel.view.pick)
 
 

@@ -29,9 +29,11 @@ QUESTIONS = {
     "why": N_("Why?"),
     "know": N_("What does it know?"),
 }
+_SCORED = frozenset(("ClassScores", "LabelScores", "TokenScores"))
 _LANGUAGE_MODEL = frozenset(("masked_lm", "next_lm", "previous_lm"))
 EXPECTED_WORDS = "VocabularyScores"  # the prediction of a language model
 CONTINUES = "continuation"  # of a language model that predicts the next or the previous unit
+SCORES = "scores"  # of a run: of classes, labels or tags, which attributions explain
 NEXT, PREVIOUS = "next", "previous"  # directions
 
 
@@ -74,7 +76,8 @@ def given(encoder: Iterable[str], outputs: Iterable[str] | None) -> frozenset[st
     """
     found = frozenset(encoder)
     if outputs is not None:
-        return found | frozenset(outputs)
+        found |= frozenset(outputs)
+        return found | {SCORES} if found & _SCORED else found
     if found & {"next_lm", "previous_lm"}:
         found |= {CONTINUES}
     return found | {EXPECTED_WORDS} if found & _LANGUAGE_MODEL else found

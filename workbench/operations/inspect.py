@@ -186,6 +186,7 @@ _WORDS = {
     "LabelScores": N_("multiple labels"),
     "transitions": N_("transition scores (CRF)"),
     inspectors.EXPECTED_WORDS: N_("word predictions"),
+    inspectors.SCORES: N_("scores of classes or tags"),
     inspectors.CONTINUES: N_("continuations of a text"),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -42,6 +43,27 @@ def embedded(encoder: Encoder, piece: EncodedInput) -> tuple[Embedded, ...]:
         )
         for at in range(len(piece))
     )
+
+
+def token_table(encoder: Encoder, piece: EncodedInput) -> nn.Embedding | None:
+    """The table that gives one vector per unit for its id; None if there is none."""
+    arrays = stack([piece], encoder.input_names, encoder.preparer.fill)
+    inputs = {name: torch.from_numpy(one).to(encoder.device) for name, one in arrays.items()}
+    asked: list[nn.Embedding] = []
+
+    def keep(table: nn.Module, given: tuple[Tensor, ...], _vectors: Tensor) -> None:
+        if given and torch.equal(given[0], inputs.get("input_ids", torch.zeros(()))):
+            asked.append(cast(nn.Embedding, table))
+
+    tables = [one for one in encoder.modules() if isinstance(one, nn.Embedding)]
+    handles = [one.register_forward_hook(keep) for one in tables]
+    try:
+        with torch.inference_mode():
+            encoder(inputs)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return asked[0] if asked else None
 
 
 @contextmanager

@@ -299,5 +299,5 @@ def _paint_share(painter: QPainter, share: Share, room: QRectF, first: bool) -> 
     painter.setBrush(theme.qcolour("sunken"))
     painter.drawRoundedRect(track, 1.5, 1.5)
     painter.setBrush(_colour(share.tint))
-    wide = max(2.0, track.width() * min(1.0, share.share))
-    painter.drawRoundedRect(QRectF(track.left(), track.top(), wide, 3), 1.5, 1.5)
+    filled = max(2.0, track.width() * min(1.0, share.share))
+    painter.drawRoundedRect(QRectF(track.left(), track.top(), filled, 3), 1.5, 1.5)

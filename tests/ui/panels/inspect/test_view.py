@@ -85,8 +85,8 @@ def test_the_table_names_word_token_ids_and_the_embeddings_that_are_summed(panel
     model = table.model()
     row = [model.index(2, column).data() for column in range(model.columnCount())]
     assert row[:-1] == ["Ada", "##a", "2–3", "5", "0", "2", "1.50", "0.25", "–", "1.75"]
-    hidden = [table.isColumnHidden(column) for column in range(model.columnCount() - 1)]
-    assert hidden == [False] * 8 + [True, False]
+    hidden = [table.isColumnHidden(column) for column in range(3, model.columnCount() - 1)]
+    assert hidden == [False] * 5 + [True, False]
     assert model.rowCount() == 4
 
 
@@ -208,10 +208,11 @@ def test_every_control_has_a_name(panel):
 
 
 def test_while_the_model_is_loaded_the_page_says_so_and_shows_no_empty_table(panel, host):
-    assert panel.state.loading and panel.view._pages.currentWidget() is panel.view._opening
+    pane = panel.view._panes[0]
+    assert panel.state.loading and pane.current() is pane.opening
 
     host.answer(tagged())
-    assert panel.view._pages.currentWidget() is panel.view._views["token_scores"]
+    assert pane.current() is panel.view._views["token_scores"]
 
 
 def test_a_text_without_spans_on_either_side_says_so(panel, host):
@@ -227,7 +228,7 @@ def test_the_list_offers_the_views_that_fit_and_says_why_others_do_not(panel):
     views = named(panel, QListWidget, "Views")
     offered = [views.item(n).text() for n in range(views.count()) if views.item(n).data(VIEW)]
 
-    assert offered == ["Tokenization", "Label distribution", "Gold and predicted"]
+    assert offered == ["Tokenization", "Label distribution", "Gold and predicted", "Attributions"]
     fold = panel.view._listed._fold
     refused = sum(bool(offer.refused) for offer in panel.state.offers)
     assert f"{refused} views not available" in fold.text()

@@ -35,6 +35,28 @@ class InspectPanel(Panel):
             enabled=lambda panel: panel.state.can_ask,
         ),
         Command(
+            "inspect.text",
+            _("&Edit text"),
+            lambda panel: panel.view.edit_text(),
+            "Run",
+            "Ctrl+L",
+        ),
+        Command(
+            "inspect.pane",
+            _("Other p&ane"),
+            lambda panel: panel.view.change_pane(),
+            "Run",
+            "F6",
+            enabled=lambda panel: panel.state.has_two,
+        ),
+        Command(
+            "inspect.beside",
+            _("Open view &beside"),
+            menu="Run",
+            keys="Ctrl+Return",
+            shown_only=True,
+        ),
+        Command(
             "inspect.pick",
             _("Pick &document…"),
             lambda panel: panel.view.pick(),

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.base.records import plain_rows, to_plain
+from workbench.ui import theme
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.state import InspectState
 
@@ -31,6 +32,8 @@ class InspectorView(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
         self._of: Choice | None = None  # the model whose result is shown
+        drop = theme.changed.connect(self._restyle)
+        self.destroyed.connect(lambda *_: drop())
 
     @property
     def page(self) -> InspectState:
@@ -48,6 +51,11 @@ class InspectorView(QWidget):
             elif self.page.choice is not self._of:
                 self._of = self.page.choice
                 self.clear()
+
+    def _restyle(self) -> None:
+        """Results can hold colours of the theme."""
+        if self.state.result is not None and self.isVisible():
+            self.show_result(self.state.result)
 
     def show_result(self, result: Any) -> None:
         """Show a result; also called when gold or labels have changed."""

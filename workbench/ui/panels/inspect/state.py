@@ -13,6 +13,7 @@ from workbench.operations import annotate, inspect, inspect_files, kept_samples
 from workbench.operations.inspect import Choice, Offer
 from workbench.operations.kept_samples import KeptSample
 from workbench.ui.opened import opened
+from workbench.ui.panels.inspect.samples import SAMPLES
 from workbench.ui.panels.inspect.shown import Shown
 
 if TYPE_CHECKING:
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
     from workbench.text.document import Document
     from workbench.ui.panel import PanelContext
 
-SAMPLE_TEXT = _("The 42 tram from Harbour Gate to Northfield was twenty minutes late")
-
 
 class InspectState(State):
     """`choice` is the model, `document` the text (`document_id` is None for a typed one).
 
-    offers: every inspector, with whether it supports the model. view: id of the current one, "" if
-    there is none; `current` is its state. gold: of the run's layer, None for a typed text.
-    labels: the current labels of the run's layer, by name. chosen_token: its index in the text.
+    offers: every inspector, with whether it supports the model. view, second: ids of those in the
+    left and the right pane, "" if there is none; pane: 0 or 1, the active one, whose state is
+    `current`. compared: the page of another model for the same text, in the right pane. gold: of
+    the run's layer, None for a typed text. labels: the current labels of the run's layer, by name.
+    chosen_token: its index in the text.
     """
 
     def __init__(self, context: PanelContext) -> None:
@@ -40,7 +41,8 @@ class InspectState(State):
         self.offers: tuple[Offer, ...] = ()
         self.document: Document | None = None
         self.document_id: int | None = None
-        self.view = ""
+        self.view, self.second, self.pane = "", "", 0
+        self.compared: InspectState | None = None
         self.gold: inspect.Gold | None = None
         self.labels: Mapping[str, Any] = {}
         self.status, self.fault = "asleep", ""
@@ -55,6 +57,8 @@ class InspectState(State):
 
     def close(self) -> None:
         super().close()
+        if self.compared is not None:
+            self.compared.close()
         for one in self._shown.values():
             one.close()
         self._inspector.close()
@@ -82,7 +86,11 @@ class InspectState(State):
         fitting = [one.id for one in offers if not one.refused]
         wanted = self._chosen_view if self._chosen_view in fitting else inspect.first(offers)
         self._forget(model=True)
-        self.update(choice=found, offers=offers, view=wanted, fault="", labels=self._labels(found))
+        second = self.second if self.second in fitting and self.second != wanted else ""
+        self.update(choice=found, offers=offers, view=wanted, second=second, fault="")
+        self.update(labels=self._labels(found), pane=self.pane if self.has_two else 0)
+        if self.compared is not None and self.compared.choice not in self.comparable:
+            self.compare_with("")
         if self.document is None or len(self.document.texts) != found.texts:
             self._begin()
         else:
@@ -114,7 +122,8 @@ class InspectState(State):
         if found is not None:
             self._take(found, found.id)
         else:
-            self._take(inspect.typed(SAMPLE_TEXT, SAMPLE_TEXT if self.texts == 2 else None), None)
+            sample = _(SAMPLES[0])
+            self._take(inspect.typed(sample, sample if self.texts == 2 else None), None)
 
     def type_text(self, text: str, text_b: str | None = None) -> None:
         """Use a text that is not in a project."""
@@ -144,14 +153,23 @@ class InspectState(State):
         self.update(document=document, document_id=document_id, chosen_token=None)
         self.update(gold=self._gold())
         self.context.commands_changed()
+        if self.compared is not None:
+            self.compared.take(document, document_id)
         self.ask()
+
+    def take(self, document: Document, document_id: int | None) -> None:
+        """Use the text of another page."""
+        self._take(document, document_id)
 
     # ---------------------------------------------------------------- views
 
     @property
     def current(self) -> Shown | None:
-        """The state of the current inspector."""
-        return self.of(self.view) if self.view else None
+        """The state of the inspector in the active pane."""
+        if self.pane == 1 and self.compared is not None:
+            return self.compared.current
+        id = self.second if self.pane == 1 and self.second else self.view
+        return self.of(id) if id else None
 
     def of(self, id: str) -> Shown:
         """The state of an inspector, which is passed to its view."""
@@ -160,23 +178,90 @@ class InspectState(State):
         return self._shown[id]
 
     def show(self, view: str) -> None:
-        """Switch to an inspector; it is run unless its result for this text is available."""
-        if any(one.id == view and not one.refused for one in self.offers):
+        """Switch the active pane to an inspector; it is run unless its result is available."""
+        if self._fits(view):
             self._chosen_view = view
-            self.update(view=view)
-            current = self.current
-            if current is not None and current.answer is None and not current.asking:
-                self.ask()
+            if self.pane == 1 and self.second and self.compared is None:
+                self._open(view=self.view, second=view)
+            else:
+                self._open(view=view, second=self.second)
+
+    def show_beside(self, view: str) -> None:
+        """Show an inspector in the other pane."""
+        if not self._fits(view):
+            return
+        if self.compared is not None:
+            self.compare_with("")
+        if self.pane == 1 and self.second:
+            self._open(view=view, second=self.second)
+        else:
+            self._open(view=self.view, second=view)
+
+    def _open(self, *, view: str, second: str) -> None:
+        """Set the inspectors of both panes; one that is in both stays in the left one."""
+        second = "" if second == view else second
+        self.update(view=view, second=second, pane=self.pane if second or self.compared else 0)
+        for id in filter(None, (view, second)):
+            shown = self.of(id)
+            if shown.answer is None and not shown.asking:
+                shown.ask()
+        if self.compared is not None:
+            self.compared.show(view)
+
+    def _fits(self, view: str) -> bool:
+        return any(one.id == view and not one.refused for one in self.offers)
+
+    @property
+    def has_two(self) -> bool:
+        """Whether both panes show something."""
+        return bool(self.second) or self.compared is not None
+
+    def activate(self, pane: int) -> None:
+        """Make a pane the active one; without a second pane it is always the left one."""
+        if pane == 0 or self.has_two:
+            self.update(pane=pane)
+
+    def close_second(self) -> None:
+        """Close the right pane, and end a comparison."""
+        if self.compared is not None:
+            self.compare_with("")
+        self.update(second="", pane=0)
+
+    # ---------------------------------------------------------------- two models
+
+    @property
+    def comparable(self) -> tuple[Choice, ...]:
+        """Models that read as many texts as the current one."""
+        return tuple(one for one in self.choices if one != self.choice and one.texts == self.texts)
+
+    def compare_with(self, key: str) -> None:
+        """Show the same view of another model in the right pane; "" ends the comparison."""
+        before, found = self.compared, None
+        choice = next((one for one in self.comparable if one.key == key), None)
+        if choice is not None:
+            found = InspectState(self.context)
+            found.begin_beside(self, choice)
+        self.update(compared=found, pane=self.pane if found or self.second else 0)
+        if before is not None:
+            before.close()
+
+    def begin_beside(self, page: InspectState, choice: Choice) -> None:
+        """Take model, text and view for a comparison with another page."""
+        self.update(choices=page.choices, document=page.document, document_id=page.document_id)
+        self._chosen_view = page.view
+        self.choose(choice.key)
+
+    # ---------------------------------------------------------------- requests
 
     @property
     def can_ask(self) -> bool:
         return self.choice is not None and self.document is not None and not self.asking
 
     def ask(self) -> None:
-        """Run the current inspector on the current text, again if it has a result."""
-        if self.current is not None:
-            self.update(fault="")
-            self.current.ask()
+        """Run the inspectors in the panes on the current text, again if they have a result."""
+        self.update(fault="")
+        for id in filter(None, (self.view, self.second)):
+            self.of(id).ask()
 
     def ask_host(
         self,
@@ -246,7 +331,11 @@ class InspectState(State):
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about the current result."""
-        answer = self.current.answer if self.current is not None else None
+        return self.warnings_of(self.current) if self.current is not None else ()
+
+    def warnings_of(self, shown: Shown) -> tuple[str, ...]:
+        """Warnings about a result."""
+        answer = shown.answer
         if answer is None or self.document is None or self.choice is None:
             return ()
         found = [
@@ -268,7 +357,11 @@ class InspectState(State):
 
     @property
     def loading(self) -> bool:
-        return self.asking and self.status in ("asleep", "starting")
+        return self.current is not None and self.loading_of(self.current)
+
+    def loading_of(self, shown: Shown) -> bool:
+        """Whether a result waits for the model to be loaded."""
+        return shown.asking and self.status in ("asleep", "starting")
 
     def correct(self) -> None:
         """Open the document in Annotate."""

@@ -1,40 +1,40 @@
-"""Inspect: models and views on the left; the text at the top, and one view of it below."""
+"""Inspect: models and views on the left; the text at the top, and one or two views of it below."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer
+from typing import cast
+
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QHBoxLayout,
     QLineEdit,
     QMenu,
     QSizePolicy,
-    QStackedLayout,
     QVBoxLayout,
     QWidget,
 )
 
-from workbench.base.events import ALL, concerns
+from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.base.registry import registry
 from workbench.ui import theme
 from workbench.ui.panel import View
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.pane import Pane
 from workbench.ui.panels.inspect.saving import fill_menu
 from workbench.ui.panels.inspect.state import InspectState
 from workbench.ui.panels.inspect.view_list import ViewList
-from workbench.ui.panels.inspect.views.plain import PlainView
 from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import column, row
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.words import IconLabel, words
+from workbench.ui.widgets.words import KeyCap, words
 
 SIDE = 236  # pixels at 100 %
 NARROW = 620  # below this width, buttons beside the text show their icons alone
+BOTH = 1200  # width of the window from which two panes stand side by side
 PAUSE = 600  # milliseconds after the last key press until a typed text is sent to the model
 
 
@@ -54,47 +54,24 @@ class InspectView(View):
         self._pause.setSingleShot(True)
         self._pause.setInterval(PAUSE)
         self._pause.timeout.connect(self._typed)
-        self._views: dict[str, InspectorView] = {}  # by inspector, created when first shown
         self._listed = ViewList()
         self._listed.chosen.connect(state.show)
-        self._warning, self._fault = (
-            Callout("", "warn"),
-            Callout("", "bad", Button(_("Try again"), "rotate-ccw", small=True, on=state.ask)),
-        )
-        for one in (self._warning, self._fault):
-            one.hide()
-        self._pages = QStackedLayout()
-        self._loading, self._busy = (
-            words("", "small", "muted"),
-            Meter(None, name=_("Loading the model")),
-        )
-        self._empty = EmptyState(
-            "scan-search",
-            _("Run a model on a text"),
-            _("Type a text above and press Enter, or pick a document."),
-        )
-        hint = _("The model stays loaded, so later results appear immediately.")
-        self._opening = EmptyState("scan-search", _("Loading the model"), hint)
-        self._stand_ins = (self._empty, self._opening)
-        self._answered: dict[str, object] = {}  # inspector → the model of its last result
-        self._shows = words("", "caption", "muted", wrap=True)
-        self._foot = row(IconLabel("info", "muted", 14), (self._shows, 1), gap=6)
-        for page in (self._empty, self._opening):
-            self._pages.addWidget(page)
+        self._listed.beside.connect(state.show_beside)
+        self._compared: InspectState | None = None
+        self._panes = (Pane(), Pane())
+        for pane in self._panes:
+            pane.sampled.connect(lambda text: self.state.type_text(text, self._second.text()))
+        self._panes[1].closed.connect(state.close_second)
         above = column(
             self._asking(),
             self._second_row(),
-            self._warning,
-            self._fault,
             gap=10,
             margins=(24, 14, 24, 0),
         )
         above.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         body = QVBoxLayout()
-        body.setContentsMargins(24, 10, 24, 12)
-        body.setSpacing(8)
-        body.addLayout(self._pages, 1)
-        body.addWidget(self._foot)
+        body.setContentsMargins(21, 8, 21, 10)
+        body.addWidget(row(*((pane, 1) for pane in self._panes), gap=8), 1)
         right = QVBoxLayout()
         right.setSpacing(0)
         right.addWidget(above)
@@ -106,46 +83,66 @@ class InspectView(View):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        self._saving = QMenu(self)
-        self._saving.aboutToShow.connect(
-            lambda: fill_menu(self._saving, self._views.get(state.view))
-        )
-        save = Button(_("Save"), "save", name=_("Save the view"), menu=self._saving)
-        layout.addWidget(
-            PageHeader(
-                _("Inspect"),
-                _("How the model reads a text, what it predicts, and why"),
-                save,
-                self._correct,
-            )
-        )
+        layout.addWidget(self._header())
         layout.addLayout(below, 1)
         self.first = self._input
+        application = cast(QApplication, QApplication.instance())
+        application.focusChanged.connect(self._focus_changed)
+        self._show_panes()
 
     # ---------------------------------------------------------------- parts
+
+    def _header(self) -> QWidget:
+        self._saving = QMenu(self)
+        self._saving.aboutToShow.connect(
+            lambda: fill_menu(self._saving, self._panes[self.state.pane].view)
+        )
+        save = Button(_("Save"), "save", name=_("Save the view"), menu=self._saving)
+        told = _("How the model reads a text, what it predicts, and why")
+        return PageHeader(_("Inspect"), told, save, self._correct)
 
     def _side(self) -> QWidget:
         self._model = combo(name=_("Model"))
         self._model.activated.connect(lambda index: self.state.choose(self._model.itemData(index)))
         model = Field(_("Run or model"), self._model, name=_("Model"))
-        side = column(
-            model, (self._listed, 1), self._bar(), gap=8, margins=(12, 14, 12, 10), part="side"
+        self._other = combo(name=_("Compare with"))
+        self._other.activated.connect(
+            lambda index: self.state.compare_with(self._other.itemData(index))
         )
-        self._left = side
-        return side
+        self._left = column(
+            model,
+            self._other,
+            (self._listed, 1),
+            self._key_help(),
+            gap=8,
+            margins=(12, 14, 12, 10),
+            part="side",
+        )
+        return self._left
+
+    def _key_help(self) -> QWidget:
+        """The keys of the list and of the panes."""
+        keys = (
+            (_("Ctrl+↵"), _("open beside")),
+            (_("F6"), _("other pane")),
+            (_("Ctrl+L"), _("edit text")),
+        )
+        pairs = [row(KeyCap(key), words(told, "caption", "muted"), gap=4) for key, told in keys]
+        return flow(*pairs, gap=6)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         share = max(self.width() // 4, self._listed.needed_width())
         self._left.setFixedWidth(min(theme.px(SIDE), share))
         self._pick.shorten(self.width() < theme.px(NARROW), _("Pick document…"))
+        self._show_panes()
 
     def _asking(self) -> QWidget:
         self._input, self._second = QLineEdit(), QLineEdit()
         self._input.setPlaceholderText(_("Type a text, or pick a document"))
-        for line in (self._input, self._second):
-            line.textEdited.connect(lambda _text: self._pause.start())
-            line.returnPressed.connect(self._ask_at_once)
+        for one in (self._input, self._second):
+            one.textEdited.connect(lambda _text: self._pause.start())
+            one.returnPressed.connect(self._ask_at_once)
         text = Field(_("Text, or a document of the project"), self._input, name=_("Input"))
         self._pick = Button(_("Pick document…"), "database", on=self.pick)
         back = Button(
@@ -161,10 +158,12 @@ class InspectView(View):
         )
         return self._second_field
 
-    def _bar(self) -> QWidget:
-        return column(self._loading, self._busy, gap=6)
-
     # ---------------------------------------------------------------- input
+
+    def edit_text(self) -> None:
+        """Put the caret into the text."""
+        self._input.setFocus()
+        self._input.selectAll()
 
     def _typed(self) -> None:
         text = self._input.text()
@@ -189,86 +188,96 @@ class InspectView(View):
             self.state.pick(dialog.picked)
         dialog.deleteLater()
 
+    def change_pane(self) -> None:
+        """Make the other pane active, and give its view the focus."""
+        self.state.activate(1 - self.state.pane)
+        view = self._panes[self.state.pane].view
+        if view is not None:
+            view.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            view.setFocus()
+
+    def _focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
+        for number, pane in enumerate(self._panes):
+            if new is not None and pane.isAncestorOf(new):
+                self.state.activate(number)
+
     # ---------------------------------------------------------------- showing
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
-        if concerns(fields, "choices", "choice"):
-            fill(
-                self._model,
-                [(one.key, one.title) for one in state.choices],
-                state.choice.key if state.choice else None,
-            )
-            self._second_field.setVisible(state.texts == 2)
-        if concerns(fields, "offers", "view"):
-            self._listed.set(state.offers, state.view)
+        if concerns(fields, "choices", "choice", "compared"):
+            self._show_models()
+        if concerns(fields, "offers", "view", "second", "compared", "pane"):
+            second = "" if state.compared is not None else state.second
+            current = second if state.pane == 1 and second else state.view
+            self._listed.set(state.offers, (state.view, second), current)
         if concerns(fields, "document", "document_id"):
             self._show_text()
-        self._show_answer()
-        if (view := self._view_of(state.view)) is not None:
-            view.show_state(ALL if concerns(fields, "view") else fields)
+        if concerns(fields, "compared"):
+            self._follow_compared()
+        self._show_panes()
+        for pane in self._panes:
+            if pane.page is state:
+                pane.render(fields)
 
-    def _shown_changed(self, id: str, fields: frozenset[str]) -> None:
-        """The state of an inspector has changed."""
-        if id == self.state.view and self.isVisible():
-            self._show_answer()
-            if (view := self._views.get(id)) is not None:
-                view.show_state(fields)
-
-    def _show_answer(self) -> None:
+    def _show_models(self) -> None:
         state = self.state
-        self._warning.set(" ".join(state.warnings))
-        self._fault.set(state.error)
-        self._show_progress()
-        self._pages.setCurrentWidget(self._page())
-        shown = state.current
-        told = _(shown.info.shows) if shown is not None and shown.info is not None else ""
-        self._shows.setText(told)
-        self._foot.setVisible(bool(told) and self._pages.currentWidget() not in self._stand_ins)
+        found = [(one.key, one.title) for one in state.choices]
+        fill(self._model, found, state.choice.key if state.choice else None)
+        others = [(one.key, one.title) for one in state.comparable]
+        compared = state.compared.choice if state.compared is not None else None
+        none = _("No comparison") if compared is not None else _("Compare with…")
+        fill(self._other, [("", none), *others], compared.key if compared else "")
+        self._other.setEnabled(bool(others))
+        self._second_field.setVisible(state.texts == 2)
 
-    def _view_of(self, id: str) -> InspectorView | None:
-        """The view of an inspector, created when first shown."""
-        if id and id not in self._views:
-            shown = self.state.of(id)
-            make = self.state.context.attempt(registry().view, "inspector", id) or PlainView
-            self._views[id] = make(shown)
-            self._pages.addWidget(self._views[id])
-            shown.listen(shown.changed, lambda fields: self._shown_changed(id, fields))
-        return self._views.get(id)
+    def _follow_compared(self) -> None:
+        """Show changes of the page of the other model."""
+        before, after = self._compared, self.state.compared
+        if before is after:
+            return
+        self._compared = after
+        if before is not None:
+            for pane in self._panes:
+                pane.forget(before)
+        if after is not None:
+            after.listen(after.changed, lambda fields: self._compared_changed(after, fields))
 
-    def _page(self) -> QWidget:
-        """Show a view once it has a result; its last result stays until the next one arrives."""
-        state, shown = self.state, self.state.current
-        view = self._view_of(state.view)
-        if shown is None or view is None:
-            return self._empty
-        if shown.result is not None:
-            self._answered[state.view] = state.choice
-            return view
-        seen = self._answered.get(state.view) == state.choice
-        if state.loading and not seen:
-            return self._opening
-        return view if state.asking else self._empty
+    def _compared_changed(self, page: InspectState, fields: frozenset[str]) -> None:
+        if page is self.state.compared:
+            self._show_panes()
+            if self._panes[1].page is page:
+                self._panes[1].render(fields)
+
+    def _show_panes(self) -> None:
+        """What stands in each pane; below BOTH pixels only the active one is visible."""
+        state, (left, right) = self.state, self._panes
+        compared, double = state.compared, state.has_two
+        title, other = (one.choice.title if one and one.choice else "" for one in (state, compared))
+        left.set(state, state.view, title=title if double else "")
+        if compared is not None:
+            right.set(compared, compared.view, title=other, closable=True)
+        elif state.second:
+            right.set(state, state.second, title=title, closable=True)
+        wide = self.window().width() >= theme.px(BOTH)
+        left.setVisible(wide or state.pane == 0 or not double)
+        right.setVisible(double and (wide or state.pane == 1))
+        for number, pane in enumerate(self._panes):
+            pane.set_active(double and number == state.pane)
+
+    @property
+    def _views(self) -> dict[str, InspectorView]:
+        """The views of the left pane, by inspector."""
+        return self._panes[0].views(self.state)
 
     def _show_text(self) -> None:
         state = self.state
         texts = [text for _name, text in state.document.texts] if state.document else [""]
-        for line, text in zip((self._input, self._second), (*texts, ""), strict=False):
+        for edit, text in zip((self._input, self._second), (*texts, ""), strict=False):
             shown = " ".join(text.splitlines()) if "\n" in text or "\r" in text else text
-            if line.text() != shown and not (
-                line.hasFocus() and state.document_id is None and text == line.text()
+            if edit.text() != shown and not (
+                edit.hasFocus() and state.document_id is None and text == edit.text()
             ):
-                line.setText(shown)
-                line.setCursorPosition(0)
+                edit.setText(shown)
+                edit.setCursorPosition(0)
         self._correct.setEnabled(state.document_id is not None)
-
-    def _show_progress(self) -> None:
-        state = self.state
-        self._busy.setVisible(state.asking)
-        told = ""
-        if state.loading:
-            told = _("Loading the model…")
-        elif state.asking:
-            told = _("Running the model…")
-        self._loading.setText(told)
-        self._loading.setVisible(bool(told))

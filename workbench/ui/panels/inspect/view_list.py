@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QListWidget, QListWidgetItem, QVBoxLayout
+from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
+from PySide6.QtGui import QIcon, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QListWidget,
+    QListWidgetItem,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+)
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import plain, theme
+from workbench.ui import icons, plain, theme
 from workbench.ui.panels.inspect.shown import by_question
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import column, layout_of, scrolled
@@ -26,18 +34,21 @@ SIDES = 14  # margin of the list and space in its button, in pixels
 class ViewList(QFrame):
     """Views that support the model can be selected; the others are listed below with the reason.
 
-    `chosen(id)` is emitted when the user selects a view.
+    `chosen(id)` is emitted when the user selects a view, `beside(id)` on Ctrl+Enter or Ctrl+click:
+    for the other pane. Icons show what is open in which pane.
     """
 
     chosen = Signal(str)
+    beside = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
         self._offers: Sequence[Offer] = ()
-        self._view = ""
-        self._list = QListWidget()
+        self._marked: tuple[tuple[str, str], str] = (("", ""), "")
+        self._list = _Views(self.beside)
         self._list.setAccessibleName(_("Views"))
         self._list.setProperty("part", "views")
+        self._list.setIconSize(QSize(theme.px(16), theme.px(16)))
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self._list.currentItemChanged.connect(self._choose)
@@ -59,14 +70,17 @@ class ViewList(QFrame):
         """The width at which the number of refused views is not cut."""
         return self._fold.sizeHint().width() + 2 * SIDES
 
-    def set(self, offers: Sequence[Offer], view: str) -> None:
-        """Set the views or the current one; emits nothing."""
+    def set(self, offers: Sequence[Offer], opened: tuple[str, str], current: str) -> None:
+        """Set the views, those that are open left and right, and the one in the active pane.
+
+        Emits nothing.
+        """
+        marked = (opened, current)
         if offers is not self._offers:
-            self._offers = offers
-            self._view = view
+            self._offers, self._marked = offers, marked
             self._fill()
-        elif view != self._view:
-            self._view = view
+        elif marked != self._marked:
+            self._marked = marked
             self._mark()
 
     def _fill(self) -> None:
@@ -98,10 +112,16 @@ class ViewList(QFrame):
         self._list.addItem(item)
 
     def _mark(self) -> None:
+        """Select the view in the left pane, and mark all open ones if there are two."""
+        (left, right), current = self._marked
         self._list.blockSignals(True)
         for number in range(self._list.count()):
             item = self._list.item(number)
-            if item.data(VIEW) == self._view:
+            view = item.data(VIEW)
+            places = {left: "panel-left", right: "panel-right"} if right else {}
+            icon = places.get(view) if view else None
+            item.setIcon(icons.icon(icon, "accent", theme.px(15)) if icon else QIcon())
+            if view and view == current:
                 self._list.setCurrentItem(item)
         self._list.blockSignals(False)
 
@@ -129,6 +149,36 @@ class ViewList(QFrame):
         self._fold.set_icon("chevron-down" if on else "chevron-right")
 
     def _choose(self, item: QListWidgetItem | None, _before: object = None) -> None:
-        if item is not None and (view := item.data(VIEW)):
-            self._view = view
+        if item is not None and not self._list.elsewhere and (view := item.data(VIEW)):
             self.chosen.emit(view)
+
+
+class _Views(QListWidget):
+    """A list whose items have their icons on the right; Ctrl opens an item elsewhere."""
+
+    def __init__(self, beside: SignalInstance) -> None:
+        super().__init__()
+        self._beside, self.elsewhere = beside, False
+
+    def initViewItemOption(self, option: QStyleOptionViewItem) -> None:
+        super().initViewItemOption(option)
+        option.decorationPosition = QStyleOptionViewItem.Position.Right
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        item = self.itemAt(event.position().toPoint())
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        if control and item is not None and item.data(VIEW):
+            self._beside.emit(item.data(VIEW))
+            return
+        super().mousePressEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        item = self.currentItem()
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and item is not None:
+            if control:
+                self._beside.emit(item.data(VIEW))
+            return
+        self.elsewhere = control  # Ctrl with an arrow moves without opening a view
+        super().keyPressEvent(event)
+        self.elsewhere = False

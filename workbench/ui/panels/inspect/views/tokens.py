@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.shown import Shown
 
 STRIP_HEIGHT = 250  # pixels at 100 %; a taller strip scrolls
+WORD, OFFSETS = 0, 2  # columns
+NARROW = 640  # width below which they are hidden, pixels at 100 %
 LABEL = 4  # the first column that only some views have
 EMBEDDING = (
     *("segment", "position"),
@@ -160,6 +162,12 @@ class SubwordsView(TokensView):
             known = any(getattr(one, name) is not None for one in result.embedded)
             self._table.setColumnHidden(LABEL + number, not known)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A narrow pane leaves out what the strip above shows."""
+        super().resizeEvent(event)
+        for column in (WORD, OFFSETS):
+            self._table.setColumnHidden(column, self.width() < theme.px(NARROW))
+
 
 class ExpectedWordsView(TokensView):
     """The words that a language model predicts for every token."""
@@ -266,14 +274,14 @@ def _embeddings(view: TokensView) -> list[Column]:
             _("Segment"),
             _("Index of the segment: 1 in the second text"),
         ),
-        "position": (_("Position"), _("Index in the table of position embeddings")),
-        "token_norm": (_("‖token‖"), _("Euclidean norm of the token embedding")),
-        "position_norm": (_("‖position‖"), _("Euclidean norm of the position embedding")),
-        "segment_norm": (_("‖segment‖"), _("Euclidean norm of the segment embedding")),
-        "sum_norm": (_("‖sum‖"), _("Euclidean norm of the sum of these embeddings")),
+        "position": (_("Pos."), _("Index in the table of position embeddings")),
+        "token_norm": (_("‖t‖"), _("Euclidean norm of the token embedding")),
+        "position_norm": (_("‖p‖"), _("Euclidean norm of the position embedding")),
+        "segment_norm": (_("‖s‖"), _("Euclidean norm of the segment embedding")),
+        "sum_norm": (_("‖Σ‖"), _("Euclidean norm of the sum of these embeddings")),
     }
     columns = [
-        Column(title, text(name), 98, right=True, hint=hint)
+        Column(title, text(name), 62, right=True, hint=hint)
         for name, (title, hint) in titles.items()
     ]
     return [*columns, Column("", width=None)]

@@ -1,0 +1,111 @@
+"""Attributions: completeness, known gradients, occlusion by hand."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from tests import tiny_models  # noqa: E402
+from workbench.base.errors import WorkbenchError  # noqa: E402
+from workbench.inspection import spec  # noqa: E402
+from workbench.inspection.attributions.inspector import AttributionsInspector  # noqa: E402
+from workbench.inspection.subject import Subject  # noqa: E402
+from workbench.operations import inspect  # noqa: E402
+from workbench.text.document import Document  # noqa: E402
+
+TEXT = "the tram to northfield was late"
+ITEM = AttributionsInspector.info
+
+
+@pytest.fixture(scope="module")
+def classifier(tiny_run):
+    return Subject(tiny_run("classify"), device="cpu")
+
+
+@pytest.fixture(scope="module")
+def tagger(tiny_run):
+    return Subject(tiny_run("tag", ("PER", "LOC")), device="cpu")
+
+
+def run(subject, text=TEXT, **options):
+    defaults = {option.name: option.default for option in ITEM.options}
+    document = Document("", (("text", text),))
+    return AttributionsInspector().run(subject, [document], {**defaults, **options})
+
+
+@pytest.mark.parametrize("score", ["probability", "logit"])
+@pytest.mark.parametrize("kind", ["classifier", "tagger"])
+def test_integrated_gradients_are_complete(kind, score, request):
+    """Sundararajan et al. 2017, proposition 1: they add up to F(x) - F(baseline)."""
+    result = run(request.getfixturevalue(kind), score=score, steps=300)
+
+    assert result.total == pytest.approx(result.score - result.baseline, abs=0.02)
+    assert result.delta == pytest.approx(result.total - (result.score - result.baseline), abs=1e-4)
+
+
+def test_every_class_is_a_target_with_its_probability(classifier):
+    result = run(classifier, method="gradient_input")
+
+    shares = [target.share for target in result.targets]
+    assert shares == sorted(shares, reverse=True) and sum(shares) == pytest.approx(1)
+    assert result.target == result.targets[0].id
+    assert result.score == pytest.approx(shares[0], abs=1e-5)
+    other = run(classifier, method="gradient_input", target=result.targets[1].id)
+    assert other.score == pytest.approx(shares[1], abs=1e-5) and other.scores != result.scores
+
+
+def test_gradient_times_input_is_that_of_torch(classifier):
+    encoder = classifier.encoder
+    result = run(classifier, method="gradient_input", score="logit")
+
+    piece = classifier.prepared(Document("", (("text", TEXT),))).inputs[0]
+    ids = torch.from_numpy(piece.ids.astype("int64"))[None]
+    embeddings = encoder.model.get_input_embeddings()(ids).detach().requires_grad_()
+    index = classifier.labels.index(result.target.partition(":")[2])
+    encoder.model(inputs_embeds=embeddings).logits[0, index].backward()
+    wanted = (embeddings.grad * embeddings).sum(-1)[0].tolist()
+    assert result.total == pytest.approx(sum(wanted), rel=1e-3, abs=1e-5)
+    assert result.scores[0] == pytest.approx(wanted[1], rel=1e-3, abs=1e-5)
+
+
+def test_occlusion_is_the_fall_of_the_score_with_the_word_masked(classifier):
+    result = run(classifier, method="occlusion")
+
+    name = result.target.partition(":")[2]
+    masked = classifier.predicted(Document("", (("text", TEXT.replace("tram", "[MASK]")),)))
+    logits = torch.from_numpy(masked.logits[0]["logits"]).softmax(-1)
+    fall = result.score - float(logits[classifier.labels.index(name)])
+    assert result.scores[1] == pytest.approx(fall, abs=1e-5)
+
+
+def test_noise_has_a_seed(classifier):
+    asked = {"method": "smoothgrad", "samples": 3}
+    one, same, other = (run(classifier, seed=seed, **asked) for seed in (1, 1, 2))
+
+    assert one.scores == same.scores and one.scores != other.scores
+
+
+def test_tags_of_words_and_spans_are_targets(tagger):
+    result = run(tagger, method="gradient_input")
+
+    words = [target for target in result.targets if target.id.startswith("word:")]
+    assert [target.first for target in words] == list(range(6))
+    spans = [target for target in result.targets if target.id.startswith("span:")]
+    for span in spans:
+        inner = [word.share for word in words[span.first : span.last + 1]]
+        assert span.share == pytest.approx(sum(inner) / len(inner))
+        explained = run(tagger, method="gradient_input", target=span.id)
+        assert explained.score == pytest.approx(span.share, abs=1e-5)
+
+
+def test_an_unknown_target_is_refused(classifier):
+    with pytest.raises(WorkbenchError, match="no target 'class:none'"):
+        run(classifier, target="class:none")
+
+
+def test_runs_alone_have_scores_to_explain(tmp_path, tiny_run):
+    def refused(choice):
+        return next(one.refused for one in inspect.offers(choice) if one.id == ITEM.id)
+
+    assert not refused(inspect.of_folder(str(tiny_run("classify"))))
+    assert refused(inspect.of_folder(str(tiny_models.make(tmp_path / "bert", "bert"))))
+    assert spec.SCORES in spec.given((), ("LabelScores",))

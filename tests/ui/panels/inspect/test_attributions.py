@@ -1,0 +1,72 @@
+"""The view of attributions: signs, targets, figures."""
+
+import pytest
+
+from tests.ui.panels.inspect.test_neighbours import Page
+from workbench.base.events import ALL
+from workbench.inspection.attributions.info import Attributions, Target
+from workbench.inspection.spec import WordRow
+from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.views.attributions import AttributionsView
+
+WORDS = (
+    WordRow(0, 4, "text", "Late"),
+    WordRow(5, 10, "text", "again"),
+    WordRow(11, 12, "text", "!"),
+)
+TARGETS = (Target("span:0:1:TIME", "TIME", 0.7, 0, 1), Target("word:0:B-TIME", "B-TIME", 0.8, 0, 0))
+RESULT = Attributions(
+    WORDS,
+    (0.5, -0.25, None),
+    0.05,
+    "integrated_gradients",
+    TARGETS[0].id,
+    TARGETS,
+    0.7,
+    0.39,
+    -0.01,
+)
+
+
+@pytest.fixture
+def view(qtbot):
+    page = Page()
+    page.document = type("Typed", (), {"text": "Late again!"})()
+    state = Shown(page, "attributions")
+    view = AttributionsView(state)
+    qtbot.addWidget(view)
+    view.resize(900, 700)
+    state.result = RESULT
+    view.show_state(ALL)
+    return view
+
+
+def test_words_that_lower_the_score_have_a_dashed_line_and_a_minus(view):
+    late, again, mark = view._strip.words
+
+    assert (late.caption, late.dashed) == ("+0.50", False)
+    assert (again.caption, again.dashed, again.rule) == ("-0.25", True, "warn")
+    assert (mark.ground, mark.ink) == ("", "faint")
+    assert [row[1] for row in view._bars.rows] == ["Late", "again"]
+
+
+def test_targets_are_named_by_words_label_and_probability(view):
+    names = [view._target.itemText(n) for n in range(view._target.count())]
+
+    assert names == ["Late again: TIME, 70 %", "Late: B-TIME, 80 %"]
+    view._target.setCurrentIndex(1)
+    view._target.activated.emit(1)
+    assert view.page.asked[-1] == {"target": "word:0:B-TIME"}
+
+
+def test_the_sum_stands_beside_what_it_should_be(view):
+    figures = dict(view._figures.values)
+
+    assert figures["Sum of attributions"] == "+0.300"  # 0.5 - 0.25 + 0.05
+    assert figures["F(x) − F(baseline)"] == "+0.310"
+    assert figures["Convergence delta"] == "-0.0100"
+
+
+def test_opening_a_word_explains_its_tag(view):
+    view._strip.opened.emit(0)
+    assert view.page.asked[-1] == {"target": "word:0:B-TIME"}

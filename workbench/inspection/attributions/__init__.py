@@ -1,0 +1,1 @@
+"""How much each word of a text moves a score of a run."""

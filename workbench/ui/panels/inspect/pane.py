@@ -1,0 +1,225 @@
+"""One pane of the Inspect page: the view of one inspector, with its warnings and progress."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRectF, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QShowEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QGraphicsOpacityEffect,
+    QSizePolicy,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench.base.events import ALL
+from workbench.base.i18n import _
+from workbench.base.registry import registry
+from workbench.ui import theme
+from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.samples import SAMPLES
+from workbench.ui.panels.inspect.views.plain import PlainView
+from workbench.ui.widgets.button import Button, icon_button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.words import Elided, IconLabel, words
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.state import InspectState
+
+DIM_AFTER = 250  # milliseconds of waiting until the previous result is dimmed
+DIMMED = 0.45
+RING = 3  # pixels for the ring around the active pane
+
+
+class Pane(QFrame):
+    """`set(page, id)` shows a view; a page keeps its views, created when first shown.
+
+    `closed` is emitted by its close button, `sampled(text)` by a sample text of the empty view.
+    """
+
+    closed = Signal()
+    sampled = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        policy = QSizePolicy.Policy
+        self.setSizePolicy(policy.Ignored, policy.Expanding)  # two panes are equally wide
+        self.page: InspectState | None = None
+        self.id, self.active = "", False
+        self._views: dict[tuple[InspectState, str], InspectorView] = {}
+        self._answered: dict[tuple[InspectState, str], object] = {}  # the model of the last result
+        self._warning = Callout("", "warn")
+        again = Button(_("Try again"), "rotate-ccw", small=True, on=self._ask)
+        self._fault = Callout("", "bad", again)
+        self._title = Elided("", "small", "muted", weight=500)
+        self._close = icon_button("x", _("Close this pane"), self.closed.emit, small=True)
+        self._head = row((self._title, 1), self._close, margins=(10, 2, 4, 0))
+        self._head.setFixedHeight(theme.px(30))
+        self._pages = QStackedLayout()
+        self._make_stand_ins()
+        self._shows = words("", "caption", "muted", wrap=True)
+        self._foot = row(
+            IconLabel("info", "muted", 14), (self._shows, 1), gap=6, margins=(8, 0, 8, 4)
+        )
+        self._busy = Meter(None, name=_("Running the model"))
+        for one in (self._warning, self._fault, self._head, self._busy):
+            one.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(RING, RING, RING, RING)
+        layout.setSpacing(8)
+        for part in (self._head, self._warning, self._fault):
+            layout.addWidget(part)
+        layout.addLayout(self._pages, 1)
+        layout.addWidget(self._busy)
+        layout.addWidget(self._foot)
+        self._dim = QTimer(self)
+        self._dim.setSingleShot(True)
+        self._dim.setInterval(DIM_AFTER)
+        self._dim.timeout.connect(lambda: self._set_dimmed(True))
+
+    def _make_stand_ins(self) -> None:
+        samples = [
+            Button(_(text), small=True, on=lambda text=text: self.sampled.emit(_(text)))
+            for text in SAMPLES
+        ]
+        self.empty = EmptyState(
+            "scan-search",
+            _("Run a model on a text"),
+            _("Type a text above and press Enter, pick a document, or try one of these:"),
+            *samples,
+        )
+        hint = _("The model stays loaded, so later results appear immediately.")
+        self.opening = EmptyState("scan-search", _("Loading the model"), hint)
+        for page in (self.empty, self.opening):
+            self._pages.addWidget(page)
+
+    # ---------------------------------------------------------------- what is shown
+
+    @property
+    def shown(self) -> Shown | None:
+        return self.page.of(self.id) if self.page is not None and self.id else None
+
+    @property
+    def view(self) -> InspectorView | None:
+        """The view that is shown, created when first needed."""
+        shown, page = self.shown, self.page
+        if shown is None or page is None:
+            return None
+        key = (page, self.id)
+        if key not in self._views:
+            make = page.context.attempt(registry().view, "inspector", self.id) or PlainView
+            self._views[key] = made = make(shown)
+            self._pages.addWidget(made)
+            shown.listen(shown.changed, lambda fields: self._shown_changed(shown, fields))
+        return self._views[key]
+
+    def current(self) -> QWidget | None:
+        return self._pages.currentWidget()
+
+    def views(self, page: InspectState) -> dict[str, InspectorView]:
+        """The views of a page that were shown here, by inspector."""
+        return {id: view for (of, id), view in self._views.items() if of is page}
+
+    def set(self, page: InspectState, id: str, *, title: str = "", closable: bool = False) -> None:
+        """Show the view `id` of a page; `title` names it above, e.g. its model."""
+        changed = page is not self.page or id != self.id
+        self.page, self.id = page, id
+        self._title.setText(title)
+        self._head.setVisible(bool(title))
+        self._close.setVisible(closable)
+        if changed and self.isVisible():
+            self.render(ALL)
+
+    def forget(self, page: InspectState) -> None:
+        """Delete the views of a page that is closed."""
+        for key in [key for key in self._views if key[0] is page]:
+            view = self._views.pop(key)
+            self._pages.removeWidget(view)
+            view.deleteLater()
+        if self.page is page:
+            self.page, self.id = None, ""
+
+    def set_active(self, on: bool) -> None:
+        """Draw the ring of the pane that keys and the list act on."""
+        if on != self.active:
+            self.active = on
+            self.update()
+
+    def render(self, fields: frozenset[str]) -> None:
+        """Fields of the page have changed."""
+        self._show_answer()
+        if (view := self.view) is not None:
+            view.show_state(fields)
+
+    def _shown_changed(self, shown: Shown, fields: frozenset[str]) -> None:
+        if shown is self.shown and self.isVisible():
+            self._show_answer()
+            if (view := self.view) is not None:
+                view.show_state(fields)
+
+    def _show_answer(self) -> None:
+        page, shown = self.page, self.shown
+        if page is None or shown is None:
+            self._pages.setCurrentWidget(self.empty)
+            self._foot.hide()
+            return
+        self._warning.set(" ".join(page.warnings_of(shown)))
+        self._fault.set(page.fault or shown.error)
+        self._busy.setVisible(shown.asking)
+        current = self._page(page, shown)
+        self._pages.setCurrentWidget(current)
+        if not shown.asking:
+            self._dim.stop()
+            self._set_dimmed(False)
+        elif shown.result is not None and not self._dim.isActive():
+            self._dim.start()
+        told = _(shown.info.shows) if shown.info is not None else ""
+        self._shows.setText(told)
+        self._foot.setVisible(bool(told) and current not in (self.empty, self.opening))
+
+    def _page(self, page: InspectState, shown: Shown) -> QWidget:
+        """Show a view once it has a result; its last result stays until the next one arrives."""
+        view, key = self.view, (page, self.id)
+        if view is None:
+            return self.empty
+        if shown.result is not None:
+            self._answered[key] = page.choice
+            return view
+        seen = self._answered.get(key) == page.choice
+        if page.loading_of(shown) and not seen:
+            return self.opening
+        return view if shown.asking else self.empty
+
+    def _set_dimmed(self, on: bool) -> None:
+        view = self.view
+        if view is None or on == (view.graphicsEffect() is not None):
+            return
+        effect = QGraphicsOpacityEffect(view) if on else None
+        if effect is not None:
+            effect.setOpacity(DIMMED)
+        view.setGraphicsEffect(effect)
+
+    def _ask(self) -> None:
+        if self.page is not None:
+            self.page.ask()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Results that arrived while the pane was hidden."""
+        super().showEvent(event)
+        self.render(ALL)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.active:
+            painter = QPainter(self)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(theme.qcolour("accent"), 2))
+            area = QRectF(self.rect()).adjusted(1, 1, -1, -1)
+            painter.drawRoundedRect(area, theme.RADIUS, theme.RADIUS)

@@ -1,0 +1,180 @@
+"""How much each word moves a score: painted on the text, and as bars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRectF
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _
+from workbench.ui import formats, theme
+from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.views.figures import Figures
+from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
+from workbench.ui.widgets.signed_bars import SignedBars
+from workbench.ui.widgets.span_layout import starts_rtl
+from workbench.ui.widgets.word_strip import StripWord, WordStrip
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.inspection.attributions.info import Attributions, Target
+    from workbench.ui.panels.inspect.shown import Shown
+
+NAMED = 0.15  # fraction of the largest value from which the number stands below the word
+PALE = 0.02  # fraction below which a word has no ground
+OPTIONS = {"method": _("Method"), "score": _("Score")}
+
+
+class AttributionsView(InspectorView):
+    """A word that is selected marks its bar; one that is opened becomes the target."""
+
+    def __init__(self, state: Shown) -> None:
+        super().__init__(state)
+        self._note = words("", "caption", "muted")
+        self._target = combo(name=_("Target"))
+        self._target.activated.connect(self._take_target)
+        self._choices = {}
+        for name, title in OPTIONS.items():
+            option = next(
+                one for one in (state.info.options if state.info else ()) if one.name == name
+            )
+            pairs = zip(option.choices, map(_, option.choice_titles), strict=True)
+            box = combo([*pairs], name=title)
+            box.activated.connect(
+                lambda _at, name=name, box=box: self._take(name, box.currentData())
+            )
+            self._choices[name] = box
+        self._strip = WordStrip(_("Words with attributions"), tip=self._tip, see=self._see)
+        self._strip.chosen.connect(lambda at: self._bars.choose(at))
+        self._strip.opened.connect(self._explain)
+        self._scroll = scrolled(self._strip)
+        self._bars = SignedBars(_("Attributions of the words, largest first"))
+        self._bars.chosen.connect(self._strip.choose)
+        self._bar_scroll = scrolled(self._bars)
+        self._figures = Figures()
+        fields = [Field(_("Target"), self._target)]
+        fields += [Field(title, self._choices[name]) for name, title in OPTIONS.items()]
+        legend = words(
+            _("Blue raises the score; orange with dashes lowers it."), "caption", "muted"
+        )
+        top = row(words(_("Attributions"), weight=600), self._note, None, legend)
+        layout_of(self).addWidget(
+            card(
+                top,
+                row(*((one, 1) for one in fields), gap=12),
+                (self._scroll, 3),
+                line(),
+                (self._bar_scroll, 4),
+                line(),
+                self._figures,
+                gap=8,
+            )
+        )
+
+    def show_state(self, fields: frozenset[str]) -> None:
+        super().show_state(fields)
+        if concerns(fields, "options"):
+            for name, box in self._choices.items():
+                box.setCurrentIndex(max(0, box.findData(self.state.option(name))))
+
+    def clear(self) -> None:
+        self._strip.set(())
+        self._bars.set(())
+        self._figures.set(())
+        self._note.setText("")
+
+    def show_result(self, result: Attributions) -> None:
+        named = [(one.id, self._name(one)) for one in result.targets]
+        fill(self._target, named, result.target)
+        known = [score for score in result.scores if score is not None]
+        most = max(map(abs, known), default=0.0) or 1.0
+        self._strip.set(
+            [
+                _painted(at, word.text, result.scores[at], most)
+                for at, word in enumerate(result.words)
+            ],
+            rtl=starts_rtl(self.page.document.text if self.page.document else ""),
+        )
+        pairs = [
+            (at, result.words[at].text, score)
+            for at, score in enumerate(result.scores)
+            if score is not None
+        ]
+        self._bars.set(sorted(pairs, key=lambda one: -abs(one[2])))
+        self._figures.set(_figures(result))
+        ms = self.state.answer.milliseconds if self.state.answer else 0
+        self._note.setText(_("{ms:.0f} ms").format(ms=ms))
+
+    def data(self) -> list[list[object]]:
+        result = self.state.result
+        rows: list[list[object]] = [[_("Word"), _("Start"), _("End"), _("Attribution")]]
+        for word, score in zip(result.words, result.scores, strict=True):
+            rows.append([word.text, word.start, word.end, "" if score is None else score])
+        return rows
+
+    def _name(self, target: Target) -> str:
+        """A target as listed: its words, its label, its probability."""
+        share = formats.points(target.share, 0)
+        found = self.state.result.words[target.first : target.last + 1]
+        if target.first < 0:
+            return f"{target.label}, {share} %"
+        return f"{' '.join(word.text for word in found)}: {target.label}, {share} %"
+
+    def _tip(self, number: int) -> str:
+        result = self.state.result
+        score = result.scores[number] if result is not None else None
+        return "" if score is None else formats.decimal(score, 4, signed=True)
+
+    def _see(self, area: QRectF) -> None:
+        center = area.center()
+        self._scroll.ensureVisible(int(center.x()), int(center.y()), 0, int(area.height() / 2) + 4)
+
+    # ---------------------------------------------------------------- actions
+
+    def _take(self, name: str, value: object) -> None:
+        self.state.set_options(**{name: value})
+
+    def _take_target(self, _index: int) -> None:
+        self.state.set_options(target=self._target.currentData())
+
+    def _explain(self, number: int) -> None:
+        """The tag of a word becomes the target, where the model gives words tags."""
+        result = self.state.result
+        own = (one.id for one in result.targets if one.first == one.last == number)
+        if (target := next(own, "")) and target != result.target:
+            self.state.set_options(target=target)
+
+
+def _painted(at: int, word: str, score: float | None, most: float) -> StripWord:
+    if score is None:
+        return StripWord(at, word, ink="faint")
+    share = score / most
+    if abs(share) < PALE:
+        return StripWord(at, word)
+    caption = formats.decimal(score, 2, signed=True) if abs(share) >= NAMED else ""
+    lowers = score < 0
+    return StripWord(
+        at,
+        word,
+        theme.diverging(share),
+        rule="warn" if lowers else "",
+        dashed=lowers,
+        caption=caption,
+        bold=abs(share) >= 0.5,
+    )
+
+
+def _figures(result: Attributions) -> list[tuple[str, str]]:
+    found = [
+        (_("F(x), the score"), formats.decimal(result.score, 3)),
+        (_("Sum of attributions"), formats.decimal(result.total, 3, signed=True)),
+    ]
+    if result.baseline is not None and result.delta is not None:
+        difference = result.score - result.baseline
+        found += [
+            (_("F(x) − F(baseline)"), formats.decimal(difference, 3, signed=True)),
+            (_("Convergence delta"), formats.decimal(result.delta, 4, signed=True)),
+        ]
+    return found
