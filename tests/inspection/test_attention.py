@@ -15,6 +15,7 @@ from workbench.inspection.attention.inspector import (  # noqa: E402
     attentions,
     mask_kind,
     pooled,
+    rollout,
 )
 from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.text.document import Document  # noqa: E402
@@ -182,3 +183,24 @@ def test_the_starters_give_their_attention():
     for name in ("starter-bert", "starter-gpt"):
         result = run(Subject(resource("models") / name, device="cpu"))
         assert result.weights.sum(1) == pytest.approx(np.ones(len(result.tokens)), abs=1e-5)
+
+
+def test_rollout_multiplies_layers_with_half_of_each_kept():
+    """Two layers of two tokens by hand: (A + I) / 2 of each, multiplied from the top."""
+    first = np.array([[[0.0, 1.0], [1.0, 0.0]]], np.float32)
+    second = np.array([[[1.0, 0.0], [0.5, 0.5]]], np.float32)
+
+    result = rollout(np.stack([first, second]))
+
+    assert result == pytest.approx(np.array([[0.5, 0.5], [0.5, 0.5]]))
+    assert rollout(first[None]) == pytest.approx(np.array([[0.5, 0.5], [0.5, 0.5]]))
+
+
+def test_the_mean_of_a_layer_and_rollout_are_shown_in_place_of_a_head(tmp_path):
+    subject = Subject(tiny_models.make(tmp_path / "bert", "bert"), device="cpu")
+    heads = [run(subject, layer=2, head=head).weights for head in (1, 2)]
+
+    mean, rolled = (run(subject, layer=2, combine=how) for how in ("mean", "rollout"))
+
+    assert mean.weights == pytest.approx(sum(heads) / 2, abs=1e-6) and mean.combine == "mean"
+    assert rolled.weights.sum(1) == pytest.approx(np.ones(len(rolled.tokens)), abs=1e-5)

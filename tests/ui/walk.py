@@ -255,6 +255,7 @@ def inspect(way: Walk) -> None:
     import numpy as np
 
     from tests.ui.panels.inspect.test_attention import attention
+    from workbench.inspection.attention_cell.info import AttentionCell
     from workbench.inspection.attributions.info import Attributions, Target
     from workbench.inspection.class_scores.info import ClassProbabilities
     from workbench.inspection.label_scores.info import LabelProbabilities, LabelProbability
@@ -307,6 +308,11 @@ def inspect(way: Walk) -> None:
     targets = (Target("class:καλό", "καλό", 0.8), Target("word:0:O", "O", 0.9, 0, 0))
     results["attributions"] = (
         Attributions(words, (0.4, -0.2), 0.01, "occlusion", "class:καλό", targets, 0.8, 0.5, 0.002),
+    )
+    one, two = np.ones(2), np.ones((2, 2))
+    steps = (1, 2, 1, 2, 0.7, one, two, two, one, one, one, one, one, one, "causal", 0.1)
+    results["attention_cell"] = (
+        AttentionCell(expected, expected, 0, "self", ("self", "cross"), *steps),
     )
     results["attention"] = (attention(("νι", "ζει"), windows=2), attention(("νι",), causal=True))
     results["transitions"] = (

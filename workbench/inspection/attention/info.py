@@ -10,6 +10,8 @@ from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.inspection.spec import InspectorInfo, TokenRow
 
+HEAD, MEAN, ROLLOUT = "head", "mean", "rollout"
+
 
 @dataclass(frozen=True)
 class Attention:
@@ -24,6 +26,8 @@ class Attention:
     weights float32 (T, T): row = query, column = key; rows add up to 1 with `hidden`.
     masked bool (T, T): keys that the layer masks for a query.
     hidden float32 (T,): weight of each query on hidden tokens; 0 if all are shown.
+    combine: what `weights` are: HEAD, MEAN of the heads of the layer, or ROLLOUT of the mean
+    weights of all layers up to it (Abnar and Zuidema 2020).
     mask: "none" (bidirectional), "causal", or "local" where distant keys are masked too.
     """
 
@@ -41,6 +45,7 @@ class Attention:
     hidden: np.ndarray
     mask: str
     cut: bool = False
+    combine: str = HEAD
 
     @property
     def layers(self) -> int:
@@ -58,13 +63,21 @@ INFO = InspectorInfo(
     (
         Option("layer", "int", 1, N_("Layer of the matrix, from 1."), low=1),
         Option("head", "int", 1, N_("Head of the matrix, from 1."), low=1),
+        Option(
+            "combine",
+            "choice",
+            HEAD,
+            N_("One head, the mean of the layer's heads, or rollout up to the layer."),
+            choices=(HEAD, MEAN, ROLLOUT),
+            choice_titles=(N_("Head"), N_("Layer mean"), N_("Rollout")),
+        ),
         Option("window", "int", 1, N_("Window of a long text, from 1."), low=1),
         Option("special", "bool", True, N_("Show special tokens such as [CLS].")),
     ),
     shows=N_(
         "Shows how each head distributes its attention over the tokens. Does not show what the "
         "model relies on: high attention is not an explanation. Vaswani et al. 2017; Jain and "
-        "Wallace 2019."
+        "Wallace 2019; Abnar and Zuidema 2020 (rollout)."
     ),
     of_text=("window",),
 )

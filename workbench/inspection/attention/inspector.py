@@ -11,7 +11,7 @@ import torch
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.inspection.attention.info import INFO, Attention
+from workbench.inspection.attention.info import HEAD, INFO, MEAN, Attention
 from workbench.inspection.base import stitch, token_rows, words_of
 from workbench.inspection.spec import WordRow
 from workbench.inspection.subject import Subject
@@ -68,7 +68,7 @@ class AttentionInspector:
         shown = np.arange(len(piece)) if options["special"] else np.flatnonzero(piece.text >= 0)
         rows = token_rows(piece, document, text.words, subject.preparer)
         seen = np.ix_(shown, shown)
-        one = window.weights[layer - 1, head - 1]
+        one = combined(window.weights, layer - 1, head - 1, options["combine"])
         small, small_masked = self._overview((*key, shown.tobytes()), window, shown)
         return Attention(
             tuple(rows[at] for at in shown),
@@ -85,6 +85,7 @@ class AttentionInspector:
             1 - one[seen].sum(1) if len(shown) < len(piece) else np.zeros(len(shown), np.float32),
             window.mask,
             bool(text.prepared.cut[0]),
+            options["combine"],
         )
 
     def _read(self, subject: Subject, document: Document) -> _Text:
@@ -128,6 +129,31 @@ def attentions(subject: Subject, piece: EncodedInput) -> np.ndarray:
     with torch.inference_mode():
         layers = encoder.attentions(inputs)
     return np.stack([layer[0].float().cpu().numpy() for layer in layers])
+
+
+def combined(weights: np.ndarray, layer: int, head: int, how: str) -> np.ndarray:
+    """(L, H, T, T) → (T, T): one head, the mean over the heads of a layer, or rollout."""
+    if how == HEAD:
+        one: np.ndarray = weights[layer, head]
+        return one
+    if how == MEAN:
+        mean: np.ndarray = weights[layer].mean(0)
+        return mean
+    return rollout(weights[: layer + 1])
+
+
+def rollout(weights: np.ndarray) -> np.ndarray:
+    """(L, H, T, T) → (T, T): how much of each token's input reaches each output.
+
+    The product over the layers of (A + I) / 2, with A the mean over the heads: half of each
+    layer's output is its residual connection. Rows add up to 1.
+    Source: Abnar and Zuidema 2020, section 3, equation 1.
+    """
+    identity = np.eye(weights.shape[-1])
+    found = identity
+    for layer in weights:
+        found = (0.5 * layer.mean(0) + 0.5 * identity) @ found
+    return found.astype(np.float32)
 
 
 def _index(number: int, count: int, what: str) -> int:

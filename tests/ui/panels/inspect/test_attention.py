@@ -34,6 +34,9 @@ class Page(State):
     def choose_token(self, number):
         self.chosen_token = number
 
+    def choose_head(self, layer, head):
+        self.chosen_head = (layer, head)
+
     def save(self, write, path):
         write()
         self.notes.append(path)

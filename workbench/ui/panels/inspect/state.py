@@ -30,7 +30,7 @@ class InspectState(State):
     left and the right pane, "" if there is none; pane: 0 or 1, the active one, whose state is
     `current`. compared: the page of another model for the same text, in the right pane. gold: of
     the run's layer, None for a typed text. labels: the current labels of the run's layer, by name.
-    chosen_token: its index in the text.
+    chosen_token: its index in the text; chosen_head: layer and head of the attention, from 1.
     """
 
     def __init__(self, context: PanelContext) -> None:
@@ -47,6 +47,7 @@ class InspectState(State):
         self.labels: Mapping[str, Any] = {}
         self.status, self.fault = "asleep", ""
         self.chosen_token: int | None = None
+        self.chosen_head: tuple[int, int] | None = None
         self._chosen_view = ""  # chosen by the user: kept for every model that supports it
         self._shown: dict[str, Shown] = {}
         self._inspector = inspect.Inspector(
@@ -276,6 +277,10 @@ class InspectState(State):
     def choose_token(self, number: int | None) -> None:
         """Select a token of the text in every view."""
         self.update(chosen_token=number)
+
+    def choose_head(self, layer: int, head: int) -> None:
+        """Select an attention head in every view, both from 1."""
+        self.update(chosen_head=(layer, head))
 
     def compare(self, spans: Sequence[Any]) -> tuple[Any, ...]:
         """Compare gold and predicted spans; () without gold."""

@@ -16,7 +16,7 @@ from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.attention_heads import HeadsMap
 from workbench.ui.panels.inspect.views.attention_lines import HeadLines
 from workbench.ui.panels.inspect.views.attention_matrix import HeadMatrix, cell_words
-from workbench.ui.widgets.button import Button, icon_button
+from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.heat import Legend
 from workbench.ui.widgets.layout import card, column, layout_of, row, scrolled
 from workbench.ui.widgets.words import Elided, words
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.shown import Shown
 
 LEFT, LEAST_LINES = 340, 170  # pixels at 100 %: width of the left side, height of the lines
+TITLES = {
+    "head": _("Layer {layer}, head {head}"),
+    "mean": _("Mean of layer {layer}"),
+    "rollout": _("Rollout to layer {layer}"),
+}
 NAMED = 3  # maximum number of keys named for a query
 
 
@@ -36,6 +41,9 @@ class AttentionView(InspectorView):
         super().__init__(state)
         self._heads, self._matrix, self._lines = HeadsMap(), HeadMatrix(), HeadLines()
         self._legend = Legend()
+        titles = {"head": _("Head"), "mean": _("Layer mean"), "rollout": _("Rollout")}
+        self._combine = Segments(*titles.items(), name=_("Heads of the layer"))
+        self._combine.chosen.connect(lambda how: state.set_options(combine=how))
         self._size, self._title = Elided("", "small", "muted"), words("", weight=600)
         self._about, self._cell = Elided("", "small", "muted"), Elided("", "small")
         self._special = QCheckBox(_("Special tokens"))
@@ -50,7 +58,7 @@ class AttentionView(InspectorView):
         layout.addWidget(self._left())
         layout.addWidget(self._one_head(), 1)
         layout_of(self).addLayout(layout)
-        self._heads.chosen.connect(lambda layer, head: state.set_options(layer=layer, head=head))
+        self._heads.chosen.connect(self._take_head)
         for part in (self._matrix, self._lines):
             part.taken.connect(self._take)
             part.hovered.connect(self._hover)
@@ -82,6 +90,7 @@ class AttentionView(InspectorView):
         self._about.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         return card(
             row(self._title, (self._about, 1), self._windows, more),
+            row(self._combine, None),
             (self._matrix, 1),
             self._cell,
             gap=8,
@@ -113,11 +122,14 @@ class AttentionView(InspectorView):
         layers = ngettext("{n} layer", "{n} layers", result.layers).format(n=result.layers)
         heads = ngettext("{n} head", "{n} heads", result.heads).format(n=result.heads)
         self._size.setText(f"{layers} × {heads}")
-        title = _("Layer {layer}, head {head}")
+        title = TITLES[result.combine]
         self._title.setText(title.format(layer=result.layer, head=result.head))
+        self._combine.set(result.combine)
         bits = float(result.entropies[result.layer - 1, result.head - 1])
         about = _("entropy {bits:.2f} bits").format(bits=bits)
-        self._about.setText(f"{about} · {_MASKS[result.mask]}")
+        masks = _MASKS[result.mask]
+        is_head = result.combine == "head"  # the entropy is that of a head
+        self._about.setText(f"{about} · {masks}" if is_head else masks)
         self._legend.set_masked(result.mask != "none")
         place = _("Window {window} of {windows}")
         self._window.setText(place.format(window=result.window, windows=result.windows))
@@ -144,6 +156,11 @@ class AttentionView(InspectorView):
             return -1
         return int(result.positions.index(token))
 
+    def data(self) -> list[list[object]]:
+        names = [token.shown for token in self.state.result.tokens]
+        rows = zip(names, self.state.result.weights.tolist(), strict=True)
+        return [["", *names], *([name, *weights] for name, weights in rows)]
+
     def _choose(self, number: int) -> None:
         for part in (self._matrix, self._lines):
             part.choose(number)
@@ -169,6 +186,10 @@ class AttentionView(InspectorView):
         self._choose(number)
         if (place := self.state.result.positions[number]) >= 0:
             self.page.choose_token(place)
+
+    def _take_head(self, layer: int, head: int) -> None:
+        self.state.set_options(layer=layer, head=head)
+        self.page.choose_head(layer, head)
 
     def _go(self, step: int) -> None:
         result = self.state.result

@@ -1,0 +1,65 @@
+"""The view of one row of an attention head."""
+
+import numpy as np
+import pytest
+
+from tests.ui.panels.inspect.test_neighbours import Page
+from workbench.base.events import ALL
+from workbench.inspection.attention_cell.info import AttentionCell
+from workbench.inspection.spec import TokenRow
+from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.views.attention_cell import AttentionCellView
+
+TOKENS = tuple(TokenRow(one, one, at, 0, 0, "text", at) for at, one in enumerate(("late", "bus")))
+
+
+def cell(difference=2e-7):
+    weights, k = np.array([0.75, 0.25]), np.array([[1.0, 2.0], [0.5, -1.0]])
+    q = np.array([2.0, 1.0])
+    return AttentionCell(
+        TOKENS, TOKENS, 1, "self", ("self", "cross"), 1, 2, 1, 4, 0.5, q, k, q * k, k @ q,
+        k @ q / 2, np.array([0, -1e30]), weights, weights, q, "causal", difference,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def view(qtbot):
+    state = Shown(Page(), "attention_cell")
+    view = AttentionCellView(state)
+    qtbot.addWidget(view)
+    view.resize(700, 600)
+    state.result = cell()
+    view.show_state(ALL)
+    return view
+
+
+def test_each_key_is_a_row_of_the_arithmetic(view):
+    model = view._table.model()
+    rows = [[model.index(row, column).data() for column in range(6)] for row in range(2)]
+
+    assert rows[0] == ["late", "4.00", "2.00", "0.00", "0.75", "0.750"]
+    assert rows[1][3] == "−∞" and view._sum.text() == "Σ q × k = 4.00, times 0.5000 = 2.00"
+
+
+def test_a_difference_from_the_model_is_marked(view):
+    assert "2" in view._verdict.text() and view._mark._tone == "good"
+
+    view.state.result = cell(0.01)
+    view.show_state(ALL)
+    assert view._mark._tone == "bad"
+
+
+def test_query_and_kind_are_asked_for(view):
+    view._query.activated.emit(0)
+    assert view.page.asked[-1] == {"query": 0}
+
+    view._kind.setCurrentIndex(1)
+    view._kind.activated.emit(1)
+    assert view.page.asked[-1] == {"query": 0, "kind": "cross", "layer": 1}
+
+
+def test_the_head_and_the_token_of_another_view_are_followed(view):
+    view.page.chosen_head, view.page.chosen_token = (2, 3), 1
+    view.show_state(frozenset(("chosen_head",)))
+
+    assert view.page.asked[-1] == {"layer": 2, "head": 3, "query": 1}

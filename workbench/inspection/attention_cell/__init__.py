@@ -1,0 +1,1 @@
+"""The arithmetic of one row of one attention head."""

@@ -1,0 +1,177 @@
+"""One row of an attention head, step by step: from dot products to the weighted sum of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from workbench.base.events import ALL, concerns
+from workbench.base.i18n import _
+from workbench.ui import formats
+from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.views.option_field import OptionField
+from workbench.ui.widgets.field import Field, choose, combo, fill
+from workbench.ui.widgets.layout import card, layout_of, line, row
+from workbench.ui.widgets.numbers_strip import NumbersStrip
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import Elided, IconLabel, words
+
+if TYPE_CHECKING:
+    from workbench.inspection.attention_cell.info import AttentionCell
+    from workbench.ui.panels.inspect.shown import Shown
+
+EQUAL = 1e-5  # largest difference that counts as equal
+MASKED = -1e29  # what a mask adds, at most
+
+
+class AttentionCellView(InspectorView):
+    """A key that is selected in the table is shown element by element above it."""
+
+    def __init__(self, state: Shown) -> None:
+        super().__init__(state)
+        self._note = Elided("", "small", "muted")
+        self._mark, self._verdict = IconLabel("circle-check", "good", 16), words("", "small")
+        self._layer = OptionField(state, "layer", _("Layer"))
+        self._head = OptionField(state, "head", _("Head"))
+        self._query = combo(name=_("Query token"))
+        self._query.activated.connect(lambda at: state.set_options(query=at))
+        self._kind = combo(name=_("Kind of attention"))
+        self._kind.activated.connect(self._take_kind)
+        self._strips = [
+            NumbersStrip(name) for name in (_("q"), _("k"), _("q × k"), _("Σ weight · v"))
+        ]
+        self._sum = words("", "small", weight=600)
+        self._table = Table(_columns(self), name=_("Keys"), key=lambda at: at)
+        self._table.chosen.connect(self._show_key)
+        fields = row(
+            (self._layer, 1),
+            (self._head, 1),
+            (Field(_("Query"), self._query), 2),
+            (Field(_("Kind"), self._kind), 2),
+            gap=12,
+        )
+        top = row(words(_("Attention, step by step"), weight=600), (self._note, 1))
+        verdict = row(self._mark, (self._verdict, 1))
+        parts = (*self._strips[:3], self._sum, (self._table, 1), line(), self._strips[3])
+        layout_of(self).addWidget(card(top, fields, verdict, *parts, gap=8))
+
+    def show_state(self, fields: frozenset[str]) -> None:
+        super().show_state(fields)
+        if fields is not ALL and concerns(fields, "chosen_head", "chosen_token"):
+            self._follow()
+        if concerns(fields, "options"):
+            self._layer.show_value()
+            self._head.show_value()
+
+    def clear(self) -> None:
+        self._table.set_rows(())
+        for strip in self._strips:
+            strip.set((), "")
+
+    def show_result(self, result: AttentionCell) -> None:
+        fill(self._query, [(at, f"{at}  {one.shown}") for at, one in enumerate(result.queries)])
+        choose(self._query, result.query)
+        fill(self._kind, [(kind, KINDS[kind]) for kind in result.kinds], result.kind)
+        place = _("Layer {layer} of {layers}, head {head} of {heads}, head width {width}")
+        told = place.format(
+            layer=result.layer,
+            layers=result.layers,
+            head=result.head,
+            heads=result.heads,
+            width=len(result.q),
+        )
+        self._note.setText(f"{told} · {MASKS[result.mask_kind]}")
+        equal = result.difference <= EQUAL
+        self._mark.set("circle-check" if equal else "circle-x", "good" if equal else "bad")
+        largest = _("Largest difference from the model's own output: {n}")
+        self._verdict.setText(largest.format(n=formats.scientific(result.difference)))
+        self._table.set_rows(list(range(len(result.keys))))
+        if not self._table.chosen_rows():
+            self._table.choose({int(result.weights.argmax())})
+        self._show_key()
+
+    def data(self) -> list[list[object]]:
+        result = self.state.result
+        head = [_("Key"), _("q · k"), _("Scaled"), _("Mask"), _("softmax"), _("Weight × norm of v")]
+        rows: list[list[object]] = [[*head]]
+        values = (result.dots, result.scaled, result.mask, result.weights, result.value_norms)
+        for at, key in enumerate(result.keys):
+            rows.append([key.shown, *(float(one[at]) for one in values)])
+        return rows
+
+    def _follow(self) -> None:
+        """Show the head and the token that were selected in another view."""
+        asked: dict[str, int] = {}
+        if self.page.chosen_head is not None:
+            asked |= dict(zip(("layer", "head"), self.page.chosen_head, strict=True))
+        if self.page.chosen_token is not None:
+            asked["query"] = self.page.chosen_token
+        self.state.set_options(**asked)
+
+    def _show_key(self) -> None:
+        result, chosen = self.state.result, self._table.chosen_rows()
+        if result is None or not chosen:
+            return
+        at = chosen[0]
+        names = (result.queries[result.query].shown, result.keys[at].shown, "", "")
+        values = (result.q, result.k[at], result.products[at], result.output)
+        for strip, name, numbers in zip(self._strips, names, values, strict=True):
+            strip.set(numbers.tolist(), name)
+        told = _("Σ q × k = {dot}, times {scale} = {scaled}")
+        self._sum.setText(
+            told.format(
+                dot=formats.decimal(float(result.dots[at]), 2),
+                scale=formats.decimal(result.scale, 4),
+                scaled=formats.decimal(float(result.scaled[at]), 2),
+            )
+        )
+
+    def _take_kind(self, _index: int) -> None:
+        self.state.set_options(kind=self._kind.currentData(), layer=1)
+
+
+MASKS = {
+    "none": _("bidirectional, nothing masked"),
+    "causal": _("causal: later tokens are masked"),
+    "local": _("local: distant tokens are masked"),
+}
+KINDS = {"self": _("Self-attention"), "cross": _("Cross-attention")}
+
+
+def _columns(view: AttentionCellView) -> list[Column]:
+    def number(name: str, digits: int = 2) -> Callable[[int], str]:
+        def text(at: int) -> str:
+            value = float(getattr(view.state.result, name)[at])
+            return "−∞" if value < MASKED else formats.decimal(value, digits)
+
+        return text
+
+    def weight(at: int) -> float:
+        return float(view.state.result.weights[at])
+
+    return [
+        Column(_("Key"), lambda at: view.state.result.keys[at].shown, 90),
+        Column(_("q · k"), number("dots"), 66, right=True, hint=_("Dot product of query and key")),
+        Column(
+            _("Scaled"),
+            number("scaled"),
+            66,
+            right=True,
+            hint=_("The dot product divided by the square root of the head width"),
+        ),
+        Column(_("Mask"), number("mask"), 56, right=True, hint=_("What the mask adds")),
+        Column(
+            _("‖w·v‖"),
+            number("value_norms"),
+            66,
+            right=True,
+            hint=_("The weight times the norm of the value"),
+        ),
+        Column(
+            _("softmax"),
+            number("weights", 3),
+            None,
+            share=weight,
+            hint=_("The attention weight; the weights of all keys add up to 1"),
+        ),
+    ]
