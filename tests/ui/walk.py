@@ -262,6 +262,7 @@ def inspect(way: Walk) -> None:
     from workbench.inspection.masked_words.info import MaskedPosition, MaskedWords
     from workbench.inspection.next_words.info import NextToken, NextWords
     from workbench.inspection.samples.info import Sample, Samples
+    from workbench.inspection.smallest_change.info import Change, SmallestChange, Trial
     from workbench.inspection.spans.info import PredictedSpans
     from workbench.inspection.spec import TokenRow, WordRow
     from workbench.inspection.subwords.info import Embedded, Tokenized
@@ -313,6 +314,12 @@ def inspect(way: Walk) -> None:
     steps = (1, 2, 1, 2, 0.7, one, two, two, one, one, one, one, one, one, "causal", 0.1)
     results["attention_cell"] = (
         AttentionCell(expected, expected, 0, "self", ("self", "cross"), *steps),
+    )
+    edits = (Change("delete", ((0, ""),), "ζει", "κακό", 0.6, True),)
+    edits += (Change("replace", ((1, "ζω"),), "Νίκος ζω", "καλό", 0.6, False),)
+    trials = (Trial(0, "", "κακό", 0.6, 0.4), Trial(1, "ζω", "καλό", 0.6, 0.2))
+    results["smallest_change"] = tuple(
+        SmallestChange(words, "καλό", 0.8, found, trials) for found in (edits, edits[:1])
     )
     results["attention"] = (attention(("νι", "ζει"), windows=2), attention(("νι",), causal=True))
     results["transitions"] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QTimer, Signal
@@ -85,10 +86,7 @@ class Pane(QFrame):
         self._dim.timeout.connect(lambda: self._set_dimmed(True))
 
     def _make_stand_ins(self) -> None:
-        samples = [
-            Button(_(text), small=True, on=lambda text=text: self.sampled.emit(_(text)))
-            for text in SAMPLES
-        ]
+        samples = [Button(_(text), small=True, on=self._sample(_(text))) for text in SAMPLES]
         self.empty = EmptyState(
             "scan-search",
             _("Run a model on a text"),
@@ -99,6 +97,9 @@ class Pane(QFrame):
         self.opening = EmptyState("scan-search", _("Loading the model"), hint)
         for page in (self.empty, self.opening):
             self._pages.addWidget(page)
+
+    def _sample(self, text: str) -> Callable[[], None]:
+        return lambda: self.sampled.emit(text)
 
     # ---------------------------------------------------------------- what is shown
 
@@ -201,9 +202,11 @@ class Pane(QFrame):
         view = self.view
         if view is None or on == (view.graphicsEffect() is not None):
             return
-        effect = QGraphicsOpacityEffect(view) if on else None
-        if effect is not None:
-            effect.setOpacity(DIMMED)
+        if not on:
+            view.setGraphicsEffect(None)  # type: ignore[arg-type]  # None removes it, as in Qt
+            return
+        effect = QGraphicsOpacityEffect(view)
+        effect.setOpacity(DIMMED)
         view.setGraphicsEffect(effect)
 
     def _ask(self) -> None:

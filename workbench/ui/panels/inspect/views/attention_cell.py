@@ -52,8 +52,11 @@ class AttentionCellView(InspectorView):
         )
         top = row(words(_("Attention, step by step"), weight=600), (self._note, 1))
         verdict = row(self._mark, (self._verdict, 1))
-        parts = (*self._strips[:3], self._sum, (self._table, 1), line(), self._strips[3])
-        layout_of(self).addWidget(card(top, fields, verdict, *parts, gap=8))
+        above, below = self._strips[:3], self._strips[3]
+        table = (self._table, 1)
+        layout_of(self).addWidget(
+            card(top, fields, verdict, *above, self._sum, table, line(), below, gap=8)
+        )
 
     def show_state(self, fields: frozenset[str]) -> None:
         super().show_state(fields)

@@ -47,11 +47,11 @@ class AttributionsView(InspectorView):
             )
             self._choices[name] = box
         self._strip = WordStrip(_("Words with attributions"), tip=self._tip, see=self._see)
-        self._strip.chosen.connect(lambda at: self._bars.choose(at))
         self._strip.opened.connect(self._explain)
         self._scroll = scrolled(self._strip)
         self._bars = SignedBars(_("Attributions of the words, largest first"))
         self._bars.chosen.connect(self._strip.choose)
+        self._strip.chosen.connect(self._bars.choose)
         self._bar_scroll = scrolled(self._bars)
         self._figures = Figures()
         fields = [Field(_("Target"), self._target)]

@@ -29,11 +29,11 @@ class SurprisalView(InspectorView):
         super().__init__(state)
         self._note = words("", "caption", "muted")
         self._strip = WordStrip(_("Words with their surprisal"), tip=self._tip, see=self._see)
-        self._strip.chosen.connect(lambda at: self._table.choose({at}))
         self._scroll = scrolled(self._strip)
         self._figures = Figures()
         self._table = Table(_columns(), name=_("Words"), key=lambda one: one[0], sortable=True)
         self._table.chosen.connect(self._row_chosen)
+        self._strip.chosen.connect(lambda at: self._table.choose({at}))
         legend = words(
             _("Darker: more unexpected, up to 16 bits · outlined: without a value"),
             "caption",

@@ -95,8 +95,9 @@ class TokensView(InspectorView):
 
     def data(self) -> list[list[object]]:
         columns = self.columns()
-        rows = [[one.text(pair) for one in columns] for pair in self._table.rows()]
-        return [[one.title for one in columns], *rows]
+        rows: list[list[object]] = [[one.title for one in columns]]
+        rows += [[one.text(pair) for one in columns] for pair in self._table.rows()]
+        return rows
 
     def _ask_more(self) -> None:
         """For subclasses that compute their results in parts."""

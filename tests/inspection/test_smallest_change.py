@@ -1,0 +1,91 @@
+"""Deletions and replacements that turn a class, by exhaustive comparison on a tiny run."""
+
+import json
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from tests import tiny_models  # noqa: E402
+from workbench.base.errors import WorkbenchError  # noqa: E402
+from workbench.inspection.smallest_change.inspector import (  # noqa: E402
+    SmallestChangeInspector,
+    _Asking,
+)
+from workbench.inspection.spec import WordRow  # noqa: E402
+from workbench.inspection.subject import Subject  # noqa: E402
+from workbench.text.document import Document  # noqa: E402
+
+TEXT = "the tram to harbour gate was late, thank you"
+
+
+@pytest.fixture(scope="module")
+def subject(tiny_run):
+    return Subject(tiny_run("classify"), device="cpu")
+
+
+def run(subject, text=TEXT, **options):
+    found = SmallestChangeInspector()
+    defaults = {option.name: option.default for option in found.info.options}
+    return found.run(subject, [Document("", (("text", text),))], {**defaults, **options})
+
+
+def predicted(subject, text):
+    (prediction,) = subject.predictor.predict_texts([text])
+    return prediction.label
+
+
+def test_the_first_deletion_is_the_one_that_lowers_the_class_most(subject):
+    result = run(subject, most=1)
+
+    falls = {}
+    for word in result.words:
+        without = (TEXT[: word.start] + TEXT[word.end :]).replace("  ", " ").strip()
+        (prediction,) = subject.predictor.predict_texts([without])
+        scores = prediction.fields[0]
+        falls[word.text] = (
+            result.share - dict(zip(scores.labels, scores.scores, strict=True))[result.label]
+        )
+    assert result.trials[0].fall == pytest.approx(max(falls.values()), abs=1e-4)
+    assert result.trials[0].word == result.changes[0].words[0][0] or result.changes[0].turned
+
+
+def test_a_change_that_turns_the_class_does_so_and_needs_all_its_words(subject):
+    change = run(subject, most=9).changes[0]
+
+    assert change.turned == (predicted(subject, change.text) != predicted(subject, TEXT))
+    assert predicted(subject, change.text) == change.label
+
+
+def test_without_the_model_of_the_run_only_deletions_are_tried(subject):
+    result = run(subject)
+
+    assert [change.kind for change in result.changes] == ["delete"] and result.proposed_by == ""
+
+
+def test_words_are_replaced_by_what_the_model_of_the_run_expects(tiny_run, tmp_path):
+    folder = tiny_run("classify")
+    base = tiny_models.make(tmp_path / "base", "bert")
+    described = json.loads((folder / "glossbench.json").read_text())
+    (folder / "glossbench.json").write_text(json.dumps({**described, "model": str(base)}))
+
+    result = run(Subject(folder, device="cpu"), top=3, most=2)
+
+    replaced = result.changes[1]
+    assert replaced.kind == "replace" and 1 <= len(replaced.words) <= 2
+    assert all(new.isalpha() for _word, new in replaced.words)
+    assert predicted(Subject(folder, device="cpu"), replaced.text) == replaced.label
+
+
+def test_a_deleted_word_takes_its_space_along_and_a_replaced_one_does_not():
+    places = ((0, 4, "late"), (5, 10, "again"), (10, 11, "!"))
+    words = tuple(WordRow(start, end, "text", text) for start, end, text in places)
+    asking = _Asking(None, None, "late again!", words)
+
+    assert asking.changed({0: ""}) == "again!"
+    assert asking.changed({1: "now"}) == "late now!" and asking.changed({}) == "late again!"
+
+
+def test_a_text_without_words_is_refused(subject):
+    with pytest.raises(WorkbenchError, match="no words to change"):
+        run(subject, " ")

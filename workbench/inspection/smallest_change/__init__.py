@@ -1,0 +1,1 @@
+"""The smallest change of a text that turns its predicted class."""
