@@ -3,7 +3,7 @@ import csv
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
-from workbench.ui.widgets.chart import Axis, Chart, Series, ticks
+from workbench.ui.widgets.chart import Axis, Chart, Series, files, ticks
 
 
 @pytest.fixture
@@ -48,6 +48,18 @@ def test_the_picture_is_saved_as_png_and_svg_and_the_numbers_as_csv(chart, tmp_p
     assert "<polyline" in (tmp_path / "a.svg").read_text()
     rows = [*csv.reader((tmp_path / "a.csv").read_text().splitlines())]
     assert rows[0] == ["curve", "x", "y", "note"] and rows[2] == ["A", "0.5", "0.8", "y"]
+
+
+def test_several_visible_charts_are_saved_as_numbered_files(chart, qtbot):
+    other, hidden = (Chart("B", Axis("x"), Axis("y")) for _ in range(2))
+    for one in (other, hidden):
+        qtbot.addWidget(one)
+    other.show()
+
+    found = files((chart, hidden, other), "/somewhere/a.svg")
+
+    assert [(one, path.name) for one, path in found] == [(chart, "a-1.svg"), (other, "a-2.svg")]
+    assert files((chart, hidden), "a.png")[0][1].name == "a.png" and files((chart,), "") == []
 
 
 @pytest.mark.parametrize(

@@ -336,11 +336,14 @@ def _finite(series: Series) -> list[tuple[float, float]]:
     return [pair for pair in pairs if all(map(math.isfinite, pair))]
 
 
-def save_menu(chart: Chart, title: str) -> Button:
-    """A button "…" that saves the picture or the numbers of a chart."""
-    menu = QMenu(chart)
-    menu.addAction(_("Save image…"), lambda: _ask_picture(chart, title))
-    menu.addAction(_("Save data…"), lambda: _ask_numbers(chart, title))
+def save_menu(title: str, *charts: Chart) -> Button:
+    """A button "…" that saves the pictures or the numbers of those charts that are visible.
+
+    title: of the suggested file; several charts are saved as files numbered from 1.
+    """
+    menu = QMenu(charts[0])
+    menu.addAction(_("Save image…"), lambda: _ask_picture(charts, title))
+    menu.addAction(_("Save data…"), lambda: _ask_numbers(charts, title))
     name = _("Save {title}").format(title=title)
     button = Button("", "ellipsis", "quiet", small=True, name=name, menu=menu)
     button.setProperty("menu", False)  # the icon is sufficient; hide the menu arrow
@@ -348,15 +351,27 @@ def save_menu(chart: Chart, title: str) -> Button:
     return button
 
 
-def _ask_picture(chart: Chart, title: str) -> None:
+def _ask_picture(charts: Sequence[Chart], title: str) -> None:
     path, _kind = QFileDialog.getSaveFileName(
-        chart, _("Save image"), f"{title}.png", "PNG (*.png);;SVG (*.svg)"
+        charts[0], _("Save image"), f"{title}.png", "PNG (*.png);;SVG (*.svg)"
     )
-    if path:
-        chart.save_picture(Path(path))
+    for chart, file in files(charts, path):
+        chart.save_picture(file)
 
 
-def _ask_numbers(chart: Chart, title: str) -> None:
-    path, _kind = QFileDialog.getSaveFileName(chart, _("Save data"), f"{title}.csv", "CSV (*.csv)")
-    if path:
-        chart.save_numbers(Path(path))
+def _ask_numbers(charts: Sequence[Chart], title: str) -> None:
+    path, _kind = QFileDialog.getSaveFileName(
+        charts[0], _("Save data"), f"{title}.csv", "CSV (*.csv)"
+    )
+    for chart, file in files(charts, path):
+        chart.save_numbers(file)
+
+
+def files(charts: Sequence[Chart], path: str) -> list[tuple[Chart, Path]]:
+    """The file of each visible chart; [] without a path."""
+    shown, whole = [chart for chart in charts if chart.isVisible()], Path(path)
+    if not path or len(shown) < 2:
+        return [(chart, whole) for chart in shown if path]
+    return [
+        (chart, whole.with_stem(f"{whole.stem}-{number}")) for number, chart in enumerate(shown, 1)
+    ]

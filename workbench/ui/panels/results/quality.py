@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from workbench.operations.quality import Calibrated
 
 WIDE = 900  # pixels at 100 % from which cards are in two columns
+HIGHEST = 320  # of a chart, pixels at 100 %
 UNIT = {"low": 0.0, "high": 1.0}
 
 
@@ -221,7 +222,7 @@ class ReliabilityCard(QFrame):
         self._use = Button(_("Use temperature"), small=True, on=self._toggle)
         side = column(self._before, self._after, self._temperature, self._told, self._use, None)
         side.setFixedWidth(theme.px(150))
-        head = row(words(_("Reliability"), weight=600), None, save_menu(self.chart, "reliability"))
+        head = row(words(_("Reliability"), weight=600), None, save_menu("reliability", self.chart))
         _fill(self, card(head, (row((self.chart, 1), side), 1)))
 
     def _toggle(self) -> None:
@@ -301,6 +302,8 @@ class CurvesCard(QFrame):
             Axis(_("true positive rate"), **UNIT),
             diagonal=True,
         )
+        for chart in (self.pr, self.roc):
+            chart.setMaximumHeight(theme.px(HIGHEST))
         self.pr.opened.connect(lambda _series, at: self._open(at))
         self.roc.opened.connect(lambda _series, at: self._open(at))
         self._told = words("", "caption", "muted", wrap=True)
@@ -315,7 +318,7 @@ class CurvesCard(QFrame):
             self._kind,
             None,
             self._best,
-            save_menu(self.pr, "precision-recall"),
+            save_menu("curve", self.pr, self.roc),
         )
         _fill(self, card(head, (self.pr, 1), (self.roc, 1), row((self._told, 1), self._set)))
 

@@ -32,20 +32,16 @@ class TrainingCard(QFrame):
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill_menu)
         self._overlay = Button(_("Overlay run"), "", "quiet", small=True, menu=self._menu)
-        self._none = words(
-            _("The steps of this training were not recorded."), "small", "muted", wrap=True
-        )
         self._legend = words("", "caption", "muted", wrap=True)
         head = row(
             words(_("Training"), weight=600),
             self._kind,
             None,
             self._overlay,
-            save_menu(self.score, "training"),
+            save_menu("training", self.loss, self.norm, self.rate, self.score),
         )
         inner = card(
             head,
-            self._none,
             (self.loss, 2),
             (self.norm, 1),
             (self.rate, 1),
@@ -67,7 +63,7 @@ class TrainingCard(QFrame):
     def show_state(self) -> None:
         loaded = self._state.loaded
         found = loaded.training if loaded is not None else None
-        self._none.setVisible(found is None)
+        self.setVisible(found is not None)
         is_score = self._kind.value() == "score"
         for chart in (self.loss, self.norm, self.rate):
             chart.setVisible(found is not None and not is_score)
