@@ -25,6 +25,7 @@ from workbench.ui.widgets.layout import clear
 from workbench.ui.widgets.words import words
 
 REDRAW_MS = 500
+FEW_TICKS = 5
 MOST_JOINED = 300  # maximum number of points drawn as one smooth path
 MOST_POINTS = 1000  # maximum number of points drawn per curve: more than the plot has pixels
 TONES = ("accent", "warn", "good", "bad", "muted")  # default colours of curves
@@ -329,8 +330,13 @@ def nearest(x: Sequence[float], value: float) -> int:
 
 
 def _powers(values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
-    """Ticks of a logarithmic axis as plain numbers."""
-    return [_plain(10**value) for value in values]
+    """Ticks of a logarithmic axis as plain numbers; of many, 1, 2 and 5 of each power of ten."""
+    every = len(values) <= FEW_TICKS
+    return [_plain(10**value) if every or _is_round(10**value) else "" for value in values]
+
+
+def _is_round(value: float) -> bool:
+    return round(value / 10 ** math.floor(math.log10(value) + 1e-9), 6) in (1, 2, 5)
 
 
 def _plain(value: float) -> str:

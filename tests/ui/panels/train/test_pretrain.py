@@ -1,5 +1,6 @@
 """Pretraining on the Train page: what can be chosen, the text, and a run from its events."""
 
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -91,6 +92,21 @@ def test_a_run_shows_loss_and_perplexity_and_its_model_can_be_used(state, contex
     assert not state.running and context.settings.model_folders == [job.spec.params["out"]]
     assert context.notes == ["starter-bert-adapted can now be used."]
     assert not Path(spec["texts"][0]).exists()
+
+
+def test_the_model_of_a_run_can_be_trained_further(state, context, tiny_model):  # noqa: F811
+    state.choose_objective("nsp")
+    state.set_name("mine")
+    state.start()
+    job = context.queue.jobs[-1]
+    shutil.copytree(tiny_model, job.spec.params["out"])
+    tell(state, job, Finished("stopped", {"seconds": 2.0, "steps": 1}))
+    state.choose_model("starter-gpt")
+
+    state.resume()
+
+    assert (state.model, state.objective, state.name) == ("mine", "nsp", "mine-adapted")
+    assert state.ready
 
 
 def test_word_vectors_are_trained_on_one_text_and_show_a_loss_per_epoch(state, context):  # noqa: F811

@@ -102,9 +102,10 @@ PRETRAINING = Texts(
 class LiveRun(QFrame):
     """The current or last run; a placeholder if there is none."""
 
-    def __init__(self, state: Followed, texts: Texts = FINE_TUNING):
+    def __init__(self, state: Followed, texts: Texts = FINE_TUNING, again: Button | None = None):
+        """again: a button that is shown once a run has a result."""
         super().__init__()
-        self.state, self._texts = state, texts
+        self.state, self._texts, self._again = state, texts, again
         self._stack = QStackedLayout(self)
         self._empty = EmptyState("activity", _("No runs yet"), texts.hint)
         self._stack.addWidget(self._empty)
@@ -146,6 +147,7 @@ class LiveRun(QFrame):
             row(
                 (column(row(self._title_box(), gap=8), self._when, gap=2), 1),
                 WaitLine(self._waits),
+                *([self._again] if self._again is not None else []),
                 self._results,
                 self.stop,
                 self.cancel,
@@ -226,6 +228,8 @@ class LiveRun(QFrame):
         self.cancel.setEnabled(live.ending != "cancel")
         self.stop.setVisible(live.status == "running")
         self.cancel.setVisible(live.active)
+        if self._again is not None:
+            self._again.setVisible(live.status in ("done", "stopped") and not live.epochs)
         self._results.setVisible(not live.active and live.status != "cancelled")
         # hidden buttons would pass the focus to an arbitrary widget
         if focused and not live.active:
@@ -334,10 +338,11 @@ _FIGURES = (
 
 def _figures(live: Live, speed: str) -> dict[str, tuple[str, str]]:
     """name → (value, unit) of the row of metrics; a dash for unknown values."""
+    stage = live if live.steps or live.adaptation is None else live.adaptation
     begun, memory = bool(live.step), live.memory_mb
     return {
-        "step": (str(live.step), _("of {n}").format(n=live.total) if live.total else ""),
-        "left": (duration(live.seconds_left) if begun and live.active else "–", ""),
+        "step": (str(stage.step), _("of {n}").format(n=stage.total) if stage.total else ""),
+        "left": (duration(live.seconds_left) if stage.step and live.active else "–", ""),
         "speed": (formats.decimal(live.speed, 0) if begun else "–", speed if begun else ""),
         "rate": (formats.scientific(live.learning_rate) if begun else "–", ""),
         "device": ((live.device.upper() if len(live.device) < 9 else live.device) or "–", ""),

@@ -316,6 +316,19 @@ class PretrainState(TextState):
             self.changed.emit(frozenset({"live", "run"}))
             job.stop() if how == "stop" else job.cancel()
 
+    def resume(self) -> None:
+        """Choose the model of the run that is shown, with its objective, for another run.
+
+        Weights are kept; the states of the optimizer and the schedule start again.
+        """
+        if (job := self.job) is None:
+            return
+        self.look()
+        card = next((card for card in self.cards if card.path == _output(job)), None)
+        if card is not None:
+            self.objective = job.spec.params["spec"]["objective"]
+            self.choose_model(card.name)
+
     def show_results(self) -> None:
         """Show the new model on the Models page."""
         if (job := self.job) is not None:

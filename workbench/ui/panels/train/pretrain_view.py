@@ -43,7 +43,13 @@ class PretrainView(View):
     def __init__(self, state: PretrainState, show_batch: Callable[[], None]):
         super().__init__(state)
         self._left = PretrainChoices(state, show_batch)
-        self._right = LiveRun(state, PRETRAINING)
+        again = Button(
+            _("Continue training"),
+            "rotate-ccw",
+            on=state.resume,
+            tip=_("Chooses the new model with the same objective; the schedule starts again"),
+        )
+        self._right = LiveRun(state, PRETRAINING, again)
         self.first = self._left.model
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setChildrenCollapsible(False)
