@@ -54,7 +54,7 @@ def place(folder: Path) -> Path:
 
 
 def _source(folder: Path) -> Source:
-    config = files.read_json(folder / files.MODEL_CONFIG)
+    config = files.read_config(folder)
     problems: list[str] = []
     if not files.choose(folder, config, problems):
         raise ModelError(

@@ -18,7 +18,7 @@ from tokenizers import Tokenizer as Backend
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.runtime.inputs import EncodedInput
-from workbench.runtime.tokenizer_files import read_json
+from workbench.runtime.tokenizer_files import read_config, read_json
 from workbench.text.segment import words
 
 CHUNK = 512  # texts per call of the library, so that progress and memory stay bounded
@@ -71,7 +71,7 @@ class Tokenizer:
                 )
             ) from error
         names = read_json(place / "tokenizer_config.json")
-        numbers = read_json(Path(folder) / "config.json")
+        numbers = read_config(Path(folder))
         masked = mask_token(folder, backend)
         mask = backend.token_to_id(masked) if masked is not None else None
         return cls(backend, mask=mask, **_special(names, numbers, backend))

@@ -16,6 +16,7 @@ from workbench.base.i18n import _
 
 JSON = "tokenizer.json"
 CONFIG, MODEL_CONFIG = "tokenizer_config.json", "config.json"
+GOOGLE_CONFIG = "bert_config.json"  # of BERT's first checkpoints, which name no family
 SPECIAL, ADDED = "special_tokens_map.json", "added_tokens.json"
 VERSION = 1  # of the conversion; increasing it invalidates all cached results
 
@@ -128,6 +129,14 @@ def read_json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return raw if isinstance(raw, dict) else {}
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The configuration of the model in a folder; {} if it is missing or damaged."""
+    if (folder / MODEL_CONFIG).is_file():
+        return read_json(folder / MODEL_CONFIG)
+    found = read_json(folder / GOOGLE_CONFIG)
+    return {"model_type": "bert", **found} if found else {}
 
 
 def kept(folder: Path, kind: str, group: tuple[str, ...], config: Mapping[str, Any]) -> Path:

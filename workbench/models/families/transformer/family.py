@@ -15,7 +15,8 @@ from workbench.models import spec
 from workbench.models.base import Documents, LoadOptions
 from workbench.models.families.transformer import creating, delimiting, saving
 from workbench.models.families.transformer.encoder import TransformerEncoder
-from workbench.models.families.transformer.info import INFO, heads
+from workbench.models.families.transformer.google import state_dict
+from workbench.models.families.transformer.info import INFO, google, heads
 from workbench.models.families.transformer.info import config as configs
 from workbench.models.families.transformer.info.architectures import (
     DECODERS,
@@ -25,6 +26,7 @@ from workbench.models.families.transformer.info.architectures import (
 from workbench.models.families.transformer.library import first_line, quiet
 from workbench.models.families.transformer.seq2seq import Seq2SeqEncoder
 from workbench.runtime.tokenizer import Tokenizer
+from workbench.runtime.tokenizer_files import read_config
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel
@@ -131,10 +133,16 @@ def _from_pretrained(
     info: spec.ModelInfo, head: str, config: PretrainedConfig, attention: str
 ) -> tuple[PreTrainedModel, bool]:
     """The model with its weights, and whether they include the pooler. Raises ModelError."""
+    library, place, weights = _class(info, head), info.path, {}
+    if (checkpoint := google.index_of(Path(info.path))) is not None:
+        # the classes that choose one by the configuration read a folder in any case
+        library, place = library._model_mapping[type(config)], None
+        weights = {"state_dict": state_dict(checkpoint)}
     with quiet():
         try:
-            model, told = _class(info, head).from_pretrained(
-                info.path,
+            model, told = library.from_pretrained(
+                place,
+                **weights,
                 config=config,
                 dtype=torch.float32,
                 attn_implementation=_attention(attention, info.architecture),
@@ -223,8 +231,12 @@ def _config(info: spec.ModelInfo, options: LoadOptions) -> PretrainedConfig:
     from transformers import AutoConfig
 
     try:
-        config: PretrainedConfig = AutoConfig.from_pretrained(
-            info.path, local_files_only=True, trust_remote_code=False
+        config: PretrainedConfig = (
+            AutoConfig.for_model(**read_config(Path(info.path)))
+            if google.index_of(Path(info.path)) is not None
+            else AutoConfig.from_pretrained(
+                info.path, local_files_only=True, trust_remote_code=False
+            )
         )
     except MemoryError:
         raise

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
-from workbench.models.families.transformer.info import architectures, creation
+from workbench.models.families.transformer.info import architectures, creation, google
 from workbench.models.families.transformer.info import config as configs
 from workbench.models.spec import weights
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
@@ -26,6 +26,8 @@ class TransformerInfo(FamilyInfo):
     creates = creation.CREATES
 
     def match(self, path: Path) -> Match:
+        if google.index_of(path) is not None:
+            return Match.SURE
         if (path / configs.CONFIG).is_file():
             kind = (read_object(path / configs.CONFIG, []) or {}).get("model_type")
             known = isinstance(kind, str) and kind in self.architectures
@@ -34,8 +36,8 @@ class TransformerInfo(FamilyInfo):
 
     def read(self, path: Path, *, allow_pickle: bool) -> ModelInfo:
         problems: list[str] = []
-        config = read_object(path / configs.CONFIG, problems)
-        found = weights.read(path, problems)
+        config = tokenizer_files.read_config(path) or read_object(path / configs.CONFIG, problems)
+        found = _weights(path, problems)
         if found.pickled and not allow_pickle:
             problems.append(
                 _(
@@ -71,12 +73,21 @@ class TransformerInfo(FamilyInfo):
         )
 
     def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
-        return weights.read(path, []).shapes
+        return _weights(path, []).shapes
+
+    def weight_files(self, path: Path) -> tuple[Path, ...]:
+        return super().weight_files(path) or google.files(path)
 
     def preparer(self, path: Path) -> Preparer:
         from workbench.runtime.preparers.subwords import Subwords
 
         return Subwords.load(path)
+
+
+def _weights(path: Path, problems: list[str]) -> weights.Weights:
+    """Those of transformers, else those of a checkpoint of TensorFlow."""
+    index = google.index_of(path)
+    return google.read(index, problems) if index is not None else weights.read(path, problems)
 
 
 def heads(info: ModelInfo) -> frozenset[str]:

@@ -1,0 +1,36 @@
+"""Weights of a TensorFlow checkpoint of BERT as tensors of torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.models.families.transformer.info import google
+
+
+def state_dict(index: Path) -> dict[str, Tensor]:
+    """Parameters of BertForPreTraining by name, float32. Raises ModelError."""
+    try:
+        found = google.places(index)
+        return {
+            name: _tensor(place, transposed=bool(google.KERNELS.search(variable)))
+            for name, (variable, place) in found.items()
+        }
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            _("{path} cannot be read: {error}.").format(path=index, error=error),
+            hint=_("Download the checkpoint again."),
+        ) from error
+
+
+def _tensor(place: google.Place, *, transposed: bool) -> Tensor:
+    array = np.memmap(
+        place.file, np.dtype(place.dtype), "r", offset=place.offset, shape=place.shape or (1,)
+    )
+    array = array.reshape(place.shape).astype(np.float32)
+    return torch.from_numpy(np.ascontiguousarray(array.T if transposed else array))
