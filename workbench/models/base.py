@@ -75,7 +75,7 @@ class LoadOptions:
     architecture and the preparer of the folder are used.
     attention: "sdpa" or "eager"; dropouts replace the configured values while in memory.
     delimited: add start, delimiter and extract tokens to the vocabulary of a decoder that lacks
-    them; None: if it is made for them. both_orders: read pairs in both orders, see `Encoder`.
+    them. both_orders: read pairs in both orders, see `Encoder`.
     settings: values of `FamilyInfo.options`. documents: of the training, from which a model without
     weights takes its vocabulary; None where nothing is trained.
     """
@@ -89,7 +89,7 @@ class LoadOptions:
     attention: str = "sdpa"
     attention_dropout: float | None = None
     dropout: float | None = None
-    delimited: bool | None = False
+    delimited: bool = False
     both_orders: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     documents: Sequence[Document] | None = None

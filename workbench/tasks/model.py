@@ -51,10 +51,8 @@ class Setting:
         return float(self.options.get(LM_WEIGHT.name) or 0.0)
 
     @property
-    def input_form(self) -> str | None:
-        """None: as the model is made for."""
-        found: str | None = self.options.get(INPUT_FORM.name, PLAIN)
-        return found
+    def input_form(self) -> str:
+        return str(self.options.get(INPUT_FORM.name, PLAIN))
 
     def native(self, options: LoadOptions, head: str) -> LoadOptions:
         """The options for loading an encoder with the library's own head."""
@@ -81,7 +79,7 @@ def build(info: models.ModelInfo, setting: Setting, options: LoadOptions) -> Mod
     of the run. Raises ModelError.
     """
     family, form = family_of(info), setting.input_form
-    wanted = None if form is None else form != PLAIN
+    wanted = form != PLAIN
     options = replace(options, delimited=wanted, both_orders=form == BOTH)
     if native := native_head(info, setting):
         model = Model(family.load(info, setting.native(options, native)))

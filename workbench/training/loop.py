@@ -188,7 +188,7 @@ class _Training:
 
     @property
     def setting(self) -> networks.Setting:
-        return networks.Setting(self.task, self.labels, self.spec.network_options, self.spec.seed)
+        return networks.Setting(self.task, self.labels, self.spec.all_options, self.spec.seed)
 
     def load(self) -> Model:
         options = LoadOptions(

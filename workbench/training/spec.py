@@ -134,7 +134,7 @@ def conflict(task: str, settings: Mapping[str, object]) -> tuple[str, str] | Non
     given = {**defaults(task, method), **settings}
     info = tasks.info(task)
     form = given.get(info.new_units, tasks.PLAIN)
-    if form not in (None, tasks.PLAIN) and not _trains_embeddings(method, given):
+    if form != tasks.PLAIN and not _trains_embeddings(method, given):
         return info.new_units, _("The method does not train the embeddings of new tokens.")
     return info.conflict(given)
 
@@ -199,14 +199,6 @@ class TrainSpec:
     @property
     def all_options(self) -> dict[str, Any]:
         return {**self._defaults, **self.options}
-
-    @property
-    def network_options(self) -> dict[str, Any]:
-        """All settings, for building the network: new tokens only if they are trained."""
-        found, name = self.all_options, self.info.new_units
-        if found.get(name, tasks.PLAIN) is None and not _trains_embeddings(self.method, found):
-            found[name] = tasks.PLAIN
-        return found
 
     @property
     def family_settings(self) -> dict[str, Any]:

@@ -101,7 +101,14 @@ class ClassifyInfo(TaskInfo):
     second = "accuracy"
     has_majority = True
     outputs = ("ClassScores",)
-    options = (CLASS_WEIGHTS, SAMPLING, POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM)
+    options: tuple[Option, ...] = (
+        CLASS_WEIGHTS,
+        SAMPLING,
+        POOLING,
+        *LAYER_OPTIONS,
+        LM_WEIGHT,
+        INPUT_FORM,
+    )
     new_units = INPUT_FORM.name
     pipeline = "text-classification"
 

@@ -93,7 +93,7 @@ GPT1, BOTH = "gpt1", "both"
 INPUT_FORM = Option(
     "input_form",
     "choice",
-    None,
+    PLAIN,
     N_(
         "Special tokens of the input of GPT-like decoders. gpt1: [start] text [extract], and "
         "[start] first [delimiter] second [extract] for pairs; the three tokens are added to the "
@@ -103,7 +103,6 @@ INPUT_FORM = Option(
     choices=(PLAIN, GPT1),
     choice_titles=(N_("Tokenizer's own"), N_("GPT-1: start, delimiter, extract")),
     title=N_("Input form"),
-    automatic=N_("gpt1 for GPT-1 where the method trains the embeddings, otherwise plain"),
 )
 PAIR_FORM = replace(
     INPUT_FORM,

@@ -14,7 +14,7 @@ from torch import nn
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import spec
-from workbench.models.families.transformer.info.architectures import DECODERS, DELIMITED
+from workbench.models.families.transformer.info.architectures import DECODERS
 from workbench.runtime.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -24,15 +24,13 @@ DEVIATION = 0.02  # of new embeddings: section 4.1
 
 
 def delimited(
-    info: spec.ModelInfo, model: PreTrainedModel, tokenizer: Tokenizer, wanted: bool | None
+    info: spec.ModelInfo, model: PreTrainedModel, tokenizer: Tokenizer, wanted: bool
 ) -> Tokenizer:
     """The tokenizer, and the model's embeddings, with the special tokens if they are wanted.
 
-    wanted: None for models that are made for them. Raises ModelError for any other than a decoder,
-    and for a tokenizer with special tokens of its own.
+    Raises ModelError for any other than a decoder, and for a tokenizer with special tokens of its
+    own.
     """
-    if wanted is None:
-        wanted = info.architecture in DELIMITED and not tokenizer.added
     if not wanted or tokenizer.delimiter is not None:
         return tokenizer
     if info.architecture not in DECODERS or tokenizer.added:

@@ -133,7 +133,8 @@ def _from_pretrained(
     info: spec.ModelInfo, head: str, config: PretrainedConfig, attention: str
 ) -> tuple[PreTrainedModel, bool]:
     """The model with its weights, and whether they include the pooler. Raises ModelError."""
-    library, place, weights = _class(info, head), info.path, {}
+    library, place = _class(info, head), cast("str | None", info.path)
+    weights: dict[str, Any] = {}
     if (checkpoint := google.index_of(Path(info.path))) is not None:
         # the classes that choose one by the configuration read a folder in any case
         library, place = library._model_mapping[type(config)], None

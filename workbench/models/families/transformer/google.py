@@ -11,6 +11,7 @@ from torch import Tensor
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models.families.transformer.info import google
+from workbench.models.spec.tensor_bundle import Place
 
 
 def state_dict(index: Path) -> dict[str, Tensor]:
@@ -28,9 +29,9 @@ def state_dict(index: Path) -> dict[str, Tensor]:
         ) from error
 
 
-def _tensor(place: google.Place, *, transposed: bool) -> Tensor:
-    array = np.memmap(
+def _tensor(place: Place, *, transposed: bool) -> Tensor:
+    mapped = np.memmap(
         place.file, np.dtype(place.dtype), "r", offset=place.offset, shape=place.shape or (1,)
     )
-    array = array.reshape(place.shape).astype(np.float32)
+    array = mapped.reshape(place.shape).astype(np.float32)
     return torch.from_numpy(np.ascontiguousarray(array.T if transposed else array))

@@ -16,8 +16,6 @@ DECODERS = frozenset(
     "gemma gemma2 gemma3_text gpt2 gpt_neox llama mistral olmo olmo2 olmo3 openai-gpt phi phi3 "
     "qwen2 qwen3".split()
 )
-# Published with an input form that has start, delimiter and extract tokens: Radford et al. 2018.
-DELIMITED = frozenset(("openai-gpt",))
 # Trained on permutations of a text: neither masked nor next words are predicted as by the others.
 PERMUTED = frozenset(("xlnet",))
 # Encoders with a decoder that writes text. Classes are the texts of their labels.
