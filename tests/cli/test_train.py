@@ -124,6 +124,15 @@ def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_mode
     assert "60 documents" in words and "Precision" in words
     assert "Cohen’s kappa" in words and "1,000 resamples" in words
 
+    again = ("--set", "epochs=1", "--set", "train_limit=32", "--name", "other")
+    ask("train", "train", sample, "--task", "classify", "--model", tiny_model, *again)
+    averaged = ask("ensemble", "ensemble", sample, "--run", "tiny", "--run", "other")
+    assert averaged["n"] == 60 and [*averaged["members"]] == ["tiny", "other"]
+    out = call("predict", averaged["run"], "--project", sample, "--text", "late", "--json")[1]
+    assert sum(json.loads(out)["scores"].values()) == pytest.approx(1.0)
+    code, _out, err = call("export", sample, "--run", averaged["run"], sample + "-out")
+    assert code == 1 and "averages tiny, other" in err
+
 
 def test_tags_are_answered_with_words_and_spans(ask, call, sample, tiny_model, jobs_in_process):
     report = ask(

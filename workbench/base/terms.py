@@ -24,6 +24,7 @@ _WORDS = {
     "interrupted": N_("interrupted"),
     "prompt": N_("prompt"),
     "baseline": N_("baseline"),
+    "ensemble": N_("ensemble"),
     "auto": N_("auto"),
     "macro_f1": N_("macro_f1"),
     "span_f1": N_("span_f1"),

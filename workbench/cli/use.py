@@ -15,10 +15,14 @@ from workbench.cli.output import Progress, as_json, emit, note, say, table
 from workbench.cli.session import PROJECT, project_argument, reading, session, writing_if_free
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from workbench.cli.session import Session
     from workbench.metrics.report import Report
     from workbench.project.project import Project
     from workbench.storage.runs import Run
+    from workbench.text.document import Document
+    from workbench.text.fields import Prediction
 
 SPLITS = click.Choice(("train", "dev", "test"))
 
@@ -252,7 +256,7 @@ def predict(
     a
     window has the project open.
     """
-    from workbench.operations import predict, predict_files
+    from workbench.operations import ensemble, predict, predict_files
 
     if bool(texts) == (source is not None):
         raise click.UsageError(_("Either --text or --input is required, not both."))
@@ -270,19 +274,13 @@ def predict(
         asked = predict_files.texts_to_documents(
             list(zip(texts, second, strict=True)) if second else texts
         )
-    model, allow_pickle = _model(run_or_model, file)
-    if told := predict.token_note(model, asked):
+    models = _models(run_or_model, file)
+    if told := predict.token_note(models[0][0], asked):
         note(_("Note: {told}").format(told=told))
     with session(None) as opened:
-        progress = Progress(_("Predicting"), quiet=len(asked) < 100)
-        rows = opened.ask(
-            lambda then: predict_files.ask(
-                opened.queue, model, asked, then, device=device, allow_pickle=allow_pickle
-            ),
-            heard=progress.heard,
-        )
-        progress.end()
-    for document, answer in rows:
+        tables = [_answers(opened, model, asked, device) for model in models]
+    for document, *answers in zip(asked, *tables, strict=True):
+        answer = answers[0] if len(models) == 1 else ensemble.mean(answers)
         line = predict_files.answer_json(
             document,
             answer,
@@ -291,21 +289,40 @@ def predict(
         emit(line) if as_json else say(_in_words(line))
 
 
-def _model(run_or_model: str, file: Path | None) -> tuple[Path, bool]:
-    """The model of a run or the folder of one, or a model that is trained for a task; and whether
-    the user has allowed its pickle.
+def _answers(
+    opened: Session, model: tuple[Path, bool], asked: Sequence[Document], device: str
+) -> list[Prediction]:
+    from workbench.operations import predict_files
+
+    folder, allow_pickle = model
+    progress = Progress(_("Predicting"), quiet=len(asked) < 100)
+    rows = opened.ask(
+        lambda then: predict_files.ask(
+            opened.queue, folder, asked, then, device=device, allow_pickle=allow_pickle
+        ),
+        heard=progress.heard,
+    )
+    progress.end()
+    return [answer for _document, answer in rows]
+
+
+def _models(run_or_model: str, file: Path | None) -> list[tuple[Path, bool]]:
+    """The models of a run (of an ensemble several) or the folder of one, or a model that is trained
+    for a task; and whether the user has allowed its pickle.
     """
     from workbench.models.spec import DESCRIPTION
-    from workbench.operations import models, results, train
+    from workbench.operations import ensemble, models, results, train
 
     if file is not None:
         with reading(file) as project:
-            return train.model_folder(project, results.run_named(project, run_or_model)), False
+            run = results.run_named(project, run_or_model)
+            members = ensemble.members_of(project, run) if ensemble.is_one(run) else (run,)
+            return [(train.model_folder(project, member), False) for member in members]
     folder = Path(run_or_model)
     if (folder / DESCRIPTION).is_file():
-        return folder, False
+        return [(folder, False)]
     card = models.trained(run_or_model)
-    return Path(card.path), card.pickled
+    return [(Path(card.path), card.pickled)]
 
 
 def _in_words(line: dict[str, Any]) -> str:

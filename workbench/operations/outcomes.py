@@ -10,7 +10,8 @@ from workbench.training.results import TrainResult
 if TYPE_CHECKING:
     from workbench.storage.runs import Run
 
-PROMPT = "prompt"  # kind of the runs that ask a prompt; all others are trainings
+# Kinds of runs. A prompt asks a language model, an ensemble averages other runs.
+TRAINING, PROMPT, ENSEMBLE = "train", "prompt", "ensemble"
 
 
 def trained(run: Run) -> TrainResult:

@@ -19,7 +19,7 @@ from workbench.jobs.spec import JobSpec
 from workbench.models.spec import DESCRIPTION, published
 from workbench.operations import run_folders, train
 from workbench.operations.background import Background, here
-from workbench.operations.outcomes import PROMPT
+from workbench.operations.outcomes import ENSEMBLE, PROMPT
 from workbench.storage import runs
 from workbench.text import dataset
 from workbench.text.document import TEXT, Document
@@ -65,6 +65,10 @@ def ensure(
     Returns the job that computes missing predictions; None if none are missing, or not yet known
     (with a `background` on another thread). New ones are stored unless the project is read-only.
     """
+    if run.kind == ENSEMBLE:
+        from workbench.operations import ensemble
+
+        return ensemble.ensure(project, queue, run, found, then, background=background)
     started: list[Job] = []
 
     def prepared(result: Any, error: Exception | None) -> None:
@@ -76,7 +80,7 @@ def ensure(
 
         def finish(event: Finished) -> None:
             return background(
-                lambda: {**have, **_kept(project, run, missing, asked.answers(event))}, then
+                lambda: {**have, **kept(project, run, missing, asked.answers(event))}, then
             )
 
         started.append(asked.start(queue, finish))
@@ -116,9 +120,10 @@ def _missing(
     )
 
 
-def _kept(
+def kept(
     project: Project, run: Run, missing: Sequence[Document], answers: Sequence[Prediction]
 ) -> dict[int, Prediction]:
+    """New predictions by document id, stored unless the project is read-only."""
     if not project.read_only:
         rows = [
             (row_id(one), one.text_hash, answer.to_json())

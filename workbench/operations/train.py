@@ -18,6 +18,7 @@ from workbench.jobs.spec import JobSpec
 from workbench.models.spec import card
 from workbench.operations import adapt, corpus, models, precision, run_folders
 from workbench.operations.cut_texts import WAITED_FOR, CutCount, count_cut
+from workbench.operations.outcomes import ENSEMBLE
 from workbench.operations.training_data import (
     LeftOut,
     Plan,
@@ -320,6 +321,14 @@ def spec_of(run: Run) -> TrainSpec:
 
 
 def _check_trained(run: Run) -> None:
+    if run.kind == ENSEMBLE:
+        members = ", ".join(str(member["name"]) for member in run.spec["members"])
+        raise SpecError(
+            _("Run {name!r} has no weights of its own: it averages {members}.").format(
+                name=run.name, members=members
+            ),
+            hint=_("Choose one of these runs."),
+        )
     if run.kind != "train":
         raise SpecError(
             _("Run {name!r} has no model: it is a {kind}.").format(name=run.name, kind=run.kind)

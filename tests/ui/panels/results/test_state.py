@@ -139,6 +139,19 @@ def test_two_runs_are_compared_by_the_documents_that_one_alone_got_right(state):
     assert (state.comparison.both_right, state.comparison.both_wrong) == (3, 2)
 
 
+def test_two_runs_are_averaged_into_a_third_that_is_chosen(state):
+    assert "two different runs" in state.averaging.problem
+
+    state.choose(tuple(run.id for run in state.runs))
+    assert state.averaging.problem == ""
+    state.averaging.start()
+
+    assert state.context.faults == [] and state.run.kind == "ensemble" and state.busy == ""
+    assert ("Averaged runs", "first, second") in state.settings_rows()
+    assert state.can_answer and not state.usable and not state.can_train_again
+    assert "first, second" in state.context.notes[-1]
+
+
 def test_a_run_without_its_weights_offers_nothing_that_needs_them(state):
     assert not state.usable and not state.can_show_test
     assert state.can_train_again

@@ -86,6 +86,14 @@ class ResultsPanel(Panel):
             group="one",
         ),
         Command(
+            "results.average",
+            _("A&verage two runs"),
+            lambda p: p.state.averaging.start(),
+            "Run",
+            enabled=lambda p: not p.state.averaging.problem,
+            group="one",
+        ),
+        Command(
             "results.delete",
             _("&Delete run…"),
             lambda p: p.view.delete(),

@@ -33,6 +33,11 @@ class ComparisonView(QFrame):
             small=True,
             on=lambda: state.choose(tuple(sorted(state.chosen)[:1])),
         )
+        self._average = Button(
+            _("Average these runs"),
+            small=True,
+            on=state.averaging.start,
+        )
         columns = (
             Column(_("Score on dev, current gold"), lambda one: one[0]),
             Column(_("First"), lambda one: points(one[1]), 110, right=True),
@@ -54,7 +59,7 @@ class ComparisonView(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(20, 14, 20, 16)
         layout.setSpacing(12)
-        layout.addWidget(row((self._title, 1), back))
+        layout.addWidget(row((self._title, 1), self._average, back, gap=6))
         layout.addWidget(self._problem)
         inside = QFrame()
         self._body = scrolled(inside)
@@ -106,6 +111,11 @@ class ComparisonView(QFrame):
         if first is None or second is None:
             return
         self._title.setText(f"{first.name}  ·  {second.name}")
+        reason = state.averaging.problem
+        self._average.setEnabled(not reason)
+        self._average.setToolTip(
+            reason or _("Add a run whose class probabilities are the mean of these two")
+        )
         self._problem.set(state.problem, "warn")
         found = state.comparison
         self._body.setVisible(found is not None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.operations import outcomes
+from workbench.operations import ensemble, outcomes
 from workbench.prompting.results import PromptResult
 from workbench.training.results import TrainResult
 from workbench.training.spec import all_options
@@ -26,6 +26,8 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
     yield _("Task"), title_of(run)
     yield _("Layer"), run.layer
     yield _("Model"), str(spec.get("model_name") or spec.get("model") or "–")
+    if run.kind == outcomes.ENSEMBLE:
+        yield _("Averaged runs"), ", ".join(ensemble.names_of(run))
     yield _("Status"), term(run.status)
     yield _("Started"), run.at
     for title, value in _numbers(result):

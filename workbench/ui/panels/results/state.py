@@ -14,6 +14,7 @@ from workbench.operations import baselines, block_states, quality, results, run_
 from workbench.operations.outcomes import PROMPT
 from workbench.ui.opened import opened
 from workbench.ui.panels.results import acts
+from workbench.ui.panels.results.averaging import Averaging
 from workbench.ui.panels.results.details import Details, ScoreRow, details, score_rows
 from workbench.ui.panels.results.facts import comparable, describe, files_below
 from workbench.ui.panels.results.measures import Measures
@@ -57,6 +58,7 @@ class ResultsState(State):
         # documents chosen on Data for which a run should suggest labels
         self.asked: tuple[int, ...] = ()
         self.busy = ""  # title of the running operation on the selected run
+        self.averaging = Averaging(self)
         self._stale = True
         self._watched = False
         self.listen(self.project.changed, self._project_changed)
@@ -194,7 +196,11 @@ class ResultsState(State):
         run = self.run
         if run is None or run.status not in FINISHED:
             return False
-        return run.kind == PROMPT or self.weights_here
+        return self.borrows(run) or self.weights_here
+
+    def borrows(self, run: Run) -> bool:
+        """Whether the run predicts with the weights of others: a prompt, or an ensemble."""
+        return run.kind == PROMPT or self.averaging.made(run)
 
     @property
     def usable(self) -> bool:
@@ -311,7 +317,7 @@ class ResultsState(State):
     def command(self) -> str:
         """The command line that repeats the run, "" if it is not a training."""
         run = self.run
-        if run is None or run.kind == PROMPT:
+        if run is None or self.borrows(run):
             return ""
         return results.command(self.project, run)
 

@@ -143,7 +143,7 @@ class ResultsView(WatchingView):
 
     def _run_choices(self) -> tuple[Choice | None, ...]:
         """Actions on one or two selected runs; the keys are those of the Run menu."""
-        state = self.state
+        state, average = self.state, self.state.averaging
         names = "\n".join(run.name for id in state.chosen if (run := state.run_of(id)))
         delete = ngettext("&Delete run…", "&Delete {n} runs…", len(state.chosen))
         copy = ngettext("Copy na&me", "Copy na&mes", len(state.chosen))
@@ -156,6 +156,7 @@ class ResultsView(WatchingView):
             _run_choice("again", _("Train &again"), state.train_again, state.can_train_again),
             _run_choice("test", _("Show &test score"), state.show_test, state.can_show_test),
             _run_choice("errors", _("Review e&rrors"), state.open_first_error, bool(state.errors)),
+            _run_choice("average", _("A&verage two runs"), average.start, not average.problem),
             SEPARATOR,
             Choice(copy, lambda: QGuiApplication.clipboard().setText(names)),
             _run_choice(

@@ -1,0 +1,113 @@
+"""Runs whose class probabilities are averaged."""
+
+import pytest
+
+from workbench.base.errors import SpecError, WorkbenchError
+from workbench.operations import ensemble, predict, results, run_folders, train
+from workbench.storage import documents, runs
+from workbench.text.fields import ClassScores, Prediction
+from workbench.text.rows import row_id
+
+
+def classes(**scores):
+    return Prediction((ClassScores(tuple(scores), tuple(scores.values())),))
+
+
+@pytest.fixture
+def second(project, trained):
+    """Another run of the layer of `trained`, which is unsure of every dev document."""
+    with project.write():
+        run = run_folders.add_run(
+            project, "second", layer_id=trained.layer_id, spec=dict(trained.spec), status="done"
+        )
+        rows = [
+            (
+                row_id(one.document),
+                one.document.text_hash,
+                classes(praise=0.4, complaint=0.6).to_json(),
+            )
+            for one in results.scored(project, trained, "dev")
+        ]
+        runs.save_predictions(project.db, run.id, rows)
+    return run
+
+
+def make(project, queue, *members):
+    """The ensemble; raises what its creation ended with."""
+    found = []
+    ensemble.create(project, queue, members, lambda *result: found.append(result))
+    run, error = found[0]
+    if error is not None:
+        raise error
+    return run
+
+
+def test_probabilities_are_averaged_whatever_the_order_of_the_labels():
+    found = ensemble.mean([classes(a=0.9, b=0.1), classes(b=0.7, a=0.3)])
+
+    assert found.classes.labels == ("a", "b")
+    assert found.classes.scores == pytest.approx((0.6, 0.4)) and found.label == "a"
+    with pytest.raises(WorkbenchError, match="different classes: a, b and a, c"):
+        ensemble.mean([classes(a=0.9, b=0.1), classes(a=0.9, c=0.1)])
+
+
+def test_an_ensemble_is_a_run_with_scores_and_predictions_on_dev(project, queue, trained, second):
+    run = make(project, queue, trained, second)
+
+    documents_ = [one.document for one in results.scored(project, run, "dev")]
+    first, mean = (predict.stored(project, one, documents_) for one in (trained, run))
+    for id, prediction in mean.items():
+        theirs = first[id].classes.as_dict()["praise"]
+        assert prediction.classes.as_dict()["praise"] == pytest.approx((theirs + 0.4) / 2)
+    assert len(mean) == 4 and run.scores["dev"] == results.as_run(run, "dev").scores
+    assert (run.kind, run.status, run.layer) == ("ensemble", "done", "topic")
+    assert results.compare(project, trained.id, run.id).first.n == 4
+    assert results.results(project, run.id).today.n == 4
+
+
+def test_missing_predictions_are_asked_of_each_member(
+    project, queue, trained, second, answer_job, monkeypatch
+):
+    run = make(project, queue, trained, second)
+    monkeypatch.setattr(train, "model_folder", lambda _project, _run: project.path.parent)
+    pending = [r.document for r in documents.records(project.db) if not r.states][:2]
+    found = []
+
+    predict.ensure(project, queue, run, pending, lambda *result: found.append(result))
+    for sure in (0.9, 0.7):
+        answer_job(queue.jobs[-1], "praise", sure)
+
+    answers, error = found[0]
+    assert error is None and len(answers) == 2
+    assert all(one.classes.as_dict()["praise"] == pytest.approx(0.8) for one in answers.values())
+    assert len(predict.stored(project, run, pending)) == 2
+
+
+def test_runs_that_cannot_be_averaged_are_refused(project, queue, trained, second, add_layer):
+    other = add_layer("mood")
+    with project.write():
+        mood = run_folders.add_run(
+            project, "mood", layer_id=other.id, spec=dict(trained.spec), status="done"
+        )
+        waiting = run_folders.add_run(
+            project, "slow", layer_id=trained.layer_id, spec=dict(trained.spec)
+        )
+
+    for members, reason in (
+        ((trained,), "two different runs"),
+        ((trained, trained), "two different runs"),
+        ((trained, mood), "different layers"),
+        ((trained, waiting), "not a finished training"),
+    ):
+        with pytest.raises(WorkbenchError, match=reason):
+            make(project, queue, *members)
+
+
+def test_an_ensemble_has_no_weights_and_needs_every_member(project, queue, trained, second):
+    run = make(project, queue, trained, second)
+
+    with pytest.raises(SpecError, match="averages first, second"):
+        train.model_folder(project, run)
+    results.delete(project, second.id)
+    with pytest.raises(WorkbenchError, match="'second' of the ensemble"):
+        ensemble.members_of(project, run)

@@ -1,0 +1,45 @@
+"""`ensemble`: average the class probabilities of several runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from workbench.base.i18n import _
+from workbench.cli.output import Progress, as_json, emit
+from workbench.cli.session import project_argument, session
+from workbench.cli.use import show_scores
+
+
+@click.command()
+@project_argument
+@click.option(
+    "--run", "names", multiple=True, required=True, help=_("Name of a run; give two or more.")
+)
+@click.option("--name", default="", help=_("Name of the ensemble. [default: task-ensemble]"))
+@as_json
+def ensemble(file: Path, names: tuple[str, ...], name: str, as_json: bool) -> None:
+    """Average the class probabilities of runs, for example of a forward and a backward model.
+
+    The ensemble is a run of its own, evaluated on dev: it can be evaluated, compared, and used for
+    predictions and suggestions. It predicts with each of its runs.
+    """
+    from workbench.operations import ensemble, results
+
+    with session(file) as opened:
+        members = [results.run_named(opened.project, one) for one in names]
+        progress = Progress(_("Predicting"))
+        run = opened.ask(
+            lambda then: ensemble.create(opened.project, opened.queue, members, then, name=name),
+            heard=progress.heard,
+        )
+        progress.end()
+        single = {one.name: one.scores.get("dev", {}) for one in members}
+    scored = results.as_run(run, "dev")
+    report = {
+        "run": run.name,
+        "members": single,
+        **(scored.to_json() if scored is not None else {}),
+    }
+    emit(report) if as_json else show_scores(_("Ensemble {run}").format(run=run.name), report)

@@ -1,0 +1,238 @@
+"""Ensembles: runs of one layer whose class probabilities are averaged.
+
+An ensemble is a run without weights that names its members; it predicts with each of them. Howard
+and Ruder 2018, section 3.3, average a classifier on a forward and one on a backward language model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.operations import predict, results, run_folders, scoring
+from workbench.operations.background import Background, here
+from workbench.operations.outcomes import ENSEMBLE, TRAINING
+from workbench.operations.predict import Then
+from workbench.storage import runs
+from workbench.storage.values import now
+from workbench.tasks import spec as tasks
+from workbench.text.rows import row_id
+from workbench.training.results import TrainResult
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.operations.scoring import Scored
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+    from workbench.text.document import Document
+    from workbench.text.fields import Prediction
+
+NEEDED = "ClassScores"  # what the task of the members predicts
+
+
+def unfit(members: Sequence[Run]) -> str:
+    """Why these runs cannot be averaged, "" if they can."""
+    if len({run.id for run in members}) < max(2, len(members)):
+        return _("An ensemble needs two different runs or more.")
+    first = members[0]
+    for run in members:
+        if run.kind != TRAINING or run.status not in ("done", "stopped"):
+            return _("{name} is not a finished training.").format(name=run.name)
+        if NEEDED not in tasks.info(results.task_of(run)).outputs:
+            return _("{name} does not predict one class per document.").format(name=run.name)
+        if (results.task_of(run), run.layer_id) != (results.task_of(first), first.layer_id):
+            return _("{first} and {other} were trained on different layers.").format(
+                first=first.name, other=run.name
+            )
+    return ""
+
+
+def create(
+    project: Project,
+    queue: Queue,
+    members: Sequence[Run],
+    then: Then,
+    *,
+    name: str = "",
+    background: Background = here,
+) -> Job | None:
+    """Add the ensemble as a run, evaluated on dev: `then(Run, None)` or `then(None, error)`.
+
+    Returns the job that computes missing predictions of the first member, if one is known already.
+    Raises WorkbenchError if the runs cannot be averaged.
+    """
+    if project.read_only:
+        raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
+    if reason := unfit(members):
+        raise WorkbenchError(reason, hint=_("Choose finished runs of one layer and task."))
+    started: list[Job | None] = []
+
+    def read(found: Any, error: Exception | None) -> None:
+        if error is not None:
+            return then(None, error)
+
+        def keep(answers: Mapping[int, Prediction] | None, error: Exception | None) -> None:
+            if answers is None:
+                return then(None, error)
+            given = answers
+            background(lambda: _add(project, members, name, found, given), then)
+
+        asked = [one.document for one in found]
+        started.append(_ask(project, queue, members, asked, keep, background))
+
+    background(lambda: results.scored(project, members[0], "dev"), read)
+    return started[0] if started else None
+
+
+def ensure(
+    project: Project,
+    queue: Queue,
+    run: Run,
+    found: Sequence[Document],
+    then: Then,
+    *,
+    background: Background = here,
+) -> Job | None:
+    """As `predict.ensure`, for an ensemble: each member predicts what it has not predicted yet."""
+    started: list[Job | None] = []
+
+    def prepared(result: Any, error: Exception | None) -> None:
+        if error is not None:
+            return then(None, error)
+        have, missing, members = result
+        if not missing:
+            return then(have, None)
+
+        def keep(answers: Mapping[int, Prediction] | None, error: Exception | None) -> None:
+            if answers is None:
+                return then(None, error)
+            given = [answers[row_id(one)] for one in missing]
+            background(lambda: {**have, **predict.kept(project, run, missing, given)}, then)
+
+        started.append(_ask(project, queue, members, missing, keep, background))
+
+    def read() -> tuple[dict[int, Prediction], list[Document], tuple[Run, ...]]:
+        have = predict.stored(project, run, found)
+        missing = [one for one in found if one.id not in have]
+        return have, missing, members_of(project, run) if missing else ()
+
+    background(read, prepared)
+    return started[0] if started else None
+
+
+def is_one(run: Run) -> bool:
+    return run.kind == ENSEMBLE
+
+
+def names_of(run: Run) -> tuple[str, ...]:
+    """The names that the members of an ensemble had when it was made."""
+    return tuple(str(member["name"]) for member in run.spec["members"])
+
+
+def members_of(project: Project, run: Run) -> tuple[Run, ...]:
+    """The runs that an ensemble averages. Raises WorkbenchError if one was deleted."""
+    found = []
+    for member in run.spec["members"]:
+        with suppress(KeyError):
+            known = runs.get(project.db, int(member["id"]))
+            if known.uid == member["uid"]:
+                found.append(known)
+                continue
+        raise WorkbenchError(
+            _("Run {member!r} of the ensemble {name!r} was deleted.").format(
+                member=member["name"], name=run.name
+            ),
+            hint=_("The stored predictions stay; new ones need every member."),
+        )
+    return tuple(found)
+
+
+def mean(answers: Sequence[Prediction]) -> Prediction:
+    """The mean probability of each class. Raises WorkbenchError if the classes differ."""
+    from workbench.text.fields import ClassScores, Prediction
+
+    tables = [answer.classes.as_dict() if answer.classes else {} for answer in answers]
+    labels = tuple(tables[0])
+    if any(set(table) != set(labels) for table in tables) or not labels:
+        raise WorkbenchError(
+            _("The runs know different classes: {first} and {other}.").format(
+                first=", ".join(labels), other=", ".join(tables[-1])
+            ),
+            hint=_("Average runs that were trained with the same labels."),
+        )
+    scores = tuple(sum(table[label] for table in tables) / len(tables) for label in labels)
+    return Prediction((ClassScores(labels, scores),), cut=any(answer.cut for answer in answers))
+
+
+def _ask(
+    project: Project,
+    queue: Queue,
+    members: Sequence[Run],
+    found: Sequence[Document],
+    then: Then,
+    background: Background,
+) -> Job | None:
+    """The mean predictions by document id, from one member after another."""
+    tables: list[Mapping[int, Prediction]] = []
+    started: list[Job | None] = []
+
+    def answered(answers: Mapping[int, Prediction] | None, error: Exception | None) -> None:
+        if answers is None:
+            return then(None, error)
+        tables.append(answers)
+        if len(tables) < len(members):
+            return ask(members[len(tables)])
+        ids = [row_id(one) for one in found]
+        background(lambda: {id: mean([table[id] for table in tables]) for id in ids}, then)
+
+    def ask(member: Run) -> None:
+        job = predict.ensure(project, queue, member, found, answered, background=background)
+        started.append(job)
+
+    ask(members[0])
+    return started[0] if started else None
+
+
+def _add(
+    project: Project,
+    members: Sequence[Run],
+    name: str,
+    found: Sequence[Scored],
+    answers: Mapping[int, Prediction],
+) -> Run:
+    task, first = results.task_of(members[0]), members[0]
+    given = [answers[row_id(one.document)] for one in found]
+    scored = scoring.evaluate(task, "dev", found, given)
+    result = TrainResult(
+        scores={"dev": scored.scores},
+        used={"dev": len(found)},
+        evaluations={"dev": {**scored.to_row(), "at": now()}},
+    )
+    same = {run.data_fingerprint for run in members}
+    spec = {
+        "task": task,
+        "layer": first.layer,
+        "model_name": " + ".join(run.name for run in members),
+        "members": [{"id": run.id, "uid": run.uid, "name": run.name} for run in members],
+    }
+    with project.write(_("New ensemble")):
+        run = run_folders.add_run(
+            project,
+            name or runs.free_name(project.db, f"{task}-ensemble"),
+            ENSEMBLE,
+            layer_id=first.layer_id,
+            spec=spec,
+            status="done",
+            result={k: v for k, v in result.to_json().items() if k not in ("scores", "versions")},
+            scores={"dev": dict(scored.scores)},
+            data_fingerprint=first.data_fingerprint if len(same) == 1 else "",
+        )
+        rows = [
+            (row_id(one.document), one.document.text_hash, answer.to_json())
+            for one, answer in zip(found, given, strict=True)
+        ]
+        runs.save_predictions(project.db, run.id, rows)
+    return run

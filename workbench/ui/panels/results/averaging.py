@@ -1,0 +1,58 @@
+"""Making an ensemble of the selected runs. No Qt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import _
+from workbench.operations import ensemble
+
+if TYPE_CHECKING:
+    from workbench.storage.runs import Run
+    from workbench.ui.panels.results.state import ResultsState
+
+
+class Averaging:
+    """Averages the class probabilities of the runs that are selected in a state."""
+
+    def __init__(self, state: ResultsState):
+        self._state = state
+
+    @property
+    def problem(self) -> str:
+        """Why the selected runs cannot be averaged, "" if they can."""
+        project = self._state.project
+        if project.read_only:
+            return project.read_only_reason or _("The project is open read-only.")
+        return self._state.busy or ensemble.unfit(self._members)
+
+    @property
+    def _members(self) -> list[Run]:
+        found = (self._state.run_of(id) for id in sorted(self._state.chosen))
+        return [run for run in found if run is not None]
+
+    @staticmethod
+    def made(run: Run) -> bool:
+        """Whether a run is an ensemble."""
+        return ensemble.is_one(run)
+
+    def start(self) -> None:
+        """Add an ensemble of the selected runs, and select it."""
+        if self.problem:
+            return
+        state, members = self._state, self._members
+        state.update(busy=_("Averaging the runs…"))
+
+        def added(run: Any, error: Exception | None) -> None:
+            state.update(busy="")
+            if error is not None:
+                state.context.fail(error)
+                return
+            state.look()
+            state.choose((run.id,))
+            names = ", ".join(member.name for member in members)
+            told = _("{name} averages the class probabilities of {members}.")
+            state.context.note(told.format(name=run.name, members=names))
+
+        project, queue = state.project, state.context.queue
+        state.attempt(ensemble.create, project, queue, members, added, background=state.background)
