@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.base.i18n import _
-from workbench.ui import formats, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.formats import points
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import score_names, score_title
@@ -113,9 +113,8 @@ class ComparisonView(QFrame):
         self._title.setText(f"{first.name}  ·  {second.name}")
         reason = state.averaging.problem
         self._average.setEnabled(not reason)
-        self._average.setToolTip(
-            reason or _("Add a run whose class probabilities are the mean of these two")
-        )
+        told = _("Add a run whose class probabilities are the mean of these two")
+        plain.set_tip(self._average, reason or told)
         self._problem.set(state.problem, "warn")
         found = state.comparison
         self._body.setVisible(found is not None)
