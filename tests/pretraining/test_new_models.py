@@ -20,7 +20,8 @@ SMALL = {
     "char_lm": {"hidden": 16, "character_width": 6},
 }
 TINY = {"layers": 2, "width": 16, "heads": 2, "inner": 24, "positions": 40, "vocabulary": 300}
-FAMILIES = ("elmo", "awd_lstm", "char_lm", "bert", "gpt2", "roberta", "albert", "xlm-roberta")
+FAMILIES = ("elmo", "awd_lstm", "char_lm", "bert", "gpt2", "roberta", "albert", "xlm-roberta", "t5",
+            "bart")  # fmt: skip
 FILES = {
     "elmo": {"options.json", "weights.hdf5", "softmax_weights.hdf5", "vocab.txt"},
     "awd_lstm": {"lm_fwd.pth", "vocab.pkl"},
@@ -33,6 +34,8 @@ def objective_of(new):
     gives = new.creation.gives
     if "masked_lm" in gives:
         return "masked_lm"
+    if "text_to_text" in gives:
+        return "denoising"
     return "bidirectional_lm" if new.architecture == "elmo" else "causal_lm"
 
 
@@ -78,7 +81,9 @@ def test_every_architecture_that_can_be_created_declares_sizes_and_outputs():
         assert "states" in new.creation.gives and new.card().gives == new.creation.gives
 
 
-@pytest.mark.parametrize("name", ["gpt2", "distilbert", "llama", "electra", "deberta-v2", "qwen2"])
+@pytest.mark.parametrize(
+    "name", ["gpt2", "distilbert", "llama", "electra", "deberta-v2", "qwen2", "t5"]
+)
 def test_other_transformers_are_created_with_the_sizes_that_were_asked_for(
     text_file, tmp_path, name
 ):

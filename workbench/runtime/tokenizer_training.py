@@ -60,7 +60,7 @@ def train(
 
 def _templates(start: str, end: str, second: str) -> tuple[str, str]:
     """Of a text and of a pair, with token types where the second text has no mark before it."""
-    single = f"{start} $A {end}"
+    single = f"{start} $A {end}".strip()
     return single, f"{single} {second} $B {end}" if second else f"{single} $B:1 {end}:1"
 
 

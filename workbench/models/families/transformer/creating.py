@@ -12,7 +12,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.models.base import Documents
 from workbench.models.families.transformer.info import config as configs
-from workbench.models.families.transformer.info.architectures import DECODERS
+from workbench.models.families.transformer.info.architectures import DECODERS, SEQ2SEQ
 from workbench.models.families.transformer.info.creation import STYLES, Style
 from workbench.models.families.transformer.library import first_line, quiet
 from workbench.runtime import tokenizer_training
@@ -42,6 +42,7 @@ def create(
         _save_tokenizer(style, backend, options["positions"], folder)
         config = _config(architecture, style, backend, options)
         head = "CausalLM" if architecture in DECODERS else "MaskedLM"
+        head = "Seq2SeqLM" if architecture in SEQ2SEQ else head
         torch.manual_seed(seed)
         try:
             model = getattr(transformers, f"AutoModelFor{head}").from_config(config)
@@ -70,15 +71,35 @@ def _config(architecture: str, style: Style, backend: Tokenizer, options: Mappin
         "num_key_value_heads": options["heads"],
         "max_position_embeddings": options["positions"] + later,
         "embedding_size": min(MOST_FACTORED, options["width"]),
-        "pad_token_id": ids[style.pad] if style.start else None,
+        "pad_token_id": ids[style.pad] if style.end else None,
         "bos_token_id": ids[style.start or style.pad],
         "eos_token_id": ids[style.end or style.pad],
         **dict.fromkeys(configs.inner_names(architecture), inner),
     }
+    if architecture in SEQ2SEQ:
+        wanted |= {
+            "head_dim": options["width"] // options["heads"],
+            "decoder_layers": options["layers"],
+            "decoder_attention_heads": options["heads"],
+            "decoder_ffn_dim": inner,
+        }
     usual = kind()
     names = kind.attribute_map
     known = {name: value for name, value in wanted.items() if hasattr(usual, names.get(name, name))}
-    return kind(**{names.get(name, name): value for name, value in known.items()})
+    more = _beyond(architecture, style, ids, options["positions"])
+    return kind(**{names.get(name, name): value for name, value in known.items()}, **more)
+
+
+def _beyond(
+    architecture: str, style: Style, ids: Mapping[str, int], positions: int
+) -> dict[str, Any]:
+    """Settings of encoder–decoders that their classes have no defaults for, as published: T5 begins
+    to write with padding and has no table of positions, BART begins with the end of text.
+    """
+    if architecture not in SEQ2SEQ:
+        return {}
+    first = ids[style.end if style.start else style.pad]
+    return {"decoder_start_token_id": first, **({} if style.start else {"n_positions": positions})}
 
 
 def _tokenizer(style: Style, options: Mapping[str, Any], texts: Documents) -> Tokenizer:
@@ -89,7 +110,7 @@ def _tokenizer(style: Style, options: Mapping[str, Any], texts: Documents) -> To
         size=options["vocabulary"],
         special=style.special,
         unknown=style.unknown,
-        frame=(style.start, style.end, style.second) if style.start else None,
+        frame=(style.start, style.end, style.second) if style.end else None,
         min_count=options.get("min_count", 1),
         lower_case=options["lower_case"],
     )

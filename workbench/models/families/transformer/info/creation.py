@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.base.i18n import N_
 from workbench.base.options import Option
-from workbench.models.families.transformer.info.architectures import DECODERS
+from workbench.models.families.transformer.info.architectures import DECODERS, SEQ2SEQ
 from workbench.models.spec.creation import MIN_COUNT, Creation, size, vocabulary
 
 
@@ -29,6 +29,7 @@ class Style:
     lower_case: bool = False
 
 
+SENTINELS = 100  # marks of gaps: Raffel et al. 2020, section 3.1.4
 WORDPIECE, BPE, UNIGRAM = "wordpiece", "bpe", "unigram"  # of runtime.tokenizer_training
 _CLS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _S = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
@@ -36,6 +37,8 @@ _OF_BERT = Style(WORDPIECE, _CLS, *_CLS[:4], mask="[MASK]", lower_case=True)
 _OF_ALBERT = Style(UNIGRAM, _CLS, *_CLS[:4], mask="[MASK]", lower_case=True)
 _OF_XLM = Style(UNIGRAM, _S, "<pad>", "<unk>", "<s>", "</s>", "</s>", mask="<mask>")
 _OF_ROBERTA = Style(BPE, _S, "<pad>", "<unk>", "<s>", "</s>", "</s>", mask="<mask>")
+_SENTINELS = tuple(f"<extra_id_{number}>" for number in range(SENTINELS))
+_OF_T5 = Style(UNIGRAM, ("<pad>", "</s>", "<unk>", *_SENTINELS), "<pad>", "<unk>", end="</s>")
 _OF_GPT = Style(BPE, ("<|endoftext|>",), "<|endoftext|>")
 STYLES: Mapping[str, Style] = {
     "bert": _OF_BERT,
@@ -55,6 +58,8 @@ STYLES: Mapping[str, Style] = {
     "olmo": _OF_GPT,
     "olmo2": _OF_GPT,
     "qwen2": _OF_GPT,
+    "t5": _OF_T5,
+    "bart": _OF_ROBERTA,
 }
 
 
@@ -65,11 +70,16 @@ def _creation(architecture: str, style: Style) -> Creation:
     )  # fmt: skip
     counted = () if style.subwords == UNIGRAM else (MIN_COUNT,)
     lm = "next_lm" if architecture in DECODERS else "masked_lm"
+    if architecture in SEQ2SEQ:
+        lm = "text_to_text"
     return Creation((*_SIZES, *counted, lower_case), ("states", "attention", lm))
 
 
 _SIZES = (
-    size("layers", 4, N_("Transformer layers."), title=N_("Layers"), high=200),
+    size(
+        "layers", 4, N_("Transformer layers, in encoder and decoder each if it has both."),
+        title=N_("Layers"), high=200,
+    ),
     size("width", 256, N_("Width of the states, a multiple of heads."), title=N_("Width")),
     size("heads", 4, N_("Attention heads per layer."), title=N_("Heads"), high=256),
     Option(
