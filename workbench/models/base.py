@@ -76,8 +76,9 @@ class LoadOptions:
     attention: "sdpa" or "eager"; dropouts replace the configured values while in memory.
     delimited: add start, delimiter and extract tokens to the vocabulary of a decoder that lacks
     them. both_orders: read pairs in both orders, see `Encoder`.
-    settings: values of `FamilyInfo.options`. documents: of the training, from which a model without
-    weights takes its vocabulary; None where nothing is trained.
+    bits: 8 or 4 to quantize the weights of a decoder while it is loaded, onto `device`; 0 for full
+    ones on the CPU. settings: values of `FamilyInfo.options`. documents: of the training, from
+    which a model without weights takes its vocabulary; None where nothing is trained.
     """
 
     head: str = ""
@@ -91,6 +92,8 @@ class LoadOptions:
     dropout: float | None = None
     delimited: bool = False
     both_orders: bool = False
+    bits: int = 0
+    device: str = "cuda"
     settings: Mapping[str, Any] = field(default_factory=dict)
     documents: Sequence[Document] | None = None
 

@@ -62,20 +62,26 @@ class LanguageModel:
     """A loaded language model. `kind` is MASKED, CAUSAL or TEXT."""
 
     def __init__(self, encoder: Encoder, kind: str, device: torch.device):
-        self.encoder, self.kind, self.device = encoder.to(device).eval(), kind, device
+        placed = all(weights.device == device for weights in encoder.parameters())
+        self.encoder = (encoder if placed else encoder.to(device)).eval()
+        self.kind, self.device = kind, device
         self.tokenizer, self.max_length = _tokenizer(encoder), encoder.max_length
         self.mask = mask_id(encoder) if kind == MASKED else -1
         self._gap = "" if kind == MASKED else _gap(encoder)
 
     @classmethod
     def load(
-        cls, folder: Path | str, *, device: str = "auto", allow_pickle: bool = False
+        cls, folder: Path | str, *, device: str = "auto", allow_pickle: bool = False, bits: int = 0
     ) -> LanguageModel:
-        """Raises ModelError for a model that is not a language model."""
+        """Raises ModelError for a model that is not a language model, SpecError if its weights
+        cannot have so many `bits` here.
+        """
         info = spec.read_folder(folder, allow_pickle=allow_pickle)
         kind = language_kind(info)
         chosen = devices.pick(device)
-        options = LoadOptions(head=_HEADS[kind], allow_pickle=allow_pickle)
+        options = LoadOptions(
+            head=_HEADS[kind], allow_pickle=allow_pickle, bits=bits, device=str(chosen)
+        )
         return cls(family_of(info).load(info, options), kind, chosen)
 
     def logprobs(self, prompts: Sequence[Prompt]) -> list[list[float]]:

@@ -13,7 +13,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import spec
 from workbench.models.base import Documents, LoadOptions
-from workbench.models.families.transformer import creating, delimiting, saving
+from workbench.models.families.transformer import creating, delimiting, quantized, saving
 from workbench.models.families.transformer.encoder import TransformerEncoder
 from workbench.models.families.transformer.google import state_dict
 from workbench.models.families.transformer.info import INFO, google, heads
@@ -95,7 +95,7 @@ class TransformerFamily:
         _check_size(info, options.head, config)
         torch.manual_seed(options.seed)  # a new head is initialized here
         build = _new if options.random else _from_pretrained
-        model, has_pooler = build(info, options.head, config, options.attention)
+        model, has_pooler = build(info, options, config)
         for key, value in own.items():
             setattr(model.config, key, value)
         tokenizer = Tokenizer.load(info.path)
@@ -130,23 +130,25 @@ class TransformerFamily:
 
 
 def _from_pretrained(
-    info: spec.ModelInfo, head: str, config: PretrainedConfig, attention: str
+    info: spec.ModelInfo, options: LoadOptions, config: PretrainedConfig
 ) -> tuple[PreTrainedModel, bool]:
-    """The model with its weights, and whether they include the pooler. Raises ModelError."""
-    library, place = _class(info, head), cast("str | None", info.path)
-    weights: dict[str, Any] = {}
+    """The model with its weights, and whether they include the pooler.
+
+    Raises ModelError, and SpecError if the weights cannot be quantized here.
+    """
+    library, place = _class(info, options.head), cast("str | None", info.path)
+    others = {"dtype": torch.float32, **quantized.arguments(info, options.bits, options.device)}
     if (checkpoint := google.index_of(Path(info.path))) is not None:
         # the classes that choose one by the configuration read a folder in any case
         library, place = library._model_mapping[type(config)], None
-        weights = {"state_dict": state_dict(checkpoint)}
+        others["state_dict"] = state_dict(checkpoint)
     with quiet():
         try:
             model, told = library.from_pretrained(
                 place,
-                **weights,
+                **others,
                 config=config,
-                dtype=torch.float32,
-                attn_implementation=_attention(attention, info.architecture),
+                attn_implementation=_attention(options.attention, info.architecture),
                 ignore_mismatched_sizes=True,  # a head with other labels is initialized anew
                 output_loading_info=True,
                 local_files_only=True,
@@ -157,18 +159,18 @@ def _from_pretrained(
             raise
         except Exception as error:  # the library validates little: any exception is possible
             raise _not_loaded(info, first_line(error)) from error
-    if lost := _not_drawn(head, told):
+    if lost := _not_drawn(options.head, told):
         raise _not_loaded(info, _("its weights lack {name} in the required size").format(name=lost))
     return model, not any("pooler" in name for name in told["missing_keys"])
 
 
 def _new(
-    info: spec.ModelInfo, head: str, config: PretrainedConfig, attention: str
+    info: spec.ModelInfo, options: LoadOptions, config: PretrainedConfig
 ) -> tuple[PreTrainedModel, bool]:
     """The same architecture with newly initialized weights, whose pooler is not pretrained."""
     with quiet():
-        model = _class(info, head).from_config(
-            config, attn_implementation=_attention(attention, info.architecture)
+        model = _class(info, options.head).from_config(
+            config, attn_implementation=_attention(options.attention, info.architecture)
         )
     return model.float(), False
 

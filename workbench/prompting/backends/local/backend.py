@@ -11,7 +11,7 @@ import transformers
 from workbench.models import device as devices
 from workbench.models.generate import LanguageModel
 from workbench.prompting.backends.base import Backend
-from workbench.prompting.backends.local.info import INFO
+from workbench.prompting.backends.local.info import BITS, FULL, INFO
 from workbench.prompting.base import Prompt
 
 
@@ -22,7 +22,10 @@ class LocalBackend(Backend):
     def __init__(self, model: str, options: Mapping[str, Any]):
         devices.use_threads()
         self._model = LanguageModel.load(
-            model, device=options["device"], allow_pickle=options["allow_pickle"]
+            model,
+            device=options["device"],
+            allow_pickle=options["allow_pickle"],
+            bits=BITS[options.get("weights", FULL)],
         )
         self.kind, self.device = self._model.kind, devices.name(self._model.device)
 

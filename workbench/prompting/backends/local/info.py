@@ -7,6 +7,7 @@ from typing import Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
+from workbench.base.options import Option
 from workbench.models.spec import ModelInfo, read_folder
 from workbench.prompting.backends.spec import AtHand, BackendInfo, Measure, PromptModel
 
@@ -16,12 +17,27 @@ LANGUAGE = {
     "next_lm": N_("{name} (causal)"),
     "text_to_text": N_("{name} (text-to-text)"),
 }
+FULL = "full"
+BITS = {FULL: 0, "8-bit": 8, "4-bit": 4}  # value of the option `weights` → bits, 0 for float32
 USUAL_LENGTH = 512  # for models that specify no maximum length
 
 
 class LocalInfo(BackendInfo):
     id = "local"
     title = N_("Models on this computer")
+    options = (
+        Option(
+            "weights",
+            "choice",
+            FULL,
+            N_(
+                "Precision of the weights of decoders such as Llama: float32, or 8 or 4 bits to "
+                "save memory, which needs an NVIDIA GPU and the package bitsandbytes."
+            ),
+            choices=tuple(BITS),
+            title=N_("Weights"),
+        ),
+    )
 
     def models(self, at_hand: AtHand) -> Sequence[PromptModel]:
         """Models with a language model head."""
