@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class Choice:
     """A model with the backend that asks it. `key` is its name, with the backend's id if two models
-    have the name; `options` are those that the backend takes.
+    have the name; `options` are those that the backend takes for it.
     """
 
     key: str
@@ -41,7 +41,8 @@ def choices(settings: Settings | None = None) -> tuple[Choice, ...]:
     for info in backends.all_backends():
         for model in _models(info, at_hand):
             key = model.name if model.name not in found else f"{model.name} · {info.id}"
-            found.setdefault(key, Choice(key, _title(info, model), info.id, model, info.options))
+            options = tuple(one for one in info.options if one.name not in model.without)
+            found.setdefault(key, Choice(key, _title(info, model), info.id, model, options))
     return tuple(found.values())
 
 

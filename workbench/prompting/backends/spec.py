@@ -30,13 +30,15 @@ class PromptModel:
 
     name: the name in the window and for `--model`. path: the identifier for the backend, such as a
     folder or an address. title: display name, the name if "". pickled: its weights can execute
-    code when they are loaded, and the user has allowed that.
+    code when they are loaded, and the user has allowed that. without: names of the backend's
+    options that the model has no use for.
     """
 
     name: str
     path: str
     title: str = ""
     pickled: bool = False
+    without: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import transformers
 from workbench.models import device as devices
 from workbench.models.generate import LanguageModel
 from workbench.prompting.backends.base import Backend
-from workbench.prompting.backends.local.info import BITS, FULL, INFO
+from workbench.prompting.backends.local.info import BITS, FULL, INFO, WEIGHTS
 from workbench.prompting.base import Prompt
 
 
@@ -25,7 +25,7 @@ class LocalBackend(Backend):
             model,
             device=options["device"],
             allow_pickle=options["allow_pickle"],
-            bits=BITS[options.get("weights", FULL)],
+            bits=BITS[options.get(WEIGHTS, FULL)],
         )
         self.kind, self.device = self._model.kind, devices.name(self._model.device)
 

@@ -17,7 +17,7 @@ LANGUAGE = {
     "next_lm": N_("{name} (causal)"),
     "text_to_text": N_("{name} (text-to-text)"),
 }
-FULL = "full"
+WEIGHTS, FULL = "weights", "full"
 BITS = {FULL: 0, "8-bit": 8, "4-bit": 4}  # value of the option `weights` → bits, 0 for float32
 USUAL_LENGTH = 512  # for models that specify no maximum length
 
@@ -27,7 +27,7 @@ class LocalInfo(BackendInfo):
     title = N_("Models on this computer")
     options = (
         Option(
-            "weights",
+            WEIGHTS,
             "choice",
             FULL,
             N_(
@@ -74,7 +74,9 @@ def _scores_subwords(card: ModelInfo) -> bool:
 
 def _model(card: ModelInfo) -> PromptModel:
     title = next(title for given, title in LANGUAGE.items() if given in card.gives)
-    return PromptModel(card.name, card.path, _(title).format(name=card.name), card.pickled)
+    without = frozenset() if "next_lm" in card.gives else frozenset((WEIGHTS,))
+    told = _(title).format(name=card.name)
+    return PromptModel(card.name, card.path, told, card.pickled, without)
 
 
 INFO = LocalInfo()
