@@ -225,6 +225,7 @@ def test_options_of_a_backend_are_fields_below_its_model(panel, qtbot):
     choose(models, "words (Word overlap)")
     field = named(panel, QLineEdit, "Weight")
     assert field.isVisible() and field.text() == "1"
+    field.end(False)
     qtbot.keyClicks(field, "0")
     assert panel.state.spec.options == {"weight": "10"}
 
