@@ -35,6 +35,7 @@ class LocalInfo(BackendInfo):
                 "save memory, which needs an NVIDIA GPU and the package bitsandbytes."
             ),
             choices=tuple(BITS),
+            choice_titles=(N_("Full"), N_("8 bits"), N_("4 bits")),
             title=N_("Weights"),
         ),
     )
