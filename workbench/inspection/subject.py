@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
 from workbench.inspection import spec
 from workbench.models import device as devices
 from workbench.models import folder as folders
@@ -22,6 +24,7 @@ from workbench.text.document import Document
 from workbench.text.fields import Prediction
 
 _HEADS = {"next": "next_lm", "previous": "previous_lm"}  # of language models that read words
+TEXT = "text"  # the head of encoder–decoders
 LONGEST = 512  # maximum units per input of a pretrained model that defines no limit
 
 
@@ -101,6 +104,26 @@ class Subject:
             is_eager = self.encoder.gives_attention
             self._eager = self.encoder if is_eager else self._load("eager")
         return self._eager
+
+    @cached_property
+    def writer(self) -> Encoder:
+        """The encoder–decoder with its head for text, which returns attention weights.
+
+        Raises ModelError for a run whose own head has replaced that of the decoder.
+        """
+        if self.is_run:
+            encoder = self.eager_encoder
+            if encoder.head != TEXT:
+                raise ModelError(
+                    _("{model} writes no text: a new layer scores its classes.").format(
+                        model=self.info.name
+                    ),
+                    hint=_("Train it without pooling: then the decoder writes the labels."),
+                )
+            return encoder
+        options = LoadOptions(head=TEXT, attention="eager", allow_pickle=self._allow_pickle)
+        found = family_of(self.info).load(self.info, options)
+        return found.to(devices.pick(self._device)).eval()
 
     def _load(self, attention: str) -> Encoder:
         if self.is_run:

@@ -208,6 +208,18 @@ class Encoder(nn.Module, ABC):
         """Vocabulary logits (B, S, V) of targets int (B, S) by teacher forcing, -100 at padding."""
         raise NotImplementedError(f"{type(self).__name__} writes no text")
 
+    def cross_attentions(self, inputs: Mapping[str, Tensor], targets: Tensor) -> tuple[Tensor, ...]:
+        """Attention of every decoder layer (B, heads, S, T) to the source while it writes `targets`
+        int (B, S): row s is of the step that writes target s.
+
+        For encoder–decoders with the head "text", loaded with `LoadOptions.attention` "eager".
+        """
+        raise NotImplementedError(f"{type(self).__name__} writes no text")
+
+    def written(self, inputs: Mapping[str, Tensor], most: int) -> Tensor:
+        """int (B, S): what the model writes, always the likeliest unit, at most `most` of them."""
+        raise NotImplementedError(f"{type(self).__name__} writes no text")
+
     @property
     def word_embeddings(self) -> Tensor:
         """The input embeddings (V, E) of a language model."""

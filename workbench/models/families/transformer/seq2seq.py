@@ -126,6 +126,17 @@ class Seq2SeqEncoder(TransformerEncoder):
         logits: Tensor = model(**inputs, decoder_input_ids=shifted, use_cache=False).logits
         return logits
 
+    def cross_attentions(self, inputs: Mapping[str, Tensor], targets: Tensor) -> tuple[Tensor, ...]:
+        model: Any = self.model
+        shifted = model.prepare_decoder_input_ids_from_labels(targets)
+        output = model(**inputs, decoder_input_ids=shifted, use_cache=False, output_attentions=True)
+        return tuple(output.cross_attentions)
+
+    def written(self, inputs: Mapping[str, Tensor], most: int) -> Tensor:
+        model: Any = self.model
+        found: Tensor = model.generate(**inputs, max_new_tokens=most, do_sample=False, num_beams=1)
+        return found
+
     def _decode(self, memory: Tensor, mask: Tensor, ids: Tensor, past: Any) -> Any:
         return self.model(
             encoder_outputs=(memory,),

@@ -1,0 +1,45 @@
+"""The view of cross-attention: written tokens by source tokens, with fields for what is shown."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit
+
+from tests.ui.panels.inspect.test_next_words import shown
+from workbench.inspection.cross_attention.info import CrossAttention
+from workbench.inspection.spec import TokenRow
+from workbench.ui.panels.inspect.views.cross_attention import CrossAttentionView
+
+SOURCE = tuple(TokenRow(name, name, n, n, n + 1, "text", n) for n, name in enumerate("abc"))
+WEIGHTS = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5]], np.float32)
+RESULT = CrossAttention(
+    SOURCE, ("late", "</s>"), "late", True, 1, 2, 2, 4, WEIGHTS, np.full((2, 4), 1.25, np.float32)
+)
+
+
+@pytest.fixture
+def view(qtbot):
+    return shown(qtbot, CrossAttentionView, "cross_attention", RESULT)
+
+
+def test_rows_are_written_tokens_and_columns_those_of_the_source(view):
+    model = view._table.model()
+
+    rows, columns = (
+        [model.headerData(n, way) for n in range(count)]
+        for way, count in ((Qt.Orientation.Vertical, 2), (Qt.Orientation.Horizontal, 3))
+    )
+    assert (rows, columns) == (["late", "</s>"], ["a", "b", "c"])
+    assert model.index(0, 0).data() == "0.70" and model.index(1, 2).data() == "0.50"
+    assert view._title.text() == "Layer 1 of 2, head 2 of 4"
+    assert "1.25 bits" in view._about.text() and "the model writes: late" in view._about.text()
+    assert view.data()[1] == ["late", *map(float, WEIGHTS[0])]
+
+
+def test_a_typed_target_is_asked_for(view, qtbot):
+    field = view._fields[0].findChild(QLineEdit)
+
+    field.setText("delay")
+    field.editingFinished.emit()
+
+    assert view.state.options["target"] == "delay"

@@ -1,0 +1,1 @@
+"""What a decoder reads of its source while it writes."""

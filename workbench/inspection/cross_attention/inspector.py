@@ -1,0 +1,94 @@
+"""Cross-attention of an encoder–decoder: the torch part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.inspection.attention.inspector import entropies
+from workbench.inspection.base import shown, token_rows, words_of
+from workbench.inspection.cross_attention.info import INFO, CrossAttention
+from workbench.inspection.subject import Subject
+from workbench.models.base import Encoder
+from workbench.runtime.inputs import stack
+from workbench.runtime.preparers.subwords import Subwords
+from workbench.text.document import Document
+
+LONGEST_SOURCE, LONGEST_TARGET, MOST_WRITTEN = 256, 64, 20  # units
+
+
+class CrossAttentionInspector:
+    """Needs a model that writes text and returns attention weights."""
+
+    info = INFO
+
+    def run(
+        self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
+    ) -> CrossAttention:
+        """Raises WorkbenchError for a layer or head that does not exist, and for a run whose own
+        head has replaced the decoder.
+        """
+        (document,) = documents
+        encoder, preparer = subject.writer, _subwords(subject.writer)
+        longest = min(LONGEST_SOURCE, encoder.max_length)
+        prepared = preparer.whole([document], longest, texts=subject.texts)
+        piece = prepared.inputs[0]
+        arrays = stack([piece], encoder.input_names, preparer.fill)
+        inputs = {name: torch.from_numpy(one).to(encoder.device) for name, one in arrays.items()}
+        target, own = str(options["target"]), False
+        if not target.strip():
+            target, own = self._own(subject, document, encoder, inputs), True
+        ids = preparer.tokenizer.backend.encode(target).ids[:LONGEST_TARGET]
+        if not ids:
+            raise WorkbenchError(_("The target text has no tokens."))
+        with torch.inference_mode():
+            layers = encoder.cross_attentions(inputs, torch.tensor([ids], device=encoder.device))
+        weights = np.stack([one[0].float().cpu().numpy() for one in layers])  # (L, H, S, T)
+        layer = _index(options["layer"], weights.shape[0], _("layer"))
+        head = _index(options["head"], weights.shape[1], _("head"))
+        rows = token_rows(piece, document, words_of(document, subject.texts), preparer)
+        return CrossAttention(
+            tuple(rows),
+            tuple(shown(preparer.tokenizer.piece(id), "") for id in ids),
+            target,
+            own,
+            layer,
+            head,
+            weights.shape[0],
+            weights.shape[1],
+            weights[layer - 1, head - 1],
+            entropies(weights),
+            bool(prepared.cut[0]),
+        )
+
+    @staticmethod
+    def _own(
+        subject: Subject, document: Document, encoder: Encoder, inputs: Mapping[str, Tensor]
+    ) -> str:
+        """The label that a run predicts, else what the model writes, always the likeliest token."""
+        if subject.is_run and (label := subject.predicted(document).prediction.label):
+            return label
+        with torch.inference_mode():
+            written = encoder.written(inputs, MOST_WRITTEN)[0].tolist()
+        return str(_subwords(encoder).tokenizer.backend.decode(written))
+
+
+def _subwords(encoder: Encoder) -> Subwords:
+    preparer = encoder.preparer
+    if not isinstance(preparer, Subwords):
+        raise TypeError(f"{type(preparer).__name__} has no tokenizer to write with")
+    return preparer
+
+
+def _index(number: int, count: int, what: str) -> int:
+    """`number` if it exists. Raises WorkbenchError."""
+    if number <= count:
+        return number
+    told = _("There is no {what} {number}: the decoder has {count}.")
+    raise WorkbenchError(told.format(what=what, number=number, count=count))
