@@ -1,16 +1,20 @@
 """One run adapts a language model to texts, then trains the adapted model."""
 
+from pathlib import Path
+
 import pytest
 
 from workbench.models import folder as folders
 from workbench.models.spec import card
-from workbench.pretraining.adapt import adapt_and_train
+from workbench.pretraining.adapt import adapt_and_train, pretrain_spec
 from workbench.text.dataset import Dataset, Record
 from workbench.text.document import Document
 from workbench.text.labels import Label, Layer
 from workbench.training.events import Adapted, Adapting, Saved, Step
 from workbench.training.results import TrainResult
 from workbench.training.spec import TrainSpec
+
+AWD_LSTM = Path(__file__).parents[1] / "data" / "awd_lstm" / "v2"
 
 
 @pytest.fixture
@@ -77,6 +81,17 @@ def test_the_language_model_learns_first_and_the_classifier_starts_from_it(
     assert result.options["adapt_epochs"] == 1
     assert card(tmp_path / "adapted").usable
     assert TrainResult.from_json(result.to_json()).adaptation == made
+
+
+def test_a_recurrent_model_is_adapted_at_the_rate_of_its_paper(tiny, texts):
+    recurrent = TrainSpec(
+        "classify", "c", str(AWD_LSTM), options={"adapt_epochs": 1}, allow_pickle=True
+    )
+    transformer = spec(tiny["gpt2"])
+
+    rates = [pretrain_spec(one, texts).options["learning_rate"] for one in (recurrent, transformer)]
+
+    assert rates == [0.004, None]  # Howard and Ruder 2018, section 4.1; that of the objective
 
 
 def test_stop_ends_the_adaptation_and_the_model_as_it_is_is_trained(tiny, texts, classes, tmp_path):

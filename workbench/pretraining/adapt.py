@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.i18n import _
+from workbench.base.registry import registry
 from workbench.models import folder as folders
 from workbench.models import spec as models
+from workbench.models.spec import FamilyInfo
 from workbench.pretraining.loop import pretrain
 from workbench.pretraining.results import PretrainResult
 from workbench.pretraining.spec import PretrainSpec, usual_objective
@@ -80,7 +82,7 @@ def adapt_and_train(
     out = folder / FOLDER
     adapted = replace(spec, model=str(out), options=others, allow_pickle=True)  # our own file
     work = train(adapted, data, folder, splits, precision_trials=precision_trials)
-    pretrained = yield from _adapt(_spec(spec, texts), out, precision_trials)
+    pretrained = yield from _adapt(pretrain_spec(spec, texts), out, precision_trials)
     result = yield from work
     first, last = (pretrained.curve[at] if pretrained.curve else {} for at in (0, -1))
     adaptation = Adaptation(
@@ -99,10 +101,11 @@ def adapt_and_train(
     return replace(result, adaptation=adaptation, options=spec.all_options, base_sha256=base)
 
 
-def _spec(spec: TrainSpec, texts: Mapping[str, Any]) -> PretrainSpec:
+def pretrain_spec(spec: TrainSpec, texts: Mapping[str, Any]) -> PretrainSpec:
     """The pretraining that adapts the model of a training. Raises SpecError."""
     info = models.read_folder(spec.model, allow_pickle=spec.allow_pickle)
     usual = usual_objective(info)
+    family: FamilyInfo = registry().info("family", info.family)
     objective = spec.option("adapt_objective") or (usual.id if usual is not None else "")
     return PretrainSpec(
         objective,
@@ -112,7 +115,7 @@ def _spec(spec: TrainSpec, texts: Mapping[str, Any]) -> PretrainSpec:
         spec.seed,
         {
             "epochs": spec.option("adapt_epochs"),
-            "learning_rate": spec.option("adapt_learning_rate"),
+            "learning_rate": spec.option("adapt_learning_rate") or family.adapt_rate or None,
             "device": spec.option("device"),
             "precision": spec.option("precision"),
             "schedule": spec.option("schedule"),

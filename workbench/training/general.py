@@ -253,6 +253,6 @@ GENERAL: tuple[Option, ...] = (
         low=1e-8,
         high=10.0,
         title=N_("Learning rate of adaptation"),
-        automatic=N_("from the objective"),
+        automatic=N_("from the objective; 0.004 for AWD-LSTM (Howard and Ruder 2018)"),
     ),
 )

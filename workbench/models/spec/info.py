@@ -122,6 +122,8 @@ class FamilyInfo(ABC):
     saved_as: title of the format in which its models are saved, for exports.
     creates: architecture → what can be created of it; the family then is a `CreatesModels`.
     options: settings of a training that only models of this family have.
+    adapt_rate: peak learning rate for training a pretrained language model further on other text,
+    0 for that of the objective.
     """
 
     id: str
@@ -134,6 +136,7 @@ class FamilyInfo(ABC):
     saved_as: str = N_("Model folder")
     creates: Mapping[str, Creation] = {}
     options: tuple[Option, ...] = ()
+    adapt_rate: float = 0.0
 
     @abstractmethod
     def match(self, path: Path) -> Match:

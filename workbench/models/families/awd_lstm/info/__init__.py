@@ -33,6 +33,7 @@ class AwdLstmInfo(FamilyInfo):
         "(itos.pkl or itos.json), as fastai writes them."
     )
     creates = {id: creation.CREATION}
+    adapt_rate = 0.004  # Howard and Ruder 2018, section 4.1
 
     def match(self, path: Path) -> Match:
         if path.is_file():
