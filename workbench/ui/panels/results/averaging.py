@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.operations import ensemble
+from workbench.operations.outcomes import PROMPT
 
 if TYPE_CHECKING:
     from workbench.storage.runs import Run
@@ -32,9 +33,9 @@ class Averaging:
         return [run for run in found if run is not None]
 
     @staticmethod
-    def made(run: Run) -> bool:
-        """Whether a run is an ensemble."""
-        return ensemble.is_one(run)
+    def borrows(run: Run) -> bool:
+        """Whether a run predicts with the weights of others: a prompt, or an ensemble."""
+        return run.kind == PROMPT or ensemble.is_one(run)
 
     def start(self) -> None:
         """Add an ensemble of the selected runs, and select it."""

@@ -11,7 +11,6 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import baselines, block_states, quality, results, run_folders, wire
-from workbench.operations.outcomes import PROMPT
 from workbench.ui.opened import opened
 from workbench.ui.panels.results import acts
 from workbench.ui.panels.results.averaging import Averaging
@@ -196,11 +195,7 @@ class ResultsState(State):
         run = self.run
         if run is None or run.status not in FINISHED:
             return False
-        return self.borrows(run) or self.weights_here
-
-    def borrows(self, run: Run) -> bool:
-        """Whether the run predicts with the weights of others: a prompt, or an ensemble."""
-        return run.kind == PROMPT or self.averaging.made(run)
+        return self.averaging.borrows(run) or self.weights_here
 
     @property
     def usable(self) -> bool:
@@ -317,7 +312,7 @@ class ResultsState(State):
     def command(self) -> str:
         """The command line that repeats the run, "" if it is not a training."""
         run = self.run
-        if run is None or self.borrows(run):
+        if run is None or self.averaging.borrows(run):
             return ""
         return results.command(self.project, run)
 
