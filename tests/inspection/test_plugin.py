@@ -155,11 +155,12 @@ def test_the_page_shows_its_view_and_a_table_for_one_without(state, qtbot):
     view.show()
     state.show("toy.lengths")
     state.type_text("the tram")
-    assert view._pages.currentWidget().label.text() == "the 3, tram 4"
-    assert "Lengths." in view._shows.text()
+    pane = view._panes[0]
+    assert pane.current().label.text() == "the 3, tram 4"
+    assert "Lengths." in pane._shows.text()
 
     state.show("toy.bare")
-    assert isinstance(view._pages.currentWidget(), PlainView)
+    assert isinstance(pane.current(), PlainView)
     assert state.current.result == {"characters": 8}
 
 

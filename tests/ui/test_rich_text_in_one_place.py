@@ -29,6 +29,7 @@ PLACES = {  # file → the names that may be used there
     # pyqtgraph's, which shows `text` as it is; only `html` would be interpreted
     "panels/models/size_plot.py": {"TextItem"},
     "panels/models/suit_view.py": {"TextItem"},
+    "widgets/word_plot.py": {"TextItem"},
     "panels/prompts/boxes.py": {"QTextEdit"},  # only its ExtraSelection, for a QPlainTextEdit
     "plain.py": TIPS,
     "widgets/markdown.py": RICH,

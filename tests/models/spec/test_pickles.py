@@ -49,7 +49,7 @@ def test_the_card_is_whole_before_the_weights_are_confirmed(pickled):
 
     assert card.untrusted and card.only_untrusted
     assert card.parameters == 9 * 4 + 16 * 4 + 3 * 16  # shared ones once, position ids not at all
-    assert card.dtype == "float32" and card.gives == ("states", "attention", "masked_lm")
+    assert card.dtype == "float32" and "masked_lm" in card.gives
     assert "pytorch_model.bin" in dict(card.files)
 
 

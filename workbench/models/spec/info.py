@@ -27,6 +27,7 @@ GIVES = {
     "next_character": N_("predictions of next characters"),
     "previous_character": N_("predictions of previous characters"),
     "word_vectors": N_("word vectors"),
+    "token_embeddings": N_("token embeddings"),  # of which gradients can be taken
 }
 
 

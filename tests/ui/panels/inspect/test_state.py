@@ -22,7 +22,7 @@ from workbench.ui.panels.inspect.state import InspectState
 
 TAGGER = Choice("run 1", "second · spans", "/run/1", "tag", 1, "spans")
 CLASSIFIER = Choice("run 2", "first · class", "/run/2", "classify", 2, "class")
-GIVES = ("states", "attention", "masked_lm")
+GIVES = ("states", "attention", "token_embeddings", "masked_lm")
 MASKED = Choice("model starter-bert", "starter-bert", "/starter", gives=GIVES)
 
 

@@ -112,7 +112,7 @@ def gives(
     """
     if architecture not in ARCHITECTURES:
         return ()
-    found = ["states", "attention"]
+    found = ["states", "attention", "token_embeddings"]
     if architecture in ENCODERS and _masks(architecture, config, tensors):
         found.append(_LM_HEADS["mask"])
     if architecture in DECODERS and _continues(architecture, config, tensors):

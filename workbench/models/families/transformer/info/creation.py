@@ -72,7 +72,8 @@ def _creation(architecture: str, style: Style) -> Creation:
     lm = "next_lm" if architecture in DECODERS else "masked_lm"
     if architecture in SEQ2SEQ:
         lm = "text_to_text"
-    return Creation((*_SIZES, *counted, lower_case), ("states", "attention", lm))
+    gives = ("states", "attention", "token_embeddings", lm)
+    return Creation((*_SIZES, *counted, lower_case), gives)
 
 
 _SIZES = (
