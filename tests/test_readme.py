@@ -18,6 +18,7 @@ EXAMPLES = {
     "<task>": "classify",
     "a training method": "lora",
     "a model family": "transformer",
+    "a baseline": "logistic",
     "an inspector": "attention",
     "a prompt backend": "local",
     "an export of labels": "doccano",
