@@ -15,7 +15,9 @@ from workbench.operations import corpus, results
 pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(900)]
 
 
-def test_from_raw_text_to_an_exported_model_by_mouse(hand, tmp_path, monkeypatch, request):
+def test_from_raw_text_to_an_exported_model_by_mouse(
+    fork_server, hand, tmp_path, monkeypatch, request
+):
     opens_the_sample(hand)
     imports_a_file(hand, tmp_path, monkeypatch)
     labels_a_word_and_takes_it_back(hand)

@@ -40,6 +40,7 @@ class InspectPanel(Panel):
             lambda panel: panel.view.edit_text(),
             "Run",
             "Ctrl+L",
+            enabled=lambda panel: panel.view.can_edit_text,
         ),
         Command(
             "inspect.pane",

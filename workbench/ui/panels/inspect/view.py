@@ -160,6 +160,12 @@ class InspectView(View):
 
     # ---------------------------------------------------------------- input
 
+    @property
+    def can_edit_text(self) -> bool:
+        """Whether the text is there and not yet selected."""
+        text = self._input
+        return text.isVisible() and not (text.hasFocus() and text.selectedText() == text.text())
+
     def edit_text(self) -> None:
         """Put the caret into the text."""
         self._input.setFocus()
