@@ -56,7 +56,11 @@ def test_steps_within_a_tenth_of_a_second_are_sent_together(channel, clock, reco
 
     first, second = payloads(record)
     assert (first["step"], "earlier" in first) == (1, False)
-    assert second["earlier"] == {"step": [2, 3], "losses": {"task": [0.2, 0.3]}}
+    assert second["earlier"] == {
+        "step": [2, 3],
+        "losses": {"task": [0.2, 0.3]},
+        "learning_rate": [1e-4, 1e-4],
+    }
     assert (second["step"], second["losses"], second["total"]) == (4, {"task": 0.4}, 9)
 
 

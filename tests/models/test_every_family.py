@@ -5,6 +5,7 @@ model is made once and trained once per task. Converting a graph takes seconds, 
 networks most: `converts` leaves out graphs that other rows, tasks or tests of the family convert.
 """
 
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -290,7 +291,18 @@ def test_it_is_trained_predicts_and_is_exported_with_a_proof(
         exec(code, {})
         printed = capsys.readouterr().out
         has_tokenizer = (out / "onnx" / "tokenizer.json").is_file()
-        assert printed.strip() and (has_tokenizer or printed == f"{exported[0].to_json()}\n")
+        if has_tokenizer:
+            assert printed.strip()
+        else:
+            assert_alike(printed.strip(), str(exported[0].to_json()))
+
+
+def assert_alike(first: str, second: str) -> None:
+    """Equal but for rounding: alone, a text is predicted with other shapes than in a batch."""
+    number = re.compile(r"\d+\.\d+(?:e-\d+)?")
+    assert number.sub("#", first) == number.sub("#", second)
+    values = [[float(value) for value in number.findall(text)] for text in (first, second)]
+    np.testing.assert_allclose(values[0], values[1], atol=1e-6)
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from workbench.base.i18n import N_
@@ -33,6 +34,7 @@ _SCORED = frozenset(("ClassScores", "LabelScores", "TokenScores"))
 _LANGUAGE_MODEL = frozenset(("masked_lm", "next_lm", "previous_lm"))
 EXPECTED_WORDS = "VocabularyScores"  # the prediction of a language model
 CONTINUES = "continuation"  # of a language model that predicts the next or the previous unit
+NEW_HEAD = "head.safetensors"  # of a run: `tasks.model.HEAD`, whose module imports torch
 SCORES = "scores"  # of a run: of classes, labels or tags, which attributions explain
 NEXT, PREVIOUS = "next", "previous"  # directions
 
@@ -81,6 +83,15 @@ def given(encoder: Iterable[str], outputs: Iterable[str] | None) -> frozenset[st
     if found & {"next_lm", "previous_lm"}:
         found |= {CONTINUES}
     return found | {EXPECTED_WORDS} if found & _LANGUAGE_MODEL else found
+
+
+def of_run(encoder: Iterable[str], folder: Path) -> tuple[str, ...]:
+    """`ModelInfo.gives` of a run, without the text that a decoder no longer writes: a new head
+    took the place of its own.
+    """
+    return tuple(
+        name for name in encoder if name != "text_to_text" or not (folder / NEW_HEAD).is_file()
+    )
 
 
 def missing(entry: Contribution, gives: Collection[str]) -> tuple[str, ...]:

@@ -51,7 +51,11 @@ class Subject:
         self._allow_pickle = allow_pickle
         self.info = models.read_folder(self.folder, allow_pickle=allow_pickle)
         self.is_run = (self.folder / models.DESCRIPTION).is_file() or bool(self.info.task)
-        self.gives = spec.given(self.info.gives, self._answers() if self.is_run else None)
+        gives = self.info.gives
+        if self.is_run:
+            self.gives = spec.given(spec.of_run(gives, self.folder), self._answers())
+        else:
+            self.gives = spec.given(gives, None)
         self._eager: Encoder | None = None
         self._last: tuple[object, Predicted] | None = None
 

@@ -156,8 +156,10 @@ def offers(choice: Choice) -> tuple[Offer, ...]:
     """Every inspector of the registry, in order, with whether it supports the model."""
     encoder, outputs = choice.gives, None
     if choice.task:
-        encoder = specs.card(choice.folder, allow_pickle=choice.allow_pickle).gives
-        outputs = tasks.info(choice.task).gives(predict.options_of(Path(choice.folder)))
+        folder = Path(choice.folder)
+        card = specs.card(folder, allow_pickle=choice.allow_pickle)
+        encoder = inspectors.of_run(card.gives, folder)
+        outputs = tasks.info(choice.task).gives(predict.options_of(folder))
     gives = inspectors.given(encoder, outputs)
     return tuple(
         Offer(

@@ -44,7 +44,7 @@ class Setting:
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        return self.task.info.output_names(self.labels, self.decoder)
+        return self.task.info.trained_outputs(self.labels, self.decoder)
 
     @property
     def lm_weight(self) -> float:

@@ -130,14 +130,16 @@ class TaskInfo(ABC):
     def fits(self, layer: Layer) -> bool:
         return layer.kind in self.layer_kinds and layer.texts == self.texts
 
-    def output_names(
-        self, labels: Sequence[str], decoder: Mapping[str, Any] | None = None
-    ) -> tuple[str, ...]:
-        """Names of the network's outputs, in order (`id2label`).
-
-        decoder: as for `decode`, of a published model that may have other outputs than our own.
-        """
+    def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
+        """Names of the network's outputs, in order (`id2label`)."""
         return tuple(labels)
+
+    def trained_outputs(self, labels: Sequence[str], decoder: Mapping[str, Any]) -> tuple[str, ...]:
+        """`output_names` of a trained network; a published one may have others than our own.
+
+        decoder: as for `decode`.
+        """
+        return self.output_names(labels)
 
     def conflict(self, options: Mapping[str, Any]) -> tuple[str, str] | None:
         """(name, reason) of a setting that conflicts with the others; None if there is none.

@@ -26,7 +26,7 @@ class TokenScoresInspector:
         (document,) = documents
         found = subject.predicted(document)
         inputs, predictor = found.prepared.inputs, subject.predictor
-        names = predictor.task.info.output_names(subject.labels, predictor.decoder)
+        names = predictor.task.info.trained_outputs(subject.labels, predictor.decoder)
         words = words_of(document, 1)
         rows = [token_rows(one, document, words, subject.preparer) for one in inputs]
         scores = [decoding.softmax(one["logits"]) for one in found.logits]

@@ -79,12 +79,13 @@ class TagInfo(WordTask):
     )
     least_labels = 1
 
-    def output_names(
-        self, labels: Sequence[str], decoder: Mapping[str, Any] | None = None
-    ) -> tuple[str, ...]:
+    def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
         from workbench.runtime.decoding import bio_tags
 
-        return tuple((decoder or {}).get("tags") or bio_tags(labels))
+        return tuple(bio_tags(labels))
+
+    def trained_outputs(self, labels: Sequence[str], decoder: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple(decoder.get("tags") or self.output_names(labels))
 
     def gold(self, record: Record, layer: str) -> SpanGold:
         """A submitted document without spans is a true negative.
@@ -111,7 +112,7 @@ class TagInfo(WordTask):
         from workbench.runtime import decoding, tag_decoders
         from workbench.runtime.words import word_logits
 
-        outputs, tags = self.output_names(labels, decoder), self.output_names(labels)
+        outputs, tags = self.trained_outputs(labels, decoder), self.output_names(labels)
         tokens = [found["logits"] for found in logits]
         decide = tag_decoders.decoder(decoder, outputs, labels)
         found = []
@@ -136,7 +137,7 @@ class TagInfo(WordTask):
     def transitions(self, labels: Sequence[str], decoder: Mapping[str, Any]) -> Transitions | None:
         from workbench.runtime import tag_decoders
 
-        return tag_decoders.transitions(decoder, self.output_names(labels, decoder))
+        return tag_decoders.transitions(decoder, self.trained_outputs(labels, decoder))
 
     def word_outputs(self, gold: SpanGold, words: Sequence[tuple[int, int]]) -> list[str]:
         from workbench.text import alignment

@@ -77,7 +77,7 @@ def write(predictor: Predictor, tokenizer_folder: Path, folder: Path) -> None:
         "task": info.id,
         "family": predictor.encoder.info.family,
         "labels": list(labels),
-        "id2label": list(info.output_names(labels, predictor.decoder)),
+        "id2label": list(info.trained_outputs(labels, predictor.decoder)),
         "max_length": predictor.max_length,
         "inputs": list(predictor.encoder.input_names),
         "output": outputs[0],

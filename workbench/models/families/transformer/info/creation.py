@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 from workbench.base.i18n import N_
 from workbench.base.options import Option
-from workbench.models.families.transformer.info.architectures import DECODERS, SEQ2SEQ
+from workbench.models.families.transformer.info.architectures import (
+    DECODERS,
+    OWN_ATTENTION,
+    SEQ2SEQ,
+)
 from workbench.models.spec.creation import MIN_COUNT, Creation, size, vocabulary
 
 
@@ -72,7 +76,8 @@ def _creation(architecture: str, style: Style) -> Creation:
     lm = "next_lm" if architecture in DECODERS else "masked_lm"
     if architecture in SEQ2SEQ:
         lm = "text_to_text"
-    gives = ("states", "attention", "token_embeddings", lm)
+    steps = () if architecture in OWN_ATTENTION else ("attention_steps",)
+    gives = ("states", "attention", "token_embeddings", *steps, lm)
     return Creation((*_SIZES, *counted, lower_case), gives)
 
 
