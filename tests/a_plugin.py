@@ -48,8 +48,8 @@ def make(
     head = {"id": id, "name": id.title(), "version": "0.1.0", "description": "", "api": api}
     lines = [f'{key} = "{value}"' for key, value in head.items()]
     for kind, some in entries.items():
-        for one in some:
-            lines += [f"[[{kind}]]", *(f'{key} = "{value}"' for key, value in one.items())]
+        for entry in some:
+            lines += [f"[[{kind}]]", *(f'{key} = "{value}"' for key, value in entry.items())]
             lines += ['patterns = ["*.lines"]'] if kind == "importer" else []
     (place / "plugin.toml").write_text("\n".join(lines), encoding="utf-8")
     (place / "code.py").write_text(code, encoding="utf-8")

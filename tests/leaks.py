@@ -50,9 +50,9 @@ def left_since(before: dict[str, dict]) -> list[str]:
 
 def _threads() -> dict:
     return {
-        one.ident: one.name
-        for one in threading.enumerate()
-        if not one.name.startswith(KNOWN_THREADS) and not _is_foreign(one)
+        thread.ident: thread.name
+        for thread in threading.enumerate()
+        if not thread.name.startswith(KNOWN_THREADS) and not _is_foreign(thread)
     }
 
 

@@ -124,7 +124,7 @@ class Watch:
     def files(self) -> set[str]:
         """Files below the home folder and the folder for temporary files, relative to `folder`."""
         result = [*self.home.rglob("*"), *(self.folder / "tmp").rglob("*")]
-        return {one.relative_to(self.folder).as_posix() for one in result if not one.is_dir()}
+        return {item.relative_to(self.folder).as_posix() for item in result if not item.is_dir()}
 
 
 def leaves_the_computer(line: str) -> bool:

@@ -130,7 +130,14 @@ def _tokenizer(folder: Path, family: str, vocabularies: Path) -> int:
 def _openai(folder: Path) -> int:
     """Letters with and without the end of a word, and a few merges: no real file is at hand."""
     letters = "abcdefghijklmnopqrstuvwxyz0123456789.,!?'"
-    entries = ["<unk>", *letters, *(f"{one}</w>" for one in letters), "th", "the</w>", "am</w>"]
+    entries = [
+        "<unk>",
+        *letters,
+        *(f"{letter}</w>" for letter in letters),
+        "th",
+        "the</w>",
+        "am</w>",
+    ]
     vocabulary = {entry: number for number, entry in enumerate(entries)}
     (folder / "vocab.json").write_text(json.dumps(vocabulary))
     (folder / "merges.txt").write_text("#version: 0.2\nt h\nth e</w>\na m</w>\n")

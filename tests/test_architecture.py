@@ -216,7 +216,7 @@ def imports(path: Path) -> list[Import]:
                 visit(child, late)
             return
         if isinstance(node, ast.Import):
-            found.extend(Import(one.name, node.lineno, late) for one in node.names)
+            found.extend(Import(name.name, node.lineno, late) for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name(path)}:{node.lineno}: imports here are absolute"
             found.extend(_from(node, late))
@@ -233,11 +233,11 @@ def _from(node: ast.ImportFrom, late: bool) -> list[Import]:
     if not node.module.startswith("workbench"):
         return [Import(node.module, node.lineno, late)]
     found = []
-    for one in node.names:
-        below = ROOT / node.module.replace(".", "/") / one.name
+    for name in node.names:
+        below = ROOT / node.module.replace(".", "/") / name.name
         is_module = below.with_suffix(".py").is_file() or below.is_dir()
         found.append(
-            Import(f"{node.module}.{one.name}" if is_module else node.module, node.lineno, late)
+            Import(f"{node.module}.{name.name}" if is_module else node.module, node.lineno, late)
         )
     return found
 
@@ -274,8 +274,8 @@ def test_imports_go_down_as_the_table_says():
         found
         for path in files()
         if package(path)
-        for one in imports(path)
-        if (found := fault(path, one))
+        for statement in imports(path)
+        if (found := fault(path, statement))
     ]
 
     assert faults == []
@@ -302,9 +302,11 @@ def test_light_modules_import_only_light_ones_at_module_level(path):
     allowed = LIGHT[light(module_of(path))]
 
     wrong = [
-        f"{name(path)}:{one.line} {one.module}"
-        for one in imports(path)
-        if not one.late and not is_plain(one.module) and not is_one_of(one.module, allowed)
+        f"{name(path)}:{statement.line} {statement.module}"
+        for statement in imports(path)
+        if not statement.late
+        and not is_plain(statement.module)
+        and not is_one_of(statement.module, allowed)
     ]
 
     assert wrong == []
@@ -314,9 +316,11 @@ def test_light_modules_import_only_light_ones_at_module_level(path):
 def test_light_modules_import_nothing_heavy_inside_functions_either(path):
     """An exported model decodes with them, where torch is not installed."""
     wrong = [
-        f"{name(path)}:{one.line} {one.module}"
-        for one in imports(path)
-        if one.late and not is_plain(one.module) and not is_one_of(one.module, (*LIGHT, *LATE))
+        f"{name(path)}:{statement.line} {statement.module}"
+        for statement in imports(path)
+        if statement.late
+        and not is_plain(statement.module)
+        and not is_one_of(statement.module, (*LIGHT, *LATE))
     ]
 
     assert wrong == []
@@ -341,11 +345,11 @@ def test_upper_layers_know_no_single_task_or_method(above):
     infos = [pattern for pattern in LIGHT if pattern.endswith(".info")]
 
     wrong = [
-        f"{name(path)}:{one.line} {one.module}"
+        f"{name(path)}:{statement.line} {statement.module}"
         for path in files()
         if package(path) == above
-        for one in imports(path)
-        if is_one_of(one.module, infos)
+        for statement in imports(path)
+        if is_one_of(statement.module, infos)
     ]
 
     assert wrong == []
@@ -353,22 +357,22 @@ def test_upper_layers_know_no_single_task_or_method(above):
 
 def test_only_ui_imports_qt():
     found = [
-        f"{name(path)}:{one.line}"
+        f"{name(path)}:{statement.line}"
         for path in files()
-        for one in imports(path)
-        if one.module.startswith(("PySide6", "shiboken6", "pyqtgraph"))
+        for statement in imports(path)
+        if statement.module.startswith(("PySide6", "shiboken6", "pyqtgraph"))
     ]
 
-    assert [one for one in found if not one.startswith("ui/")] == []
+    assert [item for item in found if not item.startswith("ui/")] == []
 
 
 def test_states_of_panels_know_no_qt():
     wrong = [
-        f"{name(path)}:{one.line} {one.module}"
+        f"{name(path)}:{statement.line} {statement.module}"
         for path in files()
         if path.name == "state.py"
-        for one in imports(path)
-        if reaches_qt(one.module)
+        for statement in imports(path)
+        if reaches_qt(statement.module)
     ]
 
     assert wrong == []
@@ -385,10 +389,10 @@ def reaches_qt(module: str, seen: frozenset[str] = frozenset()) -> bool:
     if not module.startswith("workbench.ui.") or module in seen:
         return False
     return any(
-        reaches_qt(one.module, seen | {module})
+        reaches_qt(statement.module, seen | {module})
         for path in (place.with_suffix(".py"), place / "__init__.py")
         if path.is_file()
-        for one in imports(path)
+        for statement in imports(path)
     )
 
 
@@ -412,7 +416,7 @@ def test_modules_of_the_window_that_draw_nothing_are_free_of_qt():
         name(path)
         for path in files()
         if package(path) == "ui"
-        and not any(one.module.startswith(QT) for one in imports(path))
+        and not any(statement.module.startswith(QT) for statement in imports(path))
         and reaches_qt(module(path))
         and not any(fnmatchcase(name(path), pattern) for pattern in LEAD_TO_QT)
     ]
@@ -441,7 +445,7 @@ def draws(path: Path) -> bool:
             for pattern, why in LEAD_TO_QT.items()
             if why == MADE_OF_WIDGETS
         )
-        or any(one.module.startswith(widgets) for one in imports(path))
+        or any(statement.module.startswith(widgets) for statement in imports(path))
     )
 
 
@@ -449,9 +453,9 @@ def view_faults(path: Path, found: list[Import]) -> list[str]:
     """Imports of a view besides its page, widgets and helpers of the window, values and texts."""
     allowed = ("base", "text", "ui")
     return [
-        f"{name(path)}:{one.line} {one.module}"
-        for one in found
-        if one.module.startswith("workbench.") and one.module.split(".")[1] not in allowed
+        f"{name(path)}:{item.line} {item.module}"
+        for item in found
+        if item.module.startswith("workbench.") and item.module.split(".")[1] not in allowed
     ]
 
 
@@ -496,9 +500,10 @@ def test_panels_import_no_other_panel():
         if parts[:2] == ("ui", "panels") and len(parts) > 3:
             here = f"workbench.ui.panels.{parts[2]}"
             wrong += [
-                f"{name(path)}: {one.module}"
-                for one in imports(path)
-                if one.module.startswith("workbench.ui.panels.") and not one.module.startswith(here)
+                f"{name(path)}: {statement.module}"
+                for statement in imports(path)
+                if statement.module.startswith("workbench.ui.panels.")
+                and not statement.module.startswith(here)
             ]
 
     assert wrong == []
@@ -509,9 +514,9 @@ def test_sql_stands_in_storage_alone():
     for path in files():
         if package(path) != "storage":
             wrong += [
-                f"{name(path)}:{one.line}"
-                for one in imports(path)
-                if one.module.startswith(("sqlite3", "sqlite_utils", "PySide6.QtSql"))
+                f"{name(path)}:{statement.line}"
+                for statement in imports(path)
+                if statement.module.startswith(("sqlite3", "sqlite_utils", "PySide6.QtSql"))
             ]
             wrong += [
                 f"{name(path)}:{node.lineno}"
@@ -569,9 +574,9 @@ def test_only_jobs_starts_threads_and_processes():
     for path in files():
         if package(path) != "jobs":
             wrong += [
-                f"{name(path)}:{one.line} {one.module}"
-                for one in imports(path)
-                if one.module.startswith(STARTING)
+                f"{name(path)}:{statement.line} {statement.module}"
+                for statement in imports(path)
+                if statement.module.startswith(STARTING)
             ]
             wrong += [
                 f"{name(path)}:{node.lineno} {found}"
@@ -585,7 +590,7 @@ def test_only_jobs_starts_threads_and_processes():
 def _starter(node: ast.AST) -> str:
     """What in this node could start a thread or process, "" for nothing."""
     if isinstance(node, ast.ImportFrom):
-        return ", ".join(sorted(STARTERS & {one.name for one in node.names}))
+        return ", ".join(sorted(STARTERS & {name.name for name in node.names}))
     if isinstance(node, ast.Attribute):
         whole = ast.unparse(node)
         return whole if node.attr in STARTERS or OF_OS.fullmatch(whole) else ""
@@ -682,7 +687,7 @@ def test_every_table_is_read_somewhere():
         for path in files()
         if path.parent.name == "storage" and path.name not in ("tables.py", "migrations.py")
     )
-    unread = {one for one in TABLES if not re.search(rf"\b(from|join) {one}\b", code)}
+    unread = {table for table in TABLES if not re.search(rf"\b(from|join) {table}\b", code)}
 
     assert unread == set(TABLES_TO_COME)
 

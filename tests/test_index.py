@@ -11,7 +11,7 @@ from workbench.base import manifest
 from workbench.base.errors import WorkbenchError
 from workbench.base.registry import Registry, builtins
 
-ENTRIES = [one for kind in manifest.KINDS for one in builtins().all(kind)]
+ENTRIES = [entry for kind in manifest.KINDS for entry in builtins().all(kind)]
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda one: f"{one.kind}-{one.id}")
@@ -26,7 +26,7 @@ def test_the_module_of_every_entry_is_there(entry):
 
 
 @pytest.mark.parametrize(
-    "entry", [one for one in ENTRIES if one.kind == "importer"], ids=lambda one: one.id
+    "entry", [entry for entry in ENTRIES if entry.kind == "importer"], ids=lambda one: one.id
 )
 def test_importers_can_tell_and_read_their_format(entry, registry):
     result = registry.get("importer", entry.id)
@@ -37,7 +37,7 @@ def test_importers_can_tell_and_read_their_format(entry, registry):
 
 
 @pytest.mark.parametrize(
-    "entry", [one for one in ENTRIES if one.kind == "task"], ids=lambda one: one.id
+    "entry", [entry for entry in ENTRIES if entry.kind == "task"], ids=lambda one: one.id
 )
 def test_both_halves_of_a_task_are_complete_and_belong_together(entry, registry):
     from workbench.tasks.base import Task
@@ -53,7 +53,7 @@ def test_both_halves_of_a_task_are_complete_and_belong_together(entry, registry)
 
 @pytest.mark.parametrize(
     "entry",
-    [one for one in ENTRIES if "info" in one.options],
+    [entry for entry in ENTRIES if "info" in entry.options],
     ids=lambda one: f"{one.kind}-{one.id}",
 )
 def test_the_light_half_of_an_entry_is_that_of_its_heavy_half(entry, registry):
@@ -73,7 +73,7 @@ def test_every_task_and_method_names_its_light_half():
 
 @pytest.mark.parametrize(
     "entry",
-    [one for one in ENTRIES if one.kind in ("family", "inspector", "exporter")],
+    [entry for entry in ENTRIES if entry.kind in ("family", "inspector", "exporter")],
     ids=lambda one: f"{one.kind}-{one.id}",
 )
 def test_models_inspectors_and_exporters_import(entry, registry):
@@ -81,7 +81,7 @@ def test_models_inspectors_and_exporters_import(entry, registry):
 
 
 @pytest.mark.parametrize(
-    "entry", [one for one in ENTRIES if one.kind == "inspector"], ids=lambda one: one.id
+    "entry", [entry for entry in ENTRIES if entry.kind == "inspector"], ids=lambda one: one.id
 )
 def test_inspectors_have_a_question_a_typed_result_and_a_view(entry, registry, qapp):
     from dataclasses import is_dataclass
@@ -98,7 +98,7 @@ def test_inspectors_have_a_question_a_typed_result_and_a_view(entry, registry, q
 
 
 @pytest.mark.parametrize(
-    "entry", [one for one in ENTRIES if one.kind == "panel"], ids=lambda one: one.id
+    "entry", [entry for entry in ENTRIES if entry.kind == "panel"], ids=lambda one: one.id
 )
 def test_panels_are_panels_with_a_place_and_an_icon(entry, registry, qapp):
     from workbench.base.paths import resource
@@ -110,7 +110,7 @@ def test_panels_are_panels_with_a_place_and_an_icon(entry, registry, qapp):
 
 
 def test_the_rail_has_its_nine_pages_in_order():
-    pages = [one.id for one in builtins().all("panel") if one.options["place"] == "page"]
+    pages = [entry.id for entry in builtins().all("panel") if entry.options["place"] == "page"]
 
     assert pages == [
         "data",

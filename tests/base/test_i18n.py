@@ -220,7 +220,7 @@ def filled_in(node: ast.AST) -> list[str]:
     if isinstance(node, ast.IfExp):
         return filled_in(node.body) + filled_in(node.orelse)
     if isinstance(node, ast.BoolOp):
-        return [one for part in node.values for one in filled_in(part)]
+        return [name for part in node.values for name in filled_in(part)]
     return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
 
 
@@ -235,9 +235,9 @@ def test_no_word_is_put_into_a_text_untranslated():
                 and not file.startswith("storage/")
             ):
                 words = [
-                    one
+                    name
                     for argument in (*node.args, *(key.value for key in node.keywords))
-                    for one in filled_in(argument)
+                    for name in filled_in(argument)
                 ]
                 wrong += [
                     f"{file}:{node.lineno}: {word!r}"
@@ -316,9 +316,9 @@ def catalogue(folder: Path, texts: dict[str, str]) -> None:
     keys = sorted(texts)
     stored = [key.encode() for key in keys] + [texts[key].encode() for key in keys]
     begin, places = 28 + 16 * len(keys), []
-    for one in stored:
-        places.append((len(one), begin))
-        begin += len(one) + 1
+    for text in stored:
+        places.append((len(text), begin))
+        begin += len(text) + 1
     head = struct.pack("<7I", 0x950412DE, 0, len(keys), 28, 28 + 8 * len(keys), 0, 0)
     table = b"".join(struct.pack("<2I", *place) for place in places)
     folder = folder / "de" / "LC_MESSAGES"

@@ -209,7 +209,7 @@ def measure_page(folder: Path) -> float:
     worst = 0.0
     for breaks in (True, False):
         text = make_text(WORDS, breaks=breaks)
-        spans = tuple(Span(one.start, one.end, one.label) for one in make_spans(text))
+        spans = tuple(Span(span.start, span.end, span.label) for span in make_spans(text))
         with project.edit("Add"):
             record = Record(
                 Document(f"{breaks}", (("text", text),)),

@@ -87,7 +87,7 @@ def ours(folder: Path, given: list[list[str]]) -> tuple[float, list]:
         documents.append(Document(str(number), text, tokens={"text": tokens}))
     inputs = encoder.preparer.whole(documents, 10_000).inputs
     with torch.inference_mode():
-        for chosen in batches_by_length(np.array([len(one) for one in inputs]), CPU_TOKENS):
+        for chosen in batches_by_length(np.array([len(ids) for ids in inputs]), CPU_TOKENS):
             arrays = stack([inputs[i] for i in chosen], encoder.input_names, {})
             states = encoder({name: torch.from_numpy(one) for name, one in arrays.items()})
             for row, number in enumerate(chosen):
@@ -110,7 +110,7 @@ def of_flair(folder: Path, given: list[list[str]], order: list[int]) -> tuple[fl
         stacked.embed([made[number] for number in order[start : start + BATCH]])
     import torch
 
-    result = [torch.stack([token.embedding for token in one]).numpy() for one in made]
+    result = [torch.stack([token.embedding for token in queue]).numpy() for queue in made]
     return cpu() - began, result
 
 

@@ -49,7 +49,7 @@ def read(name: str, split: str, n: int | None) -> list[tuple]:
         for block in blocks
         if block.strip()
     ]
-    return [([one[0] for one in block], [one[-1] for one in block]) for block in rows][:n]
+    return [([pair[0] for pair in block], [pair[-1] for pair in block]) for block in rows][:n]
 
 
 def chunk_score(gold: list[list[str]], found: list[list[str]]) -> float:
@@ -196,7 +196,7 @@ def trainer(name: str, n: int, epochs: int, seed: int, rate: float) -> dict:
         [labels[one] for one, gold in zip(row, golds, strict=True) if gold != -100]
         for row, golds in zip(best, predictions.label_ids, strict=True)
     ]
-    gold = [[labels[one] for one in golds if one != -100] for golds in predictions.label_ids]
+    gold = [[labels[gold] for gold in golds if gold != -100] for golds in predictions.label_ids]
     return {"score": chunk_score(gold, tags)}
 
 

@@ -82,7 +82,7 @@ def ours(
     from workbench.training.spec import TrainSpec
 
     records = [record(n, *one, "train") for n, one in enumerate(train)]
-    names = sorted({span.label for one in records for span in one.spans["ner"]})
+    names = sorted({span.label for record in records for span in record.spans["ner"]})
     data = Dataset((Layer("ner", "span", tuple(map(Label, names))),), tuple(records))
     options = {
         "embeddings": str(folder), "lstm_width": WIDTH, "decoder": "crf", "device": "cpu",

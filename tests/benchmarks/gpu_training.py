@@ -68,9 +68,9 @@ def compare(project: Project, queue: Queue, task: str, seeds: list[int]) -> None
     cpu = [run(project, queue, task, "cpu", "fp32", seed) for seed in seeds]
     name = DECIDES[task]
     scores = [
-        100 * statistics.mean(one.scores["dev"][name] for one in runs) for runs in (cuda, cpu)
+        100 * statistics.mean(run.scores["dev"][name] for run in runs) for runs in (cuda, cpu)
     ]
-    seconds = [statistics.median(one.result["seconds"] for one in runs) for runs in (cuda, cpu)]
+    seconds = [statistics.median(run.result["seconds"] for run in runs) for runs in (cuda, cpu)]
     print(
         f"{task}: dev {name} cuda bf16 {scores[0]:.1f}, cpu fp32 {scores[1]:.1f} "
         f"(difference {scores[0] - scores[1]:+.1f} points, seeds {seeds})"

@@ -62,7 +62,7 @@ def main() -> None:
         print(f"{model:<14} {shots:>8} {'mean':>5}" + _cells(_mean(several)))
     print(
         f"{'all':<14} {'':>8} {'mean':>5}"
-        + _cells(_mean([one for some in found.values() for one in some]))
+        + _cells(_mean([entry for some in found.values() for entry in some]))
     )
 
 
@@ -78,7 +78,7 @@ def scored(
     with prompt.Fillers(project) as fillers:
         filler = fillers.filler(spec)
         result = scoring.scored_documents(project, filler.task, filler.layer, split)[:most]
-        lines, _dropped, _cut = prompt._lines(filler, [one.document for one in result])
+        lines, _dropped, _cut = prompt._lines(filler, [item.document for item in result])
     with tempfile.TemporaryDirectory() as folder:
         given = Path(folder) / "prompts.jsonl"
         given.write_text("".join(line + "\n" for line in lines), encoding="ascii")
@@ -86,7 +86,7 @@ def scored(
         for _event in serve.score_prompts(params, Path(folder)):
             pass
         rows = (Path(folder) / "scores.jsonl").read_text(encoding="utf-8").splitlines()
-    return [one.gold.label for one in result], [json.loads(row) for row in rows]
+    return [item.gold.label for item in result], [json.loads(row) for row in rows]
 
 
 def judge(gold: list[str], rows: list[dict]) -> dict[str, Outcome]:
@@ -115,8 +115,8 @@ def _mean(several: list[dict[str, Outcome]]) -> dict[str, Outcome]:
     count = len(several)
     return {
         method: Outcome(
-            sum(one[method].accuracy for one in several) / count,
-            sum(one[method].commonest for one in several) / count,
+            sum(scores[method].accuracy for scores in several) / count,
+            sum(scores[method].commonest for scores in several) / count,
         )
         for method in CALIBRATIONS
     }

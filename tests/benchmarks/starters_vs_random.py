@@ -75,7 +75,7 @@ def features(encoder, found: list, unit: str) -> list[np.ndarray]:
 
     with tempfile.TemporaryDirectory() as folder:
         embedder = Embedder(encoder, min(512, encoder.max_length), unit, "all", Path(folder))
-        return [np.concatenate([*one.layers.values()], -1) for one in embedder.stream(found)]
+        return [np.concatenate([*states.layers.values()], -1) for states in embedder.stream(found)]
 
 
 def score(encoder, name: str, count: int) -> float:
@@ -111,7 +111,10 @@ def span_f1(gold: list[list[str]], flat: list[str]) -> float:
     sides = (gold, [[next(rest) for _tag in row] for row in gold])
     return scores(
         *(
-            [[Span(one.first, one.last, one.label) for one in schemes.spans(tags)] for tags in side]
+            [
+                [Span(span.first, span.last, span.label) for span in schemes.spans(tags)]
+                for tags in side
+            ]
             for side in sides
         )
     )["span_f1"]
@@ -147,7 +150,7 @@ def similarity(folder: Path) -> dict[str, float]:
         [str(DATA / "word-similarity" / f"{one}.csv") for one in SIMILARITY.values()]
     )
     found = vectors.evaluate(lexicon, files)
-    return dict(zip(SIMILARITY, (round(one.spearman, 3) for one in found), strict=True))
+    return dict(zip(SIMILARITY, (round(item.spearman, 3) for item in found), strict=True))
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ def filled(ask, file, tmp_path):
     path.write_text("\n".join(map(json.dumps, LINES)) + "\n{broken\n")
     answer = ask("import", "import", file, path, "--format", "doccano", "--split", "dev")
     assert (answer["documents"], answer["spans"]) == (2, 3)
-    assert [(one["line"], one["file"].endswith("two.jsonl")) for one in answer["skipped"]] == [
+    assert [(item["line"], item["file"].endswith("two.jsonl")) for item in answer["skipped"]] == [
         (3, True)
     ]
     return file
@@ -33,8 +33,8 @@ def filled(ask, file, tmp_path):
 
 def test_labels_are_listed_with_counts(ask, call, filled):
     layers = {
-        one["layer"]: {label["name"]: label["count"] for label in one["labels"]}
-        for one in ask("labels", "labels", filled)
+        item["layer"]: {label["name"]: label["count"] for label in item["labels"]}
+        for item in ask("labels", "labels", filled)
     }
 
     assert {"PER": 2, "LOC": 1} in layers.values() and "PER" in call("labels", filled)[1]
@@ -66,7 +66,7 @@ def test_columns_are_mapped_by_role(ask, file, tmp_path):
         "label:topic=kind",
     )
 
-    (topic,) = [one for one in ask("labels", "labels", file) if one["layer"] == "topic"]
+    (topic,) = [item for item in ask("labels", "labels", file) if item["layer"] == "topic"]
     assert [label["count"] for label in topic["labels"]] == [1, 1]
 
 
@@ -108,7 +108,7 @@ def test_several_columns_are_mapped_to_one_layer(ask, file, tmp_path):
 
     ask("import", "import", file, path, *"--map text=1 --map tag:x=2 --map tag:x=3".split())
 
-    (layer,) = [one for one in ask("labels", "labels", file) if one["layer"] == "x"]
+    (layer,) = [item for item in ask("labels", "labels", file) if item["layer"] == "x"]
     assert {label["name"]: label["count"] for label in layer["labels"]} == {"PER": 1, "GPE": 1}
 
 

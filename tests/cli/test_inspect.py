@@ -16,7 +16,7 @@ def host(monkeypatch):
 
 
 def test_without_an_inspector_all_are_listed_with_the_reasons(ask):
-    result = {one["id"]: one for one in ask("inspect-list", "inspect", "starter-bert")}
+    result = {item["id"]: item for item in ask("inspect-list", "inspect", "starter-bert")}
 
     assert result["vocabulary"]["available"] and result["vocabulary"]["reason"] == ""
     assert not result["spans"]["available"]

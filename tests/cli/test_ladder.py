@@ -10,7 +10,9 @@ def climb(ask, tmp_path, tiny_model, jobs_in_process):
     sample = ask("sample", "sample", tmp_path / "s")["path"]
     rungs = ("--rungs", "random", "--add", f"Tiny BERT: {tiny_model}")
     small = ("--set", "epochs=1", "--set", "train_limit=16", "--set", "random.lstm_width=8")
-    layer = next(one["layer"] for one in ask("labels", "labels", sample) if one["kind"] == "span")
+    layer = next(
+        item["layer"] for item in ask("labels", "labels", sample) if item["kind"] == "span"
+    )
     command = ("ladder", sample, "--layer", layer, *rungs, *small, "--seeds", "1")
     return lambda *more: ask("ladder", *command, *more)
 

@@ -62,7 +62,7 @@ def without_notes(text):
 def test_json_is_the_same_and_tables_are_not(tmp_path):
     file = tmp_path / "έργο.glossbench"
     make_project(file)
-    commands = [[one.format(file=file) for one in command] for command in COMMANDS]
+    commands = [[argument.format(file=file) for argument in command] for command in COMMANDS]
     as_json = [[*command, "--json"] for command in commands]
 
     english, other = said("english", as_json + commands), said("other", as_json + commands)

@@ -10,7 +10,7 @@ from workbench.base import paths
 
 
 def test_the_starters_are_listed_and_described(ask, call):
-    names = {one["name"] for one in ask("models-list", "models", "list")}
+    names = {item["name"] for item in ask("models-list", "models", "list")}
     card = ask("models-info", "models", "info", "starter-bert")
 
     assert {*SHIPPED} <= names
@@ -31,14 +31,14 @@ def test_the_blocks_of_a_model_are_counted(ask, call):
     out = call("models", "info", "starter-bert")[1]
 
     assert found["parameters_without_heads"] == 22_713_216  # MiniLM-L6-v2, published as 22.7 M
-    assert [one["title"] for one in found["blocks"]][:3] == ["Embeddings", "Layers", "Pooler"]
+    assert [item["title"] for item in found["blocks"]][:3] == ["Embeddings", "Layers", "Pooler"]
     assert "Layers 1–6" in out and "Feed-forward: 1,181,568" in out and "22,713,216" in out
 
 
 def test_a_folder_is_added_and_a_broken_one_named(ask, call, tmp_path):
     shutil.copytree(paths.resource("models/starter-gpt"), tmp_path / "mine")
     assert ask("models-add", "models", "add", tmp_path / "mine")["name"] == "mine"
-    assert "mine" in {one["name"] for one in ask("models-list", "models", "list")}
+    assert "mine" in {item["name"] for item in ask("models-list", "models", "list")}
 
     (tmp_path / "mine" / "model.safetensors").unlink()
     shutil.move(tmp_path / "mine", tmp_path / "broken")
@@ -54,7 +54,7 @@ def test_an_unknown_model_names_those_known(call):
 
 
 def test_every_setting_is_listed_with_its_default(ask, call):
-    options = {one["name"]: one for one in ask("train-options", "train", "--options")}
+    options = {item["name"]: item for item in ask("train-options", "train", "--options")}
     words = call("train", "--options")[1]
 
     assert {
@@ -79,7 +79,7 @@ def test_one_bad_folder_is_listed_with_its_fault_beside_the_others(ask, call, mi
     call("models", "add", mine)
     (mine / "config.json").write_text('{"model_type": "bert\\u202e\\n", "architectures": 5}')
 
-    listed = {one["name"]: one for one in ask("models-list", "models", "list")}
+    listed = {item["name"]: item for item in ask("models-list", "models", "list")}
     code, out, _err = call("models", "list")
 
     assert "is not supported" in listed["mine"]["problems"][0]
@@ -131,10 +131,10 @@ def test_files_are_deleted_only_with_yes(ask, call, mine, user_dir):
 
 def test_the_catalogue_is_searched_and_sorted(ask, call):
     found = ask("models-catalogue", "models", "catalogue", "--search", "devlin", "--sort", "year")
-    sizes = [one["parameters"] for one in found]
+    sizes = [item["parameters"] for item in found]
 
-    assert {one["hub"] for one in found} >= {"google-bert/bert-base-uncased"}
-    assert 109_482_240 in sizes and all(one["paper"] == "Devlin et al. 2019" for one in found)
+    assert {item["hub"] for item in found} >= {"google-bert/bert-base-uncased"}
+    assert 109_482_240 in sizes and all(item["paper"] == "Devlin et al. 2019" for item in found)
     code, out, _err = call("models", "catalogue", "--sort", "parameters")
     assert code == 0 and out.index("BERT tiny") < out.index("GPT-3") < out.index("Flair news")
     assert call("models", "catalogue", "--search", "no such model")[1] == "No model matches.\n"

@@ -19,7 +19,7 @@ def test_a_plugin_is_listed_checked_enabled_and_disabled(tmp_path, ask):
     assert ask("plugins-list", "plugins", "list") == []
 
     answer = ask("plugins-check", "plugins", "check", folder)
-    assert [one["error"] for one in answer["checked"]] == [""]
+    assert [item["error"] for item in answer["checked"]] == [""]
 
     ask("plugins-enable", "plugins", "enable", folder, "--yes")
     (listed,) = ask("plugins-list", "plugins", "list")
@@ -30,7 +30,7 @@ def test_a_plugin_is_listed_checked_enabled_and_disabled(tmp_path, ask):
     )
 
     ask("plugins-disable", "plugins", "disable", "lines")
-    assert [one["state"] for one in ask("plugins-list", "plugins", "list")] == ["disabled"]
+    assert [item["state"] for item in ask("plugins-list", "plugins", "list")] == ["disabled"]
 
 
 def test_without_a_yes_nothing_is_enabled(tmp_path, call, ask):

@@ -112,7 +112,7 @@ def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_mode
         "--json",
     )
     answers = [json.loads(line) for line in out.splitlines()]
-    assert code == 0 and [one["text"] for one in answers] == ["late again", "thank you"]
+    assert code == 0 and [answer["text"] for answer in answers] == ["late again", "thank you"]
     for answer in answers:
         jsonschema.validate(answer, schema("predict"))
     scaled = ask("evaluate", "evaluate", sample, "--run", "tiny", "--temperature", "fit")

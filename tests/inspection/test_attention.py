@@ -40,7 +40,7 @@ def reference(folder, ids):
     ).eval()
     with torch.no_grad():
         result = model(torch.tensor([ids]), output_attentions=True).attentions
-    return torch.stack([one[0] for one in result]).numpy()
+    return torch.stack([item[0] for item in result]).numpy()
 
 
 @pytest.mark.parametrize(

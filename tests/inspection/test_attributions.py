@@ -104,7 +104,7 @@ def test_an_unknown_target_is_refused(classifier):
 
 def test_runs_alone_have_scores_to_explain(tmp_path, tiny_run):
     def refused(choice):
-        return next(one.refused for one in inspect.offers(choice) if one.id == ITEM.id)
+        return next(offer.refused for offer in inspect.offers(choice) if offer.id == ITEM.id)
 
     assert not refused(inspect.of_folder(str(tiny_run("classify"))))
     assert refused(inspect.of_folder(str(tiny_models.make(tmp_path / "bert", "bert"))))

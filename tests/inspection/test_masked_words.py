@@ -43,7 +43,10 @@ def test_masked_words_get_the_model_s_best_tokens_all_masked_at_once(folder):
 
     result = run(folder, words="2,0", top=3)
 
-    assert [(one.word, one.piece) for one in result.positions] == [(0, "ada"), (2, "bob")]
+    assert [(position.word, position.piece) for position in result.positions] == [
+        (0, "ada"),
+        (2, "bob"),
+    ]
     for at, position in zip((1, 3), result.positions, strict=True):
         values, best = scores[at].topk(3)
         assert [word for word, _ in position.best] == tokenizer.convert_ids_to_tokens(best.tolist())

@@ -29,7 +29,7 @@ def test_every_word_of_the_text_appears_once_with_its_neighbours(path):
     ]  # fmt: skip
     expected = Lexicon.open(path).neighbours("cat", top=2)
     assert [(neighbour.word, neighbour.score) for neighbour in result.words[1].neighbours] == [
-        (one.word, one.score) for one in expected
+        (neighbour.word, neighbour.score) for neighbour in expected
     ]
     assert (result.by, result.size, result.cut) == ("cosine", len(WORDS), False)
 

@@ -168,7 +168,7 @@ def test_the_command_line_lists_it_and_prints_its_result(capfd, tmp_path):
     from workbench.cli.main import main
 
     assert main(["inspect", "starter-bert", "--json"]) == 0
-    listed = {one["id"]: one["available"] for one in json.loads(capfd.readouterr().out)}
+    listed = {load["id"]: load["available"] for load in json.loads(capfd.readouterr().out)}
     assert listed["toy.lengths"] and listed["toy.bare"] and not listed["toy.choosy"]
 
     asked = ["--inspector", "toy.lengths", "--text", "the tram", "--set", "least=4", "--json"]

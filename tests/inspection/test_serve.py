@@ -47,8 +47,8 @@ def test_subwords_stand_under_their_words_with_offsets_and_ids(bert):
         for token in result.tokens
         if token.word is not None and result.words[token.word].text == "Northfield"
     ]
-    assert [one.piece for one in north] == ["north", "##field"]
-    assert [SENTENCE[one.start : one.end] for one in north] == ["North", "field"]
+    assert [piece.piece for piece in north] == ["north", "##field"]
+    assert [SENTENCE[piece.start : piece.end] for piece in north] == ["North", "field"]
     assert [token.piece for token in result.tokens if token.special] == ["[CLS]", "[SEP]"]
     assert len(result.words) == 12 and result.count == 13
 

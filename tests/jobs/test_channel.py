@@ -44,7 +44,7 @@ def step(number, **losses):
 
 
 def payloads(record):
-    return [one.payload for one in recorded(record)]
+    return [message.payload for message in recorded(record)]
 
 
 def test_steps_within_a_tenth_of_a_second_are_sent_together(channel, clock, record):
@@ -71,8 +71,8 @@ def test_neither_ticks_nor_a_score_swallow_a_step(channel, clock, record):
     channel.send(Output({"kind": "evaluated", "step": 3}))
 
     result = payloads(record)
-    assert [one["kind"] for one in result] == ["step", "step", "tick", "evaluated"]
-    assert [number for one in result[:2] for number in steps.curves(one)[0]] == [1, 2, 3]
+    assert [item["kind"] for item in result] == ["step", "step", "tick", "evaluated"]
+    assert [number for item in result[:2] for number in steps.curves(item)[0]] == [1, 2, 3]
 
 
 def test_steps_with_other_losses_are_not_merged(channel, record):

@@ -122,4 +122,4 @@ def test_closing_deletes_the_folder(host):
 def test_newest_keeps_the_order_of_kinds():
     asked = [{"kind": "a", "id": 1}, {"kind": "b", "id": 2}, {"kind": "a", "id": 3}]
 
-    assert [one["id"] for one in newest(asked)] == [2, 3]
+    assert [request["id"] for request in newest(asked)] == [2, 3]

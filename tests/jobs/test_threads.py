@@ -62,4 +62,7 @@ def test_many_pieces_of_work_share_a_few_threads():
 
     assert mailbox.wait(lambda: len(got) == 50, 10)
     assert sorted(got) == list(range(50))
-    assert sum(one.name.startswith(threads.NAME) for one in threading.enumerate()) <= threads.SIZE
+    assert (
+        sum(thread.name.startswith(threads.NAME) for thread in threading.enumerate())
+        <= threads.SIZE
+    )

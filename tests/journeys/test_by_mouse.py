@@ -192,7 +192,7 @@ def accepts_a_suggestion(hand):
 
 def goes_through_an_error(hand):
     hand.click("Results")
-    bar = next(one for one in hand.app.window.findChildren(QTabBar) if one.isVisible())
+    bar = next(bar for bar in hand.app.window.findChildren(QTabBar) if bar.isVisible())
     number = next(index for index in range(bar.count()) if bar.tabText(index).startswith("Errors"))
     hand.qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(number).center())
     hand.click_row("Errors", 0)
@@ -242,7 +242,7 @@ def exports_and_reads_the_proof(hand, tmp_path):
     hand.replace(str(tmp_path / "out"))
     hand.click("Export model")
     hand.wait(
-        lambda: any("labels equal" in one.text() for one in told(hand)),
+        lambda: any("labels equal" in label.text() for label in told(hand)),
         "the result of the check is not told",
         PATIENCE,
     )
@@ -251,9 +251,9 @@ def exports_and_reads_the_proof(hand, tmp_path):
         (tmp_path / "out").rglob("model.safetensors")
     )
     (card,) = [
-        one
-        for one in (tmp_path / "out").rglob("config.json")
-        if "id2label" in one.read_text(encoding="utf-8")
+        path
+        for path in (tmp_path / "out").rglob("config.json")
+        if "id2label" in path.read_text(encoding="utf-8")
     ][:1]
     assert set(json.loads(card.read_text(encoding="utf-8"))["id2label"].values()) >= {
         "delay",
@@ -262,4 +262,4 @@ def exports_and_reads_the_proof(hand, tmp_path):
 
 
 def told(hand):
-    return [one for one in hand.app.window.findChildren(QLabel) if one.isVisible()]
+    return [label for label in hand.app.window.findChildren(QLabel) if label.isVisible()]

@@ -47,7 +47,7 @@ def test_the_project_opens_and_lists_its_runs(old, ask):
 @pytest.mark.parametrize("run", ["classify-1", "tag-1"])
 def test_runs_answer_as_they_did(old, ask, run):
     then = json.loads((old / f"{run}.json").read_text(encoding="utf-8"))
-    texts = [part for one in then for part in ("--text", one["text"])]
+    texts = [part for prediction in then for part in ("--text", prediction["text"])]
 
     now = ask("predict", run, "--project", old / "old.glossbench", *texts)
 

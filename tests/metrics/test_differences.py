@@ -5,7 +5,7 @@ from workbench.text.spans import Span
 
 
 def kinds(gold, predicted):
-    return [one.kind for one in compare(gold, predicted)]
+    return [difference.kind for difference in compare(gold, predicted)]
 
 
 def test_each_kind_of_difference_is_told_apart():
@@ -24,7 +24,7 @@ def test_each_kind_of_difference_is_told_apart():
 
     result = compare(gold, predicted)
 
-    assert [one.kind for one in result] == ["border", "agreed", "label", "missed", "extra"]
+    assert [item.kind for item in result] == ["border", "agreed", "label", "missed", "extra"]
     assert tally(result) == {"agreed": 1, "missed": 1, "extra": 1, "border": 1, "label": 1}
     assert (result[0].gold, result[0].predicted) == (gold[0], predicted[0])
 

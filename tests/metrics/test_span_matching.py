@@ -103,7 +103,7 @@ def test_scores_on_words_equal_the_default_mode_of_seqeval(seed):
     report = pytest.importorskip("seqeval.metrics").classification_report
     gold, predicted = tagged(seed)
     sides = [
-        [[Span(one.first, one.last, one.label) for one in schemes.spans(tags)] for tags in side]
+        [[Span(span.first, span.last, span.label) for span in schemes.spans(tags)] for tags in side]
         for side in (gold, predicted)
     ]
     words = [[(at, at + 1) for at in range(len(tags))] for tags in gold]

@@ -77,7 +77,7 @@ EDGES = {
 def test_edges_are_scored_as_seqeval_does(case, strict):
     report = pytest.importorskip("seqeval.metrics").classification_report
     scheme = pytest.importorskip("seqeval.scheme").IOB2 if strict else None
-    gold, predicted = ([one.split() for one in side] for side in EDGES[case])
+    gold, predicted = ([tags.split() for tags in side] for side in EDGES[case])
 
     ours, theirs = ([chunks(tags, strict=strict) for tags in side] for side in (gold, predicted))
     scores = spans.scores(ours, theirs)

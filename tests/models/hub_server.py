@@ -78,7 +78,7 @@ class HubServer:
             return _send(
                 request, 404, b'{"error": "Repository not found"}', {"X-Error-Code": "RepoNotFound"}
             )
-        files = sorted(one for one in self.models[id].iterdir() if one.is_file())
+        files = sorted(path for path in self.models[id].iterdir() if path.is_file())
         config = (
             json.loads((self.models[id] / "config.json").read_text())
             if (self.models[id] / "config.json").is_file()

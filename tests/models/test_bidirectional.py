@@ -24,7 +24,11 @@ def results(run, layer, states):
     layer.zero_grad()
     found = run(states)
     (found * torch.arange(found.numel()).view_as(found).sin()).sum().backward()
-    return [found.detach(), states.grad, *(one.grad.clone() for one in layer.parameters())]
+    return [
+        found.detach(),
+        states.grad,
+        *(parameter.grad.clone() for parameter in layer.parameters()),
+    ]
 
 
 @pytest.mark.parametrize("lengths", [[3, 6, 1, 6], [2, 2], [1], [4, 3, 2, 1]])
@@ -59,4 +63,4 @@ def test_the_recurrence_stays_in_float32_under_autocast(layer):
         found.sum().backward()
 
     assert found.dtype == torch.float32
-    assert all(one.grad.dtype == torch.float32 for one in layer.parameters())
+    assert all(parameter.grad.dtype == torch.float32 for parameter in layer.parameters())

@@ -52,7 +52,7 @@ def test_masked_scores_equal_a_computation_by_hand(bert):
     ours = bert.logprobs(PROMPTS)
 
     assert bert.kind == MASKED
-    assert [len(one) for one in ours] == [1, 2, 2, 1]
+    assert [len(our) for our in ours] == [1, 2, 2, 1]
     for prompt, found in zip(PROMPTS, ours, strict=True):
         assert found == pytest.approx(by_hand(prompt), abs=1e-4)
 

@@ -56,8 +56,8 @@ def test_size_and_licence_are_reported_before_and_the_model_lies_in_the_cache_af
     )
     assert job.status == "done", job.message
     assert job.progress["step"] == job.progress["total"] == message.result["size_bytes"]
-    assert [(one.name, one.usable) for one in spec.cached(cache)] == [("some/tiny", True)]
-    assert "some/tiny" in {one.name for one in models.list(Settings())}
+    assert [(model.name, model.usable) for model in spec.cached(cache)] == [("some/tiny", True)]
+    assert "some/tiny" in {Setting.name for Setting in models.list(Settings())}
 
 
 def test_a_cancelled_download_goes_on_where_it_ended(

@@ -74,21 +74,23 @@ def test_it_is_trained_and_the_export_answers_alike(
     folder_of, family, task, formats, classes, tags, tmp_path
 ):
     folder, data = folder_of(family), classes if task == "classify" else tags
-    before = sorted(one.name for one in folder.iterdir())
+    before = sorted(path.name for path in folder.iterdir())
 
     model = published.train(data, folder, task, tmp_path / "run")
     result = published.export(data, model, tmp_path / "out", formats)
 
-    assert sorted(one.name for one in folder.iterdir()) == before
+    assert sorted(path.name for path in folder.iterdir()) == before
     assert result["check"]["equal_labels"] == result["checks"]["hf"]["equal_labels"] == 1.0
     assert result["check"]["largest_difference"] < 1e-4
     if family in SEQ2SEQ:
         assert result["own_head"]  # no pipeline scores the texts of labels
-    documents = [one.document for one in data.records]
+    documents = [record.document for record in data.records]
     ours, theirs = (
         Predictor.load(one, "cpu").predict(documents) for one in (model, result["folders"]["hf"])
     )
-    assert [(one.label, one.spans) for one in ours] == [(one.label, one.spans) for one in theirs]
+    assert [(our.label, our.spans) for our in ours] == [
+        (their.label, their.spans) for their in theirs
+    ]
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2", "xlm-roberta", "llama"])

@@ -149,9 +149,9 @@ def trained(project, queue, topics):
     job = queue.jobs[-1]
     job.start()
     dev = results.scored(project, run, "dev")
-    golds = ["praise", *(one.gold.label for one in dev[1:])]
+    golds = ["praise", *(sample.gold.label for sample in dev[1:])]
     assert dev[0].gold.label == "complaint"
-    leave_model(Path(job.spec.folder), zip((one.document for one in dev), golds, strict=True))
+    leave_model(Path(job.spec.folder), zip((sample.document for sample in dev), golds, strict=True))
     scores = {"dev": {"accuracy": 0.75, "macro_f1": 0.7}}
     job.end(
         "done",
@@ -209,9 +209,9 @@ def answer_job():
         ]
         lines = [
             json.dumps(
-                {"document_id": one["id"], "text_hash": "", "prediction": answer(label, sure)}
+                {"document_id": request["id"], "text_hash": "", "prediction": answer(label, sure)}
             )
-            for one in asked
+            for request in asked
         ]
         Path(job.spec.params["output"]).write_text("\n".join(lines) + "\n")
         job.start()

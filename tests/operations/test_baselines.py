@@ -31,7 +31,9 @@ def test_a_baseline_is_a_run_with_scores_and_predictions(project, wired, topics)
 def test_documents_without_a_prediction_are_answered_by_a_job(project, wired, topics):
     run = baselines.begin(project, wired, baselines.prepare(project, "majority", "classify"))
     wired.wait(wired.jobs[-1])
-    asked = [one.document for one in documents.records(project.db) if not one.document.split]
+    asked = [
+        record.document for record in documents.records(project.db) if not record.document.split
+    ]
     answers = []
 
     job = predict.ensure(
@@ -46,7 +48,7 @@ def test_documents_without_a_prediction_are_answered_by_a_job(project, wired, to
 def test_only_baselines_that_fit_the_task_are_offered(project, topics, add_layer):
     add_layer("names", "span")
 
-    found = [(one.layer, one.baseline) for one in baselines.offers(project)]
+    found = [(offer.layer, offer.baseline) for offer in baselines.offers(project)]
 
     assert found == [
         ("topic", "majority"),

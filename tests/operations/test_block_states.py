@@ -14,9 +14,9 @@ def states(tiny_model):
     def ask(epochs=4, **options):
         spec = TrainSpec("classify", "c", str(tiny_model), options=options)
         found = block_states.marked(spec, card, epochs)
-        return [(one.block.words(), one.state, one.epoch) for one in found if not one.block.head], [
-            one.state for one in found if one.block.head
-        ]
+        return [
+            (item.block.words(), item.state, item.epoch) for item in found if not item.block.head
+        ], [item.state for item in found if item.block.head]
 
     return ask
 
@@ -60,5 +60,5 @@ def test_the_parameters_of_lora_matrices_are_counted(tiny_model):
 
     found = block_states.marked(spec, card, 1)
     # Queries and values of two layers, 16 x 16: 2 layers x 2 modules x rank 2 x (16 + 16).
-    assert sum(one.inserted for one in found) == 2 * 2 * 2 * 32
-    assert sum(one.trained for one in found) == spec.forecast(card).trainable
+    assert sum(item.inserted for item in found) == 2 * 2 * 2 * 32
+    assert sum(item.trained for item in found) == spec.forecast(card).trainable

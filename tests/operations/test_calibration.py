@@ -24,7 +24,7 @@ def described(project, trained):
 
 def scores(project, run):
     given = quality.evidence(project, results.run(project, run.id), "dev")
-    return np.array([one.classes.scores for one in given.predictions])
+    return np.array([prediction.classes.scores for prediction in given.predictions])
 
 
 def test_a_temperature_rescales_stored_predictions_and_is_kept_with_the_model(project, described):
@@ -83,7 +83,7 @@ def test_reliability_names_the_documents_of_each_bin(project, described):
 def test_curves_of_labels_and_the_wrong_decisions_at_a_threshold(project, described):
     given = quality.evidence(project, results.run(project, described.id), "dev")
 
-    curves = {one.label: one for one in quality.label_curves(given)}
+    curves = {curve.label: curve for curve in quality.label_curves(given)}
 
     assert set(curves) == {"praise", "complaint"}
     assert curves["praise"].roc.area is not None and curves["praise"].threshold is None

@@ -100,7 +100,7 @@ def two_span_layers(project, add_layer, add_documents):
     return runs.get(project.db, run.id)
 
 
-@pytest.mark.parametrize("format", [one.id for one in corpus.formats()])
+@pytest.mark.parametrize("format", [format_.id for format_ in corpus.formats()])
 def test_an_export_of_predictions_holds_no_gold(project, two_span_layers, tmp_path, format):
     out = tmp_path / "out"
 
@@ -124,9 +124,9 @@ def test_the_note_says_beforehand_that_predictions_leave_gold_out(project, two_s
     alone = corpus.what_is_lost("conll", project, source="predictions", run=two_span_layers)
     both = corpus.what_is_lost("conll", project, source="both", run=two_span_layers)
 
-    assert any("Layers without predictions were omitted: names" in one for one in alone)
-    assert not any("One layer is written" in one for one in alone) and any(
-        "One layer is written" in one for one in both
+    assert any("Layers without predictions were omitted: names" in line for line in alone)
+    assert not any("One layer is written" in line for line in alone) and any(
+        "One layer is written" in line for line in both
     )
 
 
@@ -151,7 +151,7 @@ def test_what_cannot_be_is_reported_and_nothing_is_written(project, topics, tmp_
     ):
         with pytest.raises(ExportFailed, match=word):
             corpus.export_data(project, path, **options)
-    assert not [one for one in tmp_path.iterdir() if one.name.startswith((".", "x"))]
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith((".", "x"))]
 
 
 def test_a_full_disk_leaves_the_old_file_as_it_was(project, topics, tmp_path, monkeypatch):

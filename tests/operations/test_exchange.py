@@ -25,7 +25,7 @@ def bring(project, inline_jobs, tmp_path):
         rows = (
             content
             if isinstance(content, (str, bytes))
-            else "".join(json.dumps(one) + "\n" for one in content)
+            else "".join(json.dumps(record) + "\n" for record in content)
         )
         path.write_bytes(rows if isinstance(rows, bytes) else rows.encode())
         handle = corpus.import_files(project, inline_jobs, [path], **options)
@@ -84,7 +84,7 @@ def test_the_same_key_and_text_is_skipped_by_default(project, bring):
 
     assert (
         result.documents == 0
-        and [one.line for one in result.skipped] == [1, 2]
+        and [record.line for record in result.skipped] == [1, 2]
         and "a" in result.skipped[0].reason
     )
     assert project.undo_title == "Import x.jsonl" and len(texts(project)) == 2
@@ -143,7 +143,7 @@ def test_equal_texts_under_other_keys_can_be_skipped(project, bring):
     result = bring(OTHER, duplicates="skip-text")
 
     assert (result.documents, result.same_texts) == (1, SameTexts(1, 1, "skipped"))
-    assert [(one.line, one.reason) for one in result.skipped] == [
+    assert [(record.line, record.reason) for record in result.skipped] == [
         (1, "its text already exists in the project under the key a"),
         (3, "its text already occurs in the files under the key y"),
     ]
@@ -182,7 +182,7 @@ def test_a_file_of_layers_alone_brings_the_layers(project, bring):
 
     bring([{"glossbench": 1, "layers": [layer]}])
 
-    assert [one.names for one in labels.layers(project.db)] == [("PER",)]
+    assert [layer.names for layer in labels.layers(project.db)] == [("PER",)]
 
 
 def test_a_record_that_another_file_has_is_skipped_with_the_name_of_that_file(

@@ -48,7 +48,7 @@ def test_gold_is_flat_and_says_whether_it_counts(project, add_layer, add_documen
 
     assert gold.spans == (Span(0, 12, "PER"),) and gold.left_out == 1 and not gold.submitted
     spans = (Span(0, 12, "PER", score=0.5), Span(17, 20, "PER", score=0.4))
-    assert [one.kind for one in inspect.compare(gold, spans)] == ["agreed", "extra"]
+    assert [difference.kind for difference in inspect.compare(gold, spans)] == ["agreed", "extra"]
 
 
 def test_unknown_words_are_reported_above_a_tenth():

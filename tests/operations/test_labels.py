@@ -27,7 +27,7 @@ def test_new_labels_take_the_next_free_key_of_their_kind(project):
     labels.add_layer(project, "spans", "span", labels=["PER", "LOC"])
     labels.add_layer(project, "pairs", "class", texts=2, labels=["same"])
 
-    keys = [[label.key for label in one.labels] for one in labels.layers(project)]
+    keys = [[label.key for label in layer.labels] for layer in labels.layers(project)]
     assert keys == [["q", "w"], ["1", "2"], ["q"]]  # pairs are never shown beside the other two
 
 

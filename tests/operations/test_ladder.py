@@ -55,7 +55,7 @@ def test_runs_follow_one_another_on_the_same_data(project, queue, climb):
 
     specs = [job.spec.params["spec"] for job in queue.jobs]
     assert work.status == "done" and states(work) == ["done"] * 4
-    assert [(one["model_name"], one["seed"]) for one in specs] == [
+    assert [(spec["model_name"], spec["seed"]) for spec in specs] == [
         ("starter-glove", 1),
         ("starter-glove", 2),
         ("starter-bert", 1),

@@ -13,14 +13,14 @@ def installed(*names):
 
 
 def rung(name):
-    return next(one for one in RUNGS if one.id == name)
+    return next(rung for rung in RUNGS if rung.id == name)
 
 
 def test_the_usual_ladder_climbs_from_random_to_fine_tuned():
-    ids = [one.id for one in named(())]
+    ids = [rung.id for rung in named(())]
 
     assert ids == ["random", "vectors", "characters", "elmo", "bert"]
-    assert [one.id for one in named(("bert", "random"))] == ["random", "bert"]
+    assert [rung.id for rung in named(("bert", "random"))] == ["random", "bert"]
     with pytest.raises(SpecError, match="no rung 'elmoo'") as told:
         named(("elmoo",))
     assert "elmo, flair" in told.value.hint

@@ -22,7 +22,7 @@ def mine(tiny_model, tmp_path):
 
 
 def names():
-    return [one.name for one in models.list()]
+    return [entry.name for entry in models.list()]
 
 
 def test_the_starters_are_always_there():

@@ -35,7 +35,7 @@ def test_tables_and_json_lines_are_read_as_an_import_would(tmp_path):
         texts_of(documents) == ["hello there", "good bye", "first", "third"]
         and documents[0].key == "x1"
     )
-    assert [(one.line, one.file.endswith("b.jsonl")) for one in skipped] == [(2, True)]
+    assert [(record.line, record.file.endswith("b.jsonl")) for record in skipped] == [(2, True)]
 
 
 def test_a_file_that_is_missing_empty_or_no_text_says_so(tmp_path):
@@ -107,8 +107,8 @@ def test_a_picture_in_a_folder_is_named_and_the_texts_beside_it_are_read(tmp_pat
 
     found, skipped = predict_files.read_inputs(tmp_path)
 
-    assert [one.text for one in found] == ["one", "two"]
-    assert [one.file for one in skipped] == [str(tmp_path / "b.png")]
+    assert [item.text for item in found] == ["one", "two"]
+    assert [record.file for record in skipped] == [str(tmp_path / "b.png")]
 
 
 def test_a_device_is_not_read_without_end():

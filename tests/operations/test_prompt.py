@@ -215,7 +215,7 @@ def test_a_pair_is_without_both_texts(project, queue, add_layer, add_documents):
     prompt.run(project, queue, spec(template=template, shots=0))
 
     prior = asked_lines(queue.jobs[-1])[:3]
-    assert [whole(one) for one in prior] == [
+    assert [whole(prompt) for prompt in prior] == [
         "N/A then N/A: praise",
         "[MASK] then [MASK]: praise",
         " then : praise",
@@ -308,7 +308,7 @@ def test_a_cancelled_prompt_leaves_no_run_and_a_failed_one_says_why(project, que
     queue.jobs[1].end("failed", message="No memory.")
     wiring.close()
 
-    assert [one.id for one in runs.all(project.db)] == [second.id] != [first.id]
+    assert [entry.id for entry in runs.all(project.db)] == [second.id] != [first.id]
     failed = results.run(project, second.id)
     assert failed.status == "failed" and failed.result["message"] == "No memory."
 
@@ -317,9 +317,9 @@ def test_templates_are_kept_in_the_project_and_can_be_undone(project):
     prompt.save(project, "mine", "{{ text }} {{ label }}")
     prompt.save(project, "mine", "{{ text }}: {{ label }}")
 
-    assert [one.body for one in prompt.saved(project)] == ["{{ text }}: {{ label }}"]
+    assert [template.body for template in prompt.saved(project)] == ["{{ text }}: {{ label }}"]
     project.undo()
-    assert [one.body for one in prompt.saved(project)] == ["{{ text }} {{ label }}"]
+    assert [template.body for template in prompt.saved(project)] == ["{{ text }} {{ label }}"]
 
 
 @pytest.mark.slow

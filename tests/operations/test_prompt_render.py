@@ -147,7 +147,9 @@ def test_a_thousand_requests_are_answered_in_order(renderer):
 
     assert rendered[0].prompts[0].text == "text 0: delay"
     assert rendered[7].prompts[1].text == "example 0, example 1, example 2, text 7: praise"
-    assert [len(one.prompts) for one in rendered] == [1 + number % 2 for number in range(1000)]
+    assert [len(result.prompts) for result in rendered] == [
+        1 + number % 2 for number in range(1000)
+    ]
 
 
 def test_lone_surrogates_and_noncharacters_come_back_as_they_were(renderer):
@@ -164,7 +166,9 @@ def test_the_worker_is_light_and_loads_no_heavy_library(renderer):
     worker = psutil.Process(renderer.pid)
     times = worker.cpu_times()
     assert times.user + times.system < 0.3
-    assert not any("torch" in one.path or "numpy" in one.path for one in worker.memory_maps())
+    assert not any(
+        "torch" in mapping.path or "numpy" in mapping.path for mapping in worker.memory_maps()
+    )
 
 
 def test_a_render_that_nobody_waits_for_any_more_gives_way_to_the_next():

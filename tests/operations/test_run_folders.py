@@ -26,7 +26,7 @@ def test_a_new_run_passes_over_folders_that_exist(project):
     run = add(project, "first")
 
     assert run.id == 3 and owned_folder.is_owned(paths.run_folder(project.path, 3))
-    assert [one.name for one in runs.all(project.db)] == ["first"]
+    assert [entry.name for entry in runs.all(project.db)] == ["first"]
     assert all((one / "model" / "glossbench.json").is_file() for one in (first, second))
 
 

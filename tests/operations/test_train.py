@@ -22,7 +22,7 @@ def spec(task="classify", layer="topic", **more):
 
 
 def reasons(plan):
-    return {one.reason: one.count for one in plan.left_out}
+    return {group.reason: group.count for group in plan.left_out}
 
 
 def test_the_layer_with_most_submitted_documents_is_taken_and_named(

@@ -22,7 +22,7 @@ def test_every_step_of_merged_messages_is_read(project, trained):
     payloads = [merged, step(3, gradient_norm=2.0), evaluated, {"kind": "saved", "step": 3}]
     folder = paths.run_folder(project.path, trained.id)
     folder.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps({"type": "output", "payload": one}) for one in payloads]
+    lines = [json.dumps({"type": "output", "payload": payload}) for payload in payloads]
     (folder / "events.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     found = training_curves(project, trained.id)

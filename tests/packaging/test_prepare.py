@@ -73,8 +73,8 @@ def test_root_installs_with_apt_and_without_questions(prepare, monkeypatch):
     monkeypatch.setattr(prepare.subprocess, "run", run)
 
     assert prepare.provide(["libegl1"])
-    assert [one[0][1] for one in called] == ["install", "update", "install"]
-    assert {one[1] for one in called} == {"noninteractive"}
+    assert [call[0][1] for call in called] == ["install", "update", "install"]
+    assert {call[1] for call in called} == {"noninteractive"}
 
 
 def test_without_a_driver_the_size_of_the_default_is_reported_and_the_way_to_the_small_one(

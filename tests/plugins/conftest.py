@@ -19,7 +19,7 @@ def enabled():
 
     def enable(name):
         plugin = plugins.find(str(FOLDER / name))
-        assert [one for one in plugins.check(plugin) if one.error] == []
+        assert [problem for problem in plugins.check(plugin) if problem.error] == []
         plugins.enable(plugin)
         packages.append(plugin.package)
         return plugin

@@ -220,8 +220,8 @@ def state(make, sample):
         return made[-1]
 
     yield build
-    for one in made:
-        one.close()
+    for queue in made:
+        queue.close()
 
 
 def test_its_models_are_on_the_page_after_those_of_this_computer(make, state):

@@ -138,7 +138,9 @@ def test_it_is_trained_saved_and_exported_without_a_change_elsewhere(glove, tmp_
 
     before = Predictor.load(folder, "cpu").predict(documents)
     after = OnnxPredictor.load(tmp_path / "out" / "onnx").predict(documents)
-    assert [one.fields[0].best for one in after] == [one.fields[0].best for one in before]
+    assert [prediction.fields[0].best for prediction in after] == [
+        prediction.fields[0].best for prediction in before
+    ]
 
 
 def test_a_vector_file_is_added_to_the_models_by_its_path(glove):

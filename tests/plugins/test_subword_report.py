@@ -27,7 +27,7 @@ def test_subwords_are_counted_for_every_word_of_all_documents(report):
     result = report("the bus", "the the")
 
     assert (result.documents, result.words) == (2, 4)
-    assert result.subwords == sum(one.subwords * one.count for one in result.most_split)
+    assert result.subwords == sum(word.subwords * word.count for word in result.most_split)
     assert result.fertility == pytest.approx(result.subwords / 4)
 
 
@@ -38,7 +38,7 @@ def test_a_word_equals_what_the_tokenizer_makes_of_it(report, tiny_model):
     backend = Tokenizer.load(tiny_model).backend
     expected = {word: len(backend.encode(word, add_special_tokens=False).ids) for word in words}
 
-    assert {one.word: one.subwords for one in report(" ".join(words)).most_split} == expected
+    assert {word.word: word.subwords for word in report(" ".join(words)).most_split} == expected
 
 
 def test_words_without_an_entry_are_unknown_and_signs_are_no_words(report):

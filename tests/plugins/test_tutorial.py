@@ -27,7 +27,7 @@ def tutorial(tmp_path):
         path.write_text(content, encoding="utf-8")
     plugin = plugins.find(str(tmp_path / "plugins" / "my_plugin"))
     assert plugin.fault == ""
-    assert [(one.id, one.error) for one in plugins.check(plugin) if one.error] == []
+    assert [(problem.id, problem.error) for problem in plugins.check(plugin) if problem.error] == []
     plugins.enable(plugin)
     yield plugin
     for name in [module for module in sys.modules if module.partition(".")[0] == "my_plugin"]:
@@ -109,7 +109,7 @@ def test_the_window_offers_the_task_and_the_family(tutorial, tmp_path):
     model = tmp_path / "tiny.characters"
     model.write_text('{"width": 16}', encoding="utf-8")
 
-    assert "my-plugin.ordered" in [one.id for one in tasks.fitting(layer)]
+    assert "my-plugin.ordered" in [task.id for task in tasks.fitting(layer)]
     assert "my-plugin.ordered" in models.uses(models.add(model))
 
 

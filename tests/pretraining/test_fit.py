@@ -18,7 +18,7 @@ TEXTS = ["The train to the airport is late.", "A bus stops here."]
 
 def measured(tmp_path, *models, texts=TEXTS, seconds=60.0):
     (tmp_path / "texts.json").write_text(json.dumps(texts))
-    named = [{"name": one.name, "path": str(one), "allow_pickle": True} for one in models]
+    named = [{"name": model.name, "path": str(model), "allow_pickle": True} for model in models]
     params = {"models": named, "texts": str(tmp_path / "texts.json"), "seconds": seconds, "seed": 1}
     job, seen = run(params, tmp_path), []
     while True:
@@ -61,7 +61,7 @@ def test_every_kind_of_model_is_measured_with_progress(tmp_path, data_folder):
     assert all(fit.problem == "" for fit in fits) and fits[3].perplexity == 0
     assert all(fit.perplexity > 1 and fit.scored > 10 for fit in fits[:3])
     assert fits[3].fertility == pytest.approx(1.0, abs=0.2) and fits[3].limit == 0
-    assert [one["part"] for one in seen if one["kind"] == "progress"] == [0, 0.25, 0.5, 0.75]
+    assert [item["part"] for item in seen if item["kind"] == "progress"] == [0, 0.25, 0.5, 0.75]
 
 
 def test_a_model_that_fails_is_named_and_the_others_are_measured(tmp_path, tiny_model):

@@ -9,11 +9,11 @@ UNITS, LENGTH, MASK = 100_000, 500, 999
 
 
 def letters(text):
-    return np.array([ord(one) for one in text])
+    return np.array([ord(character) for character in text])
 
 
 def shown(ids):
-    return "".join("_" if one == MASK else chr(one) for one in ids)
+    return "".join("_" if id_ == MASK else chr(id_) for id_ in ids)
 
 
 def test_sentinels_are_those_of_the_figure_of_t5():
@@ -27,8 +27,8 @@ def test_sentinels_are_those_of_the_figure_of_t5():
         ids, [(2, 4), (8, 9)], [numbers[name] for name in ("<X>", "<Y>", "<Z>")]
     )
 
-    assert " ".join(names[one] for one in given) == "Thank you <X> me to your party <Y> week ."
-    assert " ".join(names[one] for one in wanted) == "<X> for inviting <Y> last <Z>"
+    assert " ".join(names[unit] for unit in given) == "Thank you <X> me to your party <Y> week ."
+    assert " ".join(names[unit] for unit in wanted) == "<X> for inviting <Y> last <Z>"
 
 
 def test_the_noises_are_those_of_the_figure_of_bart():

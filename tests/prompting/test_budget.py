@@ -111,7 +111,7 @@ def test_documents_fitted_together_get_the_same_prompts_as_each_alone(limit):
 
     together = list(budget(limit).fit_all(asked))
 
-    assert together == [budget(limit).fit(one) for one in asked]
+    assert together == [budget(limit).fit(request) for request in asked]
 
 
 def test_an_error_names_the_document_it_came_with():

@@ -80,7 +80,7 @@ def test_labels_can_be_written_by_their_descriptions():
 def test_all_candidates_are_filled_by_default():
     result = Template("{{ text }} {{ label }}").fill(text="Late.", labels=LABELS)
 
-    assert [one.text for one in result] == ["Late. delay", "Late. ticket machine"]
+    assert [item.text for item in result] == ["Late. delay", "Late. ticket machine"]
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def pieces(folder):
     """What the converted tokenizer makes of every text, without special tokens."""
     backend = Tokenizer.load(folder).backend
     found = [backend.encode(text, add_special_tokens=False).ids for text in TEXTS]
-    return [[backend.id_to_token(one) for one in ids] for ids in found]
+    return [[backend.id_to_token(id_) for id_ in ids] for ids in found]
 
 
 def test_albert_splits_as_sentencepiece_does(vocabularies, tmp_path):
@@ -139,12 +139,12 @@ def test_others_split_as_sentencepiece_and_number_as_pretrained(
     source = vocabularies / "t5" / "spiece.model"
     sentencepieces.rewrite(source, folder / "spm.model", special)
     backend = Tokenizer.load(folder).backend
-    normal = [one.text for one in _normal(source)]
+    normal = [entry.text for entry in _normal(source)]
 
     assert pieces(folder) == [
         [unknown if piece == "<unk>" else piece for piece in text] for text in STORED["t5"]
     ]
-    assert [backend.token_to_id(one) for one in normal[:3]] == [first, first + 1, first + 2]
+    assert [backend.token_to_id(entry) for entry in normal[:3]] == [first, first + 1, first + 2]
     assert backend.token_to_id(unknown) == (0 if family == "xlnet" else 3)
     if family == "xlnet":
         assert backend.encode("a", "b").type_ids[-3:] == [1, 1, 2]
@@ -156,7 +156,7 @@ def _normal(path):
     from workbench.runtime import sentencepiece
 
     every = sentencepiece.parse(path.read_bytes()).pieces
-    return [one for one in every if one.kind == sentencepiece.NORMAL]
+    return [entry for entry in every if entry.kind == sentencepiece.NORMAL]
 
 
 def test_offsets_are_code_points_of_the_text(vocabularies, tmp_path):
@@ -167,7 +167,7 @@ def test_offsets_are_code_points_of_the_text(vocabularies, tmp_path):
 
     assert encoding.tokens[0] == "<s>" and encoding.offsets[0] == (0, 0)
     parts = [text[start:end].strip() for start, end in encoding.offsets[1:]]
-    assert [one for one in dict.fromkeys(parts) if one] == ["Zo", "ë", "😀", "東", "京"]
+    assert [fromkey for fromkey in dict.fromkeys(parts) if fromkey] == ["Zo", "ë", "😀", "東", "京"]
 
 
 # ---------------------------------------------------------------- what the folder does not say
@@ -213,12 +213,12 @@ def test_tokens_added_later_keep_their_numbers(tmp_path):
 
 def test_the_result_is_kept_in_our_cache_and_never_in_the_folder(tmp_path, user_dir):
     folder = small_vocabulary(tmp_path / "m", ["ada"])
-    before = sorted(one.name for one in folder.iterdir())
+    before = sorted(path.name for path in folder.iterdir())
 
     place = files_of(folder)
 
     assert place.is_relative_to(user_dir / "cache" / "glossbench")
-    assert sorted(one.name for one in folder.iterdir()) == before
+    assert sorted(path.name for path in folder.iterdir()) == before
     assert json.loads((place / "tokenizer_config.json").read_text())["mask_token"] == "[MASK]"
 
 

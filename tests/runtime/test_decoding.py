@@ -51,7 +51,11 @@ def test_the_best_legal_path_equals_brute_force(length):
 
         result = decoding.decide(scores, TAGS)
 
-        paths = [one for one in itertools.product(range(len(TAGS)), repeat=length) if legal(one)]
+        paths = [
+            sequence
+            for sequence in itertools.product(range(len(TAGS)), repeat=length)
+            if legal(sequence)
+        ]
         best = max(paths, key=lambda path: sum(np.log(scores[i, n]) for i, n in enumerate(path)))
         assert tuple(result) == best
 
@@ -147,4 +151,4 @@ def test_an_inside_tag_that_continues_nothing_begins_a_span(given, before, expec
 
     result = decoding.begun(numbers, TAGS, before=before)
 
-    assert " ".join(TAGS[one] for one in result) == expected
+    assert " ".join(TAGS[item] for item in result) == expected

@@ -191,7 +191,7 @@ def test_one_document_alone_keeps_all_of_its_own():
 
     alone = prepared.only(1)
 
-    assert [one.key for one in alone.documents] == ["late"] and alone.of(0) == range(0, 1)
+    assert [document.key for document in alone.documents] == ["late"] and alone.of(0) == range(0, 1)
     assert alone.inputs == prepared.inputs[2:] and alone.owner.tolist() == [0]
     assert alone.words == [[(0, 4)]] and alone.alignments == prepared.alignments[1:]
     assert prepared.only(0).owner.tolist() == [0, 0]
@@ -204,7 +204,7 @@ def test_joined_documents_keep_their_inputs_words_and_cuts():
     joined = Prepared.join([one, two, one.only(0)])
 
     assert joined.owner.tolist() == [0, 0, 1, 2, 3, 3]
-    assert [one.key for one in joined.documents] == ["ada bob", "late", "late", "ada bob"]
+    assert [document.key for document in joined.documents] == ["ada bob", "late", "late", "ada bob"]
     assert joined.cut.tolist() == [False, False, True, False]
     assert len(joined.words) == len(joined.alignments) == 4 and len(joined.inputs) == 6
     assert joined.only(2).words == two.words and joined.of(3) == range(4, 6)

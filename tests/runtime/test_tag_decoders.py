@@ -30,7 +30,7 @@ def crf(**scores):
 
 def decided(given, logits, present=PRESENT):
     chosen, scores = tag_decoders.decoder(given, TAGS)(logits, present)
-    return [TAGS[one] for one in chosen], scores
+    return [TAGS[index] for index in chosen], scores
 
 
 def test_greedy_takes_each_best_tag_and_lets_a_stray_inside_tag_begin_a_span():

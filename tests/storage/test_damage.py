@@ -155,7 +155,7 @@ def spoil(conn, chance):
         conn.execute(f'insert into "{table}" values({marks})', copy)
         return table, "insert", copy
     place = chance.randrange(len(columns))
-    value = other_value(chance, row[place], [one[place] for one in rows])
+    value = other_value(chance, row[place], [row[place] for row in rows])
     conn.execute(f'update "{table}" set "{columns[place]}" = ? where {where}', (value, *row))
     return table, columns[place], row[place], value
 

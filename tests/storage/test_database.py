@@ -76,7 +76,7 @@ def test_what_is_no_project_is_named_and_left_alone(folder, kind, read_only):
 
     assert str(path) in raised.value.message and raised.value.hint
     assert (path.read_bytes() if path.is_file() else None) == before
-    assert {one.name for one in folder.iterdir()} <= {"bad.glossbench"}
+    assert {path.name for path in folder.iterdir()} <= {"bad.glossbench"}
 
 
 def test_a_project_whose_tables_are_gone_is_called_damaged(tmp_path):
@@ -154,7 +154,7 @@ def test_a_reader_beside_nobody_leaves_the_file_as_it_was(folder):
     project.close()
 
     assert path.read_bytes() == before
-    assert [one.name for one in folder.iterdir()] == ["p.glossbench"]
+    assert [path.name for path in folder.iterdir()] == ["p.glossbench"]
 
 
 def test_a_project_open_read_only_refuses_to_write(tmp_path):
@@ -578,7 +578,9 @@ def test_closing_while_another_thread_reads_breaks_the_reading_off(folder):
     thread.join(10)
 
     assert not thread.is_alive()
-    assert [one.message for one in received] == ["The project was closed while it was being read."]
+    assert [record.message for record in received] == [
+        "The project was closed while it was being read."
+    ]
 
 
 def test_what_is_read_after_closing_says_so(folder):

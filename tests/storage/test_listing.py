@@ -66,7 +66,7 @@ def test_conditions_hold_all_at_once(filled):
 
 def test_a_state_is_that_of_the_layer_where_one_is_named_else_of_all_together(filled):
     db, _ids = filled
-    layer = {one.name: one.id for one in labels.layers(db)}
+    layer = {layer.name: layer.id for layer in labels.layers(db)}
 
     states = ("submitted", "draft", "discarded", "pending")
     assert {state: keys(db, state=state) for state in states} == {
@@ -95,7 +95,7 @@ def test_rows_come_in_the_order_asked_short_and_on_one_line(filled):
 
 def test_rows_and_counts_follow_the_layers_chosen(filled):
     db, ids = filled
-    layer = {one.name: one.id for one in labels.layers(db)}
+    layer = {layer.name: layer.id for layer in labels.layers(db)}
 
     in_class = listing.rows(db, ids, [layer["c"]])
     in_spans = listing.rows(db, ids, [layer["s"]])

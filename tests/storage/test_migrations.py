@@ -106,7 +106,7 @@ def test_suggestions_of_runs_that_were_deleted_are_dropped(oldest):
     with closing(Project.open(oldest)) as project:
         left = [suggestions.suggestions(project.db, id) for id in (2, 4)]
 
-    assert [[one.source for one in found] for found in left] == [[], ["first"]]
+    assert [[item.source for item in found] for found in left] == [[], ["first"]]
 
 
 def test_every_journaled_table_fits_the_journal(conn):

@@ -13,7 +13,7 @@ def test_prompts_come_by_name_each_with_its_newest_body(project, two):
     with project.edit("Change"):
         prompts.add_version(project.db, two[0], "better")
 
-    assert [(one.name, one.body, len(one.versions)) for one in prompts.all(project.db)] == [
+    assert [(entry.name, entry.body, len(entry.versions)) for entry in prompts.all(project.db)] == [
         ("a", "a body", 1),
         ("b", "better", 2),
     ]

@@ -78,7 +78,7 @@ def test_records_come_into_the_project_as_they_were_and_undo_takes_them_back(pro
     project.undo()
     assert not list(documents.records(project.db)) and not labels.layers(project.db)
     project.redo()
-    assert [one.spans for one in documents.records(project.db)] == [first.spans, second.spans]
+    assert [record.spans for record in documents.records(project.db)] == [first.spans, second.spans]
 
 
 def test_documents_can_be_left_out_and_renamed(project, staged):
@@ -86,7 +86,7 @@ def test_documents_can_be_left_out_and_renamed(project, staged):
 
     take(project, result, skip=[2], keys={3: "other"})
 
-    assert [one.document.key for one in documents.records(project.db)] == ["k0", "other"]
+    assert [record.document.key for record in documents.records(project.db)] == ["k0", "other"]
 
 
 def test_ids_of_an_undone_import_are_not_given_again(project, staged):

@@ -65,7 +65,7 @@ def test_odd_texts_get_an_answer_each_and_long_ones_are_marked_as_cut(trained):
 def test_tags_read_a_long_text_whole(trained):
     answers = Predictor.load(trained["tag"], "cpu").predict(documents(ODD))
 
-    assert len(answers[4].words) == 300 and not any(one.cut for one in answers)
+    assert len(answers[4].words) == 300 and not any(answer.cut for answer in answers)
     for text, answer in zip(ODD, answers, strict=True):
         assert all(
             text[span.start : span.end].strip() == text[span.start : span.end] != ""

@@ -28,7 +28,7 @@ def test_the_hash_is_that_of_names_and_contents_alone():
         (("text_b", "xy"),),
         (("text", "XY"),),
     ]
-    assert len({text_hash(one) for one in given}) == 5
+    assert len({text_hash(unit) for unit in given}) == 5
 
 
 def test_a_lone_surrogate_and_composed_letters_have_hashes_of_their_own():

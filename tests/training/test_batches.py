@@ -35,8 +35,10 @@ def test_the_seed_decides_and_epochs_differ_even_with_few_inputs():
     lengths = np.arange(1, 61)
     rng = np.random.default_rng(1)
 
-    first, second = ([tuple(sorted(one)) for one in bucketed(lengths, 8, rng)] for _ in range(2))
-    again = [tuple(sorted(one)) for one in bucketed(lengths, 8, np.random.default_rng(1))]
+    first, second = (
+        [tuple(sorted(batch)) for batch in bucketed(lengths, 8, rng)] for _ in range(2)
+    )
+    again = [tuple(sorted(batch)) for batch in bucketed(lengths, 8, np.random.default_rng(1))]
 
     assert again == first and set(first) != set(second)
 
@@ -51,7 +53,7 @@ def test_every_word_has_the_same_weight_whichever_batch_it_is_in():
 
     each = []  # the gradient of one word's loss, of every word of every batch
     for chosen in bucketed(np.array([len(row) for row in targets]), 32, rng):
-        words = int((np.concatenate([targets[one] for one in chosen]) != IGNORED).sum())
+        words = int((np.concatenate([targets[index] for index in chosen]) != IGNORED).sum())
         losses = torch.ones(words, requires_grad=True)
         weighted(usual, task=Loss(losses.sum(), torch.tensor(words))).backward()
         each += losses.grad.tolist()

@@ -29,7 +29,7 @@ def test_it_learns_its_data_by_heart_and_the_folder_answers_alike(trained, tags)
     documents = [record.document for record in tags.records[16:]]
     for line, prediction in zip(lines, predictor.predict(documents), strict=True):
         told, spans = line["prediction"]["spans"], prediction.to_json()["spans"]
-        scores = [[one.pop("score") for one in each] for each in (told, spans)]
+        scores = [[prediction.pop("score") for prediction in each] for each in (told, spans)]
         assert told == spans and scores[0] == pytest.approx(scores[1], abs=1e-5)
 
 

@@ -65,7 +65,7 @@ def test_scores_are_those_without_a_cache(spec, data, tmp_path, monkeypatch):  #
     for fits in (True, False):
         monkeypatch.setattr(features.FeatureCache, "fits", lambda self, rows, fits=fits: fits)
         work = loop.train(spec(), data, tmp_path / str(fits))
-        losses.append([sum(one.losses.values()) for one in work if isinstance(one, Step)])
+        losses.append([sum(event.losses.values()) for event in work if isinstance(event, Step)])
 
     np.testing.assert_allclose(*losses, rtol=2e-3)
 
@@ -77,9 +77,9 @@ def test_progress_is_reported_and_stopping_ends_the_computation(spec, data, tmp_
             found.append(work.send(command))
             command = "stop" if isinstance(found[-1], FeatureProgress) else None
 
-    progress = [one for one in found if isinstance(one, FeatureProgress)]
+    progress = [item for item in found if isinstance(item, FeatureProgress)]
     assert [one.done for one in progress] == [0] and progress[0].total == 16
-    assert "Computing features" in " ".join(one.line for one in found if isinstance(one, Log))
+    assert "Computing features" in " ".join(item.line for item in found if isinstance(item, Log))
 
 
 def test_damaged_features_are_computed_again(spec, data, tmp_path, calls):  # noqa: F811
@@ -108,8 +108,8 @@ def test_features_that_cannot_be_stored_are_computed(spec, data, tmp_path, monke
 
     found = list(loop.train(spec(epochs=1), data, tmp_path / "run"))
 
-    assert any(isinstance(one, Step) for one in found)
-    assert "cannot be stored" in " ".join(one.line for one in found if isinstance(one, Log))
+    assert any(isinstance(item, Step) for item in found)
+    assert "cannot be stored" in " ".join(item.line for item in found if isinstance(item, Log))
 
 
 @pytest.mark.parametrize("task", ["tag", "classify"])

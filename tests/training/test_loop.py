@@ -82,7 +82,7 @@ def test_each_task_learns_its_data_by_heart_and_the_folder_answers_alike(
     assert result.best_step in {kind.step for kind in kinds(events, Saved)}
     predictor = Predictor.load(tmp_path / "run" / "model", "cpu")
     found = answers(tmp_path / "run")
-    assert [one["split"] for one in found] == ["dev"] * 4 + ["test"] * 4
+    assert [item["split"] for item in found] == ["dev"] * 4 + ["test"] * 4
     for line, prediction in zip(
         found, predictor.predict([record.document for record in data.records[16:]]), strict=True
     ):
@@ -194,7 +194,9 @@ def test_the_test_score_comes_from_the_best_version_not_the_last(
     predictor = Predictor.load(tmp_path / "run" / "model", "cpu")
     lines = [answer for answer in answers(tmp_path / "run") if answer["split"] == "test"]
     for line, prediction in zip(
-        lines, predictor.predict([one.document for one in classes.by_split("test")]), strict=True
+        lines,
+        predictor.predict([piece.document for piece in classes.by_split("test")]),
+        strict=True,
     ):
         assert line["prediction"]["scores"] == pytest.approx(prediction.classes.as_dict(), abs=1e-6)
 

@@ -11,9 +11,9 @@ def test_few_documents_get_more_epochs_than_many():
         for count in (40, 180, 2000, 20_000, 100_000)
     ]
 
-    assert [one.epochs for one in plans] == [15, 11, 3, 2, 1]
-    assert [one.batch_size for one in plans] == [16, 16, 32, 32, 32]
-    assert all(one.steps == one.epochs * one.steps_per_epoch for one in plans)
+    assert [plan.epochs for plan in plans] == [15, 11, 3, 2, 1]
+    assert [plan.batch_size for plan in plans] == [16, 16, 32, 32, 32]
+    assert all(plan.steps == plan.epochs * plan.steps_per_epoch for plan in plans)
 
 
 def test_a_wide_model_gets_a_smaller_rate_and_a_short_one_a_shorter_length():

@@ -33,7 +33,7 @@ def test_it_is_the_batch_that_the_run_begins_with(
 
     def kept(features, chosen, **named):
         prepared = features.prepared
-        seen.append([prepared.documents[prepared.owner[one]].key for one in chosen])
+        seen.append([prepared.documents[prepared.owner[index]].key for index in chosen])
         return collate(features, chosen, **named)
 
     monkeypatch.setattr(loop, "collate", kept)

@@ -162,7 +162,7 @@ def make_project(path: Path, dress: Callable[[str], str] = str) -> None:
     with project.edit(dress("Έγγραφα")):
         ids = documents.add(project.db, records, source_id=project.source("person"))
     _runs(project, list(zip(ids, records, strict=True)), dress)
-    layer = next(one for one in labels.layers(project) if one.id == classes)
+    layer = next(layer for layer in labels.layers(project) if layer.id == classes)
     new = [NewSuggestion(id, classes, layer.labels[0].id, score=0.8) for id in ids[-3:-1]]
     suggestion_edits.add_suggestions(project, 1, new)
     project.close()
@@ -174,7 +174,7 @@ def _runs(project, rows, dress) -> None:
     from workbench.operations import labels
     from workbench.storage import runs
 
-    layers = {one.name: one.id for one in labels.layers(project)}
+    layers = {layer.name: layer.id for layer in labels.layers(project)}
     with project.write():
         for name, task, layer, status in (
             (dress("πρώτο"), "classify", dress("είδος"), "done"),
@@ -346,7 +346,11 @@ def _of_plots(widgets) -> set:
     """The context menus of pyqtgraph plots and their parts: disabled and never shown."""
     from PySide6.QtWidgets import QMenu, QWidget
 
-    menus = [one for one in widgets if isinstance(one, QMenu) and one.title() == "Plot Options"]
+    menus = [
+        widget
+        for widget in widgets
+        if isinstance(widget, QMenu) and widget.title() == "Plot Options"
+    ]
     return {part for menu in menus for part in (menu, *menu.findChildren(QWidget))}
 
 
@@ -357,8 +361,8 @@ def watch_painting(seen: Seen) -> None:
     draw = QPainter.drawText
 
     def drawn(self, *given):
-        for one in given:
-            seen.note(one, "painted")
+        for unit in given:
+            seen.note(unit, "painted")
         return draw(self, *given)
 
     QPainter.drawText = drawn

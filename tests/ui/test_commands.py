@@ -9,7 +9,7 @@ from workbench.ui.palette import NO_MATCH, Palette, rank
 
 
 def entry(app, id):
-    return next(one for one in app.window.menus.entries if one.command.id == id)
+    return next(entry for entry in app.window.menus.entries if entry.command.id == id)
 
 
 def titles(app, menu) -> list[str]:
@@ -27,16 +27,16 @@ def test_the_menu_bar_has_six_menus_with_mnemonics(app):
 
 
 def test_no_two_commands_of_one_place_share_a_key(app):
-    entries = [(one.command, one.page) for one in app.window.menus.entries]
+    entries = [(entry.command, entry.page) for entry in app.window.menus.entries]
 
     assert [(key, a.id, b.id) for key, a, b in conflicts(entries, app.settings)] == []
 
 
 def test_every_page_has_its_key(app):
     keys = {
-        one.command.id: keys_of(one.command, app.settings)
-        for one in app.window.menus.entries
-        if one.command.id.startswith("page.")
+        entry.command.id: keys_of(entry.command, app.settings)
+        for entry in app.window.menus.entries
+        if entry.command.id.startswith("page.")
     }
 
     assert list(keys.values()) == [(f"Ctrl+Alt+{number}",) for number in range(1, len(keys) + 1)]
@@ -99,7 +99,7 @@ def test_the_key_sheet_lists_every_key_and_refuses_one_that_is_taken(app, qtbot)
 
     sheet = KeySheet(app)
     qtbot.addWidget(sheet)
-    line = next(one for one in sheet.lines() if one.command.id == "palette")
+    line = next(line for line in sheet.lines() if line.command.id == "palette")
     assert line.keys == shown(line.command, app.settings) == "Ctrl+Shift+P"
 
     dialog = KeyDialog(sheet, app, line)

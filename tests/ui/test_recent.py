@@ -11,7 +11,7 @@ def submenu(app):
 
     def opened():
         app.window.menus.menus["File"].aboutToShow.emit()
-        entry = next(one for one in app.window.menus.entries if one.command.id == "recent")
+        entry = next(entry for entry in app.window.menus.entries if entry.command.id == "recent")
         entry.submenu.aboutToShow.emit()
         return {action.text(): action for action in entry.submenu.actions() if action.text()}
 
@@ -20,7 +20,7 @@ def submenu(app):
 
 def entry(app):
     app.window.menus.menus["File"].aboutToShow.emit()
-    return next(one for one in app.window.menus.entries if one.command.id == "recent")
+    return next(entry for entry in app.window.menus.entries if entry.command.id == "recent")
 
 
 def test_without_recent_projects_the_submenu_rests(app):
@@ -47,7 +47,7 @@ def test_the_list_is_cleared_and_comes_back_with_undo(app, project_file, submenu
     app.settings.recent = [str(project_file)]
     app.recent_changed.emit()
     welcome = app.window.panel("welcome").state
-    assert [one.name for one in welcome.recent] == ["small"]
+    assert [entry.name for entry in welcome.recent] == ["small"]
 
     submenu()["&Clear list"].trigger()
     assert app.settings.recent == [] and welcome.recent == ()

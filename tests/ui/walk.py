@@ -109,16 +109,17 @@ class Walk:
     def context_menu(self, place: str, choices) -> None:
         """The entries of a context menu, without their shortcuts."""
         self.seen.place = place
-        for one in choices:
-            if one is not None:
-                self.seen.note(one.title, "context menu")
-                self.context_menu(place, one.choices)
+        for choice in choices:
+            if choice is not None:
+                self.seen.note(choice.title, "context menu")
+                self.context_menu(place, choice.choices)
 
 
 def wide(text: str) -> str:
     """Letters that no test takes for English: names in the catalogue are data."""
     return "".join(
-        chr(ord(one) + 0xFEE0) if one.isascii() and one.isalpha() else one for one in text
+        chr(ord(character) + 0xFEE0) if character.isascii() and character.isalpha() else character
+        for character in text
     )
 
 
@@ -131,7 +132,8 @@ def foreign_catalogue() -> None:
     real = module.catalogue()
     fields = ("name", "paper", "corpus", "licence", "language", "hub")
     models = tuple(
-        replace(one, **{name: wide(getattr(one, name)) for name in fields}) for one in real.models
+        replace(model, **{name: wide(getattr(model, name)) for name in fields})
+        for model in real.models
     )
     module.read = lambda _path: module.Catalogue(real.groups, models)
     module.catalogue.cache_clear()
@@ -190,7 +192,7 @@ def data(way: Walk) -> None:
     way.app.undo()
     way.at("undone")
     way.dialog("make splits", panel.view.ask_splits)
-    panel.state.make_splits(SplitChoice(tuple(one.name for one in panel.state.layers), 1))
+    panel.state.make_splits(SplitChoice(tuple(layer.name for layer in panel.state.layers), 1))
     way.at("splits made")
     way.app.work.line.begin("έργο", 0.4)
     way.at("a long act")
@@ -205,8 +207,8 @@ def annotate(way: Walk) -> None:
     menus = panel.view._menus
     way.context_menu("menu of the text", menus._words(panel.view._paper.text))
     way.context_menu("menu of the queue", menus.document())
-    for name in [("gold", one.id) for one in panel.state.spans] + [
-        ("suggested", one.id) for one in panel.state.suggestions
+    for name in [("gold", span.id) for span in panel.state.spans] + [
+        ("suggested", suggestion.id) for suggestion in panel.state.suggestions
     ]:
         panel.state.choose(name)
         way.context_menu(f"menu of a {name[0]} span", menus.chosen())
@@ -226,7 +228,7 @@ def annotate(way: Walk) -> None:
         panel.state.finder.set(text=wanted)
         way.at(f"annotate, {wanted!r} searched for")
     panel.view.leave_find()
-    layer = next(one for one in panel.state.layers if one.labels)
+    layer = next(layer for layer in panel.state.layers if layer.labels)
     panel.state.narrow(state="to_do", suggested=True, label_id=layer.labels[0].id, split="dev")
     way.at("annotate, queue narrowed")
     panel.state.clear_filters()

@@ -43,7 +43,7 @@ def back(write, tmp_path):
         path = tmp_path / "file.txt"
         path.write_bytes(write(format, records, layers, escape=escape).text.encode("utf-8"))
         result = list(importer(format).read(Source(path), Options(**options)))
-        return [one.record for one in result if isinstance(one, Row)]
+        return [item.record for item in result if isinstance(item, Row)]
 
     return back
 

@@ -53,7 +53,7 @@ def test_a_document_that_is_not_labelled_stays_so(back, ada, format):
 
     result = back(format, [ada, pending, empty], (NER,))
 
-    assert [one.states for one in result[1:]] == [{}, {"spans": "submitted"}]
+    assert [item.states for item in result[1:]] == [{}, {"spans": "submitted"}]
 
 
 def test_conll_gives_tokens_and_b_at_each_start(write, ada):

@@ -83,7 +83,7 @@ def test_an_exported_crf_finds_the_same_spans_without_torch(crf_run, exported_cr
     same(ours, exported.predict(documents), abs=1e-5)
     same(ours, Predictor.load(out / "hf", "cpu").predict(documents), abs=1e-5)
     assert result["check"]["equal_labels"] == result["checks"]["hf"]["equal_labels"] == 1.0
-    assert result["own_head"] and any(one.spans for one in ours)
+    assert result["own_head"] and any(our.spans for our in ours)
     assert exported.description["decoder"] == predictor.decoder
 
 
@@ -200,7 +200,7 @@ def _pipeline_agrees(task, folder, document, ours):
 
     if task == "tag":
         result = pipeline("token-classification", model=str(folder))(document.text)
-        assert {one["entity"][2:] for one in result if one["entity"] != "O"} <= {
+        assert {item["entity"][2:] for item in result if item["entity"] != "O"} <= {
             "delay",
             "praise",
             "ticket",
@@ -213,7 +213,7 @@ def _pipeline_agrees(task, folder, document, ours):
     )
     result = pipeline("text-classification", model=str(folder), top_k=None)(given)
     result = result[0] if isinstance(result[0], list) else result
-    assert {one["label"]: one["score"] for one in result} == pytest.approx(
+    assert {item["label"]: item["score"] for item in result} == pytest.approx(
         ours.classes.as_dict(), abs=1e-5
     )
 

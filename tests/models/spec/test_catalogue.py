@@ -76,7 +76,7 @@ def test_an_installed_model_finds_its_entry_by_hub_id_and_otherwise_its_architec
     assert catalogue().original(starter).name == "GPT-2 small"
     assert catalogue().original(vectors).name == "word2vec GoogleNews"
     result = catalogue().with_installed([cached])
-    assert [one.name for one in result if one.installed] == ["BERT large"]
+    assert [item.name for item in result if item.installed] == ["BERT large"]
 
 
 def test_search_covers_paper_objective_corpus_and_hub_id(known):

@@ -17,7 +17,7 @@ def test_the_cache_lists_the_main_revision_and_passes_other_repositories_over(fo
 
     result = spec.cached(cache)
 
-    assert [(one.name, one.origin, one.path.endswith("aaa")) for one in result] == [
+    assert [(item.name, item.origin, item.path.endswith("aaa")) for item in result] == [
         ("some/model", "cache", True)
     ]
     assert spec.cached(tmp_path / "none") == ()

@@ -82,4 +82,4 @@ def test_input_and_target_with_sentinels_hold_the_whole_text(models):
     whole = [unit for one in given for unit in parts.get(one, [one])]
     assert whole == ids.tolist()
     assert sum(map(len, parts.values())) == 6  # 15 % of 40
-    assert [one for one in given if one in sentinels] == list(parts)[:-1]
+    assert [unit for unit in given if unit in sentinels] == list(parts)[:-1]

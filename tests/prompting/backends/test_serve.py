@@ -89,7 +89,7 @@ def test_the_job_writes_a_line_for_each_document_and_reports(tmp_path):
     except StopIteration as end:
         result = end.value
 
-    written = [json.loads(one) for one in (tmp_path / "scores.jsonl").read_text().splitlines()]
+    written = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
     assert result["n"] == len(written) - 1 == 10 and result["language_model"] == "masked"
     assert [(event["done"], event["total"]) for event in events if event["kind"] == "progress"] == [
         (7, 10),

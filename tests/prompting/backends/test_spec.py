@@ -59,7 +59,7 @@ def test_of_the_models_on_this_computer_those_that_predict_words_can_be_asked():
 
 def test_a_model_on_this_computer_is_measured_in_subwords_with_its_mask():
     info = spec.info(spec.DEFAULT)
-    bert, gpt = (one for one in starters() if one.tokenizer)
+    bert, gpt = (starter for starter in starters() if starter.tokenizer)
 
     measures = [info.measure(PromptModel("", one.path), {}) for one in (bert, gpt)]
 

@@ -60,7 +60,7 @@ def test_a_longer_delimiter_moves_the_positions():
 def test_windows_of_a_long_text_hold_only_their_own_words():
     prepared = BOTH.windows([document("a b c a b c")], 4)
 
-    assert [len(one) for one in prepared.inputs] == [4, 3]
+    assert [len(ids) for ids in prepared.inputs] == [4, 3]
     assert prepared.inputs[1].arrays["next_characters"].tolist() == [1, 3, 2, 4, 2, 5, 2]
     assert prepared.inputs[1].offsets.tolist() == [[6, 7], [8, 9], [10, 11]]
 

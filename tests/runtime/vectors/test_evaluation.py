@@ -55,10 +55,17 @@ def test_analogies_equal_gensim_in_every_section(evaluator, gensim_vectors, data
     accuracy, sections = gensim_vectors.evaluate_word_analogies(tmp_path / "questions.txt")
 
     assert analogies.accuracy == pytest.approx(accuracy)
-    assert {one.name: (one.correct, one.used) for one in analogies.sections if one.used} == {
-        one["section"]: (len(one["correct"]), len(one["correct"]) + len(one["incorrect"]))
-        for one in sections[:-1]
-        if one["correct"] or one["incorrect"]
+    assert {
+        section.name: (section.correct, section.used)
+        for section in analogies.sections
+        if section.used
+    } == {
+        section["section"]: (
+            len(section["correct"]),
+            len(section["correct"]) + len(section["incorrect"]),
+        )
+        for section in sections[:-1]
+        if section["correct"] or section["incorrect"]
     }
     assert read_set(tmp_path / "questions.txt") == chosen
 

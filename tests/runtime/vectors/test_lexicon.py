@@ -21,7 +21,7 @@ def skipgram(data_folder):
 
 
 def pairs(found):
-    return [one.word for one in found], [one.score for one in found]
+    return [item.word for item in found], [item.score for item in found]
 
 
 @pytest.mark.parametrize("word", ("king", "water", "seven", "paris"))

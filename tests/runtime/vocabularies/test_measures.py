@@ -17,7 +17,7 @@ def test_fertility_counts_subwords_per_word(bert):
 
     assert (fit.texts, fit.words, fit.units) == (2, 4, 6) and fit.fertility == 1.5
     assert fit.lengths == (6, 4)  # with [CLS] and [SEP]
-    assert [(one.word, one.units, one.count, one.texts) for one in fit.split] == [
+    assert [(piece.word, piece.units, piece.count, piece.texts) for piece in fit.split] == [
         ("unaffable", ("una", "##ffa", "##ble"), 1, 1)
     ]
 

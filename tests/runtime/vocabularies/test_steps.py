@@ -20,8 +20,10 @@ def test_the_toy_corpus_merges_gs_by_score_and_ug_by_count():
 
 def test_the_scores_of_the_toy_corpus_are_a_twentieth_and_a_thirty_sixth():
     found = {
-        (one.first, one.second): Fraction(one.count, one.first_count * one.second_count)
-        for one in Learner(TOY).candidates(10)
+        (candidate.first, candidate.second): Fraction(
+            candidate.count, candidate.first_count * candidate.second_count
+        )
+        for candidate in Learner(TOY).candidates(10)
     }
 
     assert found.pop(("##g", "##s")) == Fraction(1, 20)

@@ -121,7 +121,7 @@ def test_a_span_whose_first_word_has_no_subword_begins_at_the_next(subwords):
 
     set_edges(tags, edges, range(1), TAGS)
 
-    assert [TAGS[one] for one in tags[0][1:]] == ["B-P", "O", "B-Q"]
+    assert [TAGS[tag] for tag in tags[0][1:]] == ["B-P", "O", "B-Q"]
 
 
 @pytest.mark.parametrize("decoder, head", [("greedy", "token"), ("bio", "token"), ("crf", "crf")])

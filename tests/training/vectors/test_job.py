@@ -62,9 +62,9 @@ def test_every_method_writes_vectors_and_reports_a_loss_per_epoch(text, tmp_path
 
     assert store.open_file(out).rows.shape[1] == 8
     assert store.open_file(out).words.row("queen") >= 0
-    assert [one["loss"] for one in events if one["kind"] == "epoch"] == result["losses"]
+    assert [event["loss"] for event in events if event["kind"] == "epoch"] == result["losses"]
     assert result["losses"][-1] < result["losses"][0]
-    shares = [one["part"] for one in events if one["kind"] == "progress"]
+    shares = [event["part"] for event in events if event["kind"] == "progress"]
     assert shares == sorted(shares) and 0 <= shares[0] <= shares[-1] <= 1
     assert (result["words"], result["dimension"], result["epochs"]) == (9, 8, 3)
 

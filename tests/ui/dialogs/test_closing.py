@@ -85,7 +85,9 @@ def answer(monkeypatch, name):
 def button(app, name):
     """The visible button with this name on the current page."""
     result = app.window.stack.currentWidget().findChildren(QPushButton)
-    return next((one for one in result if one.accessibleName() == name and one.isVisible()), None)
+    return next(
+        (item for item in result if item.accessibleName() == name and item.isVisible()), None
+    )
 
 
 def stored(path):

@@ -87,7 +87,7 @@ def test_the_help_menu_has_it(app, monkeypatch):
     monkeypatch.setattr(SystemCheckDialog, "__init__", lambda self, app: shown.append(app))
     monkeypatch.setattr(SystemCheckDialog, "exec", lambda self: None)
 
-    (entry,) = [one for one in app.window.menus.entries if one.command.id == "system-check"]
+    (entry,) = [entry for entry in app.window.menus.entries if entry.command.id == "system-check"]
     app.window.menus.act(entry)
 
     assert entry.command.menu == "Help" and shown == [app]

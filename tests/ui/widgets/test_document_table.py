@@ -56,8 +56,8 @@ def test_of_a_key_cut_in_the_middle_what_is_in_sight_is_marked(look):
 
     units = layout.text().encode("utf-16-le")
     marked = [
-        units[2 * one.start : 2 * (one.start + one.length)].decode("utf-16-le")
-        for one in layout.formats()
+        units[2 * format_.start : 2 * (format_.start + format_.length)].decode("utf-16-le")
+        for format_ in layout.formats()
     ]
     assert layout.text().count("…") == 2
     assert key.startswith(marked[0]) and len(marked[0]) > 3 and marked[-1] == ".txt"

@@ -89,7 +89,7 @@ def test_typing_finds_beginnings_before_words_before_parts():
         Choice(Label(name), "l") for name in ("REST_STOP", "STOP", "BUS STOP", "NONSTOP", "LINE")
     ]
 
-    assert [one.label.name for one in matching(choices, "sto")] == [
+    assert [choice.label.name for choice in matching(choices, "sto")] == [
         "STOP",
         "REST_STOP",
         "BUS STOP",

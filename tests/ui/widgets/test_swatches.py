@@ -7,7 +7,9 @@ from workbench.ui.widgets.swatches import NAMES, Swatches
 
 def button(swatches, name):
     return next(
-        one for one in swatches.findChildren(QAbstractButton) if one.accessibleName() == name
+        widget
+        for widget in swatches.findChildren(QAbstractButton)
+        if widget.accessibleName() == name
     )
 
 

@@ -205,9 +205,9 @@ def test_the_border_held_is_that_of_the_chosen_span_in_right_to_left_text_too(ma
     view.borders_move = True
     at = [QPointF(view.rect_of(place).left(), view.rect_of(place).center().y()) for place in (0, 3)]
 
-    assert [view._mouse.border_at(one) for one in at] == [None, None]
+    assert [view._mouse.border_at(position) for position in at] == [None, None]
     view.choose((span_layout.GOLD, 1))
-    assert [view._mouse.border_at(one)[1] for one in at] == [False, True]
+    assert [view._mouse.border_at(position)[1] for position in at] == [False, True]
 
 
 def test_a_click_on_a_bar_or_caption_means_that_span(make):

@@ -33,8 +33,13 @@ def test_a_tagger_learns_from_scratch_and_is_reloaded(train, data):  # noqa: F81
     result, folder = train()
 
     assert result.scores["dev"]["span_f1"] == 1.0
-    predicted = Predictor.load(folder, "cpu").predict([one.document for one in data.records[:2]])
-    assert [[span.label for span in one.spans] for one in predicted] == [["stop"], ["stop"]]
+    predicted = Predictor.load(folder, "cpu").predict(
+        [record.document for record in data.records[:2]]
+    )
+    assert [[span.label for span in prediction.spans] for prediction in predicted] == [
+        ["stop"],
+        ["stop"],
+    ]
     assert models.card(folder).width == 32
 
 
@@ -73,7 +78,7 @@ def test_random_initial_weights_replace_those_of_the_models_too(tmp_path):
 def test_the_settings_of_a_family_belong_to_its_models_alone():
     names = [option.name for option in options("tag", None, "bilstm")]
 
-    assert "embeddings" in names and "embeddings" not in [one.name for one in options("tag")]
+    assert "embeddings" in names and "embeddings" not in [option.name for option in options("tag")]
     assert parse_settings("tag", {"embeddings": "words"}, "bilstm") == {"embeddings": "words"}
     with pytest.raises(SpecError, match="a setting of BiLSTM over stacked embeddings"):
         parse_settings("tag", {"embeddings": "words"})

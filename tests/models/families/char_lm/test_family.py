@@ -79,7 +79,7 @@ def test_a_saved_file_names_the_classes_of_flair(tmp_path):
     FAMILY.save(load(DATA / "forward.pt", TRUSTED), tmp_path)
 
     with zipfile.ZipFile(tmp_path / "forward.pt") as archive:
-        name = next(one for one in archive.namelist() if one.endswith("data.pkl"))
+        name = next(name for name in archive.namelist() if name.endswith("data.pkl"))
         instructions = archive.read(name)
 
     assert b"cflair.data\nDictionary\n" in instructions and b"workbench" not in instructions

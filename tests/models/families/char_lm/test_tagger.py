@@ -139,8 +139,8 @@ def test_embeddings_are_frozen_and_computed_once(predictor):
     kept = {source.name: source.compute(inputs), "attention_mask": inputs["attention_mask"]}
 
     assert torch.equal(encoder(kept).layers[-1], encoder(inputs).layers[-1])
-    assert not trained & {id(one) for one in encoder.words.parameters()}
-    assert {id(one) for one in encoder.words.parameters()} <= {
+    assert not trained & {id(parameter) for parameter in encoder.words.parameters()}
+    assert {id(parameter) for parameter in encoder.words.parameters()} <= {
         id(one) for one in encoder.parts().frozen
     }
 

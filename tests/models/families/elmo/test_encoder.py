@@ -96,7 +96,7 @@ def test_parts_hold_every_parameter_but_those_of_the_head(encoder):
     parts = encoder.parts()
     result = [*parts.embeddings, *(one for layer in parts.layers for one in layer)]
 
-    assert {id(one) for one in result} == {id(dataset) for dataset in encoder.datasets().values()}
+    assert {id(item) for item in result} == {id(dataset) for dataset in encoder.datasets().values()}
     assert len(parts.layers) == 2 and len(result) == len(encoder.datasets())
 
 

@@ -74,7 +74,7 @@ def test_a_list_alone_gives_what_it_gives_as_a_row_of_batches(encoder, sentences
     for row in LISTS:
         alone, together = None, None
         for number in range(10):
-            batch = arrays(encoder, [sentences[one][number] for one in LISTS])
+            batch = arrays(encoder, [sentences[name][number] for name in LISTS])
             rows, together = encoder.remember(batch, together)
             single, alone = encoder.remember(arrays(encoder, [sentences[row][number]]), alone)
 

@@ -114,7 +114,7 @@ def test_parts_hold_every_parameter_once(folders, family):
 
     groups = (parts.embeddings, *parts.layers, parts.pooler, head)
     result = [parameter for group in groups for parameter in group]
-    assert len(result) == len({id(one) for one in result}) == len(list(model.parameters()))
+    assert len(result) == len({id(item) for item in result}) == len(list(model.parameters()))
     layers = 1 if family == "albert" else 2  # ALBERT's layers share their weights
     assert parts.embeddings and head and len(parts.layers) == layers
 

@@ -80,7 +80,7 @@ def test_the_span_under_the_mouse_is_relabelled_moved_and_deleted(view, state):
 
 def test_a_suggestion_is_corrected_accepted_or_rejected(view, state):
     names = ids(state, "names")
-    layer = next(one.id for one in state.layers if one.name == "names")
+    layer = next(layer.id for layer in state.layers if layer.name == "names")
     rows = [
         NewSuggestion(state.document_id, layer, names["PER"], start, end, "text", 0.9)
         for start, end in ((0, 3), (8, 11), (15, 20))

@@ -313,7 +313,7 @@ def add_run(project, layer, task, answers) -> int:
 def test_errors_show_what_the_run_said_beside_gold_and_one_key_leads_on(state):
     state.label(label_id(state, "PER"), Target("text", 0, 3))
     first, second = state.ids[0], state.ids[1]
-    layer = next(one for one in state.layers if one.name == "names")
+    layer = next(layer for layer in state.layers if layer.name == "names")
     answer = Prediction((SpanScores((Span(8, 11, "PER", score=0.9),)),))
     run = add_run(
         state.project,
@@ -337,7 +337,7 @@ def test_errors_show_what_the_run_said_beside_gold_and_one_key_leads_on(state):
 
 def test_a_class_that_the_run_gave_otherwise_is_reported(state):
     state.label(label_id(state, "good"))
-    layer = next(one for one in state.layers if one.name == "mood")
+    layer = next(layer for layer in state.layers if layer.name == "mood")
     run = add_run(
         state.project,
         layer,

@@ -288,12 +288,12 @@ def test_the_queue_shows_a_document_when_its_row_is_clicked_or_reached_by_arrows
 
 def test_a_pair_shows_two_texts_and_the_first_is_called_text(view, text):
     view.state.open(view.state.ids[-1])
-    shown = [one for one in view._paper.texts if one.isVisible()]
+    shown = [text for text in view._paper.texts if text.isVisible()]
 
-    assert [one.text.text for one in shown] == ["It rains.", "The sun shines."]
-    assert [one.accessibleName() for one in shown] == ["Text", "Second text"]
+    assert [widget.text.text for widget in shown] == ["It rains.", "The sun shines."]
+    assert [widget.accessibleName() for widget in shown] == ["Text", "Second text"]
     view.state.open(view.state.ids[0])
-    assert [one.isVisible() for one in view._paper.texts] == [True, False]
+    assert [text.isVisible() for text in view._paper.texts] == [True, False]
 
 
 def test_two_long_texts_share_all_the_room_and_a_short_one_takes_no_more_than_it_needs(
@@ -308,7 +308,7 @@ def test_two_long_texts_share_all_the_room_and_a_short_one_takes_no_more_than_it
 
     def all_is_used() -> bool:
         return (
-            sum(one.height() for one in view._paper.texts[:2])
+            sum(text.height() for text in view._paper.texts[:2])
             > view._paper._middle.geometry().height() - 80
         )
 
@@ -459,7 +459,7 @@ def test_the_filter_menu_narrows_the_queue_and_a_button_takes_each_filter_away(v
 def chip_of_filter(view, name: str) -> Button | None:
     wanted = f"Remove the filter {name}"
     shown = (widget for widget in view.queue.findChildren(Button) if widget.isVisible())
-    return next((one for one in shown if one.accessibleName() == wanted), None)
+    return next((widget for widget in shown if widget.accessibleName() == wanted), None)
 
 
 def test_the_open_document_is_the_row_that_is_chosen_and_in_view(view, qtbot):
@@ -642,7 +642,7 @@ def test_a_side_that_folded_for_want_of_room_can_be_unfolded(view, context):
 
 
 def test_many_labels_fill_the_room_that_a_short_text_leaves(view, qtbot):
-    layer = next(one for one in view.state.layers if one.name == "mood")
+    layer = next(layer for layer in view.state.layers if layer.name == "mood")
     for number in range(77):
         labels.add_label(view.state.project, layer.id, f"intent number {number}")
     view.resize(1100, 700)

@@ -36,7 +36,9 @@ def shown(qtbot, qapp, context, tmp_path):
 
 
 def button(view, name):
-    return next(one for one in view.findChildren(QPushButton) if one.accessibleName() == name)
+    return next(
+        button for button in view.findChildren(QPushButton) if button.accessibleName() == name
+    )
 
 
 def callouts(view):
@@ -87,7 +89,9 @@ def test_without_errors_there_is_no_callout(shown):
 def test_roles_are_chosen_above_the_columns_and_stay_when_rows_are_scrolled(shown, qtbot):
     view = shown("t.csv", ERRORS)
     box = next(
-        one for one in view.findChildren(QComboBox) if one.accessibleName() == "Role of label"
+        widget
+        for widget in view.findChildren(QComboBox)
+        if widget.accessibleName() == "Role of label"
     )
     place = box.mapTo(view, box.rect().topLeft())
 

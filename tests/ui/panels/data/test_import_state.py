@@ -18,8 +18,8 @@ def choose(context, tmp_path):
         return made[-1]
 
     yield choose
-    for one in made:
-        one.close()
+    for queue in made:
+        queue.close()
 
 
 def finish(state, context):

@@ -252,7 +252,7 @@ def test_a_million_rows_are_read_by_pages(look, qtbot):
 
     def fetch(ids):
         asked.append(len(ids))
-        return [_Row(one) for one in ids]
+        return [_Row(id_) for id_ in ids]
 
     table = DocumentTable(fetch, dict, "Documents")
     qtbot.addWidget(table)
@@ -266,7 +266,7 @@ def test_a_million_rows_are_read_by_pages(look, qtbot):
 def test_the_same_documents_again_keep_choice_and_place(look, qtbot):
     from array import array
 
-    table = DocumentTable(lambda ids: [_Row(one) for one in ids], dict, "Documents")
+    table = DocumentTable(lambda ids: [_Row(id_) for id_ in ids], dict, "Documents")
     qtbot.addWidget(table)
     table.show_ids(array("q", range(50)))
     table.choose_rows(3, 5)

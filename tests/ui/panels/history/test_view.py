@@ -11,7 +11,9 @@ def test_the_dock_lists_the_steps_and_goes_back_by_a_button_or_enter(app, projec
     app.open_project(project_file, page="labels")
     app.window.toggle_dock("history", True)
     dock = app.window._panels["history"].view
-    table = next(one for one in dock.findChildren(QTableView) if one.accessibleName() == "History")
+    table = next(
+        table for table in dock.findChildren(QTableView) if table.accessibleName() == "History"
+    )
     assert [table.model().index(row, 0).data() for row in range(3)] == [
         "Add documents",
         "Add layer spans",

@@ -77,7 +77,7 @@ def test_a_new_text_is_asked_for_in_both_panes(panel, hosts):
 
     panel.state.type_text("Another text")
 
-    assert [one.inspector for one in hosts[0].asked[asked:]] == ["token_scores", "spans"]
+    assert [request.inspector for request in hosts[0].asked[asked:]] == ["token_scores", "spans"]
 
 
 def test_the_list_acts_on_the_active_pane(panel):

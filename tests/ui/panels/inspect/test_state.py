@@ -112,7 +112,7 @@ def test_gold_and_predicted_spans_are_compared_for_a_document(state, host):
 
     result = state.compare(state.current.result.spans)
 
-    assert [one.kind for one in result].count("label") == 1
+    assert [item.kind for item in result].count("label") == 1
     assert len(result) == len(gold.spans) and not state.asking
 
 

@@ -100,7 +100,7 @@ def mine(tiny_model, tmp_path):
 
 
 def names(state):
-    return [one.name for one in state.cards]
+    return [card.name for card in state.cards]
 
 
 def test_the_starters_stand_there_from_the_beginning(state):
@@ -131,7 +131,7 @@ def test_a_folder_is_examined_before_it_is_added(state, mine, tmp_path):
     state.add(mine, trust=True)
     state.examine(mine, found.append)
 
-    assert [one.only_untrusted for one in found] == [True, False, False] and found[0].layers == 2
+    assert [item.only_untrusted for item in found] == [True, False, False] and found[0].layers == 2
     assert state.cards[-1].usable and state.cards[-1].pickled
 
 
@@ -220,7 +220,7 @@ def test_what_is_missing_is_said_with_the_files_name_as_it_is(state, context, mi
     context.settings.model_folders = [str(mine), str(mine / "gone")]
     state.look()
 
-    assert [problem_words(one) for one in state.cards[-2:]] == [
+    assert [problem_words(card) for card in state.cards[-2:]] == [
         "model.safetensors is missing.",
         "There is no such file or folder.",
     ]

@@ -48,19 +48,21 @@ def choose(panel, name):
 
 def button(panel, name):
     return next(
-        one
-        for one in panel.view.findChildren(QAbstractButton)
-        if one.accessibleName().rstrip("…") == name and one.isVisibleTo(panel.view)
+        widget
+        for widget in panel.view.findChildren(QAbstractButton)
+        if widget.accessibleName().rstrip("…") == name and widget.isVisibleTo(panel.view)
     )
 
 
 def visible(widget):
     """The texts of the labels that are shown."""
-    return " | ".join(one.text() for one in widget.findChildren(QLabel) if one.isVisibleTo(widget))
+    return " | ".join(
+        label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget)
+    )
 
 
 def said(widget):
-    return " | ".join(one.text() for one in widget.findChildren(QLabel))
+    return " | ".join(label.text() for label in widget.findChildren(QLabel))
 
 
 def with_dialog(qtbot, open_it, act):
@@ -220,9 +222,9 @@ def test_pickled_weights_are_asked_about_and_left_unless_confirmed(panel, mine, 
         for shown in ("bert", "2 × 16", "float32, pickled", "pytorch_model.bin ("):
             assert shown in said(dialog)
         next(
-            one
-            for one in dialog.findChildren(QAbstractButton)
-            if one.accessibleName() == "Trust and load"
+            widget
+            for widget in dialog.findChildren(QAbstractButton)
+            if widget.accessibleName() == "Trust and load"
         ).click()
 
     with_dialog(qtbot, lambda: panel.view.add(mine), trust)
@@ -242,15 +244,15 @@ def test_the_download_dialog_asks_first_and_is_off_while_offline(panel, qtbot):
     def look(dialog):
         assert isinstance(dialog, Download)
         act = next(
-            one
-            for one in dialog.findChildren(QAbstractButton)
-            if one.accessibleName() == "Show size and license"
+            widget
+            for widget in dialog.findChildren(QAbstractButton)
+            if widget.accessibleName() == "Show size and license"
         )
         assert not act.isEnabled() and "Offline" in said(dialog)
         next(
-            one
-            for one in dialog.findChildren(QAbstractButton)
-            if one.accessibleName() == "Allow downloads"
+            widget
+            for widget in dialog.findChildren(QAbstractButton)
+            if widget.accessibleName() == "Allow downloads"
         ).click()
         assert act.isEnabled()
         dialog.state.update(
@@ -319,7 +321,7 @@ def fits():
         ModelFit("starter-gpt", "gpt2", 0.0, 1.4, 0.1, **limit, kind="causal", perplexity=3784.0),
         ModelFit("foreign", "bert", 0.5, 1.1, 0.0, **limit, kind="pseudo", perplexity=12.0),
     )
-    return [{**one.to_json(), "per_character": 2.0, **shared} for one in rows]
+    return [{**row.to_json(), "per_character": 2.0, **shared} for row in rows]
 
 
 def test_the_models_are_compared_on_the_projects_text(panel, app, qtbot, monkeypatch):
@@ -386,7 +388,7 @@ def test_merges_by_both_rules_are_shown_and_a_tokenizer_is_learned(panel, app, q
         dialog.show_tab(2)
         qtbot.waitUntil(lambda: bool(dialog.state.merges))
         by_count = dialog._rules["count"].rows()[0]
-        assert by_count.count >= max(one.count for one in dialog._rules["score"].rows())
+        assert by_count.count >= max(row.count for row in dialog._rules["score"].rows())
         dialog.show_tab(3)
         dialog._size.setValue(60)
         dialog.learn(tmp_path / "mine")

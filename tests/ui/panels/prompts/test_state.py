@@ -138,7 +138,7 @@ def test_next_shows_another_document_of_dev(state):
 
 
 def test_another_candidate_changes_only_the_label(state):
-    other = next(one for one in state.preview.prompts if one != state.preview.label)
+    other = next(prompt for prompt in state.preview.prompts if prompt != state.preview.label)
     before = state.preview
     state.show_label(other)
 
@@ -164,7 +164,7 @@ def test_a_run_is_followed_to_its_scores(state, context):
 
 
 def _answer(job, label):
-    lines = [json.loads(one) for one in Path(job.spec.params["prompts"]).read_text().splitlines()]
+    lines = [json.loads(line) for line in Path(job.spec.params["prompts"]).read_text().splitlines()]
     rows = []
     for line in lines:
         about = {name: line[name] for name in line if name not in ("parts", "prompts")}
@@ -180,7 +180,7 @@ def test_a_template_that_was_edited_is_kept_in_the_project_when_it_is_run(state,
     state.set_template("{{ text }} is about {{ label }}")
     state.run_on_dev()
 
-    assert [one.body for one in prompt.saved(context.project)] == [
+    assert [template.body for template in prompt.saved(context.project)] == [
         "{{ text }} is about {{ label }}"
     ]
     assert state.chosen.startswith("saved ")

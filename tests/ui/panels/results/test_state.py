@@ -231,6 +231,6 @@ def test_a_slice_is_added_by_an_expression_and_a_wrong_one_is_reported(state):
     quality.watch(True)
 
     quality.add_slice("number [0-4]")
-    assert "matches number [0-4]" in [one.name for one in quality.loaded.slices.rows]
+    assert "matches number [0-4]" in [row.name for row in quality.loaded.slices.rows]
     quality.add_slice("(")
     assert "is not a regular expression" in quality.problem

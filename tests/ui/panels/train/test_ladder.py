@@ -50,9 +50,9 @@ def end(panel, rung, decoder, *scores):
 
 def named(view, name):
     return next(
-        one
-        for one in view.findChildren(QWidget)
-        if one.accessibleName() == name and one.isVisible()
+        widget
+        for widget in view.findChildren(QWidget)
+        if widget.accessibleName() == name and widget.isVisible()
     )
 
 
@@ -74,10 +74,10 @@ def test_a_table_per_decoder_shows_every_run_in_its_order(page):
 
 def test_scores_progress_and_failures_are_shown_in_their_cells(page):
     end(page, "frozen-vectors", "crf", 0.612, 0.604)
-    cell = next(one for one in page.ladder.cells if one.status == "waiting" and one.spec)
+    cell = next(cell for cell in page.ladder.cells if cell.status == "waiting" and cell.spec)
     cell.status, cell.fraction = "running", 0.62
     page.ladder.changed.emit(frozenset({"work"}))
-    other = next(one for one in page.ladder.cells if one.status == "waiting" and one.spec)
+    other = next(cell for cell in page.ladder.cells if cell.status == "waiting" and cell.spec)
     other.status, other.message = "failed", "Out of memory at step 41."
     page.ladder.changed.emit(frozenset({"work"}))
 
@@ -85,7 +85,7 @@ def test_scores_progress_and_failures_are_shown_in_their_cells(page):
     shown = [text for row in texts(crf.table) for text in row]
     assert {"61.2", "60.4", "62 %", "failed"} <= set(shown)
     assert named(page.view, "Continue experiment").isEnabled()
-    told = [one.text() for one in page.view.findChildren(QWidget) if hasattr(one, "text")]
+    told = [widget.text() for widget in page.view.findChildren(QWidget) if hasattr(widget, "text")]
     assert any("Out of memory at step 41" in str(text) for text in told)
 
 
@@ -107,7 +107,7 @@ def _cells(page):
 
 def _scores(page):
     tables = page.view.findChildren(Table)
-    return next(one for one in tables if one.accessibleName() == "Scores of the rungs")
+    return next(table for table in tables if table.accessibleName() == "Scores of the rungs")
 
 
 def test_wrong_choices_are_told_and_block_the_start(page):

@@ -91,7 +91,7 @@ def test_another_task_takes_its_own_layer_and_reports_what_it_leaves_out(state):
     state.choose_task("tag")
 
     assert state.layer == "spans"
-    assert any("overlap" in one.reason and one.count > 0 for one in state.plan.left_out)
+    assert any("overlap" in group.reason and group.count > 0 for group in state.plan.left_out)
 
 
 def test_a_setting_that_does_not_fit_is_reported_at_its_field_and_holds_the_start_back(
@@ -269,7 +269,7 @@ def test_a_hidden_page_counts_again_only_when_it_is_shown(state, context):
         context.project.db, documents.Filter(state="submitted", texts=1)
     )
     layer = next(
-        one for one in annotate.view(context.project, document).layers if one.name == "class"
+        layer for layer in annotate.view(context.project, document).layers if layer.name == "class"
     )
     state.watch(False)
 

@@ -21,9 +21,9 @@ def page(app, copy_sample, tmp_path, qtbot):
 
 def named(view, name):
     return next(
-        one
-        for one in view.findChildren(QWidget)
-        if one.accessibleName() == name and one.isVisible()
+        widget
+        for widget in view.findChildren(QWidget)
+        if widget.accessibleName() == name and widget.isVisible()
     )
 
 
@@ -130,7 +130,7 @@ def test_every_control_has_a_name(page):
         if one.isVisible()
     ]
 
-    assert controls and all(one.accessibleName() for one in controls)
+    assert controls and all(control.accessibleName() for control in controls)
 
 
 def test_a_live_run_shows_figures_curves_and_its_two_buttons(page, app):
@@ -298,7 +298,10 @@ def test_the_model_map_of_a_run_says_what_is_trained(page, qtbot):
     page.state.set_values({"method": "frozen"})
     dialog = RunMapDialog(None, "run", page.state.ask_map)
     qtbot.addWidget(dialog)
-    found = lambda: {one.accessibleDescription() for one in dialog.findChildren(QAbstractButton)}  # noqa: E731
+
+    def found():
+        return {widget.accessibleDescription() for widget in dialog.findChildren(QAbstractButton)}  # noqa: E731
+
     qtbot.waitUntil(lambda: len(found()) > 2, timeout=30_000)
 
     assert any(words.startswith("frozen, ") for words in found())
