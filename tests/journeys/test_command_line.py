@@ -41,8 +41,11 @@ def call(tmp_path_factory, fork_server):
 
 
 @pytest.fixture(scope="module")
-def project(call, tmp_path_factory):
-    """The sample, with a run `first` trained for one epoch on 48 messages."""
+def project(call, tiny_model, tmp_path_factory):
+    """The sample, with a run `first` of a tiny model trained for one epoch on 48 messages.
+
+    The journey by mouse trains and exports a starter, which takes longer.
+    """
     path = Path(call("sample", tmp_path_factory.mktemp("sample")).strip())
     loaded = json.loads(
         call(
@@ -51,7 +54,7 @@ def project(call, tmp_path_factory):
             "--task",
             "classify",
             "--model",
-            "starter-bert",
+            tiny_model,
             "--name",
             "first",
             "--set",
@@ -105,7 +108,7 @@ def test_scores_of_training_and_evaluation_agree_and_test_is_another_set(call, p
         "first",
         "done",
         "classify",
-        "starter-bert",
+        "tiny-bert",
     )
     assert dev_scores["scores"] == run["scores"]["dev"] and dev_scores["n"] == test["n"] == 60
     assert dev_scores["fingerprint"] != test["fingerprint"]
