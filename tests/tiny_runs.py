@@ -10,18 +10,18 @@ import pytest
 def tiny_run(tmp_path_factory):
     """tiny_run(task) → a new copy of the model folder of a run.
 
-    A seeded BERT with two layers of width 16 and the starter's tokenizer, built once per task and
-    labels.
+    A seeded BERT with two layers of width 16, or `layers`, and the starter's tokenizer, built once
+    per task, labels and number of layers.
     """
     built = {}
 
-    def copy(task, labels=("delay", "praise", "ticket")):
-        key = task, tuple(labels)
+    def copy(task, labels=("delay", "praise", "ticket"), *, layers=2):
+        key = task, tuple(labels), layers
         if key not in built:
-            built[key] = build(task, labels)
+            built[key] = build(*key)
         return shutil.copytree(built[key], tmp_path_factory.mktemp("run") / "model")
 
-    def build(task, labels):
+    def build(task, labels, layers):
         torch = pytest.importorskip("torch")
         transformers = pytest.importorskip("transformers")
         from workbench.base.paths import resource
@@ -34,7 +34,7 @@ def tiny_run(tmp_path_factory):
         config = transformers.BertConfig(
             vocab_size=30522,
             hidden_size=16,
-            num_hidden_layers=2,
+            num_hidden_layers=layers,
             num_attention_heads=2,
             intermediate_size=32,
             max_position_embeddings=64,

@@ -19,7 +19,9 @@ def crf_run(tiny_run, tmp_path_factory):
     folder.mkdir()
     labels, options = ("delay", "praise", "ticket"), {"decoder": "crf"}
     setting = networks.Setting(networks.task_of("tag"), labels, options)
-    model = networks.build(spec.read_folder(tiny_run("tag", labels)), setting, LoadOptions())
+    model = networks.build(
+        spec.read_folder(tiny_run("tag", labels, layers=1)), setting, LoadOptions()
+    )
     torch.manual_seed(2)
     for name in ("start", "step", "end"):
         torch.nn.init.normal_(getattr(model.head, name), std=2.0)
@@ -47,7 +49,7 @@ def lora_run(tiny_run, tmp_path_factory):
         folder.mkdir()
         given = {**defaults(task, "lora"), **options}
         setting = networks.Setting(networks.task_of(task), labels, given)
-        info = spec.read_folder(tiny_run(task, labels))
+        info = spec.read_folder(tiny_run(task, labels, layers=1))
         method = Lora(networks.build(info, setting, LoadOptions()), given)
         method.prepare()
         torch.manual_seed(3)

@@ -150,7 +150,7 @@ def test_a_run_without_an_adapter_or_with_a_head_of_ours_has_none_to_export(
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["classify", "pairs", "tag"])
 def test_an_export_answers_as_the_run_and_says_so(task, tiny_run, texts_file, tmp_path):
-    folder, out = tiny_run(task), tmp_path / "out"
+    folder, out = tiny_run(task, layers=1), tmp_path / "out"
 
     result, events = export(folder, out, texts_file)
 
