@@ -81,7 +81,7 @@ def test_the_table_names_word_token_ids_and_the_embeddings_that_are_summed(panel
     rows = [Embedded(0, at, 1.5, 0.25, None, 1.75) for at in range(4)]
     host.answer(Tokenized(tagged().tokens, tagged().words, embedded=tuple(rows)))
 
-    table = named(panel, QTableView, "Tokens")
+    table = panel.view._views["subwords"]._table
     model = table.model()
     row = [model.index(2, column).data() for column in range(model.columnCount())]
     assert row[:-1] == ["Ada", "##a", "2–3", "5", "0", "2", "1.50", "0.25", "–", "1.75"]
@@ -213,6 +213,15 @@ def test_while_the_model_is_loaded_the_page_says_so_and_shows_no_empty_table(pan
 
     host.answer(tagged())
     assert pane.current() is panel.view._views["token_scores"]
+
+
+def test_the_label_distribution_has_a_table_of_the_words_which_chooses_one(panel, host):
+    host.answer(tagged())
+    table = named(panel, QTableView, "Tokens")
+    assert table.isVisible() and len(table.rows()) == len(panel.view._views["token_scores"]._units)
+
+    table.selectRow(1)
+    assert panel.state.chosen_token == table.rows()[1].first
 
 
 def test_a_text_without_spans_on_either_side_says_so(panel, host):

@@ -12,7 +12,7 @@ from workbench.base.i18n import _
 from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.widgets.button import Segments
-from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
+from workbench.ui.widgets.layout import card, column, layout_of, line, row, scrolled
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.word_strip import Share, StripWord, WordStrip
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 CERTAIN = 0.9  # probability from which a word is not doubtful
 SHOWN, LEAST = 3, 0.03  # labels in the box of a doubtful word: at most, and their probability
-LOWEST = 4  # rows of the table below the text
+LOWEST = 4  # rows of the table of one word's labels
+TABLE = 196  # height of the table of all words, pixels at 100 %
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,9 @@ class _Unit:
 
 
 class TokenLabelsView(InspectorView):
-    """Above: the words, in order of the text or of the entropy. Below: one word's labels."""
+    """Above: the words, in order of the text or of the entropy. Below: a table of them, and the
+    labels of one.
+    """
 
     def __init__(self, state: Shown) -> None:
         super().__init__(state)
@@ -57,6 +60,8 @@ class TokenLabelsView(InspectorView):
         self._scroll = scrolled(self._strip)
         self._word, self._about = words("", weight=600), Elided("", "small", "muted")
         self._entropy = words("", "small", weight=600)
+        self._table = Table(_word_columns(self), name=_("Tokens"), key=lambda unit: unit.first)
+        self._table.chosen.connect(self._row_chosen)
         self._labels = Table(_columns(self), name=_("Labels of the word"), key=lambda pair: pair[0])
         self._note = words("", "caption", "muted")
         legend = words(
@@ -66,10 +71,9 @@ class TokenLabelsView(InspectorView):
             wrap=True,
         )
         top = row(words(_("Label distribution"), weight=600), self._note, None, self._order)
-        below = row(self._word, (self._about, 1), self._entropy)
-        layout_of(self).addWidget(
-            card(top, (self._scroll, 1), legend, line(), below, self._labels, gap=8)
-        )
+        about = row(self._word, (self._about, 1), self._entropy)
+        below = row((self._table, 1), (column(about, self._labels, gap=8), 1), gap=16)
+        layout_of(self).addWidget(card(top, (self._scroll, 1), legend, line(), below, gap=8))
 
     def show_state(self, fields: frozenset[str]) -> None:
         super().show_state(fields)
@@ -79,6 +83,7 @@ class TokenLabelsView(InspectorView):
     def clear(self) -> None:
         self._units = []
         self._strip.set(())
+        self._table.set_rows(())
         self._note.setText("")
         self._show_chosen()
 
@@ -116,6 +121,7 @@ class TokenLabelsView(InspectorView):
             units = sorted(units, key=lambda unit: -(unit.row.entropy or 0))
         text = self.page.document.text if self.page.document else ""
         self._strip.set([self._painted(unit) for unit in units], rtl=starts_rtl(text))
+        self._table.set_rows(units)
 
     def _painted(self, unit: _Unit) -> StripWord:
         if not unit.row.best:
@@ -176,8 +182,10 @@ class TokenLabelsView(InspectorView):
         if unit is None and self._units:
             unit = max(self._units, key=lambda one: one.row.entropy or 0)
             self._strip.choose(-1)
+            self._table.choose(set())
         elif unit is not None:
             self._strip.choose(unit.first)
+            self._table.choose({unit.first})
         self._word.setText(unit.text if unit is not None else "")
         self._about.setText(_about(unit) if unit is not None else "")
         known = unit is not None and unit.row.entropy is not None
@@ -185,6 +193,13 @@ class TokenLabelsView(InspectorView):
         self._entropy.setText(told.format(bits=unit.row.entropy) if unit and known else "")
         self._labels.set_rows(unit.row.best if unit is not None else ())
         self._labels.fit_height(LOWEST)
+        self._table.setFixedHeight(theme.px(TABLE))
+
+    def _row_chosen(self) -> None:
+        if (chosen := self._table.chosen_rows()) and chosen[0] is not self._unit(
+            self.page.chosen_token
+        ):
+            self.page.choose_token(chosen[0].first)
 
 
 def _units(result: TokenLabels) -> list[_Unit]:
@@ -216,6 +231,28 @@ def _about(unit: _Unit) -> str:
     )
     offsets = _("offsets {start}–{end}")
     return f"{pieces} · " + offsets.format(start=unit.row.start, end=unit.tokens[-1].end)
+
+
+def _word_columns(view: TokenLabelsView) -> list[Column]:
+    def best(unit: _Unit) -> str:
+        return unit.row.best[0][0] if unit.row.best else ""
+
+    return [
+        Column(_("Word"), lambda unit: unit.text, None),
+        Column(_("Label"), best, 130),
+        Column(
+            "%",
+            lambda unit: formats.points(unit.row.best[0][1]) if unit.row.best else "",
+            60,
+            right=True,
+        ),
+        Column(
+            _("Entropy"),
+            lambda unit: f"{unit.row.entropy:.2f}" if unit.row.entropy is not None else "",
+            80,
+            right=True,
+        ),
+    ]
 
 
 def _columns(view: TokenLabelsView) -> list[Column]:
