@@ -248,7 +248,7 @@ def _word_columns(view: TokenLabelsView) -> list[Column]:
         ),
         Column(
             _("Entropy"),
-            lambda unit: f"{unit.row.entropy:.2f}" if unit.row.entropy is not None else "",
+            lambda unit: "" if unit.row.entropy is None else formats.decimal(unit.row.entropy, 2),
             80,
             right=True,
         ),
