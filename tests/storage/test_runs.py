@@ -34,6 +34,28 @@ def test_a_run_keeps_what_it_is_given_and_updates_are_reported(project):
     assert project.history() == ()
 
 
+def test_group_tags_note_and_archive_are_kept_beside_the_settings(project):
+    listing = runs.Listing("paper", ("a", "b"), "better", True)
+    with project.write():
+        run = runs.add(project.db, "first", spec={"epochs": 3})
+        runs.organise(project.db, run.id, listing)
+    assert run.listing == runs.Listing()
+
+    found = runs.get(project.db, run.id)
+    assert found.listing == listing and found.spec == {"epochs": 3}
+
+    with project.write():
+        runs.organise(project.db, run.id, runs.Listing())
+    assert runs.get(project.db, run.id) == run
+
+
+def test_a_damaged_listing_is_read_as_far_as_possible():
+    found = runs.Listing.from_json({"group": 3, "tags": ["a", 4], "note": "n", "archived": "yes"})
+
+    assert found == runs.Listing("", ("a",), "n", False)
+    assert runs.Listing.from_json("x") == runs.Listing()
+
+
 def test_a_name_is_taken_once_and_a_free_one_is_found(project):
     with project.write():
         runs.add(project.db, "run")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # `fields` imports numpy, which would delay the first window
 
 UNFINISHED = ("waiting", "running")
 _JSON = ("spec", "scores", "result", "versions")
+_LISTING = "listing"  # key in the column `spec`
 _COLUMNS = (
     "id uid name kind parent_id layer_id spec status scores result versions "
     "base_fingerprint data_fingerprint test_fingerprint seen_test at"
@@ -32,6 +33,33 @@ class Failure:
     message: str = ""
     hint: str = ""
     details: str = ""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """How the user organises a run in the list of runs; "" is no group and no note.
+
+    Stored in the column `spec`: a column of its own would change the schema, and an upgrade of the
+    schema ends the undo history of a project.
+    """
+
+    group: str = ""
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    archived: bool = False
+
+    @classmethod
+    def from_json(cls, raw: object) -> Listing:
+        """Values of another type, as a damaged file may have, are left out."""
+        if not isinstance(raw, dict):
+            return cls()
+        group, note, tags = (raw.get(name) for name in ("group", "note", "tags"))
+        return cls(
+            group if isinstance(group, str) else "",
+            tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+            note if isinstance(note, str) else "",
+            raw.get("archived") is True,
+        )
 
 
 @dataclass(frozen=True)
@@ -59,6 +87,7 @@ class Run:
     test_fingerprint: str
     seen_test: int
     at: str
+    listing: Listing = Listing()
 
     @property
     def seconds(self) -> float | None:
@@ -98,6 +127,13 @@ def update(db: Database, id: int, **values: Any) -> Run:
     changes = ", ".join(f"{name} = ?" for name in row)
     db.writer.execute(f"update run set {changes} where id = ?", (*row.values(), id))
     return get(db, id)
+
+
+def organise(db: Database, id: int, listing: Listing) -> Run:
+    """Set group, tags, note and archive of a run. Raises KeyError if there is no such run."""
+    values = {name: value for name, value in asdict(listing).items() if value}
+    spec = {**get(db, id).spec, **({_LISTING: values} if values else {})}
+    return update(db, id, spec=spec)
 
 
 def _check_name(db: Database, name: str) -> None:
@@ -174,6 +210,7 @@ def _run(row: Row, interrupted: bool) -> Run:
     values = dict(zip((*_COLUMNS, "layer"), row, strict=True))
     for name in _JSON:
         values[name] = json_out(values[name])
+    values["listing"] = Listing.from_json(values["spec"].pop(_LISTING, None))
     if interrupted and values["status"] in UNFINISHED:
         values["status"] = "interrupted"
     return Run(**values)

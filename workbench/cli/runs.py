@@ -1,0 +1,167 @@
+"""`runs`: list, rename, group, tag, annotate and archive the runs of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
+from workbench.cli.output import as_json, emit, say, table
+from workbench.cli.session import project_argument, reading
+
+if TYPE_CHECKING:
+    from workbench.operations.run_list import Earlier
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+
+names_argument = click.argument("names", nargs=-1, required=True, metavar="RUN...")
+
+
+@click.group("runs")
+def runs() -> None:
+    """List, rename, group, tag, annotate and archive the runs of a project."""
+
+
+@runs.command("list")
+@project_argument
+@click.option("--group", default="", help=_("Only runs of this group."))
+@click.option("--tag", default="", help=_("Only runs with this tag."))
+@click.option("--archived", is_flag=True, help=_("List archived runs as well."))
+@as_json
+def listing(file: Path, group: str, tag: str, archived: bool, as_json: bool) -> None:
+    """List the runs of FILE, newest first; archived ones only with --archived."""
+    from workbench.operations import results
+    from workbench.operations.run_list import Shown
+
+    with reading(file) as opened:
+        found = Shown(group, tag, archived).of(results.all_runs(opened))
+    if as_json:
+        emit([_described(run) for run in found])
+        return
+    heads = (_("Run"), _("Kind"), _("Layer"), _("Status"), _("Group"), _("Tags"), _("Note"))
+    table(heads, [_row(run) for run in found])
+
+
+@runs.command("rename")
+@project_argument
+@click.argument("run", metavar="RUN")
+@click.argument("name", metavar="NAME")
+@as_json
+def rename(file: Path, run: str, name: str, as_json: bool) -> None:
+    """Rename RUN to NAME."""
+    from workbench.operations import run_list
+
+    _change(file, (run,), lambda db, ids: run_list.rename(db, ids[0], name), as_json)
+
+
+@runs.command("group")
+@project_argument
+@click.argument("group", metavar="GROUP")
+@names_argument
+@as_json
+def group(file: Path, group: str, names: tuple[str, ...], as_json: bool) -> None:
+    """Move each RUN to GROUP; "" removes it from its group."""
+    from workbench.operations import run_list
+
+    _change(file, names, lambda db, ids: run_list.set_group(db, ids, group), as_json)
+
+
+@runs.command("tag")
+@project_argument
+@names_argument
+@click.option("--add", multiple=True, help=_("A tag to add; can be given several times."))
+@click.option("--remove", multiple=True, help=_("A tag to remove; can be given several times."))
+@as_json
+def tag(
+    file: Path,
+    names: tuple[str, ...],
+    add: tuple[str, ...],
+    remove: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Add tags to each RUN, and remove others."""
+    from workbench.operations import run_list
+
+    if not add and not remove:
+        raise click.UsageError(_("--add or --remove is required."))
+    change = lambda db, ids: run_list.set_tags(db, ids, add=add, remove=remove)  # noqa: E731
+    _change(file, names, change, as_json)
+
+
+@runs.command("note")
+@project_argument
+@click.argument("run", metavar="RUN")
+@click.argument("text", metavar="TEXT")
+@as_json
+def note(file: Path, run: str, text: str, as_json: bool) -> None:
+    """Set the note of RUN; "" removes it."""
+    from workbench.operations import run_list
+
+    _change(file, (run,), lambda db, ids: run_list.set_note(db, ids, text), as_json)
+
+
+@runs.command("archive")
+@project_argument
+@names_argument
+@click.option("--restore", is_flag=True, help=_("Take the runs out of the archive."))
+@as_json
+def archive(file: Path, names: tuple[str, ...], restore: bool, as_json: bool) -> None:
+    """Hide each RUN from the lists of the window; nothing is deleted."""
+    from workbench.operations import run_list
+
+    _change(file, names, lambda db, ids: run_list.archive(db, ids, not restore), as_json)
+
+
+def _change(
+    file: Path,
+    names: tuple[str, ...],
+    change: Callable[[Project, list[int]], Earlier],
+    as_json: bool,
+) -> None:
+    from workbench.operations import results
+    from workbench.project.project import Project
+
+    project = Project.open(file)
+    try:
+        if project.read_only:
+            raise WorkbenchError(
+                _("The project is open read-only."), hint=project.read_only_reason or ""
+            )
+        ids = [results.run_named(project, name).id for name in names]
+        change(project, ids)
+        changed = [_described(results.run(project, id)) for id in ids]
+    finally:
+        project.close()
+    if as_json:
+        emit(changed)
+    else:
+        n = len(changed)
+        say(ngettext("{n} run changed.", "{n} runs changed.", n).format(n=n))
+
+
+def _described(run: Run) -> dict[str, Any]:
+    return {
+        "run": run.name,
+        "kind": run.kind,
+        "task": run.spec.get("task"),
+        "layer": run.layer,
+        "status": run.status,
+        "at": run.at,
+        "scores": run.scores,
+        "group": run.listing.group,
+        "tags": list(run.listing.tags),
+        "note": run.listing.note,
+        "archived": run.listing.archived,
+    }
+
+
+def _row(run: Run) -> tuple[str, ...]:
+    about = run.listing
+    status = _("archived") if about.archived else term(run.status)
+    tags, kind = ", ".join(about.tags), term(run.kind)
+    return run.name, kind, run.layer, status, about.group, tags, about.note
