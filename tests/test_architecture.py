@@ -639,7 +639,6 @@ TABLES_TO_COME = {
     "relation": "relations between spans are planned for the annotator",
     "answer": "answers to questions about a text are planned for the annotator",
     "note": "notes on documents are planned for the annotator",
-    "flag": "flags on documents are planned for the annotator",
     "saved_filter": "filters that are kept are planned for the Data page",
 }
 

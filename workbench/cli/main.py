@@ -34,6 +34,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "pretrain": ("pretrain", "pretrain", _("Train a language model on plain text.")),
     "evaluate": ("use", "evaluate", _("Evaluate a run on the current gold labels.")),
     "runs": ("runs", "runs", _("List, rename, group, tag, annotate and archive runs.")),
+    "errors": ("errors", "errors", _("List the errors of a run one by one.")),
     "ensemble": ("ensemble", "ensemble", _("Average the class probabilities of runs.")),
     "predict": ("use", "predict", _("Predict labels with a run or a model folder.")),
     "inspect": ("inspect", "inspect", _("Inspect a model on texts.")),

@@ -17,6 +17,7 @@ from workbench.base.options import Option
 from workbench.base.registry import registry
 from workbench.text.dataset import Record, gold_fingerprint
 from workbench.text.labels import Layer
+from workbench.text.mistakes import LABEL, Mistake, loss_of
 
 if TYPE_CHECKING:  # these import numpy, which the start of the window must not
     import numpy as np
@@ -289,6 +290,17 @@ class TaskInfo(ABC):
     @abstractmethod
     def error(self, document: Document, gold: Any, prediction: Prediction) -> ErrorText:
         """A wrong prediction compared with gold."""
+
+    def mistakes(self, document: Document, gold: Any, prediction: Prediction) -> list[Mistake]:
+        """Every wrong decision on its own; [] if they agree.
+
+        By default one for the document, as `error` states it.
+        """
+        if self.agrees(gold, prediction):
+            return []
+        found = self.error(document, gold, prediction)
+        sure = found.confidence
+        return [Mistake(LABEL, found.gold, found.predicted, sure, loss_of(1 - sure))]
 
     def confusion(
         self, golds: Sequence[Any], predictions: Sequence[Prediction], labels: Sequence[str]

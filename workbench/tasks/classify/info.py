@@ -11,6 +11,7 @@ from workbench.base.options import Option
 from workbench.tasks.heads.info import INPUT_FORM, LAYER_OPTIONS, LM_WEIGHT
 from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
+from workbench.text.mistakes import LABEL, Mistake, loss_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -228,6 +229,16 @@ class ClassifyInfo(TaskInfo):
     def error(self, document: Document, gold: ClassGold, prediction: Prediction) -> ErrorText:
         confidence = max(prediction.classes.scores) if prediction.classes else 0.0
         return ErrorText(gold.label, prediction.label or NONE, confidence)
+
+    def mistakes(
+        self, document: Document, gold: ClassGold, prediction: Prediction
+    ) -> list[Mistake]:
+        if self.agrees(gold, prediction):
+            return []
+        scores = prediction.classes.as_dict() if prediction.classes else {}
+        sure = max(scores.values(), default=0.0)
+        loss = loss_of(scores.get(gold.label, 0.0))
+        return [Mistake(LABEL, gold.label, prediction.label or "", sure, loss)]
 
     def confusion(
         self,

@@ -12,6 +12,7 @@ from workbench.tasks.classify.info import POOLING
 from workbench.tasks.heads.info import INPUT_FORM, LAYER_OPTIONS, LM_WEIGHT
 from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
+from workbench.text.mistakes import MISSED, SPURIOUS, Mistake, loss_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -243,6 +244,23 @@ class MultilabelInfo(TaskInfo):
         return ErrorText(
             ", ".join(gold.chosen) or NONE, ", ".join(found.chosen) or NONE, max(sure, default=0.0)
         )
+
+    def mistakes(
+        self, document: Document, gold: LabelsGold, prediction: Prediction
+    ) -> list[Mistake]:
+        """One for every label that is decided wrongly; confidence is that of yes, or of no."""
+        found = label_scores(prediction)
+        scores, chosen = found.as_dict(), set(found.chosen)
+        missed = [
+            Mistake(MISSED, label, "", 1 - scores.get(label, 0.0), loss_of(scores.get(label, 0.0)))
+            for label in gold.chosen
+            if label not in chosen
+        ]
+        return missed + [
+            Mistake(SPURIOUS, "", label, scores[label], loss_of(1 - scores[label]))
+            for label in found.chosen
+            if label not in gold.chosen
+        ]
 
 
 def label_scores(prediction: Prediction) -> LabelScores:

@@ -12,6 +12,7 @@ from workbench.tasks.heads.info import LAYER_OPTIONS, SpanGold, WordTask
 from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
+from workbench.text.mistakes import Mistake
 from workbench.text.spans import Span, flatten
 
 if TYPE_CHECKING:
@@ -226,6 +227,11 @@ class TagInfo(WordTask):
         return ErrorText(
             _listed(text, missed), _listed(text, wrong), _confidence(wrong, missed, prediction)
         )
+
+    def mistakes(self, document: Document, gold: SpanGold, prediction: Prediction) -> list[Mistake]:
+        from workbench.metrics.mistakes import span_mistakes
+
+        return span_mistakes(gold.spans, prediction.spans, prediction.words)
 
     def confusion(
         self,

@@ -10,6 +10,7 @@ from workbench.tasks.heads.info import LAYER_OPTIONS, SpanGold, WordTask
 from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
+from workbench.text.mistakes import LABEL, MISSED, Mistake, loss_of
 from workbench.text.segment import tokens_of
 from workbench.text.spans import Span
 
@@ -170,6 +171,18 @@ class TokenInfo(WordTask):
             _listed([(text[tag.start : tag.end], answer) for tag, answer in wrong]),
             max((scores.get((tag.start, tag.end), 0.0) for tag, _answer in wrong), default=0.0),
         )
+
+    def mistakes(self, document: Document, gold: SpanGold, prediction: Prediction) -> list[Mistake]:
+        scores = {(word.start, word.end): word.score for word in prediction.words}
+        found = []
+        for tag, answer in _pairs(gold, prediction):
+            at = tag.start, tag.end
+            sure = scores.get(at, 0.0)
+            if answer == NONE:
+                found.append(Mistake(MISSED, tag.label, "", sure, loss_of(1 - sure), at))
+            elif answer != tag.label:
+                found.append(Mistake(LABEL, tag.label, answer, sure, loss_of(1 - sure), at, at))
+        return found
 
     def confusion(
         self,

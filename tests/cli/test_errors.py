@@ -1,0 +1,26 @@
+"""`errors`: every wrong decision of a run as JSON and as a table."""
+
+import pytest
+
+from tests.ui.conftest import scored_project
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    return scored_project(tmp_path_factory.mktemp("scored"))
+
+
+def test_errors_of_a_run_are_listed_and_filtered(ask, call, scored):
+    found = ask("errors", "errors", scored, "second")
+    bad = ask("errors", "errors", scored, "second", "--gold", "bad", "--sort", "loss")
+
+    assert found["total"] == 3 and found["kinds"] == {"label": 3}
+    assert [(one["key"], one["gold"]) for one in bad["errors"]] == [("k5", "bad")]
+    code, out, _err = call("errors", scored, "second", "--limit", "1")
+    assert code == 0 and "3 of 3 errors on dev" in out
+
+
+def test_a_wrong_run_names_those_that_exist(call, scored):
+    code, _out, err = call("errors", scored, "third")
+
+    assert code == 1 and "second" in err

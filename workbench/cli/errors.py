@@ -1,0 +1,92 @@
+"""`errors`: the errors of a run, one by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from workbench.base.i18n import _
+from workbench.cli.output import as_json, emit, plain, say, table
+from workbench.cli.session import project_argument, reading
+from workbench.text.mistakes import KINDS, TITLES
+
+SORTS = ("confidence", "loss", "kind", "document")
+
+
+@click.command()
+@project_argument
+@click.argument("run", metavar="RUN")
+@click.option("--split", type=click.Choice(("dev", "test")), default="dev", show_default=True)
+@click.option(
+    "--sort",
+    type=click.Choice(SORTS),
+    default="confidence",
+    show_default=True,
+    help=_(
+        "confidence: of the model in the wrong prediction; loss: −ln of the probability of gold, "
+        "summed over the wrong words."
+    ),
+)
+@click.option("--kind", type=click.Choice(KINDS), help=_("Only errors of one kind."))
+@click.option("--gold", default="", metavar="LABEL", help=_("Only errors with this gold label."))
+@click.option("--predicted", default="", metavar="LABEL", help=_("Only with this prediction."))
+@click.option("--match", default="", metavar="TEXT", help=_("Only documents with this text."))
+@click.option("--limit", type=click.IntRange(min=1), help=_("Number of errors. [default: all]"))
+@as_json
+def errors(
+    file: Path,
+    run: str,
+    split: str,
+    sort: str,
+    kind: str | None,
+    gold: str,
+    predicted: str,
+    match: str,
+    limit: int | None,
+    as_json: bool,
+) -> None:
+    """List the wrong decisions of a RUN against the current gold labels, from stored predictions.
+
+    Errors on test are listed once its score was viewed. --gold and --predicted take "–" for no
+    label.
+    """
+    from workbench.operations import errors as operations
+    from workbench.operations import results
+
+    with reading(file) as project:
+        chosen = results.run_named(project, run)
+        operations.check_split(chosen, split)
+        every = operations.items(project, chosen, split)
+    wanted = operations.Wanted(sort, kind or "", gold, predicted, match)
+    found = operations.arranged(every, wanted)
+    counts = operations.counts(every)
+    if as_json:
+        emit(
+            {
+                "run": chosen.name,
+                "split": split,
+                "total": len(every),
+                "kinds": {name: counts[name] for name in KINDS if counts[name]},
+                "errors": [item.to_json() for item in found[:limit]],
+            }
+        )
+        return
+    say(_("{run}: {n} of {total} errors on {split}").format(
+        run=chosen.name, n=len(found), total=len(every), split=split
+    ))  # fmt: skip
+    head = (_("Kind"), _("Key"), _("Text"), _("Gold"), _("Predicted"), _("Confidence"), _("Loss"))
+    rows = [
+        (
+            _(TITLES[item.mistake.kind]),
+            item.key,
+            plain(item.quote[:50]),
+            item.mistake.gold or "–",
+            item.mistake.predicted or "–",
+            item.mistake.confidence,
+            item.mistake.loss,
+        )
+        for item in found[:limit]
+    ]
+    if rows:
+        table(head, rows)

@@ -1,0 +1,96 @@
+"""Pair predicted spans with gold spans where they differ: label, boundary, missed, spurious."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from workbench.text.fields import WordTag
+from workbench.text.mistakes import BOUNDARY, LABEL, MISSED, SPURIOUS, Mistake, loss_of
+from workbench.text.spans import Span
+
+
+def span_mistakes(
+    gold: Sequence[Span], predicted: Sequence[Span], words: Sequence[WordTag]
+) -> list[Mistake]:
+    """The mistakes of one text, in text order. Both sides are flat.
+
+    Each span has at most one partner among those that overlap it: first of equal offsets, then of
+    equal label, then of any; the longer overlap first. `words` are those that were tagged.
+    """
+    right = {_key(span) for span in gold} & {_key(span) for span in predicted}
+    ours = sorted(span for span in gold if _key(span) not in right)
+    theirs = sorted(span for span in predicted if _key(span) not in right)
+    tagged = _Tagged(gold, words)
+    left, found = set(range(len(theirs))), []
+    for one, other in _partners(ours, theirs):
+        mine = ours[one]
+        if other is None:
+            found.append(tagged.mistake(MISSED, mine, None))
+            continue
+        left.discard(other)
+        kind = BOUNDARY if mine.label == theirs[other].label else LABEL
+        found.append(tagged.mistake(kind, mine, theirs[other]))
+    found += [tagged.mistake(SPURIOUS, None, theirs[at]) for at in left]
+    return sorted(found, key=lambda one: (one.place or (0, 0), one.kind))
+
+
+def _key(span: Span) -> tuple[int, int, str]:
+    return span.start, span.end, span.label
+
+
+def _partners(ours: Sequence[Span], theirs: Sequence[Span]) -> list[tuple[int, int | None]]:
+    """Every gold position with the position of its predicted partner."""
+    ends, starts = [span.end for span in theirs], [span.start for span in theirs]
+    pairs = []
+    for one, mine in enumerate(ours):
+        for other in range(bisect_right(ends, mine.start), bisect_left(starts, mine.end)):
+            span = theirs[other]
+            shared = min(mine.end, span.end) - max(mine.start, span.start)
+            same = (mine.start, mine.end) == (span.start, span.end)
+            rank = 0 if same else 1 if mine.label == span.label else 2
+            pairs.append((rank, -shared, one, other))
+    partner: dict[int, int] = {}
+    taken: set[int] = set()
+    for _rank, _shared, one, other in sorted(pairs):
+        if one not in partner and other not in taken:
+            partner[one] = other
+            taken.add(other)
+    return [(one, partner.get(one)) for one in range(len(ours))]
+
+
+class _Tagged:
+    """The tagged words of a text with their gold labels."""
+
+    def __init__(self, gold: Sequence[Span], words: Sequence[WordTag]):
+        self._gold = sorted(gold)
+        self._ends = [span.end for span in self._gold]
+        self._words = sorted(words, key=lambda word: word.start)
+        self._starts = [word.start for word in self._words]
+
+    def mistake(self, kind: str, mine: Span | None, span: Span | None) -> Mistake:
+        at = (mine.start, mine.end) if mine is not None else None
+        predicted_at = (span.start, span.end) if span is not None else None
+        start = min(one[0] for one in (at, predicted_at) if one)
+        end = max(one[1] for one in (at, predicted_at) if one)
+        wrong = [word for word in self._in(start, end) if word.label != self._gold_at(word)]
+        if span is not None and span.score is not None:
+            confidence = span.score
+        else:
+            confidence = sum(word.score for word in wrong) / len(wrong) if wrong else 0.0
+        loss = sum(loss_of(1 - word.score) for word in wrong) or loss_of(1 - confidence)
+        labels = mine.label if mine else "", span.label if span else ""
+        return Mistake(kind, *labels, confidence, loss, at, predicted_at)
+
+    def _in(self, start: int, end: int) -> list[WordTag]:
+        last = bisect_left(self._starts, end)
+        first = bisect_left(self._starts, start)
+        while first and self._words[first - 1].end > start:
+            first -= 1
+        return self._words[first:last]
+
+    def _gold_at(self, word: WordTag) -> str | None:
+        at = bisect_right(self._ends, word.start)
+        if at < len(self._gold) and self._gold[at].start < word.end:
+            return self._gold[at].label
+        return None

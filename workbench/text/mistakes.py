@@ -1,0 +1,92 @@
+"""Wrong decisions of a prediction, one by one: what gold says, what was predicted, and where."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.base.i18n import N_
+from workbench.text.document import TEXT
+
+KINDS = LABEL, MISSED, SPURIOUS, BOUNDARY = ("label", "missed", "spurious", "boundary")
+TITLES = {
+    LABEL: N_("Label"),
+    MISSED: N_("Missed"),
+    SPURIOUS: N_("Spurious"),
+    BOUNDARY: N_("Boundary"),
+}
+LEAST = 1e-7  # probability of gold below which a loss no longer grows: at most 16.1
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One wrong decision.
+
+    kind: LABEL (another label at the place), BOUNDARY (the label at another range that overlaps),
+    MISSED (gold alone) or SPURIOUS (predicted alone).
+    gold, predicted: labels, "" for none.
+    confidence: of the model in the wrong decision, 0 to 1.
+    loss: −ln of the probability of gold, summed over the words with a wrong label; where only the
+    probability of the wrong label is known, that of gold is at most the rest, and this is the
+    lower bound.
+    at, predicted_at: code points [start, end) of the text `field`; None for a whole document, and
+    on the side that does not exist.
+    """
+
+    kind: str
+    gold: str
+    predicted: str
+    confidence: float
+    loss: float
+    at: Range | None = None
+    predicted_at: Range | None = None
+    field: str = TEXT
+
+    @property
+    def place(self) -> Range | None:
+        """The range that both sides cover together; None for a whole document."""
+        ranges = [one for one in (self.at, self.predicted_at) if one is not None]
+        if not ranges:
+            return None
+        return min(start for start, _end in ranges), max(end for _start, end in ranges)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What stays the same if another model makes the same mistake."""
+        return self.field, self.at, self.gold, self.predicted_at, self.predicted
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "gold": self.gold or None,
+            "predicted": self.predicted or None,
+            "confidence": self.confidence,
+            "loss": self.loss,
+            "at": list(self.at) if self.at else None,
+            "predicted_at": list(self.predicted_at) if self.predicted_at else None,
+            "field": self.field,
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Mistake:
+        """Raises KeyError, TypeError or ValueError for anything else than `to_json` wrote."""
+        at, predicted_at = (_range(raw[name]) for name in ("at", "predicted_at"))
+        gold, predicted = raw["gold"] or "", raw["predicted"] or ""
+        numbers = float(raw["confidence"]), float(raw["loss"])
+        return cls(raw["kind"], gold, predicted, *numbers, at, predicted_at, raw["field"])
+
+
+def loss_of(probability: float) -> float:
+    """−ln of the probability of gold."""
+    return -math.log(min(max(probability, LEAST), 1.0))
+
+
+def _range(raw: Any) -> Range | None:
+    if raw is None:
+        return None
+    start, end = raw
+    return int(start), int(end)
