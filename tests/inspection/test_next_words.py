@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from tests import tiny_models  # noqa: E402
+from tests import flair_models, tiny_models  # noqa: E402
 from workbench.base.errors import SpecError, WorkbenchError  # noqa: E402
 from workbench.base.paths import resource  # noqa: E402
 from workbench.inspection import spec  # noqa: E402
@@ -17,6 +17,8 @@ from workbench.inspection.next_words.inspector import NextWordsInspector  # noqa
 from workbench.inspection.samples.inspector import SamplesInspector  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.inspection.surprisal.inspector import SurprisalInspector  # noqa: E402
+from workbench.models import pickled  # noqa: E402
+from workbench.models.families.char_lm.weights import CLASSES  # noqa: E402
 from workbench.text.document import Document  # noqa: E402
 
 TEXT = "the tram was late"
@@ -32,7 +34,11 @@ def subject(gpt):
     return Subject(gpt, device="cpu")
 
 
-@pytest.fixture(scope="module", params=["starter-ulmfit-forward", "starter-ulmfit-backward"])
+WORDS = ("starter-ulmfit-forward", "starter-ulmfit-backward")
+CHARACTERS = ("starter-flair-forward", "starter-flair-backward")
+
+
+@pytest.fixture(scope="module", params=[*WORDS, *CHARACTERS])
 def starter(request):
     return Subject(resource("models") / request.param, device="cpu")
 
@@ -114,7 +120,43 @@ def test_words_and_characters_are_continued_too(starter):
 
     assert len(second.tokens) == 1 and len(second.entropies) == 2
     assert second.shares[0] == pytest.approx(first.rows[0].model, abs=1e-4)
-    assert first.backward == ("previous_lm" in starter.info.gives)
+    assert first.backward == bool({"previous_lm", "previous_character"} & {*starter.info.gives})
+
+
+@pytest.mark.parametrize("name", ["forward", "backward"])
+def test_the_next_character_is_that_of_flair_s_own_generation(name):
+    """Its generate_text feeds one character after the other, from the document delimiter on."""
+    content = pickled.load(flair_models.DATA / f"{name}.pt", CLASSES)
+    weights, table = content["state_dict"], vars(content["dictionary"])["item2idx"]
+    lstm = torch.nn.LSTM(weights["encoder.weight"].shape[1], content["hidden_size"])
+    own = {key[4:]: value for key, value in weights.items() if key.startswith("rnn.")}
+    lstm.load_state_dict(own)
+    read = "\n" + (TEXT if name == "forward" else TEXT[::-1])
+    ids = torch.tensor([table.get(character.encode(), 0) for character in read])
+    states, _memory = lstm(weights["encoder.weight"][ids])
+    logits = states[-1] @ weights["decoder.weight"].T + weights["decoder.bias"]
+    values, best = logits.softmax(-1).topk(5)
+
+    subject = Subject(flair_models.DATA / f"{name}.pt", device="cpu", allow_pickle=True)
+    result = run(NextWordsInspector, subject, top=5)
+
+    assert [row.id for row in result.rows] == best.tolist()
+    assert [row.model for row in result.rows] == pytest.approx(values.tolist(), abs=1e-6)
+
+
+def test_characters_are_sampled_typed_and_an_empty_text_is_continued():
+    subject = Subject(flair_models.DATA / "forward.pt", device="cpu", allow_pickle=True)
+
+    samples = run(SamplesInspector, subject, count=2, length=9, top_k=1).samples
+    steps = run(NextWordsInspector, subject, typed=samples[0].text[:4], top=1)
+    empty = run(NextWordsInspector, subject, "", top=1)
+
+    assert samples[0].text == samples[1].text and len(samples[0].text) == 9
+    assert steps.text == samples[0].text[:4]
+    assert "".join(row.token for row in steps.rows).replace("␣", " ") == samples[0].text[4]
+    assert empty.rows and math.exp(samples[0].logprob) > 1 / subject.info.vocabulary
+    with pytest.raises(WorkbenchError, match="'漢' is not in the vocabulary"):
+        run(NextWordsInspector, subject, typed="漢")
 
 
 def test_surprisal_is_the_bits_of_each_word_given_those_before(gpt, subject):

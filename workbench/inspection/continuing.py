@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import torch
@@ -19,6 +19,8 @@ from workbench.inspection.subject import Subject
 from workbench.models.generate import CAUSAL
 from workbench.runtime.inputs import EncodedInput, Prepared, stack
 from workbench.text.document import Document
+
+MOST_CHARACTERS = 1000  # that can be added to a text
 
 
 class Continuation(Protocol):
@@ -54,6 +56,8 @@ def continuation(subject: Subject, document: Document, direction: str) -> Contin
     """Raises WorkbenchError for a text without units, which some models need to begin."""
     if subject.scores_subwords and subject.language_model.kind == CAUSAL:
         return _Subwords(subject, document)
+    if any(f"{way}_character" in subject.info.gives for way in (NEXT, PREVIOUS)):
+        return _Characters(subject, document, direction)
     return _Units(subject, document, direction)
 
 
@@ -87,6 +91,69 @@ class _Subwords:
     def ids(self, text: str) -> tuple[int, ...]:
         encoding = self._model.tokenizer.backend.encode(text, add_special_tokens=False)
         return tuple(encoding.ids)
+
+
+class ReadsCharacters(Protocol):
+    """An encoder that reads characters one by one and predicts the next one in reading order.
+
+    character_ids: of a text, in reading order; None at characters outside of the vocabulary, which
+    it reads as 0. beginning: the ids that it reads before each text. read: (B, T) ids to states
+    (B, T, width), and the memory with which the next ones are read. scores: logits (…, V) of the
+    next character.
+    """
+
+    def character_ids(self, text: str, direction: str) -> list[int | None]: ...
+
+    def beginning(self, direction: str) -> list[int]: ...
+
+    def read(
+        self, inputs: Mapping[str, Tensor], direction: str, memory: Any = None
+    ) -> tuple[Tensor, Any]: ...
+
+    def scores(self, states: Tensor, direction: str) -> Tensor: ...
+
+
+class _Characters:
+    """Of a model that reads characters: it keeps what it has read, and reads on from there."""
+
+    def __init__(self, subject: Subject, document: Document, direction: str):
+        given = [way for way in (NEXT, PREVIOUS) if f"{way}_character" in subject.info.gives]
+        self._direction = direction if direction in given else given[0]
+        self.backward = self._direction == PREVIOUS
+        self.limit = MOST_CHARACTERS
+        self._encoder, self._device = subject.encoder, subject.encoder.device
+        self._reader = cast(ReadsCharacters, subject.encoder)
+        known = self._reader.character_ids(document.texts[0][1], self._direction)
+        self._ids = [*self._reader.beginning(self._direction), *(one or 0 for one in known)]
+        self._last: tuple[list[list[int]], Any] | None = None  # rows that were read, its memory
+
+    def logits(self, added: Sequence[Sequence[int]], *, last: int = 1) -> Tensor:
+        rows = [list(row) for row in added]
+        memory = None
+        if last == 1 and self._last is not None and self._last[0] == [row[:-1] for row in rows]:
+            ids, memory = [row[-1:] for row in rows], self._last[1]
+        else:
+            ids = [[*self._ids, *row] for row in rows]
+        table = torch.tensor(ids, dtype=torch.int64, device=self._device)
+        with torch.inference_mode():
+            states, memory = self._reader.read({"input_ids": table}, self._direction, memory)
+            self._last = rows, memory
+            return self._reader.scores(states[:, -last:], self._direction).float().cpu()
+
+    def name(self, number: int) -> str:
+        return _visible(self._encoder.vocable(number))
+
+    def text(self, added: Sequence[int]) -> str:
+        named = [self._encoder.vocable(number) for number in added]
+        return "".join(reversed(named) if self.backward else named)
+
+    def ids(self, text: str) -> tuple[int, ...]:
+        numbers = self._reader.character_ids(text, self._direction)
+        read = text[::-1] if self.backward else text
+        for character, number in zip(read, numbers, strict=True):
+            if number is None:
+                raise _not_in_vocabulary(character)
+        return tuple(number for number in numbers if number is not None)
 
 
 class _Units:
@@ -137,7 +204,7 @@ class _Units:
         return int(places[0] if self.backward else places[-1])
 
     def name(self, number: int) -> str:
-        return self._encoder.vocable(number).replace(" ", "␣").replace("\n", "⏎")
+        return _visible(self._encoder.vocable(number))
 
     def text(self, added: Sequence[int]) -> str:
         named = [self._encoder.vocable(number) for number in added]
@@ -149,11 +216,17 @@ class _Units:
         (piece,) = typed.inputs
         found = self._encoder.vocable_ids(piece)[piece.text >= 0]
         if len(found) and int(found.min()) < 0:
-            raise WorkbenchError(
-                _("{text!r} is not in the vocabulary of this model.").format(text=text)
-            )
+            raise _not_in_vocabulary(text)
         numbers = found.tolist()
         return tuple(reversed(numbers) if self.backward else numbers)
+
+
+def _visible(text: str) -> str:
+    return text.replace(" ", "␣").replace("\n", "⏎")
+
+
+def _not_in_vocabulary(text: str) -> WorkbenchError:
+    return WorkbenchError(_("{text!r} is not in the vocabulary of this model.").format(text=text))
 
 
 def filtered(logits: Tensor, *, temperature: float, top_k: int, top_p: float) -> Tensor:

@@ -32,6 +32,7 @@ QUESTIONS = {
 }
 _SCORED = frozenset(("ClassScores", "LabelScores", "TokenScores"))
 _LANGUAGE_MODEL = frozenset(("masked_lm", "next_lm", "previous_lm"))
+_CONTINUING = frozenset(("next_lm", "previous_lm", "next_character", "previous_character"))
 EXPECTED_WORDS = "VocabularyScores"  # the prediction of a language model
 CONTINUES = "continuation"  # of a language model that predicts the next or the previous unit
 NEW_HEAD = "head.safetensors"  # of a run: `tasks.model.HEAD`, whose module imports torch
@@ -80,7 +81,7 @@ def given(encoder: Iterable[str], outputs: Iterable[str] | None) -> frozenset[st
     if outputs is not None:
         found |= frozenset(outputs)
         return found | {SCORES} if found & _SCORED else found
-    if found & {"next_lm", "previous_lm"}:
+    if found & _CONTINUING:
         found |= {CONTINUES}
     return found | {EXPECTED_WORDS} if found & _LANGUAGE_MODEL else found
 

@@ -79,6 +79,8 @@ def _trained(project: Project) -> list[Choice]:
 _TITLES = {
     "masked_lm": N_("{name} · masked words"),
     "next_lm": N_("{name} · next words"),
+    "next_character": N_("{name} · next characters"),
+    "previous_character": N_("{name} · previous characters"),
 }
 
 

@@ -95,6 +95,16 @@ class CharacterEncoder(Encoder):
         ids = np.array(self.preparer.tables[direction].encode(read), np.int64)
         return StreamUnits({"input_ids": ids}, ids, sum(len(words_of(one)) for one in paragraphs))
 
+    def character_ids(self, text: str, direction: str) -> list[int | None]:
+        """The id of each character in reading order, None for one outside of the vocabulary."""
+        known = self.preparer.tables[direction].ids
+        return [known.get(character) for character in (text if direction == NEXT else text[::-1])]
+
+    def beginning(self, direction: str) -> list[int]:
+        """The ids that are read before each text."""
+        table = self.preparer.tables[direction]
+        return table.encode(table.delimiter)
+
     def dropped(self, states: Tensor) -> Tensor:
         return states
 
