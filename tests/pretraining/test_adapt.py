@@ -5,11 +5,14 @@ from pathlib import Path
 import pytest
 
 from workbench.models import folder as folders
+from workbench.models.base import LoadOptions
+from workbench.models.loading import load
 from workbench.models.spec import card
 from workbench.pretraining.adapt import adapt_and_train, pretrain_spec
 from workbench.text.dataset import Dataset, Record
 from workbench.text.document import Document
 from workbench.text.labels import Label, Layer
+from workbench.training import optim
 from workbench.training.events import Adapted, Adapting, Saved, Step
 from workbench.training.results import TrainResult
 from workbench.training.spec import TrainSpec
@@ -92,6 +95,29 @@ def test_a_recurrent_model_is_adapted_at_the_rate_of_its_paper(tiny, texts):
     rates = [pretrain_spec(one, texts).options["learning_rate"] for one in (recurrent, transformer)]
 
     assert rates == [0.004, None]  # Howard and Ruder 2018, section 4.1; that of the objective
+
+
+def test_lower_layers_are_adapted_at_lower_rates_where_asked_for(tiny, texts):
+    """Groups as in fastai's awd_lstm_lm_split: each LSTM, then the embeddings with the decoder."""
+    asked = TrainSpec(
+        "classify",
+        "c",
+        str(AWD_LSTM),
+        options={"adapt_epochs": 1, "adapt_layer_decay": 2.6},
+        allow_pickle=True,
+    )
+    encoder = load(AWD_LSTM, LoadOptions(head="next", allow_pickle=True))
+    decay = pretrain_spec(asked, texts).settings()["layer_decay"]
+
+    groups = optim.groups(
+        optim.Levels.of_language_model(encoder, None), rate=0.004, decay=decay, weight_decay=0.0
+    )
+
+    rates = {id(p): group["peak"] for group in groups for p in group["params"]}
+    assert rates.keys() == {id(p) for p in encoder.parameters()}
+    lstm = [rates[id(layer.weights[0])] for layer in encoder.layers]
+    assert lstm == pytest.approx([0.004 / 2.6**n for n in range(len(lstm), 0, -1)])
+    assert rates[id(encoder.embeddings.weight)] == rates[id(encoder.decoder_bias)] == 0.004
 
 
 def test_stop_ends_the_adaptation_and_the_model_as_it_is_is_trained(tiny, texts, classes, tmp_path):

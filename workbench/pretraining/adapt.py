@@ -36,7 +36,7 @@ from workbench.training.spec import TrainSpec
 
 FOLDER = "adapted"  # in the folder of the run
 RISING = 0.1  # fraction of the steps during which the learning rate rises
-SETTINGS = ("adapt_epochs", "adapt_objective", "adapt_learning_rate")
+SETTINGS = ("adapt_epochs", "adapt_objective", "adapt_learning_rate", "adapt_layer_decay")
 
 
 def run(
@@ -116,6 +116,7 @@ def pretrain_spec(spec: TrainSpec, texts: Mapping[str, Any]) -> PretrainSpec:
         {
             "epochs": spec.option("adapt_epochs"),
             "learning_rate": spec.option("adapt_learning_rate") or family.adapt_rate or None,
+            "layer_decay": spec.option("adapt_layer_decay"),
             "device": spec.option("device"),
             "precision": spec.option("precision"),
             "schedule": spec.option("schedule"),

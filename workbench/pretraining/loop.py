@@ -285,19 +285,12 @@ class _Pretraining:
         return float(min(1.0, max(done)))
 
     def parameters(self) -> list[dict[str, Any]]:
-        """Weight decay for matrices only."""
-        peak = self.peak()
-        modules = [self.encoder, *([] if self.module is None else [self.module])]
-        found = [p for module in modules for p in module.parameters() if p.requires_grad]
-        kinds = (
-            ([p for p in found if p.ndim > 1], self.options["weight_decay"]),
-            ([p for p in found if p.ndim <= 1], 0.0),
+        return optim.groups(
+            optim.Levels.of_language_model(self.encoder, self.module),
+            rate=self.peak(),
+            decay=self.options["layer_decay"],
+            weight_decay=self.options["weight_decay"],
         )
-        return [
-            {"params": members, "lr": peak, "peak": peak, "weight_decay": decay}
-            for members, decay in kinds
-            if members
-        ]
 
     def peak(self) -> float:
         pretrained, random = self.spec.info.learning_rate

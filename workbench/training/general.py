@@ -255,4 +255,16 @@ GENERAL: tuple[Option, ...] = (
         title=N_("Learning rate of adaptation"),
         automatic=N_("from the objective; 0.004 for AWD-LSTM (Howard and Ruder 2018)"),
     ),
+    Option(
+        "adapt_layer_decay",
+        "float",
+        1.0,
+        N_(
+            "The learning rate of each lower layer is divided by this factor during the "
+            "adaptation. 2.6 as in Howard and Ruder 2018; 1 for equal rates."
+        ),
+        low=1.0,
+        high=100.0,
+        title=N_("Layer-wise learning-rate decay of adaptation"),
+    ),
 )

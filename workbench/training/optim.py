@@ -12,6 +12,7 @@ from torch import nn
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.models.base import Encoder
 from workbench.tasks.base import Model
 from workbench.training.methods.full.info import (
     ENCODER,
@@ -49,6 +50,24 @@ class Levels:
             parts.modules,
             model.rate_factors(),
         )
+
+    @classmethod
+    def of_language_model(cls, encoder: Encoder, module: nn.Module | None) -> Levels:
+        """With everything that predicts at the top, an embedding matrix included that also scores
+        the units of the vocabulary. module: further parameters of an objective.
+
+        Source: fastai 2.8, `awd_lstm_lm_split`.
+        """
+        parts, size = encoder.parts(), encoder.info.vocabulary
+        placed = {id(p) for level in (parts.embeddings, *parts.layers) for p in level}
+        modules = [encoder, *([] if module is None else [module])]
+        top = [p for one in modules for p in one.parameters() if id(p) not in placed]
+        tables = [p for p in parts.embeddings if p.ndim > 1 and len(p) == size]
+        if any(p.ndim > 1 and len(p) == size for p in top):
+            tables = []  # the units are scored by a matrix of their own
+        moved = {id(p) for p in tables}
+        low = [p for p in parts.embeddings if id(p) not in moved]
+        return cls(low, parts.layers, tables, top, parts.modules)
 
     def parameters(self) -> list[list[nn.Parameter]]:
         return [
