@@ -54,6 +54,26 @@ def test_a_folder_with_both_directions_is_one_model(tmp_path):
     )
 
 
+@pytest.mark.parametrize("name", ["forward.pt", "tagger.pt"])
+def test_a_folder_of_the_hub_is_recognized_by_its_content(name, tmp_path):
+    shutil.copyfile(DATA / name, tmp_path / "pytorch_model.bin")
+    (tmp_path / "README.md").write_text("a model of flair")
+
+    asked, card = spec.card(tmp_path), spec.card(tmp_path, allow_pickle=True)
+
+    assert asked.family == "char_lm" and asked.only_untrusted
+    assert card.usable and bool(card.labels) == (name == "tagger.pt")
+    assert len(list(load(tmp_path, TRUSTED).parameters())) > 3
+    assert spec.card(tmp_path / "pytorch_model.bin").family == "char_lm"
+
+
+def test_a_pickled_transformer_is_not_taken_for_a_model_of_flair(tmp_path):
+    torch.save({"bert.embeddings.weight": torch.zeros(2, 2)}, tmp_path / "pytorch_model.bin")
+
+    assert spec.card(tmp_path).family != "char_lm"
+    assert spec.card(tmp_path / "pytorch_model.bin").family == ""
+
+
 def test_two_models_of_one_direction_are_refused(tmp_path):
     shutil.copyfile(DATA / "legacy.pt", flair_models.pair(tmp_path) / "another.pt")
 

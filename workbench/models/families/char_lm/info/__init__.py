@@ -16,7 +16,7 @@ from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
 
-_OTHERS = ("config.json", "model.safetensors", "pytorch_model.bin")  # of a transformer
+_OTHERS = ("config.json", "model.safetensors")  # of a transformer
 
 
 class CharacterLmInfo(FamilyInfo):
@@ -32,9 +32,12 @@ class CharacterLmInfo(FamilyInfo):
             if any((path / name).is_file() for name in _OTHERS):
                 return Match.NO
         found = reading.candidates(path)
-        if any(map(reading.looks_right, found)) or (found and path.is_dir()):
-            return Match.SURE  # a damaged file alone in its folder is named by the card
-        return Match.LIKELY if found else Match.NO
+        if any(map(reading.looks_right, found)):
+            return Match.SURE
+        if not found or found[0].name == reading.OF_HUB:
+            return Match.NO
+        # A damaged file alone in its folder is named by the card.
+        return Match.SURE if path.is_dir() else Match.LIKELY
 
     def read(self, path: Path, *, allow_pickle: bool) -> ModelInfo:
         problems: list[str] = []
@@ -46,7 +49,9 @@ class CharacterLmInfo(FamilyInfo):
             problems.append(
                 _("the weights are pickled: opening a pickle can execute arbitrary code")
             )
-        predicted = [f"{model.direction}_character" for model in models if tagger is None]
+        predicted = [
+            f"{model.direction}_character" for model in models if tagger is None and model.decoder
+        ]
         return ModelInfo(
             "",
             str(path),

@@ -17,6 +17,7 @@ from workbench.models.families.char_lm.info.files import (
 from workbench.models.spec import pickles
 
 ENDINGS = (".pt",)
+OF_HUB = "pytorch_model.bin"  # its name in repositories of the Hugging Face Hub
 MOST_FILES = 20  # of a folder, of which one or two are language models
 MARK, MOST_LOOK = b"is_forward_lm", 64_000_000  # bytes; a tagger's words may come before it
 _ARCHIVE = b"PK\x03\x04"
@@ -31,9 +32,10 @@ class Reading:
 def candidates(path: Path) -> list[Path]:
     """The file, or those in the folder that may be language models."""
     if not path.is_dir():
-        return [path] if path.suffix in ENDINGS else []
+        return [path] if path.suffix in ENDINGS or path.name == OF_HUB else []
     found = sorted(one for one in path.iterdir() if one.suffix in ENDINGS and one.is_file())
-    return found[:MOST_FILES]
+    downloaded = path / OF_HUB
+    return found[:MOST_FILES] or ([downloaded] if downloaded.is_file() else [])
 
 
 def looks_right(path: Path) -> bool:
