@@ -85,6 +85,14 @@ def test_a_run_whose_weights_are_gone_says_where_they_should_be(call, file, tmp_
         )
 
 
+def test_an_export_is_of_a_run_or_of_a_published_model_that_predicts(call, file, tmp_path):
+    code, _out, err = call("export", file, tmp_path / "out")
+    assert code == 2 and "--run or --model" in err
+
+    code, _out, err = call("export", file, tmp_path / "out", "--model", "starter-bert")
+    assert code == 1 and "not trained for a task" in err
+
+
 def test_an_unknown_export_format_is_named(call, file, tmp_path):
     code, _out, err = call("export", file, "--run", "x", tmp_path / "out", "--formats", "hf,tflite")
 

@@ -17,7 +17,12 @@ _KNOWN = registry().all("model_exporter")
 @click.command()
 @project_argument
 @click.argument("outdir", type=click.Path(path_type=Path), metavar="OUTDIR")
-@click.option("--run", required=True, help=_("Name of the run."))
+@click.option("--run", default="", help=_("Name of the run."))
+@click.option(
+    "--model",
+    default="",
+    help=_("Instead of a run: a published model that is trained for a task, by name or folder."),
+)
 @click.option(
     "--formats",
     default=",".join(entry.id for entry in _KNOWN if entry.options.get("default")),
@@ -27,20 +32,25 @@ _KNOWN = registry().all("model_exporter")
     ),
 )
 @as_json
-def export(file: Path, outdir: Path, run: str, formats: str, as_json: bool) -> None:
+def export(file: Path, outdir: Path, run: str, model: str, formats: str, as_json: bool) -> None:
     """Export the model of a run, each format to a folder in OUTDIR, and verify it on dev and test
     texts.
 
     Can be used while a window has the project open.
     """
     from workbench.operations import export as operations
-    from workbench.operations import results
+    from workbench.operations import models, results
 
+    if bool(run) == bool(model):
+        raise click.UsageError(_("Give either --run or --model."))
     wanted = operations.formats_of(formats)
     with session(file, read_only=True) as opened:
-        job = operations.start(
-            opened.project, opened.queue, results.run_named(opened.project, run), outdir, wanted
-        )
+        project, queue = opened.project, opened.queue
+        if model:
+            job = operations.start_published(project, queue, models.trained(model), outdir, wanted)
+        else:
+            found = results.run_named(project, run)
+            job = operations.start(project, queue, found, outdir, wanted)
         progress = Progress(_("Exporting"))
         opened.wait(job, progress.heard)
         progress.end()

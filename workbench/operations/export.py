@@ -4,7 +4,7 @@ on the user's texts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +23,10 @@ from workbench.tasks import spec as tasks
 from workbench.text import dataset
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from workbench.jobs.queue import Job, Queue
+    from workbench.models.spec import ModelInfo
     from workbench.project.project import Project
     from workbench.storage.runs import Run
     from workbench.text.document import Document
@@ -70,13 +71,12 @@ def _has_model(project: Project, run: Run) -> bool:
     return True
 
 
-def check_documents(project: Project, run: Run) -> tuple[Document, ...]:
-    """Texts for the verification: dev and test documents of the run's layer, at most 500, evenly
+def check_documents(project: Project, texts: int) -> tuple[Document, ...]:
+    """Texts for the verification: dev and test documents with so many texts, at most 500, evenly
     sampled.
 
-    Any documents to which the layer applies if there are none.
+    Any documents with so many texts if there are none.
     """
-    texts = results.layer_of(project, run).texts
     ids: list[int] = []
     for split in ("dev", "test"):
         ids += documents.ids(project.db, documents.Filter(split=split, texts=texts))
@@ -117,24 +117,52 @@ def start(
     Raises WorkbenchError if the weights are missing or the run does not support a format; an
     unusable folder ends the job with a message.
     """
-    model = train.model_folder(project, run)
-    exporters.check_fit(model, exporters.parse_formats(formats or default_formats()))
+    model, texts = train.model_folder(project, run), results.layer_of(project, run).texts
+    found = ExportSpec(
+        str(model), "", str(Path(out).absolute()), tuple(formats), facts(project, run)
+    )
+    owner = {"project": project.uid, "id": run.id, "purpose": "export"}
+    return _start(project, queue, found, texts, run.name, {"run": owner})
+
+
+def start_published(
+    project: Project,
+    queue: Queue,
+    card: ModelInfo,
+    out: Path | str,
+    formats: Sequence[str] = (),
+) -> Job:
+    """As `start`, of a published model that is trained for a task, verified on the project's texts.
+
+    That the user has allowed to open a pickle was asked when the model was found.
+    """
+    described = {"base_model": card.name, "base_licence": card.licence}
+    found = ExportSpec(
+        card.path, "", str(Path(out).absolute()), tuple(formats), described, card.pickled
+    )
+    return _start(project, queue, found, tasks.info(card.task).texts, card.name, {})
+
+
+def _start(
+    project: Project,
+    queue: Queue,
+    spec: ExportSpec,
+    texts: int,
+    name: str,
+    owner: Mapping[str, Any],
+) -> Job:
+    exporters.check_fit(spec.model, spec.formats)
     folder = scratch.make("export")
-    texts = folder / "texts.jsonl"
-    dataset.write(
-        texts, (), (dataset.Record(one) for one in check_documents(project, run)), ids=True
-    )
-    spec = ExportSpec(
-        str(model), str(texts), str(Path(out).absolute()), tuple(formats), facts(project, run)
-    )
-    params = {**spec.to_json(), "run": {"project": project.uid, "id": run.id, "purpose": "export"}}
+    checked = folder / "texts.jsonl"
+    records = (dataset.Record(document) for document in check_documents(project, texts))
+    dataset.write(checked, (), records, ids=True)
     job = queue.add(
         JobSpec(
             exporters.TARGET,
-            params,
+            {**replace(spec, texts=str(checked)).to_json(), **owner},
             str(folder),
             device="cpu",
-            title=_("Export {name}").format(name=run.name),
+            title=_("Export {name}").format(name=name),
             project=str(project.path),
         )
     )

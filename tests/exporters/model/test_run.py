@@ -12,8 +12,9 @@ pytest.importorskip("torch")
 
 from huggingface_hub import ModelCard  # noqa: E402
 
+from tests import flair_models  # noqa: E402
 from tests.tiny_runs import write_texts  # noqa: E402
-from workbench.base.errors import ExportFailed  # noqa: E402
+from workbench.base.errors import ExportFailed, ModelError  # noqa: E402
 from workbench.exporters.model import base, run, verify  # noqa: E402
 from workbench.exporters.model.results import ExportResult  # noqa: E402
 from workbench.exporters.model.spec import draft_of, infos, loading_code  # noqa: E402
@@ -34,13 +35,14 @@ FACTS = {
 }
 
 
-def export(folder, out, texts="", formats=("hf", "onnx")):
+def export(folder, out, texts="", formats=("hf", "onnx"), **options):
     params = {
         "model": str(folder),
         "texts": str(texts),
         "out": str(out),
         "formats": list(formats),
         "facts": FACTS,
+        **options,
     }
     job, events = run.export(params, out.parent), []
     try:
@@ -382,3 +384,17 @@ def test_the_list_of_formats_needs_no_torch():
     )
 
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_published_tagger_is_exported_once_its_pickle_is_allowed(texts_file, tmp_path):
+    tagger = flair_models.tagger(tmp_path / "tagger")
+    documents = list(read_documents(texts_file))[:3]
+    out = tmp_path / "out"
+
+    with pytest.raises(ModelError, match="pickle"):
+        export(tagger, out, texts_file, ("hf",))
+    result, _events = export(tagger, out, texts_file, ("hf",), allow_pickle=True)
+
+    assert result["check"]["equal_labels"] == 1.0
+    ours = Predictor.load(tagger, "cpu", allow_pickle=True).predict(documents)
+    same(ours, Predictor.load(out / "hf", "cpu").predict(documents), abs=1e-5)

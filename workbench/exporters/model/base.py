@@ -13,6 +13,7 @@ from typing import Any
 from workbench.base.i18n import N_
 from workbench.exporters.model.results import Verification
 from workbench.exporters.model.spec import ExporterInfo
+from workbench.models import folder as folders
 from workbench.models.spec import DESCRIPTION
 from workbench.tasks import model as networks
 from workbench.tasks.predictor import Predictor
@@ -62,7 +63,10 @@ def save_model(predictor: Predictor, source: Path, folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     networks.save(predictor.model, folder)
-    shutil.copyfile(source / DESCRIPTION, folder / DESCRIPTION)
+    if (source / DESCRIPTION).is_file():
+        shutil.copyfile(source / DESCRIPTION, folder / DESCRIPTION)
+    else:  # a published model
+        folders.describe(folder, predictor.description)
     if (folder / "tokenizer.json").is_file():
         limit_length(folder, predictor.max_length)
 

@@ -77,7 +77,8 @@ def _fill(
     device.use_threads()
     yield {"kind": "stage", "stage": "load", "title": _("Loading the model")}
     exporters: list[ModelExporter] = [registry().get(KIND, id)() for id in spec.formats]
-    job = Export(Predictor.load(spec.model, "cpu"), Path(spec.model), draft, spec.facts)
+    predictor = Predictor.load(spec.model, "cpu", allow_pickle=spec.allow_pickle)
+    job = Export(predictor, Path(spec.model), draft, spec.facts)
     for exporter in exporters:
         info = exporter.info
         title = _(exporter.writing).format(title=_(info.title))

@@ -47,7 +47,7 @@ class ExporterInfo(ABC):
 
     def size(self, model: Path) -> int:
         """Estimated bytes of the export of a run with this model folder."""
-        files = model.iterdir() if model.is_dir() else ()
+        files = model.iterdir() if model.is_dir() else (model,)
         return sum(file.stat().st_size for file in files if file.is_file()) + SMALL_FILES
 
     @abstractmethod
@@ -110,7 +110,7 @@ class ExportSpec:
 
     `facts` go into the model card, each if known: run, project, layer, base_model, base_licence,
     seed, options, counts {train, dev, test}, left_out [{reason, count}], cut, scores {split: {name:
-    value}}, definition, versions, at.
+    value}}, definition, versions, at. allow_pickle: see LoadOptions.
     """
 
     model: str
@@ -118,6 +118,7 @@ class ExportSpec:
     out: str
     formats: tuple[str, ...] = ()  # the default formats
     facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    allow_pickle: bool = False
 
     def __post_init__(self) -> None:
         chosen = parse_formats(self.formats or default_formats())
@@ -130,6 +131,7 @@ class ExportSpec:
             "out": self.out,
             "formats": list(self.formats),
             "facts": dict(self.facts),
+            "allow_pickle": self.allow_pickle,
         }
 
     @classmethod
@@ -140,6 +142,7 @@ class ExportSpec:
             raw["out"],
             tuple(raw.get("formats") or ()),
             raw.get("facts") or {},
+            bool(raw.get("allow_pickle")),
         )
 
 
