@@ -12,7 +12,6 @@ from workbench.base.i18n import N_, _
 from workbench.base.options import Option, complete
 from workbench.base.registry import registry
 from workbench.models.spec import GIVES, ModelInfo, NewModel, new_model
-from workbench.training.methods.full.info import LAYER_DECAY
 
 GENERAL: tuple[Option, ...] = (
     Option(
@@ -63,7 +62,12 @@ GENERAL: tuple[Option, ...] = (
         N_("Slanted schedule: the highest rate divided by the lowest."),
         low=1.0, high=1e6, title=N_("Ratio"),
     ),
-    LAYER_DECAY,
+    Option(
+        "layer_decay", "float", 1.0,
+        N_("Layer-wise learning-rate decay: the learning rate of each lower layer is divided by "
+           "this factor. 2.6 as in Howard and Ruder 2018; 1 for equal rates."),
+        low=1.0, high=100.0, title=N_("Layer-wise learning-rate decay"),
+    ),
     Option(
         "weight_decay", "float", 0.01, N_("Weight decay (biases and norms excluded)."),
         low=0.0, high=1.0, title=N_("Weight decay"),
