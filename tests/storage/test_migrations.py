@@ -40,8 +40,9 @@ def test_sqlite_utils_applies_the_migrations_and_notes_them(conn):
     assert conn.execute("select migration_set, name from _sqlite_migrations").fetchall() == [
         ("glossbench", "m001_first_schema"),
         ("glossbench", "m002_checksums"),
+        ("glossbench", "m003_patterns"),
     ]
-    assert version(conn) == migrations.CURRENT == 2
+    assert version(conn) == migrations.CURRENT == 3
 
 
 def test_only_what_the_file_lacks_is_applied(conn):
@@ -51,7 +52,7 @@ def test_only_what_the_file_lacks_is_applied(conn):
 
     assert [
         name for (name,) in conn.execute("select name from _sqlite_migrations order by id")
-    ] == ["m001_first_schema", "m002_checksums", "new_table"]
+    ] == ["m001_first_schema", "m002_checksums", "m003_patterns", "new_table"]
     assert version(conn) == migrations.CURRENT + 1
 
 

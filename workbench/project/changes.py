@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _WITHOUT_DOCUMENT = frozenset(
-    {"layer", "label", "source", "saved_filter", "prompt", "prompt_version", "run", "prediction"}
+    {
+        "layer",
+        "label",
+        "source",
+        "saved_filter",
+        "prompt",
+        "prompt_version",
+        "pattern",
+        "run",
+        "prediction",
+    }  # fmt: skip
 )
 
 

@@ -16,12 +16,12 @@ protect against deliberate changes.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from zlib import crc32
 
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.history import DROPPED
-from workbench.storage.tables import JOURNALED, TABLES, Column
+from workbench.storage.tables import JOURNALED, TABLES, Column, of_version
 
 HASH_BITS = 40  # eight million hashes fit in SQLite's 63 bits
 SUM_MASK = (1 << 62) - 1
@@ -37,6 +37,7 @@ _OWNERS: Mapping[str, tuple[str, str]] = {
     "document": ("document", "id"),
     "source": ("source", ""),
     "saved_filter": ("saved_filter", ""),
+    "pattern": ("pattern", ""),
     "annotator": ("annotator", ""),
     "meta": ("meta", ""),
 }
@@ -185,7 +186,7 @@ def rebuild(conn: sqlite3.Connection) -> None:
     """Compute all checksums, for a file that was just created or upgraded."""
     register(conn)
     conn.execute("delete from checksum")
-    for statement in _everything():
+    for statement in _everything(TABLES):
         conn.execute(f"insert into checksum {statement}")
 
 
@@ -200,17 +201,18 @@ def differences(conn: sqlite3.Connection) -> list[tuple[str, int]]:
         (name, of): value
         for name, of, value in conn.execute("select name, owner, value from checksum").fetchall()
     }
-    for statement in _everything():
+    (version,) = conn.execute("pragma user_version").fetchone()
+    for statement in _everything(of_version(version)):
         for name, of, value in conn.execute(statement).fetchall():
             if stored.pop((name, of), 0) != value:
                 found.append((name, of))
     return [*found, *(key for key, value in stored.items() if value)]
 
 
-def _everything() -> Iterator[str]:
+def _everything(tables: Iterable[str]) -> Iterator[str]:
     """Queries of (name, owner, value) of all expected entries."""
     grouped: dict[str, list[str]] = {}
-    for table in TABLES:
+    for table in tables:
         if table != "journal_step":
             name, of = owner(table)
             part = f"select {of} as item, {hash_of(table)} as hash from {table}"

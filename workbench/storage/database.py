@@ -11,7 +11,16 @@ from typing import Any, TypeVar
 
 from workbench.base.errors import ProjectBusy, ProjectError
 from workbench.base.i18n import _
-from workbench.storage import backup, checksums, failures, foreign, header, migrations, search
+from workbench.storage import (
+    backup,
+    checksums,
+    failures,
+    foreign,
+    header,
+    migrations,
+    search,
+    tables,
+)
 from workbench.storage.file_access import choose_journal_mode, claim, why_read_only, writable
 from workbench.storage.journal import Journal
 from workbench.storage.lock import FileLock, held
@@ -114,19 +123,12 @@ class Database:
             .execute("select name from sqlite_master where type = 'table'")
             .fetchall()
         }
-        missing = {
-            "meta",
-            "annotator",
-            "run",
-            "prediction",
-            "journal_step",
-            *migrations.JOURNALED,
-        } - have
+        version = found.version if self.read_only else migrations.CURRENT
+        missing = set(tables.of_version(version)) - have
         if missing:
-            tables = ", ".join(sorted(missing))
             raise ProjectError(
                 _("{path} is damaged: it lacks the tables {tables}.").format(
-                    path=self.path, tables=tables
+                    path=self.path, tables=", ".join(sorted(missing))
                 ),
                 hint=_("Restore it from a backup."),
             )

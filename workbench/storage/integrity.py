@@ -153,6 +153,7 @@ def _changed(conn: sqlite3.Connection, name: str, owner: int) -> str:
         "step": _("The history step {id} ({name}) was changed outside Glossbench."),
         "source": _("The list of where labels come from was changed outside Glossbench."),
         "saved_filter": _("The saved filters were changed outside Glossbench."),
+        "pattern": _("The patterns were changed outside Glossbench."),
         "annotator": _("The list of annotators was changed outside Glossbench."),
         "meta": _("The settings of the project were changed outside Glossbench."),
     }

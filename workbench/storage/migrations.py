@@ -42,6 +42,7 @@ JOURNALED = (
     "saved_filter",
     "prompt",
     "prompt_version",
+    "pattern",
 )
 JOURNAL_WIDTH = 16
 
@@ -260,6 +261,17 @@ def m002_checksums(db: Database) -> None:
     db.execute("delete from suggestion where run_id not in (select id from run)")
 
 
+def m003_patterns(db: Database) -> None:
+    """Word lists and regular expressions that suggest a label."""
+    columns = {
+        "uid": str, "label_id": int, "kind": str, "body": str, "whole_words": int,
+        "match_case": int, "active": int, "note": str,
+    }  # fmt: skip
+    defaults = {"whole_words": 1, "match_case": 0, "active": 1, "note": ""}
+    _table(db, "pattern", columns, defaults=defaults, refers={"label_id": "label"})
+    db.table("pattern").create_index(["label_id"], index_name="pattern_label")
+
+
 _NO_ACTION = ("annotator",)  # is never deleted
 _ON_DELETE = {
     "parent_id": "SET NULL"
@@ -297,7 +309,7 @@ def _table(
 
 
 Migration = Callable[["Database"], None]
-MIGRATIONS: tuple[Migration, ...] = (m001_first_schema, m002_checksums)
+MIGRATIONS: tuple[Migration, ...] = (m001_first_schema, m002_checksums, m003_patterns)
 CURRENT = len(MIGRATIONS)
 
 

@@ -14,6 +14,7 @@ from workbench.text.labels import KINDS
 
 STATES = ("pending", "draft", "submitted", "discarded")
 SOURCE_KINDS = ("person", "import", "rule", "run", "prompt", "merge")
+PATTERN_KINDS = ("words", "regex")
 SUGGESTION_STATUSES = ("open", "accepted", "rejected")
 RUN_STATUSES = (
     "waiting",
@@ -231,6 +232,17 @@ JOURNALED: Mapping[str, Mapping[str, Column]] = {
         "parent_id": _ref("prompt_version").optional,
         "at": TIME,
     },
+    "pattern": {
+        "id": ID,
+        "uid": UID,
+        "label_id": _ref("label"),
+        "kind": _one_of(PATTERN_KINDS),
+        "body": NAME,
+        "whole_words": FLAG,
+        "match_case": FLAG,
+        "active": FLAG,
+        "note": TEXT,
+    },
 }
 """The tables whose changes can be undone, in the order of `migrations.JOURNALED`."""
 
@@ -272,3 +284,10 @@ OTHERS: Mapping[str, Mapping[str, Column]] = {
 }
 
 TABLES: Mapping[str, Mapping[str, Column]] = {**JOURNALED, **OTHERS}
+
+_SINCE = {"pattern": 3}  # table → the first version of the file that has it
+
+
+def of_version(version: int) -> tuple[str, ...]:
+    """Names of the tables that files of this version have, in the order of `TABLES`."""
+    return tuple(table for table in TABLES if _SINCE.get(table, 1) <= version)

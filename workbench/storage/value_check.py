@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from workbench.base.i18n import _
 from workbench.storage.history import DROPPED
-from workbench.storage.tables import JOURNALED, TABLES, Column
+from workbench.storage.tables import JOURNALED, TABLES, Column, of_version
 
 SHOWN = 20  # rows of one table
 QUOTED = 60  # characters of a value
@@ -44,9 +44,9 @@ def texts_of(stored: bytes | None) -> int | None:
 
 def problems(conn: sqlite3.Connection, version: int) -> Iterator[str]:
     """Sentences about invalid rows and history. `version` must not be newer than this program."""
-    for table in TABLES:
+    for table in of_version(version):
         yield from _table(conn, table)
-    yield from _references(conn)
+    yield from _references(conn, version)
     if version > 1:  # in version 1, suggestions were kept when their run was deleted
         yield from _dangling(conn, "suggestion", "run_id", "run")
     yield from _journal(conn)
@@ -101,10 +101,10 @@ def _quoted(value: bytes | None) -> str:
 # ---------------------------------------------------------------- references
 
 
-def _references(conn: sqlite3.Connection) -> Iterator[str]:
+def _references(conn: sqlite3.Connection, version: int) -> Iterator[str]:
     """Ids without a row. Some are not declared as foreign keys; declared ones may be violated."""
-    for table, columns in TABLES.items():
-        for name, column in columns.items():
+    for table in of_version(version):
+        for name, column in TABLES[table].items():
             if column.refers:
                 yield from _dangling(conn, table, name, column.refers)
 

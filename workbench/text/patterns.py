@@ -1,8 +1,9 @@
-"""Regular expressions that a user enters."""
+"""Patterns that suggest labels, and other regular expressions that a user enters."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import regex
 
@@ -10,15 +11,60 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 
 SECONDS = 0.5  # maximum time per text
+WORDS, REGEX = "words", "regex"
+LONGEST_TITLE = 60  # code points
 
 
-def matcher(pattern: str) -> Callable[[str], bool]:
-    """A function that tells whether a text matches, ignoring case.
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Suggests a label for each match.
 
-    Raises SpecError if the pattern is not valid; the function, if a text takes too long.
+    kind: WORDS, then `body` has a word or phrase per line; REGEX, then it is a regular expression.
+    whole_words: matches begin and end at word boundaries. active: applied to documents.
     """
+
+    kind: str
+    body: str
+    label_id: int = 0
+    whole_words: bool = True
+    match_case: bool = False
+    active: bool = True
+    note: str = ""
+    id: int | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words and phrases of a list, each once."""
+        lines = (line.strip() for line in self.body.splitlines())
+        return tuple(dict.fromkeys(line for line in lines if line))
+
+    @property
+    def title(self) -> str:
+        """The pattern on one line, "…" where it is cut; a regular expression between slashes."""
+        if self.kind == REGEX:
+            return f"/{_cut(self.body)}/"
+        return _cut(", ".join(self.words[:LONGEST_TITLE]))
+
+    def check(self) -> None:
+        """Raises SpecError if the pattern is empty or not a valid regular expression."""
+        if self.kind == REGEX:
+            compiled(self.body)
+        if not self.body.strip():
+            raise SpecError(
+                _("The pattern is empty."), hint=_("Enter a word, a phrase or an expression.")
+            )
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text[: 2 * LONGEST_TITLE].split())
+    whole = len(line) <= LONGEST_TITLE and len(text) <= 2 * LONGEST_TITLE
+    return line if whole else f"{line[: LONGEST_TITLE - 1]}…"
+
+
+def compiled(pattern: str, *, match_case: bool = False) -> regex.Pattern[str]:
+    """Raises SpecError if the expression is not valid."""
     try:
-        compiled = regex.compile(pattern, regex.IGNORECASE)
+        return regex.compile(pattern, 0 if match_case else regex.IGNORECASE)
     except regex.error as error:
         raise SpecError(
             _("{pattern!r} is not a regular expression: {error}.").format(
@@ -27,9 +73,17 @@ def matcher(pattern: str) -> Callable[[str], bool]:
             hint=_("For plain text, put a backslash before characters such as ( [ * + ?"),
         ) from error
 
+
+def matcher(pattern: str) -> Callable[[str], bool]:
+    """A function that tells whether a text matches, ignoring case.
+
+    Raises SpecError if the pattern is not valid; the function, if a text takes too long.
+    """
+    expression = compiled(pattern)
+
     def matches(text: str) -> bool:
         try:
-            return compiled.search(text, timeout=SECONDS) is not None
+            return expression.search(text, timeout=SECONDS) is not None
         except TimeoutError as error:
             raise SpecError(
                 _("{pattern!r} takes too long on a text.").format(pattern=pattern),
