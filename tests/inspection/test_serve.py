@@ -1,4 +1,5 @@
 import json
+import sys
 import time
 
 import numpy as np
@@ -37,6 +38,13 @@ def gpt():
 @pytest.fixture(scope="module")
 def bert():
     return opened(resource("models") / "starter-bert")
+
+
+def test_libraries_that_take_long_to_import_are_loaded_while_no_request_waits(tiny_run):
+    answer = serve.open({"model": str(tiny_run("classify")), "device": "cpu"})
+
+    assert list(answer.idle_steps) == ["matplotlib.pyplot", "captum.attr"]
+    assert "captum.attr" in sys.modules
 
 
 def test_subwords_stand_under_their_words_with_offsets_and_ids(bert):

@@ -2,12 +2,13 @@
 
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from workbench.base.errors import JobFailed
 from workbench.jobs.host import Host
-from workbench.jobs.serving import newest
+from workbench.jobs.serving import _answer_all, newest
 from workbench.jobs.spec import JobSpec
 
 pytestmark = pytest.mark.process
@@ -117,6 +118,37 @@ def test_closing_deletes_the_folder(host):
     host.ask("x", {}, lambda answer, error: got.append(error))
     host.dispatch.drain()
     assert isinstance(got[0], JobFailed)
+
+
+class Asked:
+    """Stands in for the commands of a parent that sends `arriving`, one list per look."""
+
+    ending = ""
+
+    def __init__(self, *arriving):
+        self.arriving = list(arriving)
+
+    def waiting(self):
+        return self.arriving.pop(0) if self.arriving else []
+
+    def next(self):
+        return None
+
+
+def test_steps_that_prepare_later_answers_run_between_requests():
+    heard = []
+    request = {"id": 1, "kind": "inspect", "request": {}}
+
+    def answer(_request):
+        heard.append("answer")
+        return {}
+
+    answer.idle_steps = (heard.append(step) or step for step in ("first", "second"))
+    server = SimpleNamespace(answer=lambda *_given: answer({}))
+    commands = Asked([request], [], [{**request, "id": 2}])
+    _answer_all(answer, server, SimpleNamespace(write=lambda message: None), commands)
+
+    assert heard == ["answer", "first", "answer", "second"]
 
 
 def test_newest_keeps_the_order_of_kinds():

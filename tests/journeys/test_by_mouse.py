@@ -203,7 +203,7 @@ def goes_through_an_error(hand):
 
 def inspects_a_sentence(hand):
     hand.click("Inspect")
-    field = hand.find("Input", kind=QLineEdit)
+    field = hand.find("Input")
     field.setFocus()
     hand.replace("The 42 tram was late")
     hand.key(Qt.Key.Key_Return)

@@ -261,6 +261,7 @@ def inspect(way: Walk) -> None:
     from workbench.inspection.attributions.info import Attributions, Target
     from workbench.inspection.class_scores.info import ClassProbabilities
     from workbench.inspection.label_scores.info import LabelProbabilities, LabelProbability
+    from workbench.inspection.logit_lens.info import LogitLens
     from workbench.inspection.masked_words.info import MaskedPosition, MaskedWords
     from workbench.inspection.next_words.info import NextToken, NextWords
     from workbench.inspection.samples.info import Sample, Samples
@@ -337,6 +338,10 @@ def inspect(way: Walk) -> None:
     )
     several = (LabelProbability("καλό", 0.8, 0.5), LabelProbability("κακό", 0.2, 0.5))
     results["label_scores"] = (LabelProbabilities(several),)
+    lens = np.array([[0.2], [0.9]])
+    more = {"shares": lens, "final": lens, "entropies": lens, "positions": (0,), "masked": True}
+    pieces = (("τραμ",), ("λεωφορείο",))
+    results["logit_lens"] = (LogitLens(tokens(), words, False, pieces, **more),)
     for offer in panel.state.offers:
         for result in results.get(offer.id, ()):
             panel.state.update(view=offer.id)

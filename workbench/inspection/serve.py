@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from workbench.base.errors import ModelError
@@ -18,7 +20,7 @@ from workbench.text.document import TEXT, TEXT_B, Document
 WARM = "A few words to begin with."
 
 
-def open(params: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+def open(params: Mapping[str, Any]) -> Answering:
     """Host target. params: model (folder of a run or of a pretrained model), device, allow_pickle.
 
     A request {"inspector": id, "documents": [{"texts": {field: content}, "tokens": {field:
@@ -32,8 +34,18 @@ def open(params: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, A
         allow_pickle=bool(params.get("allow_pickle")),
     )
     subject.warm_up(Document("", ((TEXT, WARM), (TEXT_B, WARM))[: subject.texts]))
-    inspecting = Inspecting(subject)
-    return lambda request: inspecting.answer(request).to_plain()
+    return Answering(Inspecting(subject))
+
+
+class Answering:
+    """Answers requests as plain values. idle_steps: see `jobs.serving.serve`."""
+
+    def __init__(self, inspecting: Inspecting):
+        self._inspecting = inspecting
+        self.idle_steps = inspecting.load_libraries()
+
+    def __call__(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        return self._inspecting.answer(request).to_plain()
 
 
 class Inspecting:
@@ -54,6 +66,17 @@ class Inspecting:
         result = inspector.run(self.subject, documents, options)
         texts = tuple(content for document in documents for _, content in document.texts)
         return Answer(id, result, self._unknown(texts), 1000 * (time.perf_counter() - began))
+
+    def load_libraries(self) -> Iterator[str]:
+        """Import what inspectors of this model name in the index as `imports`: large libraries that
+        only they use. Yields the name of each module after its import.
+        """
+        for entry in registry().all("inspector"):
+            if not spec.missing(entry, self.subject.gives):
+                for name in entry.options.get("imports", ()):
+                    with suppress(ImportError, OSError):  # the inspector reports it
+                        importlib.import_module(name)
+                    yield name
 
     def _unknown(self, texts: tuple[str, ...]) -> float:
         """Fraction of unknown words, cached as inspectors and options change more than the text."""

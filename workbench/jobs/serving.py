@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,15 @@ from workbench.jobs.spec import JobSpec, Limits
 from workbench.jobs.worker import failure, resolve
 
 ARRAY = "$npy"  # key of an array that is stored as a file
+_LAST = object()  # after the last step
 
 
 def serve(folder: Path, channel: Channel, commands: Commands) -> int:
-    """Load the target of `host.json`, then answer requests until the parent stops it or exits."""
+    """Load the target of `host.json`, then answer requests until the parent stops it or exits.
+
+    What the target returns may have an iterator `idle_steps`: work that makes later answers faster,
+    one step at a time while no request waits, after the first answer.
+    """
     try:
         spec = JobSpec.read(folder / "host.json")
         answer = resolve(spec.target)(spec.params)
@@ -43,8 +48,13 @@ def _answer_all(
     commands: Commands,
 ) -> None:
     waiting: list[dict[str, Any]] = []
+    steps: Iterator[object] = iter(())
     while True:
-        arrived = commands.waiting() if waiting else [commands.next(), *commands.waiting()]
+        arrived = commands.waiting()
+        if not waiting and not arrived:
+            if next(steps, _LAST) is not _LAST:
+                continue
+            arrived = [commands.next(), *commands.waiting()]
         if None in arrived or commands.ending:
             return
         waiting = newest([*waiting, *(one for one in arrived if one is not None)])
@@ -52,6 +62,7 @@ def _answer_all(
         number = request["id"]
         found = server.answer(answer, request["request"], number)
         channel.write({"type": "answer", "id": number, **found})
+        steps = iter(getattr(answer, "idle_steps", ()))
 
 
 def newest(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -194,6 +194,12 @@ class Encoder(nn.Module, ABC):
         """The states of the last layer (B, T, H) and the logits of `logits_at`, in one pass."""
         raise NotImplementedError(f"{type(self).__name__} is not a masked language model")
 
+    def layer_logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
+        """Vocabulary logits (L + 1, K, V) that the head gives for the states of every layer of one
+        input, embeddings first, at positions (1, K); those of the last layer are its `logits_at`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no head for the states of its layers")
+
     def pair_logits_at(
         self, inputs: Mapping[str, Tensor], positions: Tensor
     ) -> tuple[Tensor, Tensor]:

@@ -25,11 +25,13 @@ def test_the_starters_are_read_without_loading_torch():
 
     assert (
         "('starter-bert', 6, 384, 30522, 512, 'apache-2.0', "
-        "('states', 'attention', 'token_embeddings', 'attention_steps', 'masked_lm'), ())" in out
+        "('states', 'attention', 'token_embeddings', 'attention_steps', "
+        "'masked_lm', 'layer_logits'), ())" in out
     )
     assert (
         "('starter-gpt', 4, 256, 8192, 512, 'apache-2.0', "
-        "('states', 'attention', 'token_embeddings', 'attention_steps', 'next_lm'), ())" in out
+        "('states', 'attention', 'token_embeddings', 'attention_steps', "
+        "'next_lm', 'layer_logits'), ())" in out
     )
 
 

@@ -28,6 +28,7 @@ GIVES = {
     "next_character": N_("predictions of next characters"),
     "previous_character": N_("predictions of previous characters"),
     "word_vectors": N_("word vectors"),
+    "layer_logits": N_("word predictions from every layer"),
     "token_embeddings": N_("token embeddings"),  # of which gradients can be taken
 }
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLineEdit, QListWidget, QTableView
+from PySide6.QtWidgets import QComboBox, QListWidget, QTableView
 
 from tests.ui.panels.inspect.test_state import Host
 from workbench.inspection.class_scores.info import ClassProbabilities
@@ -25,6 +25,7 @@ from workbench.ui.panels.inspect.views.classes import LabelsView
 from workbench.ui.panels.inspect.views.plain import PlainView
 from workbench.ui.panels.inspect.views.transitions import TransitionsView
 from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.text_box import TextBox
 
 TEXT = "Ada met Bob in Paris."
 CLASSIFIER = Choice("run 2", "first", "/run/2", "classify", 2, "spans")
@@ -91,7 +92,7 @@ def test_the_table_names_word_token_ids_and_the_embeddings_that_are_summed(panel
 
 
 def test_return_asks_at_once_and_a_pause_asks_by_itself(panel, host, qtbot):
-    line = named(panel, QLineEdit, "Input")
+    line = named(panel, TextBox, "Input")
     line.setFocus()
     line.selectAll()
     qtbot.keyClicks(line, "Hello there")
@@ -202,7 +203,7 @@ def test_a_view_is_saved_as_picture_and_as_data(panel, host, tmp_path, ending):
 
 
 def test_every_control_has_a_name(panel):
-    for kind in (QComboBox, QLineEdit, QTableView):
+    for kind in (QComboBox, TextBox, QTableView):
         for widget in panel.view.findChildren(kind):
             assert widget.accessibleName(), widget
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+import torch
 from torch import Tensor, nn
 
 from workbench.models import spec
 from workbench.models.base import Encoder, Parts, States
 from workbench.models.families.transformer.info.architectures import PERMUTED
+from workbench.models.families.transformer.layer_states import finished, replaced_forward
 from workbench.runtime.inputs import MASK
 from workbench.runtime.preparers.subwords import SWAPPED, Subwords
 from workbench.runtime.tokenizer import Tokenizer
@@ -116,6 +118,22 @@ class TransformerEncoder(Encoder):
         output, hidden = self._picked(inputs, positions)
         return hidden, output.logits
 
+    def layer_logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
+        arguments = self._arguments(inputs)
+        output, finish = finished(self.body, self._layers, arguments)
+        layers = [*map(finish, output.hidden_states[:-1]), output.last_hidden_state]
+        index = positions.unsqueeze(-1)
+        picked = [one.gather(1, index.expand(-1, -1, one.shape[-1])) for one in layers]
+        output["last_hidden_state"] = torch.cat(picked)  # (L + 1, K, H)
+        with replaced_forward(self.body, output):
+            return _logits(self.model(**arguments))
+
+    @property
+    def _layers(self) -> list[nn.Module]:
+        config, names = self.model.config, ("num_hidden_groups", "num_hidden_layers")
+        count = next((found for name in names if (found := getattr(config, name, None))), 0)
+        return _layers(self.body, count)
+
     def pair_logits_at(
         self, inputs: Mapping[str, Tensor], positions: Tensor
     ) -> tuple[Tensor, Tensor]:
@@ -154,10 +172,7 @@ class TransformerEncoder(Encoder):
         return cast(nn.Embedding, self.model.get_input_embeddings()).weight
 
     def parts(self) -> Parts:
-        body, config = self.body, self.model.config
-        names = ("num_hidden_groups", "num_hidden_layers")
-        count = next((found for name in names if (found := getattr(config, name, None))), 0)
-        layers = _layers(body, count)
+        body, layers = self.body, self._layers
         groups = [tuple(layer.parameters()) for layer in layers]
         seen = {id(parameter) for group in groups for parameter in group}
         low = [module for name, module in body.named_children() if name in _EMBEDDINGS] or tables(

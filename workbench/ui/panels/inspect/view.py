@@ -9,7 +9,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
-    QLineEdit,
     QMenu,
     QSizePolicy,
     QVBoxLayout,
@@ -30,6 +29,7 @@ from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import column, row
+from workbench.ui.widgets.text_box import TextBox
 from workbench.ui.widgets.words import KeyCap, words
 
 SIDE = 236  # pixels at 100 %
@@ -138,11 +138,11 @@ class InspectView(View):
         self._show_panes()
 
     def _asking(self) -> QWidget:
-        self._input, self._second = QLineEdit(), QLineEdit()
+        self._input, self._second = TextBox(), TextBox(least=1)
         self._input.setPlaceholderText(_("Type a text, or pick a document"))
-        for one in (self._input, self._second):
-            one.textEdited.connect(lambda _text: self._pause.start())
-            one.returnPressed.connect(self._ask_at_once)
+        for box in (self._input, self._second):
+            box.edited.connect(self._pause.start)
+            box.submitted.connect(self._ask_at_once)
         text = Field(_("Text, or a document of the project"), self._input, name=_("Input"))
         self._pick = Button(_("Pick document…"), "database", on=self.pick)
         back = Button(
@@ -164,7 +164,7 @@ class InspectView(View):
     def can_edit_text(self) -> bool:
         """Whether the text is there and not yet selected."""
         text = self._input
-        return text.isVisible() and not (text.hasFocus() and text.selectedText() == text.text())
+        return text.isVisible() and not (text.hasFocus() and text.all_selected())
 
     def edit_text(self) -> None:
         """Put the caret into the text."""
@@ -279,11 +279,7 @@ class InspectView(View):
     def _show_text(self) -> None:
         state = self.state
         texts = [text for _name, text in state.document.texts] if state.document else [""]
-        for edit, text in zip((self._input, self._second), (*texts, ""), strict=False):
-            shown = " ".join(text.splitlines()) if "\n" in text or "\r" in text else text
-            if edit.text() != shown and not (
-                edit.hasFocus() and state.document_id is None and text == edit.text()
-            ):
-                edit.setText(shown)
-                edit.setCursorPosition(0)
+        for box, text in zip((self._input, self._second), (*texts, ""), strict=False):
+            if box.text() != text:
+                box.set_text(text)
         self._correct.setEnabled(state.document_id is not None)

@@ -120,9 +120,9 @@ def gives(
     if architecture not in OWN_ATTENTION:
         found.append("attention_steps")
     if architecture in ENCODERS and _masks(architecture, config, tensors):
-        found.append(_LM_HEADS["mask"])
+        found += [_LM_HEADS["mask"], "layer_logits"]
     if architecture in DECODERS and _continues(architecture, config, tensors):
-        found.append(_LM_HEADS["next"])
+        found += [_LM_HEADS["next"], "layer_logits"]
     if architecture in SEQ2SEQ and _writes(architecture, config, tensors):
         found.append(_LM_HEADS["text"])
     return tuple(found)

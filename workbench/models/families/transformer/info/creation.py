@@ -73,11 +73,11 @@ def _creation(architecture: str, style: Style) -> Creation:
         title=N_("Lower case"),
     )  # fmt: skip
     counted = () if style.subwords == UNIGRAM else (MIN_COUNT,)
-    lm = "next_lm" if architecture in DECODERS else "masked_lm"
+    heads = ("next_lm" if architecture in DECODERS else "masked_lm", "layer_logits")
     if architecture in SEQ2SEQ:
-        lm = "text_to_text"
+        heads = ("text_to_text",)
     steps = () if architecture in OWN_ATTENTION else ("attention_steps",)
-    gives = ("states", "attention", "token_embeddings", *steps, lm)
+    gives = ("states", "attention", "token_embeddings", *steps, *heads)
     return Creation((*_SIZES, *counted, lower_case), gives)
 
 

@@ -1,0 +1,1 @@
+"""What a language model predicts from the states of each layer."""
