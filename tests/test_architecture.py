@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -12,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-CODE = ROOT / "workbench"
+from tests.source import CODE, files, nodes, trees
+
+ROOT = CODE.parent
 # The light modules of heavy packages → the light modules that each may import at module level,
 # besides base, text and the standard library. Upper layers import the specs, never an info.
 LIGHT = {
@@ -185,16 +187,6 @@ class Import:
     late: bool
 
 
-@cache
-def files() -> tuple[Path, ...]:
-    return tuple(sorted(CODE.rglob("*.py")))
-
-
-@cache
-def tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 def name(path: Path) -> str:
     return path.relative_to(CODE).as_posix()
 
@@ -206,7 +198,11 @@ def package(path: Path) -> str:
     return parts[0] if len(parts) > 1 else ""
 
 
-def imports(path: Path) -> list[Import]:
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+@cache
+def imports(path: Path) -> tuple[Import, ...]:
     """Every import of a file but those for type checkers alone."""
     found: list[Import] = []
 
@@ -220,12 +216,12 @@ def imports(path: Path) -> list[Import]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name(path)}:{node.lineno}: imports here are absolute"
             found.extend(_from(node, late))
-        late = late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        late = late or isinstance(node, FUNCTIONS)
         for child in ast.iter_child_nodes(node):
             visit(child, late)
 
-    visit(tree(path), False)
-    return found
+    visit(trees()[path], False)
+    return tuple(found)
 
 
 def _from(node: ast.ImportFrom, late: bool) -> list[Import]:
@@ -234,12 +230,15 @@ def _from(node: ast.ImportFrom, late: bool) -> list[Import]:
         return [Import(node.module, node.lineno, late)]
     found = []
     for name in node.names:
-        below = ROOT / node.module.replace(".", "/") / name.name
-        is_module = below.with_suffix(".py").is_file() or below.is_dir()
-        found.append(
-            Import(f"{node.module}.{name.name}" if is_module else node.module, node.lineno, late)
-        )
+        below = f"{node.module}.{name.name}"
+        found.append(Import(below if is_module(below) else node.module, node.lineno, late))
     return found
+
+
+@cache
+def is_module(name: str) -> bool:
+    path = ROOT / name.replace(".", "/")
+    return path.with_suffix(".py").is_file() or path.is_dir()
 
 
 def fault(path: Path, one: Import) -> str | None:
@@ -449,7 +448,7 @@ def draws(path: Path) -> bool:
     )
 
 
-def view_faults(path: Path, found: list[Import]) -> list[str]:
+def view_faults(path: Path, found: Iterable[Import]) -> list[str]:
     """Imports of a view besides its page, widgets and helpers of the window, values and texts."""
     allowed = ("base", "text", "ui")
     return [
@@ -483,7 +482,7 @@ def test_a_view_imports_only_its_state_and_widgets():
     ],
 )
 def test_an_import_that_a_view_may_not_have_is_found(module, fine):
-    found = view_faults(CODE / "ui/panels/train/view.py", [Import(module, 1, False)])
+    found = view_faults(CODE / "ui/panels/train/view.py", (Import(module, 1, False),))
 
     assert (found == []) is fine
 
@@ -520,7 +519,7 @@ def test_sql_stands_in_storage_alone():
             ]
             wrong += [
                 f"{name(path)}:{node.lineno}"
-                for node in ast.walk(tree(path))
+                for node in nodes(path)
                 if isinstance(node, ast.Attribute)
                 and node.attr in ("execute", "executemany", "executescript")
             ]
@@ -539,7 +538,7 @@ def test_folders_are_deleted_only_where_they_are_known_to_be_ours():
     found = {
         name(path)
         for path in files()
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Attribute) and node.attr in ("rmtree", "removedirs")
     }
 
@@ -580,7 +579,7 @@ def test_only_jobs_starts_threads_and_processes():
             ]
             wrong += [
                 f"{name(path)}:{node.lineno} {found}"
-                for node in ast.walk(tree(path))
+                for node in nodes(path)
                 if (found := _starter(node))
             ]
 
@@ -592,8 +591,10 @@ def _starter(node: ast.AST) -> str:
     if isinstance(node, ast.ImportFrom):
         return ", ".join(sorted(STARTERS & {name.name for name in node.names}))
     if isinstance(node, ast.Attribute):
-        whole = ast.unparse(node)
-        return whole if node.attr in STARTERS or OF_OS.fullmatch(whole) else ""
+        is_of_os = isinstance(node.value, ast.Name) and OF_OS.fullmatch(
+            f"{node.value.id}.{node.attr}"
+        )
+        return ast.unparse(node) if node.attr in STARTERS or is_of_os else ""
     return ""
 
 
@@ -604,7 +605,7 @@ def test_core_signals_reach_widgets_through_a_state():
     wrong = []
     for path in files():
         if path.name == "view.py" or path.parent.name == "widgets":
-            for node in ast.walk(tree(path)):
+            for node in nodes(path):
                 if (
                     isinstance(node, ast.Call)
                     and isinstance(node.func, ast.Attribute)
@@ -670,7 +671,7 @@ def test_public_functions_and_classes_are_used():
     )
     unused: dict[str, set[str]] = {}
     for path in files():
-        for node in tree(path).body:
+        for node in trees()[path].body:
             is_public = isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"
             if is_public and words[node.name] == 1:
                 unused.setdefault(name(path), set()).add(node.name)
@@ -865,11 +866,14 @@ def contribution_ids() -> dict[str, str]:
     }
 
 
+DISPLAYS = (ast.Tuple, ast.List, ast.Set)
+
+
 def literals(node: ast.AST | None) -> list[str]:
     """Strings of a literal or of a display of literals."""
     if isinstance(node, ast.Constant):
         return [node.value] if isinstance(node.value, str) else []
-    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+    if isinstance(node, DISPLAYS):
         return [text for element in node.elts for text in literals(element)]
     return []
 
@@ -880,7 +884,7 @@ def compared(node: ast.AST) -> list[str]:
         return [text for side in (node.left, *node.comparators) for text in literals(side)]
     if isinstance(node, ast.MatchValue):
         return literals(node.value)
-    if isinstance(node, ast.Tuple | ast.List | ast.Set):  # a list of ids, to be compared with
+    if isinstance(node, DISPLAYS):  # a list of ids, to be compared with
         found = literals(node)
         known = len(found) > 1 and all(text in contribution_ids() for text in found)
         return found if known and len(found) == len(node.elts) else []
@@ -888,15 +892,15 @@ def compared(node: ast.AST) -> list[str]:
         found = [text for key in node.keys for text in literals(key)]
         kinds = [contribution_ids().get(text) for text in found]
         return found if any(kinds.count(kind) > 1 for kind in kinds if kind) else []
-    chosen = node.value if isinstance(node, ast.Subscript | ast.Attribute) else None
+    chosen = node.value if isinstance(node, (ast.Subscript, ast.Attribute)) else None
     if isinstance(chosen, ast.Dict):  # {…}[x] and {…}.get(x)
         return [text for key in chosen.keys for text in literals(key)]
     return []
 
 
-def id_faults(path: Path, source: ast.Module) -> list[str]:
+def id_faults(path: Path, nodes: Iterable[ast.AST]) -> list[str]:
     found = []
-    for node in ast.walk(source):
+    for node in nodes:
         for text in compared(node):
             what = contribution_ids().get(text)
             if what is None or (name(path), text) in EXCUSED_IDS:
@@ -908,7 +912,7 @@ def id_faults(path: Path, source: ast.Module) -> list[str]:
 
 def test_no_module_compares_the_id_of_a_contribution_that_is_not_its_own():
     """Ask the record instead: `layer.traits`, `info.windows`, `info.pipeline` …"""
-    faults = sorted({fault for path in files() for fault in id_faults(path, tree(path))})
+    faults = sorted({fault for path in files() for fault in id_faults(path, nodes(path))})
 
     assert faults == []
 
@@ -931,7 +935,7 @@ def test_no_module_compares_the_id_of_a_contribution_that_is_not_its_own():
     ],
 )
 def test_a_comparison_with_an_id_is_found(line):
-    assert id_faults(CODE / "ui" / "made_up.py", ast.parse(line))
+    assert id_faults(CODE / "ui" / "made_up.py", ast.walk(ast.parse(line)))
 
 
 @pytest.mark.parametrize(
@@ -944,22 +948,19 @@ def test_a_comparison_with_an_id_is_found(line):
     ],
 )
 def test_a_contribution_may_compare_its_own_id(place, line):
-    assert id_faults(CODE / place, ast.parse(line)) == []
+    assert id_faults(CODE / place, ast.walk(ast.parse(line))) == []
 
 
 @pytest.mark.parametrize(
     "line", ['changes.touches("span")', 'row = {"span": 1}', 'tables = ("mark", "span")']
 )
 def test_a_name_of_a_table_is_no_comparison_with_an_id(line):
-    assert id_faults(CODE / "ui" / "made_up.py", ast.parse(line)) == []
+    assert id_faults(CODE / "ui" / "made_up.py", ast.walk(ast.parse(line))) == []
 
 
 def test_every_excuse_for_an_id_is_needed():
     needed = {
-        (name(path), text)
-        for path in files()
-        for node in ast.walk(tree(path))
-        for text in compared(node)
+        (name(path), text) for path in files() for node in nodes(path) for text in compared(node)
     }
 
     assert set(EXCUSED_IDS) <= needed

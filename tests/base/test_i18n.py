@@ -16,11 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from tests import source
+from tests.source import CODE
 from workbench.base import i18n, terms
 from workbench.base.i18n import N_, _
 
-ROOT = Path(__file__).resolve().parents[2]
-CODE = ROOT / "workbench"
+ROOT = CODE.parent
 
 # Files whose texts are no texts of the application: file → why.
 WHOLE = {
@@ -98,11 +99,9 @@ OTHERS = {"debug", "info", "warning", "exception", "getLogger", "compile"}  # th
 
 
 @cache
-def trees() -> dict[str, ast.Module]:
-    return {
-        path.relative_to(CODE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for path in sorted(CODE.rglob("*.py"))
-    }
+def files() -> dict[str, Path]:
+    """The modules of the program: path relative to workbench/ → path."""
+    return {path.relative_to(CODE).as_posix(): path for path in source.files()}
 
 
 def called(node: ast.AST) -> str:
@@ -117,7 +116,8 @@ def called(node: ast.AST) -> str:
     )
 
 
-def visible(file: str, tree: ast.Module) -> list[tuple[ast.Constant, bool]]:
+@cache
+def visible(file: str) -> list[tuple[ast.Constant, bool]]:
     """The literals of a file that a user may see, and whether each is part of an f-string."""
     found: list[tuple[ast.Constant, bool]] = []
 
@@ -139,7 +139,7 @@ def visible(file: str, tree: ast.Module) -> list[tuple[ast.Constant, bool]]:
         for child in ast.iter_child_nodes(node):
             visit(child, isinstance(node, ast.JoinedStr))
 
-    visit(tree)
+    visit(source.trees()[files()[file]])
     return found
 
 
@@ -160,9 +160,9 @@ def is_sentence(file: str, text: str, piece: bool) -> bool:
 def test_no_sentence_stands_outside_the_door():
     wrong = [
         f"{file}:{node.lineno}: {node.value[:80]!r}"
-        for file, tree in trees().items()
+        for file in files()
         if file not in WHOLE
-        for node, piece in visible(file, tree)
+        for node, piece in visible(file)
         if is_sentence(file, node.value, piece) and node.value not in SINGLE.get(file, {})
     ]
 
@@ -170,9 +170,7 @@ def test_no_sentence_stands_outside_the_door():
 
 
 def test_what_is_let_through_is_still_there():
-    literals = {
-        file: {node.value for node, _piece in visible(file, tree)} for file, tree in trees().items()
-    }
+    literals = {file: {node.value for node, _piece in visible(file)} for file in files()}
 
     assert set(WHOLE) <= set(literals)
     assert [
@@ -183,11 +181,12 @@ def test_what_is_let_through_is_still_there():
     ] == []
 
 
+@cache
 def doors() -> list[tuple[str, ast.Call]]:
     return [
         (file, node)
-        for file, tree in trees().items()
-        for node in ast.walk(tree)
+        for file, path in files().items()
+        for node in source.nodes(path)
         if called(node) in DOORS
     ]
 
@@ -227,8 +226,8 @@ def filled_in(node: ast.AST) -> list[str]:
 def test_no_word_is_put_into_a_text_untranslated():
     """`_("… {what} …").format(what="with")` would bring English into any language."""
     wrong = []
-    for file, tree in trees().items():
-        for node in ast.walk(tree):
+    for file, path in files().items():
+        for node in source.nodes(path):
             if (
                 called(node) == "format"
                 and isinstance(node.func, ast.Attribute)

@@ -2,13 +2,11 @@
 
 import ast
 import time
-from pathlib import Path
 
 import pytest
 
+from tests import source
 from workbench.ui import formats
-
-UI = Path(formats.__file__).parent
 
 
 def test_moments_read_as_people_say_them():
@@ -56,9 +54,9 @@ EXCUSED = {
 }
 
 
-def specs(source):
+def specs(path):
     """Format specifications in f-strings, only those of numbers."""
-    for node in ast.walk(source):
+    for node in source.nodes(path):
         if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
             spec = ast.unparse(node.format_spec)[2:-1]
             if spec[-1:] in ",fge%" and not spec.startswith(("<", ">", "^")):
@@ -66,10 +64,6 @@ def specs(source):
 
 
 def test_no_module_of_the_window_formats_numbers_itself():
-    result = {
-        path.relative_to(UI).as_posix()
-        for path in UI.rglob("*.py")
-        if any(specs(ast.parse(path.read_text(encoding="utf-8"))))
-    }
+    result = {file for file, path in source.of_window().items() if any(specs(path))}
 
     assert result == set(EXCUSED)

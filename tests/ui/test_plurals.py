@@ -2,9 +2,9 @@
 
 import ast
 import re
-from pathlib import Path
 
-UI = Path(__file__).resolve().parents[2] / "workbench" / "ui"
+from tests import source
+
 COUNTED = re.compile(r"\{(\w+)(?::[^}]*)?\} (?:[a-z]+ )?[a-z]+s\b")
 # No counts: names, ids and measures before a word that ends in "s".
 NO_COUNT = {
@@ -28,7 +28,7 @@ NO_COUNT = {
 
 def sentences(path):
     """(line, text) of every literal in a call of `_` or `N_`."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in source.nodes(path):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_", "N_"):
             for inner in ast.walk(node):
                 if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
@@ -37,8 +37,8 @@ def sentences(path):
 
 def test_no_sentence_with_a_count_has_one_form_alone():
     texts = [
-        f"{path.relative_to(UI)}:{line} {text}"
-        for path in sorted(UI.rglob("*.py"))
+        f"{file}:{line} {text}"
+        for file, path in source.of_window().items()
         for line, text in sentences(path)
         if any(one.group(1) not in NO_COUNT for one in COUNTED.finditer(text))
     ]

@@ -3,9 +3,8 @@
 import ast
 from pathlib import Path
 
-import workbench.ui
+from tests import source
 
-UI = Path(workbench.ui.__file__).parent
 TIPS = {"setToolTip", "setTabToolTip", "setWhatsThis", "setStatusTip", "QToolTip", "QWhatsThis"}
 RICH = {
     "QTextBrowser",
@@ -37,10 +36,10 @@ PLACES = {  # file → the names that may be used there
 }
 
 
-def uses(tree: ast.AST) -> list[tuple[str, int]]:
+def uses(path: Path) -> list[tuple[str, int]]:
     """Names and attributes that are called or derived from, with their lines."""
     result = []
-    for node in ast.walk(tree):
+    for node in source.nodes(path):
         used = []
         if isinstance(node, ast.Call):
             used = [node.func]
@@ -56,10 +55,10 @@ def uses(tree: ast.AST) -> list[tuple[str, int]]:
     return result
 
 
-def tip_returns(tree: ast.AST) -> list[tuple[ast.expr | None, int]]:
+def tip_returns(path: Path) -> list[tuple[ast.expr | None, int]]:
     """What is returned if a model is queried for `ToolTipRole` only."""
     collected = []
-    for node in ast.walk(tree):
+    for node in source.nodes(path):
         if (
             isinstance(node, ast.If)
             and isinstance(node.test, ast.Compare)
@@ -83,22 +82,21 @@ def escaped(value: ast.expr | None) -> bool:
     )
 
 
-def trees():
-    for file in sorted(UI.rglob("*.py")):
-        yield file.relative_to(UI).as_posix(), ast.parse(file.read_text(encoding="utf-8"))
-
-
 def test_tooltips_labels_and_rich_text_are_made_in_one_place_each():
     faults = []
-    for file, tree in trees():
+    for file, path in source.of_window().items():
         forbidden = (TIPS | RICH | LABELS) - PLACES.get(file, set())
-        faults += [f"{file}:{line}: {name}" for name, line in uses(tree) if name in forbidden]
+        faults += [f"{file}:{line}: {name}" for name, line in uses(path) if name in forbidden]
 
     assert faults == []
 
 
 def test_models_give_tooltips_that_read_as_they_are_written():
-    returns = [(file, line, value) for file, tree in trees() for value, line in tip_returns(tree)]
+    returns = [
+        (file, line, value)
+        for file, path in source.of_window().items()
+        for value, line in tip_returns(path)
+    ]
 
     assert [f"{file}:{line}" for file, line, value in returns if not escaped(value)] == []
     assert len(returns) >= 5  # the tables, both lists of documents, the palette of labels
@@ -107,8 +105,8 @@ def test_models_give_tooltips_that_read_as_they_are_written():
 def test_no_tooltip_is_set_as_data_of_an_item():
     faults = [
         f"{file}:{node.lineno}"
-        for file, tree in trees()
-        for node in ast.walk(tree)
+        for file, path in source.of_window().items()
+        for node in source.nodes(path)
         if isinstance(node, ast.Call) and any("ToolTipRole" in ast.unparse(a) for a in node.args)
     ]
 
