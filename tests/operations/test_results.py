@@ -5,7 +5,7 @@ from time import process_time
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import annotate, labels, results, run_folders, suggestion_edits
+from workbench.operations import annotate, labels, outcomes, results, run_folders, suggestion_edits
 from workbench.project.check import check_open
 from workbench.storage import documents, runs
 from workbench.text.fields import ClassScores, Prediction, SpanScores, WordTag, WordTags
@@ -149,6 +149,8 @@ def test_an_evaluation_asks_only_for_missing_answers_and_keeps_them(
         and collected[1][0].fingerprint != collected[0][0].fingerprint
     )
     assert results.start_evaluation(project, queue, trained, "train", lambda *_: None) is None
+    cost = outcomes.outcome(results.run(project, trained.id)).predicting
+    assert (cost.documents, cost.cpu_seconds, cost.per_thousand) == (8, 0.5, 62.5)
 
 
 def test_each_look_at_the_test_score_is_counted(project, queue, trained, answer_job):

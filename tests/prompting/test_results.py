@@ -2,11 +2,18 @@
 
 import json
 
+from workbench.base.costs import PredictionCost
 from workbench.prompting.results import PromptResult
 
 
 def test_a_result_goes_to_json_and_back():
-    made = PromptResult(n=4, language_model="masked", prior={"a": 0.25, "b": 0.75}, prior_sets=1)
+    made = PromptResult(
+        n=4,
+        language_model="masked",
+        prior={"a": 0.25, "b": 0.75},
+        prior_sets=1,
+        predicting=PredictionCost(4, 0.5),
+    )
 
     assert PromptResult.from_json(json.loads(json.dumps(made.to_json()))) == made
 

@@ -108,7 +108,8 @@ def test_events_tell_the_course_of_a_run(classes, tiny_model, tmp_path):
     last_epoch = [step.losses["task"] for step in steps[-2:]]
     assert (
         result.loss == pytest.approx(sum(last_epoch) / 2)
-        and result.cpu_seconds > 0
+        and result.cpu_seconds > result.predicting.cpu_seconds > 0
+        and result.predicting.documents > 0
         and len(result.weights_sha256) == 64
     )
     assert all(json.loads(json.dumps(event.to_json()))["kind"] for event in events)

@@ -55,6 +55,9 @@ _WORDS = {
     "incorrect": N_("incorrect"),
     "missed": N_("missed"),
     "spurious": N_("spurious"),
+    "bootstrap": N_("paired bootstrap"),
+    "randomisation": N_("approximate randomisation"),
+    "mcnemar": N_("McNemar, exact"),
 }
 
 

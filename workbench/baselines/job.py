@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from workbench.base import owned_folder
+from workbench.base.costs import PredictionCost
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
@@ -91,9 +92,11 @@ def fit(params: Mapping[str, Any], folder: Path) -> Messages:
         fitted = task.fit(golds["dev"], trained.predict(documents["dev"]), layer.names)
         trained = Trained(baseline, task, layer.names, fitted)
     _save(trained, params, folder)
+    before = time.process_time()
     scored = {
         split: trained.predict(documents[split]) for split in ("dev", "test") if records[split]
     }
+    predicting = PredictionCost(sum(map(len, scored.values())), time.process_time() - before)
     with open(folder / PREDICTIONS, "w", encoding="utf-8", newline="\n") as file:
         for split, predictions in scored.items():
             files.write_answers(file, documents[split], predictions, split=split)
@@ -113,6 +116,7 @@ def fit(params: Mapping[str, Any], folder: Path) -> Messages:
         versions=_versions(),
         parameters=baseline.parameters,
         trained_parameters=baseline.parameters,
+        predicting=predicting,
         evaluations=evaluations,
     ).to_json()
 
@@ -162,7 +166,7 @@ def _versions() -> dict[str, str]:
 def predict(params: Mapping[str, Any], folder: Path) -> Messages:
     """Job target. params: model (folder), input, output (JSON lines), as `tasks.predictor.run`."""
     trained, output = Trained.load(Path(params["model"])), Path(params["output"])
-    done, stopped = 0, False
+    done, stopped, began = 0, False, time.process_time()
     with open(output, "w", encoding="utf-8", newline="\n") as file:
         for chunk in _chunks(files.read_documents(Path(params["input"]))):
             command = yield {"kind": "progress", "done": done}
@@ -174,6 +178,7 @@ def predict(params: Mapping[str, Any], folder: Path) -> Messages:
     return {
         "documents": done,
         "cut": 0,
+        "cpu_seconds": time.process_time() - began,
         "output": str(output),
         "device": "cpu",
         "stopped": stopped,

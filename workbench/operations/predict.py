@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.base import scratch
+from workbench.base.costs import PredictionCost
 from workbench.base.errors import Cancelled, JobFailed, ModelError
 from workbench.base.i18n import _
+from workbench.base.records import from_plain, to_plain
 from workbench.baselines.spec import KIND as BASELINE
 from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import DESCRIPTION, published
 from workbench.operations import run_folders, train
 from workbench.operations.background import Background, here
-from workbench.operations.outcomes import ENSEMBLE, PROMPT
+from workbench.operations.outcomes import ENSEMBLE, PROMPT, outcome
 from workbench.storage import runs
 from workbench.text import dataset
 from workbench.text.document import TEXT, Document
@@ -79,9 +81,11 @@ def ensure(
             return then(have, None)
 
         def finish(event: Finished) -> None:
-            return background(
-                lambda: {**have, **kept(project, run, missing, asked.answers(event))}, then
-            )
+            def keep() -> dict[int, Prediction]:
+                cost = _cost(event)
+                return {**have, **kept(project, run, missing, asked.answers(event), cost=cost)}
+
+            return background(keep, then)
 
         started.append(asked.start(queue, finish))
 
@@ -121,9 +125,17 @@ def _missing(
 
 
 def kept(
-    project: Project, run: Run, missing: Sequence[Document], answers: Sequence[Prediction]
+    project: Project,
+    run: Run,
+    missing: Sequence[Document],
+    answers: Sequence[Prediction],
+    *,
+    cost: PredictionCost | None = None,
 ) -> dict[int, Prediction]:
-    """New predictions by document id, stored unless the project is read-only."""
+    """New predictions by document id, stored unless the project is read-only.
+
+    cost: of these predictions, kept with the run if it is of more documents than the last one.
+    """
     if not project.read_only:
         rows = [
             (row_id(one), one.text_hash, answer.to_json())
@@ -131,7 +143,23 @@ def kept(
         ]
         with project.write(_("Store predictions")):
             runs.save_predictions(project.db, run.id, rows)
+            _keep_cost(project, run.id, cost)
     return {row_id(one): answer for one, answer in zip(missing, answers, strict=True)}
+
+
+def _cost(event: Finished) -> PredictionCost | None:
+    """What the predictions of a job cost; None if its worker did not measure it."""
+    raw = event.result or {}
+    if (found := raw.get("predicting")) is None and "cpu_seconds" in raw:
+        found = {name: raw.get(name, 0) for name in ("documents", "cpu_seconds")}
+    return from_plain(PredictionCost, found) if found else None
+
+
+def _keep_cost(project: Project, run_id: int, cost: PredictionCost | None) -> None:
+    now = runs.get(project.db, run_id)
+    before = outcome(now).predicting
+    if cost is not None and cost.documents > (before.documents if before is not None else 0):
+        runs.update(project.db, run_id, result={**now.result, "predicting": to_plain(cost)})
 
 
 def device_of(run: Run) -> str:

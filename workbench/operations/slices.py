@@ -56,20 +56,26 @@ def slices(given: Evidence, patterns: Sequence[str] = ()) -> Slices | None:
         return None
     exact = given.statistic(np.ones((1, n), np.float32))
     score = ACCURACY if ACCURACY in exact else given.info.main
-    members = {name: rows for name, rows in _members(given, patterns) if LEAST <= len(rows) < n}
+    chosen = members(given, patterns)
     whole = float(exact[score][0])
-    found = measured(given.statistic, score, members, n)
+    found = measured(given.statistic, score, chosen, n)
     ids = [row_id(document) for document in given.documents]
     rows = [
         Slice(
             one.name,
             one,
-            tuple(ids[at] for at in members[one.name]),
+            tuple(ids[at] for at in chosen[one.name]),
             one.value < whole and one.holm is not None and one.holm < PART,
         )
         for one in found
     ]
     return Slices(score, whole, n, tuple(rows))
+
+
+def members(given: Evidence, patterns: Sequence[str] = ()) -> dict[str, np.ndarray]:
+    """Name of each slice that is neither too small nor the whole → positions of its documents."""
+    n = len(given)
+    return {name: rows for name, rows in _members(given, patterns) if LEAST <= len(rows) < n}
 
 
 def _members(given: Evidence, patterns: Sequence[str]) -> Iterator[tuple[str, np.ndarray]]:

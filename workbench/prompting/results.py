@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench.base.costs import PredictionCost
 from workbench.base.records import from_plain, to_plain
 
 
@@ -16,7 +17,8 @@ class PromptResult:
     n: scored documents. language_model: its kind, as the backend names it. dropped: examples that
     did not fit; cut: truncated texts, None if not known. prior: label → probability without a text,
     of the set of examples that most documents had; None without calibration. prior_sets: number of
-    sets. evaluations: split → score table as in `tasks.spec.evaluation`.
+    sets. evaluations: split → score table as in `tasks.spec.evaluation`. predicting: what answers
+    cost, None if it was not measured.
     """
 
     n: int = 0
@@ -31,6 +33,7 @@ class PromptResult:
     prior: Mapping[str, float] | None = None
     prior_sets: int = 0
     evaluations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    predicting: PredictionCost | None = None
 
     def to_json(self) -> dict[str, Any]:
         found: dict[str, Any] = to_plain(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -184,7 +185,8 @@ def run(
     device, allow_pickle.
 
     Yields {"kind": "progress", "done"}; incomplete documents count by their fraction. "stop" ends
-    after the current documents. Returns {"documents", "cut", "output", "device", "stopped"}.
+    after the current documents. Returns {"documents", "cut", "cpu_seconds" (without loading the
+    model), "output", "device", "stopped"}.
     """
     devices.use_threads()
     predictor = Predictor.load(
@@ -193,6 +195,7 @@ def run(
         allow_pickle=bool(params.get("allow_pickle")),
     )
     output, done, cut, stopped = Path(params["output"]), 0, 0, False
+    began = time.process_time()
     yield {"kind": "progress", "done": 0}
     with open(output, "w", encoding="utf-8", newline="\n") as file:
         for chunk in _chunks(read_documents(Path(params["input"]))):
@@ -210,6 +213,7 @@ def run(
     return {
         "documents": done,
         "cut": cut,
+        "cpu_seconds": time.process_time() - began,
         "output": str(output),
         "device": str(predictor.encoder.device),
         "stopped": stopped,

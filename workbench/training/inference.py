@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
+from workbench.base.costs import PredictionCost
 from workbench.tasks.base import Features, Model, Task
 from workbench.tasks.predictor import Logits, LossSum, infer
 from workbench.tasks.spec import Gold
+from workbench.text.document import Document
 from workbench.text.fields import Prediction
 from workbench.training.events import Event
 
 # predictions, the mean loss, the decoding parameters fitted to them (see TaskInfo.fit)
 DevPredictions = tuple[list[Prediction], float, dict[str, Any]]
+
+# Documents that the cost of predictions is measured on at the end of a training, in batches of the
+# size below, until this CPU time is used.
+MEASURED, MEASURED_AT_ONCE, LIMIT = 64, 16, 0.5
 
 
 class Inference:
@@ -28,6 +35,19 @@ class Inference:
     ):
         self.task, self.model, self.labels = task, model, labels
         self.options, self.tick = options, tick
+
+    def cost(self, documents: Sequence[Document], max_length: int) -> PredictionCost | None:
+        """Predict some documents from their texts, as a prediction does; None without one."""
+        before, done = time.process_time(), 0
+        while done < min(len(documents), MEASURED) and time.process_time() - before < LIMIT:
+            chunk = documents[done : done + MEASURED_AT_ONCE]
+            prepared = self.task.info.prepare(self.model.encoder.preparer, chunk, max_length)
+            features = [Features(prepared, {})]
+            work = infer(self.task, self.model.eval(), features[0])
+            self.decode(features, [_last(work)], {})
+            done += len(chunk)
+        seconds = round(time.process_time() - before, 6)
+        return PredictionCost(done, seconds) if done else None
 
     def predict_and_fit(
         self, chunks: Sequence[Features], golds: Sequence[Gold]
@@ -66,3 +86,13 @@ class Inference:
                     break
                 yield from self.tick()
         return found
+
+
+def _last(work: Generator[int, None, Logits]) -> Logits:
+    """What a generator returns, its progress left out."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            found: Logits = end.value
+            return found

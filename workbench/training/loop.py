@@ -77,9 +77,7 @@ def run(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target. params: spec (TrainSpec as JSON), data (path of a snapshot), splits (ids),
-    precision_trials.
-
-    Yields events as JSON objects.
+    precision_trials. Yields events as JSON objects.
     """
     spec = TrainSpec.from_json(params["spec"])
     trials = params.get("precision_trials")
@@ -423,6 +421,7 @@ class _Training:
         cut = {part: sum(one.cut for one in found.get(part, ())) for part in ("dev", "test")}
         cut = {"train": int(prepared.cut.sum()), **cut}
         parameters, trained = optim.sizes(self.model)
+        documents = [one.document for one in (self.records["dev"] or self.records["train"])]
         return TrainResult(
             scores=dict(scores),
             used={split: len(found) for split, found in self.records.items()},
@@ -442,6 +441,7 @@ class _Training:
             plan=self.plan,
             options=self.spec.all_options,
             versions=prepare.versions(),
+            predicting=self.inference.cost(documents, self.plan.max_length),
             layer_weights=self.best.layers,
             parameters=parameters,
             trained_parameters=trained,

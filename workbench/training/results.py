@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench.base.costs import PredictionCost
 from workbench.base.records import from_plain, to_plain
 from workbench.training.plan import Plan
 
@@ -43,7 +44,7 @@ class TrainResult:
     step, see `events.LayerWeights`; {} if there are none. plan: None in results recovered from the
     events of a run. parameters: of the whole network, trained_parameters: of those that training
     changes; None in runs of earlier versions. adaptation: of the language model before the
-    training, None without one.
+    training, None without one. predicting: what predictions cost, None if it was not measured.
     """
 
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -71,6 +72,7 @@ class TrainResult:
     evaluations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     layer_weights: Mapping[str, Any] = field(default_factory=dict)
     adaptation: Adaptation | None = None
+    predicting: PredictionCost | None = None
     recovered: bool = False  # from the events of a worker that left no result
 
     def to_json(self) -> dict[str, Any]:

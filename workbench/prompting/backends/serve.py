@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from workbench.base.costs import PredictionCost
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
@@ -39,7 +40,9 @@ def score_prompts(
     yield {"kind": "log", "line": _("loading {model}").format(model=params["model"])}
     with closing(load(params)) as backend:
         lines = _read(Path(params["prompts"]))
+        ready = time.process_time()
         done = yield from _score_all(backend, lines, Path(folder) / "scores.jsonl")
+        predicting = PredictionCost(done, round(time.process_time() - ready, 6))
         return PromptResult(
             n=done,
             language_model=backend.kind,
@@ -47,6 +50,7 @@ def score_prompts(
             seconds=time.monotonic() - began,
             cpu_seconds=time.process_time() - cpu,
             versions=dict(backend.versions),
+            predicting=predicting,
         ).to_json()
 
 

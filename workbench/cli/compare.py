@@ -1,0 +1,120 @@
+"""`compare`: runs, prompts and baselines side by side on one test set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.base.i18n import _
+from workbench.base.terms import term
+from workbench.cli.output import as_json, emit, say, table
+from workbench.cli.session import project_argument, reading
+from workbench.cli.use import SPLITS
+
+if TYPE_CHECKING:
+    from workbench.operations.compare import Comparison
+    from workbench.operations.pairs import Pair, PartDifference
+
+SHOWN = 10  # labels, slices and documents that are printed
+
+
+@click.command()
+@project_argument
+@click.argument("names", nargs=-1, required=True, metavar="RUN...")
+@click.option("--split", type=SPLITS, default="dev", show_default=True, help=_("The test set."))
+@click.option("--score", default="", help=_("The score to test. [default: that of the task]"))
+@as_json
+def compare(file: Path, names: tuple[str, ...], split: str, score: str, as_json: bool) -> None:
+    """Compare runs, prompts and baselines on the same documents, from their stored predictions.
+
+    Paired tests: bootstrap and approximate randomisation of the score, and McNemar's exact test of
+    the correct documents; p is corrected for the number of pairs (Holm).
+    """
+    from workbench.operations import compare as comparison
+    from workbench.operations import results
+    from workbench.operations.compare_report import comparison_report
+
+    with reading(file) as opened:
+        ids = [results.run_named(opened, name).id for name in names]
+        found = comparison.compare(opened, ids, split, score=score)
+    if as_json:
+        return emit(comparison_report(found))
+    _show_scores(found)
+    for pair in found.pairs:
+        _show_pair(found, pair)
+    if found.settings:
+        _show_settings(found)
+
+
+def _show_scores(found: Comparison) -> None:
+    from workbench.tasks import spec as tasks
+
+    told = _("{split}, {n} documents, fingerprint {fingerprint}")
+    say(told.format(split=term(found.split), n=found.n, fingerprint=found.fingerprint))
+    rows: list[list[object]] = []
+    for name in tasks.score_names(found.systems[0].scores, found.systems[0].evidence.info.id):
+        for system in found.systems:
+            one = system.scores.get(name)
+            values = (one.value, one.low, one.high) if one is not None else (None,) * 3
+            rows.append([tasks.score_title(name), system.run.name, *values])
+    table((_("Score"), _("Run"), _("Value"), _("Low"), _("High")), rows)
+
+
+def _show_pair(found: Comparison, pair: Pair) -> None:
+    from workbench.tasks import spec as tasks
+
+    first, second = (found.system(id).run.name for id in (pair.first, pair.second))
+    say()
+    say(_("{first} compared with {second}").format(first=first, second=second))
+    say(
+        _(
+            "Both correct: {both}. Only first: {one}. Only second: {two}. Both wrong: {none}."
+        ).format(
+            both=pair.both_right,
+            one=len(pair.only_first),
+            two=len(pair.only_second),
+            none=len(pair.both_wrong),
+        )
+    )
+    rows = [
+        [term(test.test), tasks.score_title(test.score) if test.score else _("correct documents")]
+        + [test.p, test.holm]
+        for test in pair.tests
+    ]
+    table((_("Test"), _("On"), _("p"), _("p, Holm")), rows)
+    _show_parts(_("Label"), pair.labels)
+    _show_parts(_("Slice"), pair.slices)
+    keys = ", ".join(row.key for row in pair.only_first[:SHOWN])
+    if keys:
+        say(_("Only {first} correct: {keys}").format(first=first, keys=keys))
+    keys = ", ".join(row.key for row in pair.only_second[:SHOWN])
+    if keys:
+        say(_("Only {first} correct: {keys}").format(first=second, keys=keys))
+
+
+def _show_parts(title: str, rows: tuple[PartDifference, ...]) -> None:
+    if not rows:
+        return
+    heads = (title, _("n"), _("First"), _("Second"), _("Difference"), _("Low"), _("High"))
+    table(
+        (*heads, _("p, Holm")),
+        [
+            [row.name, row.n, row.first, row.second, row.difference.value]
+            + [row.difference.low, row.difference.high, row.holm]
+            for row in rows[:SHOWN]
+        ],
+    )
+
+
+def _show_settings(found: Comparison) -> None:
+    from workbench.operations import run_settings
+
+    say()
+    titles = run_settings.option_titles()
+    rows = [
+        [row.title(titles), *("–" if value is None else str(value) for value in row.values)]
+        for row in found.settings
+    ]
+    table((_("Settings that differ"), *(one.run.name for one in found.systems)), rows)

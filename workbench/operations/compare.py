@@ -1,0 +1,173 @@
+"""Comparison of runs, prompts and baselines on one test set.
+
+Everything is computed from stored predictions against the current gold labels; no model is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
+from workbench.operations import pairs, quality, results, run_settings, scoring, slices
+from workbench.operations.pairs import Pair, System
+from workbench.operations.run_settings import SettingRow
+from workbench.operations.scoring import Scored
+from workbench.storage import runs
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.operations.quality import Evidence
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+
+NAMED = 3  # documents named in a message
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Systems in the given order, every pair of them, and the settings that differ.
+
+    score: what the tests are about; slice_score: that of the slices.
+    """
+
+    split: str
+    n: int
+    fingerprint: str
+    score: str
+    slice_score: str
+    systems: tuple[System, ...]
+    pairs: tuple[Pair, ...]
+    settings: tuple[SettingRow, ...]
+
+    def system(self, run_id: int) -> System:
+        return next(one for one in self.systems if one.run.id == run_id)
+
+    def pair(self, first: int, second: int) -> Pair | None:
+        return next((one for one in self.pairs if (one.first, one.second) == (first, second)), None)
+
+
+def compare(
+    project: Project,
+    run_ids: Sequence[int],
+    split: str = "dev",
+    *,
+    score: str = "",
+    watch: Watch = QUIET,
+) -> Comparison:
+    """Compare systems on the documents of a split. Run it in a thread.
+
+    score: what the tests are about, by default the main score of the task. Raises WorkbenchError
+    if the runs were not scored on the same documents, or have another task or layer.
+    """
+    chosen = [runs.get(project.db, id) for id in dict.fromkeys(run_ids)]
+    check_comparable(chosen)
+    check_seen(chosen, split)
+    evidence = [quality.evidence(project, run, split) for run in chosen]
+    fingerprint = _one_test_set(chosen, evidence, split)
+    systems = []
+    for at, (run, given) in enumerate(zip(chosen, evidence, strict=True)):
+        watch.at(0.3 * at / len(chosen))
+        systems.append(pairs.system(run, given))
+    info, first = evidence[0].info, systems[0]
+    tested = score or info.main
+    if tested not in first.scores:
+        raise WorkbenchError(
+            _("There is no score {score!r} of this task.").format(score=tested),
+            hint=_("Scores: {names}.").format(names=", ".join(first.scores)),
+        )
+    by_slice = slices.ACCURACY if slices.ACCURACY in first.scores else info.main
+    found = []
+    both = list(combinations(systems, 2))
+    for at, (left, right) in enumerate(both):
+        watch.at(0.3 + 0.7 * at / len(both))
+        found.append(pairs.pair(left, right, tested, by_slice))
+    return Comparison(
+        split,
+        len(evidence[0]),
+        fingerprint,
+        tested,
+        by_slice,
+        tuple(systems),
+        pairs.corrected(found),
+        run_settings.differing(chosen),
+    )
+
+
+def check_comparable(chosen: Sequence[Run]) -> None:
+    """Raises WorkbenchError unless these are two runs or more of one task and layer."""
+    if len(chosen) < 2:
+        raise WorkbenchError(_("A comparison needs two different runs or more."))
+    first = chosen[0]
+    for other in chosen[1:]:
+        if (results.task_of(first), first.layer_id) != (results.task_of(other), other.layer_id):
+            raise WorkbenchError(
+                _(
+                    "{one} and {other} were trained on different layers, so their predictions "
+                    "cannot be compared."
+                ).format(one=first.name, other=other.name)
+            )
+
+
+def check_seen(chosen: Sequence[Run], split: str) -> None:
+    """Raises WorkbenchError for a test score that nobody has asked for yet."""
+    unseen = [run.name for run in chosen if split == "test" and not run.seen_test]
+    if unseen:
+        raise WorkbenchError(
+            _("The test score of {runs} was not shown yet.").format(runs=", ".join(unseen)),
+            hint=_("Evaluate on test first; that counts as a view of the test score."),
+        )
+
+
+# ---------------------------------------------------------------- one test set
+
+
+def _one_test_set(chosen: Sequence[Run], evidence: Sequence[Evidence], split: str) -> str:
+    """The fingerprint that all systems share. Raises WorkbenchError if they do not."""
+    prints = [fingerprint(given) for given in evidence]
+    first = {row_id(document): document for document in evidence[0].documents}
+    for run, given, own in zip(chosen, evidence, prints, strict=True):
+        if own == prints[0] and len(given):
+            continue
+        theirs = {row_id(document): document for document in given.documents}
+        for lacks, has, ids, documents in (
+            (run, chosen[0], first.keys() - theirs.keys(), first),
+            (chosen[0], run, theirs.keys() - first.keys(), theirs),
+        ):
+            if ids:
+                raise _other_set(lacks, has, [documents[id].key for id in sorted(ids)], split)
+        raise WorkbenchError(
+            _("There is no {split} document with gold labels and predictions of {runs}.").format(
+                split=split, runs=", ".join(one.name for one in chosen)
+            ),
+            hint=_evaluate_first(run, split),
+        )
+    return prints[0]
+
+
+def fingerprint(given: Evidence) -> str:
+    """Of the documents that a run has predictions for, and their gold."""
+    rows = zip(given.documents, given.golds, strict=True)
+    return scoring.fingerprint([Scored(document, gold) for document, gold in rows])
+
+
+def _other_set(lacks: Run, has: Run, keys: Sequence[str], split: str) -> WorkbenchError:
+    shown = ", ".join(keys[:NAMED]) + (", …" if len(keys) > NAMED else "")
+    told = ngettext(
+        "The runs were not scored on the same test set: {n} {split} document has a prediction of "
+        "{has}, but none of {lacks} ({keys}).",
+        "The runs were not scored on the same test set: {n} {split} documents have a prediction "
+        "of {has}, but none of {lacks} ({keys}).",
+        len(keys),
+    )
+    message = told.format(n=len(keys), split=split, has=has.name, lacks=lacks.name, keys=shown)
+    return WorkbenchError(message, hint=_evaluate_first(lacks, split))
+
+
+def _evaluate_first(run: Run, split: str) -> str:
+    hint = _("Evaluate {run} on {split} first: `glossbench evaluate FILE --run {run!r}`.")
+    return hint.format(run=run.name, split=split)
