@@ -88,6 +88,19 @@ def add_layer(project):
 
 
 @pytest.fixture
+def add_texts(project):
+    """add_texts(["text", …]) → ids of documents without labels, with the keys d0, d1, …"""
+
+    def add(texts):
+        named = [Document(f"d{number}", (("text", text),)) for number, text in enumerate(texts)]
+        records = [Record(document, {}, {}, {}) for document in named]
+        with project.edit("add documents"):
+            return documents.add(project.db, records, source_id=project.source("import"))
+
+    return add
+
+
+@pytest.fixture
 def add_documents(project):
     """add_documents([("text", split, state, layer, label or spans)…]) → ids."""
 

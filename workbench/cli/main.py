@@ -27,6 +27,11 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "project": ("projects", "project", _("Create, describe and check project files.")),
     "import": ("data_import", "import_data", _("Import data files into a project.")),
     "labels": ("data", "labels", _("List the layers and labels of a project with their counts.")),
+    "occurrences": (
+        "occurrences",
+        "occurrences",
+        _("Find all occurrences of a text, and label them."),
+    ),
     "splits": ("splits", "splits", _("Assign submitted documents to train, dev and test.")),
     "models": ("models", "models", _("List, add and describe pretrained models.")),
     "train": ("train", "train", _("Fine-tune a pretrained model on the submitted documents.")),

@@ -93,14 +93,23 @@ def _set_class(
             "json_each(?)) order by d.id",
             (layer_id, label_id, annotator_id, source_id, changed),
         )
-        conn.execute(
-            "insert into state(document_id, layer_id, annotator_id, state, at) select "
-            "d.id, ?, ?, 'draft', ? from document d"
-            " where d.id in (select value from json_each(?)) and not exists (select 1 "
-            "from state s where s.document_id = d.id"
-            " and s.layer_id = ? and s.annotator_id = ?) order by d.id",
-            (layer_id, annotator_id, now(), changed, layer_id, annotator_id),
-        )
+        _start_drafts(conn, changed, key)
+
+
+def start_drafts(db: Database, ids: Iterable[int], layer_id: int, annotator_id: int) -> None:
+    """Documents without a state in the layer become drafts."""
+    _start_drafts(db.writer, ids_in(ids), (layer_id, annotator_id))
+
+
+def _start_drafts(conn: sqlite3.Connection, changed: str, key: tuple[int, int]) -> None:
+    conn.execute(
+        "insert into state(document_id, layer_id, annotator_id, state, at) select "
+        "d.id, ?, ?, 'draft', ? from document d"
+        " where d.id in (select value from json_each(?)) and not exists (select 1 "
+        "from state s where s.document_id = d.id"
+        " and s.layer_id = ? and s.annotator_id = ?) order by d.id",
+        (*key, now(), changed, *key),
+    )
 
 
 def _reopen_submitted(conn: sqlite3.Connection, changed: str, key: tuple[int, int]) -> None:

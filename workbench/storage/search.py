@@ -67,6 +67,15 @@ def query(text: str) -> str | None:
     return " ".join(quoted) + ("*" if not text[-1].isspace() else "")
 
 
+def phrase(text: str) -> str | None:
+    """An FTS5 query for the words of `text` one after another; None if it has no letters or digits.
+
+    Matches every text in which `find` finds `text` as whole words.
+    """
+    words = seg(text).replace('"', " ")
+    return f'"{words}"' if any(_is_word_char(char) for char in words) else None
+
+
 def _is_word_char(char: str) -> bool:
     return unicodedata.category(char)[0] in "LNM" or unicodedata.category(char) == "Co"
 

@@ -1,0 +1,163 @@
+"""`occurrences`: find all occurrences of a text, and label them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import Watch
+from workbench.cli.output import Progress, as_json, emit, plain, say, table
+from workbench.cli.session import interrupts, project_argument, reading, session
+
+if TYPE_CHECKING:
+    from workbench.operations.annotate import Filter
+    from workbench.operations.occurrences import Occurrence, Occurrences, Wanted
+    from workbench.project.project import Project
+
+SHOWN = 20  # lines without --json
+
+
+def label_id(project: Project, name: str, layer: str | None) -> int:
+    """The id of a label, of any layer or of the one named. Raises SpecError unless it is unique."""
+    from workbench.operations import labels
+
+    layers = labels.layers(project)
+    found = [
+        (one.name, label.id)
+        for one in layers
+        for label in one.labels
+        if label.name == name and layer in (None, one.name)
+    ]
+    if not found:
+        told = (
+            _("The project has no label {name!r}.")
+            if layer is None
+            else _("The layer {layer!r} has no label {name!r}.")
+        )
+        known = ", ".join(dict.fromkeys(label.name for one in layers for label in one.labels))
+        raise SpecError(
+            told.format(name=name, layer=layer),
+            hint=_("Its labels: {known}.").format(known=known or _("none")),
+        )
+    if len(found) > 1:
+        told = _("The label {name!r} is in several layers: {layers}.")
+        raise SpecError(
+            told.format(name=name, layers=", ".join(one for one, _id in found)),
+            hint=_("Choose one with --layer."),
+        )
+    return found[0][1] or 0
+
+
+@click.command()
+@project_argument
+@click.argument("text")
+@click.option("--label", "name", required=True, metavar="NAME", help=_("The span label to add."))
+@click.option("--layer", metavar="NAME", help=_("The layer of the label, if several have it."))
+@click.option("--any-part", is_flag=True, help=_("Also inside of words."))
+@click.option("--any-case", is_flag=True, help=_("Ignore case."))
+@click.option("--document", "key", metavar="KEY", help=_("Only in the document with this key."))
+@click.option(
+    "--add",
+    "added",
+    type=click.Choice(("gold", "suggestions")),
+    help=_("Add the label to all places that are free, as one undo step. [default: list them]"),
+)
+@as_json
+def occurrences(
+    file: Path,
+    text: str,
+    name: str,
+    layer: str | None,
+    any_part: bool,
+    any_case: bool,
+    key: str | None,
+    added: str | None,
+    as_json: bool,
+) -> None:
+    """Find all occurrences of TEXT in the documents of FILE, and label them.
+
+    Places that have the label already, or overlap another span, are listed as such and left out.
+    """
+    from workbench.operations import occurrences as operations
+
+    def wanted(project: Project) -> Wanted:
+        return operations.Wanted(
+            text,
+            label_id(project, name, layer),
+            _where(project, key),
+            whole_words=not any_part,
+            match_case=not any_case,
+        )
+
+    if added is None:
+        with reading(file) as project:
+            found = operations.find_occurrences(project, wanted(project))
+        _report(found, None, as_json)
+        return
+    gold = added == "gold"
+    with session(file) as opened:
+        progress = Progress(_("Labelling"), quiet=as_json)
+        watch, asked = Watch(progress.show), wanted(opened.project)
+        with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
+            found = operations.find_occurrences(opened.project, asked, watch=watch.part(0.0, 0.5))
+            free = [row for row in found.rows if row.is_free(gold=gold)]
+            done = operations.label_occurrences(
+                opened.project, asked, free, gold=gold, watch=watch.part(0.5, 1.0)
+            )
+        progress.end()
+    _report(found, done, as_json)
+
+
+def _where(project: Project, key: str | None) -> Filter:
+    from workbench.operations.annotate import Filter
+    from workbench.operations.inspect import by_key
+    from workbench.text.rows import row_id
+
+    return Filter() if key is None else Filter(ids=[row_id(by_key(project, key))])
+
+
+def _report(found: Occurrences, done: int | None, as_json: bool) -> None:
+    if as_json:
+        emit(
+            {
+                "occurrences": [_as_dict(row) for row in found.rows],
+                "documents": found.documents,
+                "complete": not found.cut,
+                "added": done,
+            }
+        )
+        return
+    head = (_("Document"), _("Occurrence"), _("State"))
+    table(head, [(row.key, _in_context(row), _state(row)) for row in found.rows[:SHOWN]])
+    told = ngettext("{n:,} occurrence found.", "{n:,} occurrences found.", len(found.rows))
+    say(told.format(n=len(found.rows)))
+    if found.cut:
+        say(_("There are more; only these were searched for."))
+    if done is not None:
+        say(ngettext("Labelled {n:,} place.", "Labelled {n:,} places.", done).format(n=done))
+
+
+def _in_context(row: Occurrence) -> str:
+    return plain(f"{row.before[-30:]}[{row.text}]{row.after[:30]}")
+
+
+def _state(row: Occurrence) -> str:
+    from workbench.operations.occurrences import state_words
+
+    return state_words(row)
+
+
+def _as_dict(row: Occurrence) -> dict[str, object]:
+    return {
+        "document": row.key,
+        "field": row.field,
+        "start": row.start,
+        "end": row.end,
+        "text": row.text,
+        "status": row.status,
+        "other": row.other or None,
+    }
