@@ -1,0 +1,86 @@
+"""The board on runs whose predictions are stored by hand."""
+
+import pytest
+
+from tests.compared import project_with_runs
+from workbench.base import paths
+from workbench.operations import annotate, board_export, quality, results, run_list
+from workbench.operations.board import board, layers_with_runs
+from workbench.project.project import Project
+from workbench.storage import labels, runs
+
+
+@pytest.fixture
+def compared(tmp_path):
+    project = Project.open(project_with_runs(tmp_path / "c.glossbench"))
+    yield project
+    project.close()
+
+
+def named(project, name):
+    return runs.by_name(project.db, name)
+
+
+def test_scores_and_intervals_are_those_of_the_report(compared):
+    found = board(compared)
+
+    assert (found.layer, found.n, found.score) == ("topic", 12, "macro_f1")
+    assert found.names[:2] == ("macro_f1", "accuracy")
+    for entry in found.entries:
+        report = quality.report(quality.evidence(compared, entry.run, "dev"))
+        assert entry.scores["macro_f1"] == report.scores["macro_f1"]
+        value = report.scores["macro_roc_auc"].value
+        assert entry.scores["macro_roc_auc"].value == pytest.approx(value)
+        assert entry.scores["macro_roc_auc"].low is None
+    assert layers_with_runs(compared) == ("topic",)
+
+
+def test_archived_runs_are_left_out_unless_asked_for(compared):
+    run_list.archive(compared, (named(compared, "first").id,))
+
+    assert [one.run.name for one in board(compared).entries] == ["second", "majority"]
+    assert len(board(compared, archived=True).entries) == 3
+
+
+def test_a_test_score_that_was_not_shown_stays_hidden(compared):
+    found = board(compared, split="test")
+
+    assert found.entries == () and len(found.others) == 4
+    assert {one.problem for one in found.others} == {"Its test score was not shown yet."}
+
+
+def test_gold_that_changed_since_a_run_is_noted(compared):
+    first = named(compared, "first")
+    evaluation = results.results(compared, first.id).today
+    with compared.write():
+        stored = {**first.result, "evaluations": {"dev": evaluation.to_row()}}
+        runs.update(compared.db, first.id, result=stored)
+    assert not board(compared).entries[0].changed
+
+    document = results.scored(compared, first, "dev")[0].document.id
+    annotate.set_class(compared, document, label_of(compared, "praise"))
+
+    assert {one.run.name: one.changed for one in board(compared).entries}["first"]
+
+
+def label_of(project, name):
+    return labels.layer_by_name(project.db, "topic").label(name).id
+
+
+def test_the_size_is_that_of_the_weights(compared):
+    first = named(compared, "first")
+    model = paths.run_folder(compared.path, first.id) / "model"
+    model.mkdir(parents=True)
+    (model / "weights.bin").write_bytes(b"x" * 1234)
+
+    sizes = {one.run.name: one.bytes for one in board(compared).entries}
+
+    assert sizes == {"first": 1234, "second": None, "majority": None}
+
+
+def test_names_are_escaped_in_tables(compared):
+    run_list.rename(compared, named(compared, "first").id, "=a|b")
+    found = board(compared)
+
+    assert "\n'=a|b,train," in board_export.to_csv(found)
+    assert "| =a\\|b |" in board_export.to_markdown(found)

@@ -1,0 +1,81 @@
+"""`board`: every run, prompt and baseline of a layer on one test set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.base.i18n import _
+from workbench.base.terms import term
+from workbench.cli.output import as_json, emit, note, say, size, table
+from workbench.cli.session import project_argument, reading
+
+if TYPE_CHECKING:
+    from workbench.operations.board import Board
+
+SPLITS = click.Choice(("train", "dev", "test"))
+
+
+@click.command()
+@project_argument
+@click.option("--layer", default="", help=_("The layer. [default: that of the newest run]"))
+@click.option("--split", type=SPLITS, default="dev", show_default=True, help=_("The test set."))
+@click.option("--score", default="", help=_("Sort by this score. [default: that of the task]"))
+@click.option("--archived", is_flag=True, help=_("List archived runs as well."))
+@click.option("--csv", "as_csv", is_flag=True, help=_("Print a CSV table with all scores."))
+@click.option("--markdown", is_flag=True, help=_("Print a Markdown table."))
+@as_json
+def board(
+    file: Path,
+    layer: str,
+    split: str,
+    score: str,
+    archived: bool,
+    as_csv: bool,
+    markdown: bool,
+    as_json: bool,
+) -> None:
+    """List every run, prompt and baseline of a layer on the same documents, best first.
+
+    From stored predictions against the current gold labels, with 95 % intervals, training time,
+    size, and CPU seconds per 1,000 documents.
+    """
+    from workbench.operations import board as boards
+    from workbench.operations import board_export
+
+    if as_json + as_csv + markdown > 1:
+        raise click.UsageError(_("Only one of --json, --csv and --markdown is possible."))
+    with reading(file) as opened:
+        found = boards.board(opened, layer, split, archived=archived)
+    if score and score not in found.names:
+        known = ", ".join(found.names) or _("none")
+        raise click.UsageError(
+            _("There is no score {score!r}; scores: {known}.").format(score=score, known=known)
+        )
+    if as_json:
+        return emit(board_export.board_report(found))
+    if as_csv:
+        return say(board_export.to_csv(found, score).rstrip("\n"))
+    if markdown:
+        return say(board_export.to_markdown(found, score).rstrip("\n"))
+    _show(found, score or found.score)
+
+
+def _show(found: Board, score: str) -> None:
+    from workbench.tasks import spec as tasks
+
+    told = _("Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}")
+    say(told.format(**vars(found) | {"split": term(found.split)}))
+    rows: list[list[object]] = []
+    for one in found.sorted_by(score):
+        at = one.scores.get(score)
+        interval = [at.value, at.low, at.high] if at is not None else [None] * 3
+        weight = size(one.bytes) if one.bytes is not None else None
+        rows.append([one.run.name, term(one.run.kind), one.made_from, *interval])
+        rows[-1] += [one.seconds, weight, one.cpu]
+    heads = (_("System"), _("Kind"), _("Made from"), tasks.score_title(score), _("Low"))
+    table((*heads, _("High"), _("Training, s"), _("Size"), _("CPU s / 1,000")), rows)
+    for one in found.others:
+        note(_("{run} is not listed: {problem}").format(run=one.run.name, problem=one.problem))

@@ -1,0 +1,263 @@
+"""The board: every run, prompt and baseline of a layer on one test set, with costs.
+
+Everything is computed from stored predictions against the current gold labels; no model is used.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
+from workbench.baselines.spec import KIND as BASELINE
+from workbench.metrics.report import Measured, report
+from workbench.operations import predict, quality, results, run_folders, scoring
+from workbench.operations.outcomes import ENSEMBLE, PROMPT, outcome, trained
+from workbench.storage import labels
+from workbench.tasks import spec as tasks
+from workbench.training.methods import spec as methods
+
+if TYPE_CHECKING:
+    from workbench.operations.quality import Evidence
+    from workbench.operations.scoring import Scored
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+    from workbench.tasks.spec import TaskInfo
+
+FINISHED = ("done", "stopped")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run on the board.
+
+    made_from: the model and what else tells it from similar runs. scores: {} unless it was scored
+    on the test set of the board; those of rankings have no interval. problem: why it was not.
+    changed: documents or gold differ from those that the run itself reported its scores on.
+    seconds: training time, None for systems that are not trained. bytes: of the weights.
+    cpu: seconds of CPU time per 1,000 documents. None: not known.
+    """
+
+    run: Run
+    made_from: str
+    scores: Mapping[str, Measured]
+    problem: str = ""
+    changed: bool = False
+    seconds: float | None = None
+    parameters: int | None = None
+    bytes: int | None = None
+    cpu: float | None = None
+
+    def value(self, score: str) -> float | None:
+        found = self.scores.get(score)
+        return found.value if found is not None else None
+
+
+@dataclass(frozen=True)
+class Board:
+    """entries: scored on the same n documents, best main score first; others: on another test set.
+
+    score: the main score. names: of all scores, main first.
+    """
+
+    layer: str
+    split: str
+    n: int
+    fingerprint: str
+    score: str
+    names: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    others: tuple[Entry, ...]
+
+    def sorted_by(self, score: str) -> tuple[Entry, ...]:
+        """The entries by another score, best first; those without it come last."""
+        key = lambda one: (one.value(score) is None, -(one.value(score) or 0.0))  # noqa: E731
+        return tuple(sorted(self.entries, key=key))
+
+
+def layers_with_runs(project: Project) -> tuple[str, ...]:
+    """The layers that have a finished run, that of the newest run first."""
+    names = dict.fromkeys(run.layer for run in results.all_runs(project) if _counts(run))
+    return tuple(name for name in names if name)
+
+
+def board(
+    project: Project,
+    layer: str = "",
+    split: str = "dev",
+    *,
+    archived: bool = False,
+    watch: Watch = QUIET,
+) -> Board:
+    """Every finished run of a layer, by default that of the newest run. Run it in a thread.
+
+    archived: archived runs as well. Raises WorkbenchError if there is no such layer.
+    """
+    names = layers_with_runs(project)
+    known = [one.name for one in labels.layers(project.db)]
+    layer = layer or next(iter(names), "")
+    if layer not in known:
+        raise WorkbenchError(
+            _("The project has no layer {name!r}.").format(name=layer)
+            if layer
+            else _("The project has no finished run."),
+            hint=_("Layers: {known}.").format(known=", ".join(known)),
+        )
+    chosen = [
+        run
+        for run in results.all_runs(project)
+        if run.layer == layer and _counts(run) and (archived or not run.listing.archived)
+    ]
+    if not chosen:
+        return Board(layer, split, 0, "", "", (), (), ())
+    counted = Counter(map(results.task_of, chosen))
+    task = counted.most_common(1)[0][0]
+    found = results.scored(project, next(r for r in chosen if results.task_of(r) == task), split)
+    fingerprint = scoring.fingerprint(found)
+    entries, others = [], []
+    for at, run in enumerate(chosen):
+        watch.at(at / len(chosen))
+        entry = _entry(project, run, task, split, found, fingerprint)
+        (others if entry.problem else entries).append(entry)
+    info = tasks.info(task)
+    every = dict.fromkeys(name for entry in entries for name in entry.scores)
+    ordered = tasks.score_names(every, task)
+    made = Board(
+        layer, split, len(found), fingerprint, info.main, ordered, tuple(entries), tuple(others)
+    )
+    return replace(made, entries=made.sorted_by(info.main))
+
+
+def _counts(run: Run) -> bool:
+    return run.status in FINISHED and "task" in run.spec
+
+
+def _entry(
+    project: Project,
+    run: Run,
+    task: str,
+    split: str,
+    found: Sequence[Scored],
+    fingerprint: str,
+) -> Entry:
+    answers = predict.stored(project, run, [one.document for one in found])
+    missing = sum(one.document.id not in answers for one in found)
+    problem = _problem(run, task, split, missing, len(found))
+    scores: Mapping[str, Measured] = {}
+    if not problem:
+        scores = _scores(quality.evidence_of(project, run, split, found, answers))
+    before = results.as_run(run, split)
+    return Entry(
+        run,
+        made_from(run),
+        scores,
+        problem,
+        before is not None and before.fingerprint != fingerprint,
+        run.seconds if run.kind not in (PROMPT, ENSEMBLE) else None,
+        trained(run).parameters if run.kind != PROMPT else None,
+        weight_bytes(project, run),
+        cpu_seconds(project, run),
+    )
+
+
+def _problem(run: Run, task: str, split: str, missing: int, n: int) -> str:
+    """Why a run was not scored on the test set, "" if it was."""
+    if results.task_of(run) != task:
+        title = _(tasks.info(results.task_of(run)).title)
+        return _("Its task is another one: {task}.").format(task=title)
+    if split == "test" and not run.seen_test:
+        return _("Its test score was not shown yet.")
+    if missing or not n:
+        told = ngettext(
+            "It has no prediction of {n} document.",
+            "It has no prediction of {n} documents.",
+            missing,
+        )
+        return told.format(n=missing)
+    return ""
+
+
+def _scores(given: Evidence) -> Mapping[str, Measured]:
+    """Every score; intervals without rankings, which take longer than all others together."""
+    info: TaskInfo = given.info
+    if given.statistic is None:
+        plain = info.score(given.golds, given.predictions)
+        return {name: Measured(value) for name, value in plain.items()}
+    n = len(given)
+    exact = given.statistic(np.ones((1, n), np.float32))
+    drawn = report(given.statistic.taken(np.arange(n)), n, shown=()).scores
+    found = {}
+    for name, values in exact.items():
+        if np.ndim(values) == 1:
+            value = float(values[0])
+            found[name] = drawn.get(name, Measured(value if np.isfinite(value) else None))
+    return found
+
+
+def made_from(run: Run) -> str:
+    """The model of a run and what else it was made from, for display."""
+    spec = run.spec
+    model = str(spec.get("model_name") or spec.get("model") or "")
+    if run.kind == BASELINE:
+        return _(model)
+    if run.kind == PROMPT:
+        shots = int(spec.get("shots") or 0)
+        told = ngettext("{model}, {n} example", "{model}, {n} examples", shots)
+        if not shots:
+            told = _("{model}, no examples")
+        return told.format(model=model, n=shots)
+    options = {**spec.get("options", {}), **trained(run).options}
+    parts = [model]
+    if (method := options.get("method", methods.DEFAULT)) != methods.DEFAULT:
+        known = {one.id: _(one.title) for one in methods.all_methods()}
+        parts.append(known.get(method, method))
+    if epochs := options.get("epochs"):
+        parts.append(ngettext("{n} epoch", "{n} epochs", int(epochs)).format(n=epochs))
+    return ", ".join(parts)
+
+
+# ---------------------------------------------------------------- costs
+
+
+def weight_bytes(project: Project, run: Run) -> int | None:
+    """Size of the weights that predict, in bytes; None if they are not on this disk."""
+    if run.kind == ENSEMBLE:
+        found = _total(weight_bytes(project, member) for member in _members(project, run))
+        return None if found is None else int(found)
+    folder = run_folders.model(project, run.id)
+    if run.kind == PROMPT:
+        folder = Path(str(run.spec.get("model") or ""))
+        if not folder.is_absolute():
+            return None
+    if not folder.is_dir():
+        return None
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def cpu_seconds(project: Project, run: Run) -> float | None:
+    """CPU seconds per 1,000 documents; None for a run whose predictions were not measured."""
+    if run.kind == ENSEMBLE:
+        return _total(cpu_seconds(project, member) for member in _members(project, run))
+    cost = outcome(run).predicting
+    return cost.per_thousand if cost is not None else None
+
+
+def _members(project: Project, run: Run) -> tuple[Run, ...]:
+    from workbench.operations import ensemble
+
+    try:
+        return ensemble.members_of(project, run)
+    except WorkbenchError:
+        return ()
+
+
+def _total(values: Iterable[float | None]) -> float | None:
+    known = list(values)
+    return None if not known or None in known else sum(value or 0 for value in known)

@@ -1,0 +1,104 @@
+"""The board as a table, for files and programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import _
+from workbench.base.terms import term
+from workbench.tasks import spec as tasks
+from workbench.text import formulas
+
+if TYPE_CHECKING:
+    from workbench.operations.board import Board, Entry
+
+UNKNOWN = "–"
+
+
+def board_report(found: Board) -> dict[str, Any]:
+    """The board for programs."""
+    return {
+        "layer": found.layer,
+        "split": found.split,
+        "n": found.n,
+        "fingerprint": found.fingerprint,
+        "score": found.score,
+        "entries": [_entry(one) for one in found.entries],
+        "others": [{**_entry(one), "problem": one.problem} for one in found.others],
+    }
+
+
+def _entry(one: Entry) -> dict[str, Any]:
+    return {
+        "run": one.run.name,
+        "kind": one.run.kind,
+        "made_from": one.made_from,
+        "group": one.run.listing.group,
+        "tags": list(one.run.listing.tags),
+        "scores": {name: score.to_json() for name, score in one.scores.items()},
+        "changed": one.changed,
+        "seconds": one.seconds,
+        "parameters": one.parameters,
+        "bytes": one.bytes,
+        "cpu_seconds_per_1000": one.cpu,
+    }
+
+
+def to_csv(found: Board, score: str = "") -> str:
+    """All scores as fractions of 1, with intervals; empty cells for what is not known."""
+    out = io.StringIO()
+    write = csv.writer(out, lineterminator="\n")
+    names = [f"{name}{end}" for name in found.names for end in ("", "_low", "_high")]
+    costs = ("seconds", "parameters", "bytes", "cpu_seconds_per_1000")
+    write.writerow(["run", "kind", "made_from", *names, *costs])
+    for one in found.sorted_by(score or found.score):
+        cells: list[object] = [_safe(one.run.name), one.run.kind, _safe(one.made_from)]
+        for name in found.names:
+            value = one.scores.get(name)
+            cells += [value.value, value.low, value.high] if value is not None else [None] * 3
+        write.writerow([*cells, one.seconds, one.parameters, one.bytes, one.cpu])
+    return out.getvalue()
+
+
+def _safe(cell: str) -> str:
+    return formulas.escape(cell) if formulas.is_formula(cell) else cell
+
+
+def to_markdown(found: Board, score: str = "") -> str:
+    """The main columns, scores as points with intervals, best first."""
+    score = score or found.score
+    shown = [score, *(name for name in found.names[:3] if name != score)]
+    heads = [_("System"), _("Kind"), _("Made from"), *map(tasks.score_title, shown)]
+    heads += [_("Training time, s"), _("Size, MB"), _("CPU s / 1,000 documents")]
+    lines = [heads, ["---"] * 3 + ["---:"] * (len(heads) - 3)]
+    for one in found.sorted_by(score):
+        cells = [one.run.name, term(one.run.kind), one.made_from]
+        cells += [_points(one, name) for name in shown]
+        megabytes = None if one.bytes is None else one.bytes / 1e6
+        cells += [_number(value) for value in (one.seconds, megabytes, one.cpu)]
+        lines.append([cell.replace("|", "\\|").replace("\n", " ") for cell in cells])
+    told = _("Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}. Intervals: 95 %.")
+    about = told.format(
+        layer=found.layer, split=term(found.split), n=found.n, fingerprint=found.fingerprint
+    )
+    return "\n".join([*map(_line, lines), "", about, ""])
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _points(one: Entry, name: str) -> str:
+    found = one.scores.get(name)
+    if found is None or found.value is None:
+        return UNKNOWN
+    if found.low is None or found.high is None:
+        return f"{100 * found.value:.1f}"
+    return f"{100 * found.value:.1f} ({100 * found.low:.1f}–{100 * found.high:.1f})"
+
+
+def _number(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{value:.1f}"
