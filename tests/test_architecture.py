@@ -50,7 +50,13 @@ LIGHT = {
         "pretraining.objectives.*.info",
     ),
     "inspection.spec": (),
-    "inspection.*.info": ("inspection.spec", "inspection.*.info", "numpy"),
+    "inspection.corpus.spec": (),
+    "inspection.*.info": (
+        "inspection.spec",
+        "inspection.corpus.spec",
+        "inspection.*.info",
+        "numpy",
+    ),
     "exporters.model.spec": ("tasks.spec",),
     "exporters.model.*.info": (
         "tasks.spec",
@@ -131,7 +137,9 @@ TABLE = {
         (),
         ("sklearn",),
     ),
-    "inspection": Row(("text", "runtime", "models", "tasks"), ("torch", "captum", "sklearn")),
+    "inspection": Row(
+        ("text", "runtime", "models", "tasks"), ("torch", "captum", "sklearn"), ("umap",)
+    ),
     "prompting": Row(("text", "runtime", "metrics"), ("jinja2", "httpx")),
     "prompting.backends": Row(
         ("text", "runtime", "models", "prompting"), ("torch", "transformers", "httpx")

@@ -263,15 +263,17 @@ def inspect(way: Walk) -> None:
     from workbench.inspection.label_scores.info import LabelProbabilities, LabelProbability
     from workbench.inspection.logit_lens.info import LogitLens
     from workbench.inspection.masked_words.info import MaskedPosition, MaskedWords
+    from workbench.inspection.near_documents.info import NearDocument, NearDocuments
     from workbench.inspection.next_words.info import NextToken, NextWords
     from workbench.inspection.samples.info import Sample, Samples
     from workbench.inspection.smallest_change.info import Change, SmallestChange, Trial
     from workbench.inspection.spans.info import PredictedSpans
-    from workbench.inspection.spec import TokenRow, WordRow
+    from workbench.inspection.spec import Answer, TokenRow, WordRow
     from workbench.inspection.subwords.info import Embedded, Tokenized
     from workbench.inspection.surprisal.info import Surprisal
     from workbench.inspection.token_scores.info import TokenLabels
     from workbench.inspection.transitions.info import TransitionScores
+    from workbench.inspection.uses.info import LayerSenses, Ranking, Senses, Use, Uses
     from workbench.inspection.vocabulary.info import ExpectedWords
     from workbench.text.spans import Span
 
@@ -348,6 +350,24 @@ def inspect(way: Walk) -> None:
             panel.state.ask()
             way.host.answer(result, unknown=0.4, milliseconds=3)
             way.at(f"inspect, {offer.id}")
+    use = Use(0, 1, "δ-1", 0, 5, "εδώ ", "Νίκος", " ζει", "άτομο")
+    scores = (LayerSenses(0, 0.5, 0.5, 0.4, 0.6), LayerSenses(1, 0.9, 0.9, 0.8, 0.9))
+    counted = Senses("άτομα", {"άτομο": 2, "τόπος": 2}, 4, scores, 0.3, 0.5, 0.3)
+    near = (Ranking(0, (0,), (0.5,)), Ranking(1, (0,), (0.75,)))
+    found = {
+        "uses": (
+            Uses(words),
+            Uses(words, "Νίκος", 0, -1, 1, -1, (0, 1), near, (use,), (), "διανύσματα", counted),
+        ),
+        "near_documents": (
+            NearDocuments((NearDocument(1, "δ-1", "κείμενο", 0.5),), 1, (0, 1), 1, 2),
+        ),
+    }
+    for id, several_results in found.items():
+        for result in several_results:
+            panel.state.update(view=id)
+            panel.state.of(id).update(answer=Answer(id, result), result=result)
+            way.at(f"inspect, {id}")
     panel.state.activate(0)
     panel.state.show_beside(panel.state.offers[0].id)
     way.at("inspect, two panes")

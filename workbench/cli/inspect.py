@@ -12,6 +12,7 @@ import click
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.records import to_plain
+from workbench.cli import corpus_index
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import PROJECT, reading
 
@@ -67,8 +68,9 @@ def inspect(
 
     RUN_OR_MODEL is a run of the project, the folder of a run, or a pretrained model by name or
     folder. Without --inspector, the available inspectors are listed; those that do not support the
-    model are listed with the reason. With --json, one line is printed per text. Can be used while a
-    window has the project open.
+    model are listed with the reason. With --json, one line is printed per text. Inspectors that
+    compare with the documents of --project compute an index of them first, which is kept. Can be
+    used while a window has the project open.
     """
     from workbench.operations import inspect as operations
 
@@ -76,10 +78,12 @@ def inspect(
         raise click.UsageError(_("--text-b is required once for each --text."))
     if (keys or every) and file is None:
         raise click.UsageError(_("--document and --all require --project."))
-    if inspector is not None and not texts and not keys and not every:
-        raise click.UsageError(_("--text, --document or --all is required."))
-    options = _options(settings)
+    options: Mapping[str, Any] = _options(settings)
     choice, documents = _found(run_or_model, file, keys)
+    if inspector is not None and not texts and not keys and not every:
+        if not corpus_index.needs_index(inspector):
+            raise click.UsageError(_("--text, --document or --all is required."))
+        documents = [operations.typed("")]
     if inspector is None:
         _list(choice, as_json)
         return
@@ -91,6 +95,7 @@ def inspect(
                 "model."
             ),
         )
+    options = corpus_index.completed(file, choice, inspector, options, device)
     seconds = second or (None,) * len(texts)
     documents += [operations.typed(*pair) for pair in zip(texts, seconds, strict=True)]
     with _opened(choice, device) as host:

@@ -48,7 +48,8 @@ class InspectorInfo:
     dataclasses or numpy arrays. A boolean field `cut` says that the text was truncated.
     options: its settings; those named in of_text are reset to their defaults for each text.
     several: whether one request can contain many documents. shows: a display text on what the view
-    shows and does not show, with its source.
+    shows and does not show, with its source. corpus: what its index of the project's documents
+    holds, a kind of `corpus.spec`; "" if it needs none. The index is named by the option `index`.
     """
 
     id: str
@@ -58,6 +59,7 @@ class InspectorInfo:
     shows: str = ""
     of_text: tuple[str, ...] = ()
     several: bool = False
+    corpus: str = ""
 
 
 def needs(entry: Contribution) -> frozenset[str]:

@@ -225,6 +225,11 @@ def record(db: Database, id: int, layer_names: Iterable[str] | None = None) -> R
     raise KeyError(id)
 
 
+def text_hashes(db: Database) -> list[tuple[int, str]]:
+    """(id, hash of the texts) of every document, in order of id."""
+    return db.reader().execute("select id, text_hash from document order by id").fetchall()
+
+
 def records(
     db: Database,
     *,

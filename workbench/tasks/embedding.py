@@ -247,7 +247,7 @@ def run(
     devices.use_threads()
     output, rows = Path(params["output"]), 0
     yield {"kind": "progress", "done": 0}
-    embedder = _load(params, folder)
+    embedder = load_embedder(params, folder)
     documents = list(read_documents(Path(params["input"])))
     began = time.monotonic()
     work = embedder.remembering if params.get("stateful") else embedder.stream
@@ -269,8 +269,8 @@ def run(
     }
 
 
-def _load(params: Mapping[str, Any], folder: Path) -> Embedder:
-    """The encoder of a run, or of a pretrained model."""
+def load_embedder(params: Mapping[str, Any], folder: Path) -> Embedder:
+    """With the encoder of a run, or of a pretrained model; params: see `run`."""
     model, device = folders.located(params["model"]), str(params.get("device") or "auto")
     learned = None
     if (model / DESCRIPTION).is_file():

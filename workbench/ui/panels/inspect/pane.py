@@ -31,6 +31,7 @@ from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, IconLabel, words
 
 if TYPE_CHECKING:
+    from workbench.ui.panels.inspect.indexing import Build
     from workbench.ui.panels.inspect.shown import Shown
     from workbench.ui.panels.inspect.state import InspectState
 
@@ -70,7 +71,7 @@ class Pane(QFrame):
             IconLabel("info", "muted", 14), (self._shows, 1), gap=6, margins=(8, 0, 8, 4)
         )
         self._busy = Meter(None, name=_("Running the model"))
-        for one in (self._warning, self._fault, self._head, self._busy):
+        for one in (self._warning, self._fault, self._head, self._busy, self._building):
             one.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(RING, RING, RING, RING)
@@ -78,6 +79,7 @@ class Pane(QFrame):
         for part in (self._head, self._warning, self._fault):
             layout.addWidget(part)
         layout.addLayout(self._pages, 1)
+        layout.addWidget(self._building)
         layout.addWidget(self._busy)
         layout.addWidget(self._foot)
         self._dim = QTimer(self)
@@ -95,8 +97,13 @@ class Pane(QFrame):
         )
         hint = _("The model stays loaded, so later results appear immediately.")
         self.opening = EmptyState("scan-search", _("Loading the model"), hint)
-        for page in (self.empty, self.opening):
+        self._build = Button(_("Build index"), kind="primary", on=self._build_index)
+        self.missing = EmptyState("database", _("Index of the documents"), "", self._build)
+        for page in (self.empty, self.opening, self.missing):
             self._pages.addWidget(page)
+        self._told = words("", "caption", "muted")
+        self._stop = Button(_("Cancel"), kind="quiet", small=True, on=self._cancel_index)
+        self._building = row(self._told, None, self._stop, gap=8, margins=(8, 0, 8, 0))
 
     def _sample(self, text: str) -> Callable[[], None]:
         return lambda: self.sampled.emit(text)
@@ -173,7 +180,7 @@ class Pane(QFrame):
             return
         self._warning.set(" ".join(page.warnings_of(shown)))
         self._fault.set(page.fault or shown.error)
-        self._busy.setVisible(shown.asking)
+        self._show_build(shown.build, asking=shown.asking)
         current = self._page(page, shown)
         self._pages.setCurrentWidget(current)
         if not shown.asking:
@@ -185,9 +192,29 @@ class Pane(QFrame):
         self._shows.setText(told)
         self._foot.setVisible(bool(told) and current not in (self.empty, self.opening))
 
+    def _show_build(self, build: Build | None, *, asking: bool) -> None:
+        """The progress of a request, or of the index that it waits for."""
+        waits = build is not None and build.waits
+        self._busy.setVisible(asking and not waits)
+        self._busy.set(build.share if build is not None else None)
+        self._building.setVisible(build is not None and not waits)
+        if build is not None:
+            self.missing.set(_("Index of the documents"), build.told)
+            self._told.setText(build.told)
+
+    def _build_index(self) -> None:
+        if self.shown is not None:
+            self.shown.indexing.build()
+
+    def _cancel_index(self) -> None:
+        if self.shown is not None:
+            self.shown.indexing.cancel()
+
     def _page(self, page: InspectState, shown: Shown) -> QWidget:
         """Show a view once it has a result; its last result stays until the next one arrives."""
         view, key = self.view, (page, self.id)
+        if view is not None and shown.build is not None and shown.build.waits:
+            return self.missing
         if view is None:
             return self.empty
         if shown.result is not None:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.inspection import spec
 from workbench.inspection.spec import QUESTIONS, Answer, InspectorInfo, light
 
 if TYPE_CHECKING:
     from workbench.operations.inspect import Offer
+    from workbench.ui.panels.inspect.indexing import Build, Indexing
     from workbench.ui.panels.inspect.state import InspectState
 
 
@@ -20,7 +22,7 @@ class Shown(State):
 
     result: what the inspector returned, None if there is none for the current text; `answer` is
     the result with its metadata. options: those that differ from the defaults. asking: whether
-    a request is running. error: why there is no result.
+    a request is running. error: why there is no result. build: the index that a request waits for.
     """
 
     def __init__(self, page: InspectState, id: str):
@@ -30,6 +32,8 @@ class Shown(State):
         self.answer: Answer | None = None
         self.options: dict[str, Any] = {}
         self.asking, self.error = False, ""
+        self.build: Build | None = None
+        self._indexing: Indexing | None = None
         self._asked: tuple[object, ...] | None = (
             None  # identifies what the pending request belongs to
         )
@@ -56,10 +60,17 @@ class Shown(State):
         Options of the text are reset to their defaults; with another `model`, all options are.
         """
         self._asked = None
+        if self._indexing is not None:
+            self._indexing.close()
         of_text = self.info.of_text if self.info is not None else ()
         kept = {key: value for key, value in self.options.items() if key not in of_text}
         options = {} if model else kept
-        self.update(result=None, answer=None, asking=False, error="", options=options)
+        self.update(result=None, answer=None, asking=False, error="", options=options, build=None)
+
+    def close(self) -> None:
+        if self._indexing is not None:
+            self._indexing.close()
+        super().close()
 
     def ask(self) -> None:
         """Run the inspector on the current text."""
@@ -81,7 +92,33 @@ class Shown(State):
             if self._asked is asked:
                 self._take(answer, error, before)
 
-        page.ask_host(self.id, options, answered)
+        if self.info is None or not self.info.corpus:
+            page.ask_host(self.id, options, answered)
+            return
+
+        def failed(message: str) -> None:
+            if self._asked is asked:
+                self._asked = None
+                self.update(asking=False, error=message)
+
+        def ready(completed: dict[str, Any]) -> None:
+            if self._asked is asked:
+                page.ask_host(self.id, completed, answered)
+
+        complete = spec.options(self.id, options)
+        self.indexing.ensure(page.choice, self.info, complete, ready, failed)
+
+    @property
+    def indexing(self) -> Indexing:
+        """The index of the documents that the inspector needs."""
+        if self._indexing is None:
+            from workbench.ui.panels.inspect.indexing import Indexing
+
+            page = self.page
+            self._indexing = Indexing(
+                page.context, page.project, lambda build: self.update(build=build)
+            )
+        return self._indexing
 
     def _take(self, answer: Answer | None, error: WorkbenchError | None, before: Any) -> None:
         self._asked = None
@@ -90,6 +127,11 @@ class Shown(State):
             return
         result = answer.result if before is None else before.joined(answer.result)
         self.update(asking=False, answer=answer, result=result, error="")
+
+    def labels_changed(self) -> None:
+        """Run again if the result contains labels of the project."""
+        if self.result is not None and self.option("senses"):
+            self.ask()
 
     def failed(self, message: str) -> None:
         """The process with the model has ended."""

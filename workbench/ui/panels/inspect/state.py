@@ -13,6 +13,7 @@ from workbench.operations import annotate, inspect, inspect_files, kept_samples
 from workbench.operations.inspect import Choice, Offer
 from workbench.operations.kept_samples import KeptSample
 from workbench.ui.opened import opened
+from workbench.ui.panels.inspect.corpus import Corpus
 from workbench.ui.panels.inspect.samples import SAMPLES
 from workbench.ui.panels.inspect.shown import Shown
 
@@ -31,6 +32,7 @@ class InspectState(State):
     `current`. compared: the page of another model for the same text, in the right pane. gold: of
     the run's layer, None for a typed text. labels: the current labels of the run's layer, by name.
     chosen_token: its index in the text; chosen_head: layer and head of the attention, from 1.
+    chosen_documents: ids of those selected in a view of the documents.
     """
 
     def __init__(self, context: PanelContext) -> None:
@@ -48,6 +50,8 @@ class InspectState(State):
         self.status, self.fault = "asleep", ""
         self.chosen_token: int | None = None
         self.chosen_head: tuple[int, int] | None = None
+        self.chosen_documents: tuple[int, ...] = ()
+        self.corpus = Corpus(self)
         self._chosen_view = ""  # chosen by the user: kept for every model that supports it
         self._shown: dict[str, Shown] = {}
         self._inspector = inspect.Inspector(
@@ -398,6 +402,9 @@ class InspectState(State):
     def _project_changed(self, changes: Changes) -> None:
         if changes.touches("run"):
             self.look()
+        if any(changes.touches(name) for name in ("span", "mark", "label")):
+            for one in self._shown.values():
+                one.labels_changed()
         if changes.touches("label") and self.choice is not None:
             self.update(labels=self._labels(self.choice), gold=self._gold())
         elif self.document_id is not None and any(

@@ -1,0 +1,50 @@
+"""The index of a project's documents that some inspectors need, computed with progress."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.base.i18n import _
+from workbench.cli.output import Progress
+from workbench.cli.session import reading, session
+from workbench.inspection import spec
+
+if TYPE_CHECKING:
+    from workbench.operations.inspect import Choice
+
+
+def needs_index(inspector: str) -> bool:
+    info = spec.light(inspector)
+    return info is not None and bool(info.corpus)
+
+
+def completed(
+    file: Path | None, choice: Choice, inspector: str, given: Mapping[str, Any], device: str
+) -> dict[str, Any]:
+    """The options with the index, which is computed unless it exists; unchanged without a need.
+
+    Raises UsageError without a project.
+    """
+    from workbench.operations import corpus_index
+
+    info = spec.light(inspector)
+    if info is None or not info.corpus:
+        return dict(given)
+    if file is None:
+        raise click.UsageError(_("--project is required: this inspector reads its documents."))
+    options = spec.options(inspector, given)
+    with reading(file) as project, session(None) as opened:
+        wanted = corpus_index.need(project, choice, info, options)
+        if wanted is not None and not wanted.ready:
+            progress = Progress(_("Indexing"))
+            prepared = corpus_index.prepare(project, wanted)
+            opened.ask(
+                lambda then: corpus_index.start(opened.queue, prepared, then, device=device),
+                heard=progress.heard,
+            )
+            progress.end()
+        return corpus_index.completed(project, wanted, options)

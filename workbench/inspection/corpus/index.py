@@ -1,0 +1,149 @@
+"""An index of vectors on disk: written row by row, read memory-mapped. numpy only.
+
+Rows are scaled to length 1, so that their dot product is the cosine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.inspection.corpus.spec import Files
+
+AT_ONCE = 16_384  # rows that are compared at a time
+MOST_BYTES = 1 << 30  # of the vectors of one index; lower layers are left out of larger ones
+
+
+def unit(vectors: np.ndarray) -> np.ndarray:
+    """Rows (…, H) scaled to length 1; rows of zeros stay as they are. float32."""
+    given = np.asarray(vectors, np.float32)
+    found: np.ndarray = given / np.maximum(np.linalg.norm(given, axis=-1, keepdims=True), 1e-12)
+    return found
+
+
+class Index:
+    """layers: the numbers of those that it holds, ascending. count: rows. total: how many there
+    are in the project, -1 if not all were counted.
+    """
+
+    def __init__(self, path: str):
+        """path: see `Files.at`. Raises ModelError if there is no usable index."""
+        self.files = Files.at(path)
+        try:
+            about: Mapping[str, Any] = self.files.read_about()
+            self.places = np.load(self.files.places, allow_pickle=False)
+            self._starts = np.load(self.files.starts, allow_pickle=False)
+            self.layers = tuple(int(number) for number in about["layers"])
+            self.count, self.total = int(about["count"]), int(about["total"])
+        except (OSError, ValueError, KeyError) as error:
+            raise ModelError(
+                _("The index of the documents cannot be read: {error}.").format(error=error),
+                hint=_("Run the view again; the index is then rebuilt."),
+            ) from error
+
+    def nearest_layer(self, number: int) -> int:
+        """The layer itself, or the nearest one that the index holds; the last for -1."""
+        wanted = self.layers[-1] if number < 0 else number
+        return min(self.layers, key=lambda layer: abs(layer - wanted))
+
+    def vectors(self, layer: int) -> np.ndarray:
+        """float16 (N, width), memory-mapped."""
+        found: np.ndarray = np.load(self.files.layer(layer), mmap_mode="r", allow_pickle=False)
+        return found
+
+    def cosines(self, layer: int, vector: np.ndarray) -> np.ndarray:
+        """float32 (N,) of all rows with a vector (width,)."""
+        rows, wanted = self.vectors(layer), unit(vector)
+        found = np.empty(len(rows), np.float32)
+        for start in range(0, len(rows), AT_ONCE):
+            part = rows[start : start + AT_ONCE].astype(np.float32)
+            found[start : start + AT_ONCE] = part @ wanted
+        return found
+
+    def lines(self, numbers: Iterable[int]) -> list[dict[str, Any]]:
+        """The lines of rows."""
+        found = []
+        with open(self.files.lines, "rb") as file:
+            for number in numbers:
+                file.seek(int(self._starts[number]))
+                found.append(json.loads(file.readline()))
+        return found
+
+
+class Writer:
+    """Writes an index of at most `count` rows; readable once `finish` was called.
+
+    widths: by layer, embeddings first. Raises OSError where it cannot be written.
+    """
+
+    def __init__(self, files: Files, widths: Sequence[int], count: int):
+        files.root.mkdir(parents=True, exist_ok=True)
+        self.files, self.count = files, 0
+        self._draft = Files(files.root, f"{files.key}.{uuid.uuid4().hex[:8]}")
+        self.layers = stored_layers(widths, count)
+        make = np.lib.format.open_memmap
+        self._vectors = {
+            layer: make(self._draft.layer(layer), "w+", np.float16, (count, widths[layer]))
+            for layer in self.layers
+        }
+        self._places = np.zeros((count, 3), np.int64)
+        self._starts = np.zeros(count, np.int64)
+        self._lines = open(self._draft.lines, "wb")  # noqa: SIM115 (closed by `discard`)
+
+    def add(
+        self, place: tuple[int, int, int], line: Mapping[str, Any], layers: Sequence[np.ndarray]
+    ) -> None:
+        """layers: a vector (width,) of each layer of the model."""
+        for number, rows in self._vectors.items():
+            rows[self.count] = unit(layers[number])
+        self._places[self.count] = place
+        self._starts[self.count] = self._lines.tell()
+        self._lines.write(json.dumps(line).encode() + b"\n")
+        self.count += 1
+
+    def finish(self, *, total: int) -> None:
+        self._lines.close()
+        for rows in self._vectors.values():
+            rows.flush()
+        np.save(self._draft.places, self._places[: self.count])
+        np.save(self._draft.starts, self._starts[: self.count])
+        about = {"layers": list(self.layers), "count": self.count, "total": total}
+        self._draft.about.write_text(json.dumps(about), encoding="utf-8")
+        pairs = [(self._draft.layer(one), self.files.layer(one)) for one in self.layers]
+        names = ("places", "starts", "lines", "about")
+        pairs += [(getattr(self._draft, name), getattr(self.files, name)) for name in names]
+        self._vectors = {}
+        for draft, final in pairs:
+            os.replace(draft, final)
+
+    def discard(self) -> None:
+        """Delete what was not finished."""
+        self._lines.close()
+        self._vectors = {}
+        delete(self._draft.every())
+
+
+def stored_layers(widths: Sequence[int], count: int) -> tuple[int, ...]:
+    """The layers of an index with `count` rows: all, or those from the top that fit; ascending."""
+    found, size = [len(widths) - 1], 2 * count * widths[-1]
+    for layer in range(len(widths) - 2, -1, -1):
+        size += 2 * count * widths[layer]
+        if size > MOST_BYTES:
+            break
+        found.append(layer)
+    return tuple(sorted(found))
+
+
+def delete(files: Iterable[Path]) -> None:
+    for file in files:
+        with suppress(OSError):
+            file.unlink()

@@ -1,0 +1,104 @@
+"""The job that computes an index of a project's documents, and a map of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.inspection.corpus.index import Index, Writer
+from workbench.inspection.corpus.projections import write_map
+from workbench.inspection.corpus.spec import PREFIX, USES, Files, Projection
+from workbench.models import device as devices
+from workbench.tasks.answers import read_documents
+from workbench.tasks.base import CHUNK
+from workbench.tasks.embedding import Embedded, load_embedder
+from workbench.text.document import Document
+
+AROUND = 80  # characters on each side of a use
+BEGINNING = 300  # characters of a document
+Progress = dict[str, Any]
+
+
+def run(params: Mapping[str, Any], folder: Path) -> Generator[Progress, str | None, Progress]:
+    """Job target.
+
+    params: model (folder), allow_pickle, device; root, key (see `Files`), kind, input (documents as
+    JSON lines), places ({id: [[start, end], …]} of uses, "" for documents), count (rows), total;
+    projection (of a map, absent without one). An index that exists is not computed again.
+
+    Yields {"kind": "progress", "done", "total"}. Returns {"count"}. Raises ModelError.
+    """
+    devices.use_threads()
+    files = Files(Path(params["root"]), params["key"])
+    if not files.about.is_file():
+        yield from _build(params, folder, files)
+    if wanted := params.get("projection"):
+        projection = Projection(**wanted)
+        yield {"kind": "progress", "stage": "map"}
+        if not files.map(projection).is_file():
+            write_map(Index(str(files.about)), projection)
+    return {"count": int(files.read_about()["count"])}
+
+
+def _build(params: Mapping[str, Any], folder: Path, files: Files) -> Iterator[Progress]:
+    uses = json.loads(Path(params["places"]).read_text()) if params["kind"] == USES else None
+    unit = "document" if uses is None else "word"
+    asked = {"unit": unit, "layers": "all", "model": params["model"], "device": params["device"]}
+    count, done = int(params["count"]), 0
+    yield {"kind": "progress", "done": 0, "total": count}
+    embedder = load_embedder({**asked, "allow_pickle": params.get("allow_pickle")}, folder)
+    writer = Writer(files, embedder.encoder.widths, count)
+    try:
+        for documents in _chunks(read_documents(Path(params["input"]))):
+            for document, found in zip(documents, embedder.stream(documents), strict=True):
+                for row in _rows(document, found, uses):
+                    writer.add(*row)
+                if writer.count - done >= max(1, count // 200):
+                    done = writer.count
+                    yield {"kind": "progress", "done": done, "total": count}
+        writer.finish(total=int(params["total"]))
+    finally:
+        writer.discard()
+
+
+def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    iterator = iter(documents)
+    while chunk := list(islice(iterator, CHUNK)):
+        yield chunk
+
+
+Row = tuple[tuple[int, int, int], dict[str, Any], list[np.ndarray]]
+
+
+def _rows(
+    document: Document, found: Embedded, uses: Mapping[str, Sequence[tuple[int, int]]] | None
+) -> Iterator[Row]:
+    id, text = int(document.id or 0), document.text
+    if uses is None:
+        line = {"key": document.key, "text": text[:BEGINNING]}
+        yield (id, 0, len(text)), line, vectors(found, 0, len(text))
+        return
+    for start, end in uses[str(id)]:
+        line = {"key": document.key, "hash": document.text_hash, **around(text, start, end)}
+        yield (id, start, end), line, vectors(found, start, end)
+
+
+def around(text: str, start: int, end: int) -> dict[str, str]:
+    """A use with the text on both sides."""
+    left, right = text[max(0, start - AROUND) : start], text[end : end + AROUND]
+    return {"left": left, "word": text[start:end], "right": right}
+
+
+def vectors(found: Embedded, start: int, end: int) -> list[np.ndarray]:
+    """Of each layer, the mean (width,) of the rows that overlap with a range of the text.
+
+    0 where there are none.
+    """
+    here = (found.offsets[:, 0] < end) & (start < found.offsets[:, 1])
+    layers = [found.layers[f"{PREFIX}{number}"] for number in range(len(found.layers))]
+    return [rows[here].sum(0) / max(1, int(here.sum())) for rows in layers]

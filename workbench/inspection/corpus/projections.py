@@ -1,0 +1,138 @@
+"""Maps: the rows of an index as points in a plane, and their clusters."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.inspection.corpus.index import AT_ONCE, Index
+from workbench.inspection.corpus.spec import MOST_POINTS, PCA, Projection
+
+REDUCED = 50  # dimensions that t-SNE, UMAP and k-means read, as van der Maaten and Hinton 2008 do
+LEAST = 5  # points of a map
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Components:
+    """Principal components. mean (H,), axes (H, K), shares (K,) of the variance."""
+
+    mean: np.ndarray
+    axes: np.ndarray
+    shares: np.ndarray
+
+    def __call__(self, vectors: np.ndarray) -> np.ndarray:
+        """(N, H) → (N, K)."""
+        found: np.ndarray = (np.asarray(vectors, np.float32) - self.mean) @ self.axes
+        return found
+
+
+def write_map(index: Index, projection: Projection) -> None:
+    """Compute a map and write it as .npz: rows (N,) of the index, points float32 (N, 2), clusters
+    (N,), shares (2,), mean, axes.
+
+    Raises ModelError for fewer than LEAST rows.
+    """
+    if index.count < LEAST:
+        raise ModelError(
+            _("A map needs at least {n} points; there are {count}.").format(
+                n=LEAST, count=index.count
+            ),
+            hint=_("Import more documents, or choose another word."),
+        )
+    every = index.vectors(index.nearest_layer(projection.layer))
+    rows = _sample(len(every), MOST_POINTS[projection.method])
+    components = principal(every, rows)
+    reduced = np.concatenate([components(every[part]) for part in _parts(rows)])
+    points = _points(reduced, projection.method)
+    file = index.files.map(projection)
+    draft = file.with_name(f"{file.stem}.{uuid.uuid4().hex[:8]}.part.npz")
+    np.savez(
+        draft,
+        rows=rows,
+        points=points.astype(np.float32),
+        clusters=_clusters(reduced, projection.clusters),
+        shares=components.shares[:2],
+        mean=components.mean,
+        axes=components.axes[:, :2],
+    )
+    os.replace(draft, file)
+
+
+def _sample(count: int, most: int) -> np.ndarray:
+    """Numbers of rows, ascending: all, or a seeded sample."""
+    if count <= most:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(SEED).choice(count, most, replace=False))
+
+
+def _parts(rows: np.ndarray) -> Iterator[np.ndarray]:
+    for start in range(0, len(rows), AT_ONCE):
+        yield rows[start : start + AT_ONCE]
+
+
+def principal(every: np.ndarray, rows: np.ndarray) -> Components:
+    """Of the covariance matrix, read in parts. Each axis points to its largest coefficient."""
+    total, products = np.zeros(every.shape[1]), np.zeros((every.shape[1],) * 2)
+    for part in _parts(rows):
+        values = every[part].astype(np.float32)
+        total += values.sum(0)
+        products += values.T @ values
+    mean = total / len(rows)
+    scales, axes = np.linalg.eigh(products / len(rows) - np.outer(mean, mean))
+    order = np.argsort(scales)[::-1][:REDUCED]
+    axes = axes[:, order]
+    axes = axes * np.where(axes[np.abs(axes).argmax(0), range(axes.shape[1])] < 0, -1.0, 1.0)
+    shares = np.maximum(scales[order], 0) / max(float(np.maximum(scales, 0).sum()), 1e-12)
+    if axes.shape[1] == 1:  # a plane needs two
+        axes, shares = np.pad(axes, ((0, 0), (0, 1))), np.pad(shares, (0, 1))
+    return Components(mean.astype(np.float32), axes.astype(np.float32), shares)
+
+
+def _points(reduced: np.ndarray, method: str) -> np.ndarray:
+    if method == PCA:
+        return reduced[:, :2]
+    return _METHODS[method](reduced)
+
+
+def _tsne(reduced: np.ndarray) -> np.ndarray:
+    from sklearn.manifold import TSNE
+
+    perplexity = min(30.0, (len(reduced) - 1) / 3)
+    found: np.ndarray = TSNE(2, init="pca", perplexity=perplexity, random_state=SEED).fit_transform(
+        reduced
+    )
+    return found
+
+
+def _umap(reduced: np.ndarray) -> np.ndarray:
+    try:
+        import umap
+    except ImportError as error:
+        raise ModelError(
+            _("UMAP is not installed."), hint=_("Install it with: pip install umap-learn")
+        ) from error
+    near = min(15, len(reduced) - 1)
+    found: Any = umap.UMAP(n_neighbors=near, random_state=SEED).fit_transform(reduced)
+    return np.asarray(found)
+
+
+_METHODS = {"tsne": _tsne, "umap": _umap}
+
+
+def _clusters(reduced: np.ndarray, count: int) -> np.ndarray:
+    """The cluster (N,) of each row by k-means, the largest is 0."""
+    from sklearn.cluster import MiniBatchKMeans
+
+    means = MiniBatchKMeans(min(count, len(reduced)), random_state=SEED, n_init=3)
+    found = means.fit_predict(reduced)
+    order = np.argsort(-np.bincount(found, minlength=count), kind="stable")
+    ordered: np.ndarray = np.argsort(order)[found].astype(np.int16)
+    return ordered

@@ -1,0 +1,76 @@
+"""What an index of a project's documents holds, and where. Imports neither torch nor numpy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+TARGET = "workbench.inspection.corpus.job:run"
+DOCUMENTS, USES = "documents", "uses"  # kinds of indexes
+MOST_USES = 5_000  # of a word; a random sample of more
+MOST_DOCUMENTS = 100_000  # of an index; a random sample of more
+MOST_POINTS = {"pca": MOST_DOCUMENTS, "tsne": 10_000, "umap": 50_000}  # of a map
+PCA = "pca"
+PREFIX = "layer_"
+
+
+@dataclass(frozen=True)
+class Projection:
+    """A map of the rows of an index. layer: -1 is the last. clusters: of k-means."""
+
+    method: str = PCA
+    layer: int = -1
+    clusters: int = 6
+
+    @property
+    def name(self) -> str:
+        return f"{self.method}-{self.layer}-{self.clusters}"
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of an index, `key` with an ending each. The description is written last."""
+
+    root: Path
+    key: str
+
+    @property
+    def about(self) -> Path:
+        return self.root / f"{self.key}.json"
+
+    @property
+    def places(self) -> Path:
+        """int64 (N, 3): id of the document, start and end in its first text."""
+        return self.root / f"{self.key}.places.npy"
+
+    @property
+    def lines(self) -> Path:
+        """A JSON object per row: key of the document and text, or the words around a use."""
+        return self.root / f"{self.key}.lines.jsonl"
+
+    @property
+    def starts(self) -> Path:
+        """int64 (N,): where each line starts, in bytes."""
+        return self.root / f"{self.key}.starts.npy"
+
+    def layer(self, number: int) -> Path:
+        """float16 (N, width), each row of length 1, or 0 for a text without a unit."""
+        return self.root / f"{self.key}.layer-{number}.npy"
+
+    def map(self, projection: Projection) -> Path:
+        return self.root / f"{self.key}.map-{projection.name}.npz"
+
+    def every(self) -> tuple[Path, ...]:
+        return tuple(self.root.glob(f"{self.key}.*"))
+
+    def read_about(self) -> Mapping[str, int]:
+        """Raises OSError or ValueError where there is no usable index."""
+        found: Mapping[str, int] = json.loads(self.about.read_text(encoding="utf-8"))
+        return found
+
+    @classmethod
+    def at(cls, path: str) -> Files:
+        """From the path of the description, the form in which inspectors get it."""
+        return cls(Path(path).parent, Path(path).stem)

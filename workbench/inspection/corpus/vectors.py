@@ -1,0 +1,32 @@
+"""The vectors of one text, computed as those of an index are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from workbench.base import scratch
+from workbench.inspection.corpus.job import vectors
+from workbench.inspection.subject import Subject
+from workbench.tasks.embedding import ALL, LONGEST, Embedder
+from workbench.text.document import Document
+
+WORD, DOCUMENT = "word", "document"
+
+
+def text_vectors(
+    subject: Subject, document: Document, unit: str, start: int, end: int
+) -> list[np.ndarray]:
+    """Of each layer, the vector (width,) of a range of the first text, or with the unit
+    "document" of all of it.
+    """
+    longest = subject.max_length if subject.is_run else min(subject.encoder.max_length, LONGEST)
+    folder = scratch.make("inspect")
+    try:
+        embedder = Embedder(subject.encoder, longest, unit, ALL, Path(folder))
+        (found,) = embedder.stream([replace(document, texts=document.texts[:1])])
+        return vectors(found, start, end)
+    finally:
+        scratch.remove(folder)

@@ -1,0 +1,1 @@
+"""Documents, or uses of a word, as points in a plane."""

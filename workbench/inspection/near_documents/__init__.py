@@ -1,0 +1,1 @@
+"""The documents of a project that are nearest to a text."""

@@ -1,0 +1,1 @@
+"""Uses of a word in the documents of a project, by similarity in context."""

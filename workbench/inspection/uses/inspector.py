@@ -1,0 +1,175 @@
+"""Uses of a word in the documents of a project: the heavy part."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.inspection.base import words_of
+from workbench.inspection.corpus.index import Index
+from workbench.inspection.corpus.vectors import WORD, text_vectors
+from workbench.inspection.spec import WordRow
+from workbench.inspection.subject import Subject
+from workbench.inspection.uses import senses
+from workbench.inspection.uses.info import (
+    INFO,
+    LayerSenses,
+    Ranking,
+    Senses,
+    StaticNear,
+    Use,
+    Uses,
+)
+from workbench.runtime.vectors.lexicon import Lexicon
+from workbench.text.document import Document
+
+MOST_SCORED = 1_000  # labelled uses that scores of senses are computed from
+STATIC = 12  # neighbours of the static vector
+SEED = 1
+
+
+class UsesInspector:
+    """For every model with states. Computed from an index of the uses, see `corpus`."""
+
+    info = INFO
+
+    def __init__(self) -> None:
+        self._open = lru_cache(maxsize=1)(Lexicon.open)
+
+    def run(
+        self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
+    ) -> Uses:
+        """Raises ModelError if the index cannot be read."""
+        (document,) = documents
+        words = tuple(one for one in words_of(document, 1))
+        forms = options["word"].casefold().split()
+        asked = _asked(words, forms, options["start"])
+        static, name = self._static(options["word"].split(), options["static"])
+        found = Uses(words, options["word"], asked, static=static, static_name=name)
+        if not forms or not options["index"]:
+            return found
+        index = Index(options["index"])
+        of = options["use"] if 0 <= options["use"] < index.count else -1
+        if of < 0 and asked < 0:
+            of = 0  # the word is not in the text: the first use of the documents
+        labels = json.loads(options["labels"] or "[]") or [""] * index.count
+        rankings, uses = _nearest(subject, document, words, asked, of, index, options, labels)
+        return Uses(
+            words,
+            options["word"],
+            asked if of < 0 else -1,
+            of,
+            index.count,
+            index.total,
+            index.layers,
+            rankings,
+            uses,
+            static,
+            name,
+            _scores(index, labels, options["senses"]) if options["senses"] else None,
+        )
+
+    def _static(self, forms: Sequence[str], model: str) -> tuple[tuple[StaticNear, ...], str]:
+        if not forms or not model:
+            return (), ""
+        lexicon = self._open(Path(model))
+        form = lexicon.known(forms[0])
+        near = lexicon.neighbours(form, by="cosine", top=STATIC) if form else ()
+        return tuple(StaticNear(one.word, one.score) for one in near or ()), Path(model).name
+
+
+def _asked(words: Sequence[WordRow], forms: Sequence[str], start: int) -> int:
+    """The word of the text that starts at `start`, else the first of these forms; -1 for none."""
+    fitting = [at for at, one in enumerate(words) if one.text.casefold() in forms]
+    chosen = [at for at in fitting if words[at].start == start]
+    return next(iter((*chosen, *fitting)), -1)
+
+
+def _nearest(
+    subject: Subject,
+    document: Document,
+    words: Sequence[WordRow],
+    asked: int,
+    of: int,
+    index: Index,
+    options: Mapping[str, Any],
+    labels: Sequence[str],
+) -> tuple[tuple[Ranking, ...], tuple[Use, ...]]:
+    """Rankings by layer, and the uses in them. A use in the same text at the same place is left
+    out.
+    """
+    itself = np.zeros(index.count, bool)
+    if of >= 0:
+        wanted = {layer: index.vectors(layer)[of].astype(np.float32) for layer in index.layers}
+        itself[of] = True
+    else:
+        word = words[asked]
+        layers = text_vectors(subject, document, WORD, word.start, word.end)
+        wanted = {layer: layers[layer] for layer in index.layers}
+        same = np.flatnonzero((index.places[:, 1:] == (word.start, word.end)).all(1))
+        hashes = [one["hash"] for one in index.lines(same)]
+        itself[same] = [one == document.text_hash for one in hashes]
+    rankings = []
+    for layer, vector in wanted.items():
+        cosines = np.where(itself, -np.inf, index.cosines(layer, vector))
+        order = np.argsort(-cosines, kind="stable")[: options["top"]]
+        order = order[~itself[order]]
+        rankings.append(Ranking(layer, tuple(order.tolist()), tuple(cosines[order].tolist())))
+    numbers = sorted(
+        {number for ranking in rankings for number in ranking.numbers}
+        | {*([of] if of >= 0 else [])}
+    )
+    return tuple(rankings), tuple(_uses(index, numbers, labels))
+
+
+def _uses(index: Index, numbers: Sequence[int], labels: Sequence[str]) -> list[Use]:
+    found = []
+    for number, line in zip(numbers, index.lines(numbers), strict=True):
+        id, start, end = index.places[number].tolist()
+        label = labels[number] if number < len(labels) else ""
+        found.append(
+            Use(
+                number, id, line["key"], start, end,
+                line["left"], line["word"], line["right"], label,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _scores(index: Index, labels: Sequence[str], name: str) -> Senses:
+    gold, names = senses.numbered(labels)
+    counts = {label: int((gold == at).sum()) for at, label in enumerate(names)}
+    rows = np.flatnonzero(gold >= 0)
+    if sum(count >= 2 for count in counts.values()) < 2:
+        return Senses(name, counts, 0)
+    if len(rows) > MOST_SCORED:
+        rows = np.sort(np.random.default_rng(SEED).choice(rows, MOST_SCORED, replace=False))
+    gold = gold[rows]
+    frequent = np.full(len(gold), np.bincount(gold).argmax())
+    return Senses(
+        name,
+        counts,
+        len(rows),
+        tuple(
+            _layer(layer, index.vectors(layer)[rows], gold, len(names)) for layer in index.layers
+        ),
+        senses.macro_f1(gold, frequent, len(names)),
+        float((gold == frequent).mean()),
+        senses.same_at_random(gold),
+    )
+
+
+def _layer(layer: int, vectors: np.ndarray, gold: np.ndarray, count: int) -> LayerSenses:
+    predicted = senses.centroid_predictions(vectors, gold)
+    return LayerSenses(
+        layer,
+        senses.macro_f1(gold, predicted, count),
+        float((predicted == gold).mean()),
+        senses.same_among_nearest(vectors, gold),
+        senses.pair_accuracy(vectors, gold),
+    )

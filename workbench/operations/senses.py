@@ -1,0 +1,60 @@
+"""Senses of the uses of a word: spans of a layer, so that they are saved, exported and undone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _
+from workbench.operations import annotate, labels
+from workbench.storage import documents
+from workbench.text.rows import row_id
+from workbench.text.spans import Span, overlap
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+
+LAYER = "senses"  # that is added for the first sense
+
+
+def layers(project: Project) -> tuple[str, ...]:
+    """Layers whose labels can be taken as senses: those of documents with one text."""
+    return tuple(one.name for one in labels.layers(project) if one.texts == 1)
+
+
+def assignable(project: Project) -> tuple[str, ...]:
+    """Those of them in which single uses can be labelled."""
+    return tuple(
+        one.name for one in labels.layers(project) if one.texts == 1 and one.traits.in_text
+    )
+
+
+def names(project: Project, layer: str) -> tuple[str, ...]:
+    """The labels of a layer, () if there is none of this name."""
+    return next((one.names for one in labels.layers(project) if one.name == layer), ())
+
+
+def assign(
+    project: Project, layer: str, sense: str, places: Sequence[tuple[int, int, int]]
+) -> None:
+    """Label uses (document, start, end) with a sense, one step that can be undone.
+
+    A use that has a label in the layer gets another one. Layer and label are added if they are
+    missing. Raises WorkbenchError for a layer without spans, or an invalid name.
+    """
+    with project.edit(_("Assign sense {name}").format(name=sense)):
+        found = next((one for one in labels.layers(project) if one.name == layer), None)
+        id = row_id(found) if found is not None else labels.add_layer(project, layer, "span")
+        label = labels.add_labels(project, id, (sense,))[sense]
+        for document, start, end in places:
+            _label(project, layer, label, document, start, end)
+
+
+def _label(project: Project, layer: str, label: int, document: int, start: int, end: int) -> None:
+    spans = documents.record(project.db, document, (layer,)).spans.get(layer, ())
+    same = [span for span in spans if overlap(span, Span(start, end, ""))]
+    exact = [span for span in same if (span.start, span.end) == (start, end)]
+    if exact and exact[0].id is not None:
+        annotate.relabel_span(project, exact[0].id, label)
+    else:
+        annotate.add_span(project, document, start, end, label)

@@ -1,0 +1,99 @@
+"""The documents that are nearest to the text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui import formats
+from workbench.ui.commands import Choice
+from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.views.layer_choice import LayerChoice
+from workbench.ui.widgets.context_menu import RowMenu
+from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.layout import card, layout_of, row
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import Elided
+
+if TYPE_CHECKING:
+    from workbench.inspection.near_documents.info import NearDocument, NearDocuments
+    from workbench.ui.panels.inspect.shown import Shown
+
+
+class NearDocumentsView(InspectorView):
+    def __init__(self, state: Shown) -> None:
+        super().__init__(state)
+        self._layer = LayerChoice()
+        self._layer.chosen.connect(lambda layer: state.set_options(layer=layer))
+        self._note = Elided("", "caption", "muted")
+        self._table = Table(
+            _columns(), name=_("Nearest documents"), key=lambda one: one.document, many=True
+        )
+        self._table.opened.connect(lambda one: self.page.corpus.open(one.document))
+        self._table.chosen.connect(self._chosen)
+        RowMenu(self._table, self._choices)
+        layer = Field(_("Layer (0: token embeddings)"), self._layer, name=_("Layer"))
+        layout_of(self).addWidget(card(row((layer, 1)), self._note, (self._table, 1), gap=8))
+
+    def clear(self) -> None:
+        self._table.set_rows(())
+        self._note.setText("")
+
+    def show_result(self, result: NearDocuments) -> None:
+        self._layer.set(result.layers, result.layer)
+        own = self.page.document_id
+        self._table.set_rows([one for one in result.documents if one.document != own])
+        self._note.setText(_told(result))
+        self._show_selected()
+
+    def show_state(self, fields: frozenset[str]) -> None:
+        super().show_state(fields)
+        if "chosen_documents" in fields and self.state.result is not None:
+            self._show_selected()
+
+    def _show_selected(self) -> None:
+        """Select the documents that another view has selected."""
+        self._table.choose(set(self.page.chosen_documents))
+
+    def data(self) -> list[list[object]]:
+        rows: list[list[object]] = [[_("Cosine"), _("Document"), _("Text")]]
+        found: tuple[NearDocument, ...] = self.state.result.documents
+        return rows + [[one.cosine, one.key, one.text] for one in found]
+
+    def _chosen(self) -> None:
+        self.page.corpus.choose(tuple(one.document for one in self._table.chosen_rows()))
+
+    def _choices(self) -> list[Choice | None]:
+        rows = self._table.chosen_rows()
+        if not rows:
+            return []
+        first, only = rows[0], len(rows) == 1
+        return [
+            Choice(_("&Open in Annotate"), lambda: self.page.corpus.open(first.document), only),
+            Choice(_("&Inspect this document"), lambda: self.page.pick(first.document), only),
+            Choice(_("Show in &Data"), self.page.corpus.show_chosen),
+        ]
+
+
+def _told(result: NearDocuments) -> str:
+    if result.count < result.total:
+        told = ngettext(
+            "random sample of {n:,} document", "random sample of {n:,} documents", result.count
+        )
+        return told.format(n=result.count)
+    told = ngettext("{n:,} document compared", "{n:,} documents compared", result.count)
+    return told.format(n=result.count)
+
+
+def _columns() -> list[Column]:
+    return [
+        Column(_("Cosine"), lambda one: formats.decimal(one.cosine, 3), 80, right=True),
+        Column(
+            _("Text"),
+            lambda one: " ".join(one.text.split()),
+            None,
+            prose=True,
+            tip=lambda one: one.text,
+        ),
+        Column(_("Document"), lambda one: one.key, 104),
+    ]

@@ -1,0 +1,84 @@
+"""How well each layer separates the senses of a word: a chart over layers, and its numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui import formats
+from workbench.ui.widgets.chart import SQUARE, Axis, Chart, Series
+from workbench.ui.widgets.layout import column, fixed, row
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.inspection.uses.info import LayerSenses, Senses
+
+HEIGHT = 176
+KINDS = ("f1", "same", "pairs")
+
+
+class SenseChart:
+    """`widget` holds the chart; `chart.opened` and `chart.moved` name a point."""
+
+    def __init__(self) -> None:
+        self._title = words(_("Senses by layer, %"), weight=600)
+        self._note = words("", "caption", "muted", wrap=True)
+        self.chart = Chart(_("Senses by layer"), Axis(_("Layer")), Axis(_("%"), 0.0, 100.0))
+        fixed(self.chart, height=HEIGHT)
+        self.widget = column(row(self._title, None), self.chart, self._note, gap=4)
+        self.widget.hide()
+
+    def show_senses(self, found: Senses | None, layer: int) -> None:
+        """layer: the selected one."""
+        self.widget.setVisible(found is not None)
+        if found is None:
+            return
+        self.chart.setVisible(bool(found.layers))
+        self._note.setText(_told(found, layer))
+        if not found.layers:
+            return
+        x = tuple(float(one.layer) for one in found.layers)
+        ends = (x[0], x[-1]) if len(x) > 1 else (x[0] - 0.5, x[0] + 0.5)
+        frequent, static = 100 * found.frequent_f1, 100 * found.same_static
+        self.chart.set_series(
+            [
+                Series(_("nearest centroid, F1"), x, _y(found, "f1"), "accent", marker=SQUARE),
+                Series(_("same sense among 10 nearest"), x, _y(found, "same"), "good"),
+                Series(_("pairs, accuracy"), x, _y(found, "pairs"), "muted"),
+                Series(_("most frequent sense, F1"), ends, (frequent,) * 2, "accent", dashed=True),
+                Series(_("static vector, same sense"), ends, (static,) * 2, "good", dashed=True),
+            ]
+        )
+        at = next((n for n, one in enumerate(found.layers) if one.layer == layer), 0)
+        self.chart.choose(0, at)
+
+
+def _y(found: Senses, name: str) -> tuple[float, ...]:
+    return tuple(100 * float(getattr(one, name)) for one in found.layers)
+
+
+def _told(found: Senses, layer: int) -> str:
+    counts = " · ".join(
+        _("{name} {count}").format(name=name, count=formats.count(count))
+        for name, count in found.counts.items()
+    )
+    if not found.counts:
+        return _("No use has a label in this layer. Select uses and assign a sense.")
+    if not found.layers:
+        return _("{counts}. Scores need two senses with two uses each.").format(counts=counts)
+    here: LayerSenses = next((one for one in found.layers if one.layer == layer), found.layers[-1])
+    told = ngettext(
+        "Layer {layer}: F1 {f1} %, accuracy {accuracy} % of {n:,} labelled use, each left out of "
+        "its centroid; most frequent sense: F1 {frequent} %. {counts}",
+        "Layer {layer}: F1 {f1} %, accuracy {accuracy} % of {n:,} labelled uses, each left out of "
+        "its centroid; most frequent sense: F1 {frequent} %. {counts}",
+        found.scored,
+    )
+    return told.format(
+        layer=here.layer,
+        f1=formats.decimal(100 * here.f1, 1),
+        accuracy=formats.decimal(100 * here.accuracy, 1),
+        n=found.scored,
+        frequent=formats.decimal(100 * found.frequent_f1, 1),
+        counts=counts,
+    )

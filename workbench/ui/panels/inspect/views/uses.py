@@ -1,0 +1,291 @@
+"""The uses of a word in the documents by similarity, its static neighbours, and its senses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui import formats, theme
+from workbench.ui.commands import SEPARATOR, Choice
+from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.views.layer_choice import LayerChoice
+from workbench.ui.panels.inspect.views.sense_chart import SenseChart
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.context_menu import RowMenu, fill
+from workbench.ui.widgets.field import Field, combo
+from workbench.ui.widgets.field import fill as fill_combo
+from workbench.ui.widgets.kwic import KwicDelegate
+from workbench.ui.widgets.layout import card, column, fixed, layout_of, row, scrolled
+from workbench.ui.widgets.span_layout import starts_rtl
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.word_strip import StripWord, WordStrip
+from workbench.ui.widgets.words import Elided, words
+
+if TYPE_CHECKING:
+    from workbench.inspection.uses.info import Use, Uses
+    from workbench.ui.panels.inspect.shown import Shown
+
+STRIP = 76  # pixels at 100 %: the words of the text
+USE_COLUMN = 1
+STATIC_WIDTH = 220
+
+
+class UsesView(InspectorView):
+    """Above: the text, the word, the layer. Below: the nearest uses beside the static neighbours,
+    and the scores of the senses.
+    """
+
+    def __init__(self, state: Shown) -> None:
+        super().__init__(state)
+        self._strip = WordStrip(_("Words of the text"))
+        self._strip.chosen.connect(self._word_chosen)
+        self._word = QLineEdit()
+        self._word.setPlaceholderText(_("play plays played"))
+        self._word.returnPressed.connect(self._typed)
+        self._layer = LayerChoice()
+        self._layer.chosen.connect(lambda _layer: self._show_layer())
+        self._senses = combo(name=_("Senses from"))
+        self._senses.activated.connect(
+            lambda at: state.set_options(senses=self._senses.itemData(at))
+        )
+        self._assigning = QMenu(self)
+        self._assigning.aboutToShow.connect(lambda: fill(self._assigning, self._sense_choices()))
+        self._assign = Button(_("Assign sense"), "tags", small=True, menu=self._assigning)
+        self._title = Elided("", weight=600)
+        self._count = Elided("", "caption", "muted")
+        self._table = Table(self._columns(), name=_("Nearest uses"), key=_number, many=True)
+        self._table.setItemDelegateForColumn(USE_COLUMN, KwicDelegate(self._table, _parts))
+        self._table.opened.connect(lambda pair: self.page.corpus.open(pair[0].document))
+        self._table.chosen.connect(self._chosen)
+        RowMenu(self._table, self._choices)
+        self._static_title = words(_("Static vector"), weight=600)
+        self._static_note = Elided("", "caption", "muted")
+        self._static = Table(
+            _static_columns(), name=_("Static neighbours"), key=lambda one: one.word
+        )
+        self._chart = SenseChart()
+        self._chart.chart.opened.connect(lambda _series, point: self._point(point))
+        self._chart.chart.moved.connect(lambda _series, point: self._point(point))
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        strip = fixed(scrolled(self._strip), height=STRIP)
+        options = row(
+            (Field(_("Word, or several forms"), self._word), 2),
+            (Field(_("Layer (0: token embeddings)"), self._layer, name=_("Layer")), 5),
+            (Field(_("Senses from"), self._senses), 2),
+            gap=12,
+        )
+        nearest = column(
+            row((self._title, 1), self._assign, gap=8), self._count, (self._table, 1), gap=4
+        )
+        static = column(self._static_title, self._static_note, (self._static, 1), gap=4)
+        static.setMaximumWidth(theme.px(STATIC_WIDTH))
+        below = row((nearest, 3), (static, 1), gap=12)
+        layout_of(self).addWidget(
+            card(strip, options, (below, 1), self._chart.widget, gap=8, margins=(12, 8, 12, 8))
+        )
+
+    # ---------------------------------------------------------------- showing
+
+    def clear(self) -> None:
+        self._strip.set(())
+        self._table.set_rows(())
+        self._static.set_rows(())
+        self._title.setText("")
+        self._count.setText("")
+        self._chart.show_senses(None, -1)
+
+    def show_result(self, result: Uses) -> None:
+        text = self.page.document.text if self.page.document else ""
+        forms = result.word.casefold().split()
+        shown = [
+            StripWord(
+                at,
+                word.text,
+                ground="accent_soft" if at == result.asked else "",
+                bold=word.text.casefold() in forms,
+            )
+            for at, word in enumerate(result.words)
+        ]
+        self._strip.set(shown, rtl=starts_rtl(text))
+        self._strip.choose(result.asked)
+        if not self._word.hasFocus():
+            self._word.setText(result.word)
+        layers = [(name, name) for name in self.page.corpus.sense_layers()]
+        fill_combo(self._senses, [("", _("No senses")), *layers], self.state.option("senses"))
+        self._layer.set(result.layers, self._layer.value)
+        self._static.set_rows(result.static)
+        self._static_note.setText(_static_told(result))
+        self._show_layer()
+
+    def _show_layer(self) -> None:
+        result: Uses = self.state.result
+        layer = self._layer.value
+        self._count.setText(_told(result))
+        self._title.setText(
+            _("Nearest uses, layer {n}").format(n=layer) if result.rankings else _("Nearest uses")
+        )
+        self._table.set_rows(self.rows(result))
+        self._chart.show_senses(result.senses, layer)
+        self._assign.setEnabled(self.page.corpus.can_write and bool(self._table.chosen_rows()))
+        self._show_selected()
+
+    def rows(self, result: Uses) -> list[tuple[Use, float]]:
+        """The uses at the selected layer with their cosines, nearest first."""
+        uses = {one.number: one for one in result.uses}
+        ranking = next((one for one in result.rankings if one.layer == self._layer.value), None)
+        if ranking is None:
+            return []
+        return [
+            (uses[number], cosine)
+            for number, cosine in zip(ranking.numbers, ranking.cosines, strict=True)
+        ]
+
+    def show_state(self, fields: frozenset[str]) -> None:
+        super().show_state(fields)
+        if "chosen_documents" in fields and self.state.result is not None:
+            self._show_selected()
+
+    def _show_selected(self) -> None:
+        """Select the uses in documents that another view has selected."""
+        chosen = set(self.page.chosen_documents)
+        if {one.document for one, _cosine in self._table.chosen_rows()} != chosen:
+            pairs = self._table.rows()
+            self._table.choose({one.number for one, _cosine in pairs if one.document in chosen})
+
+    def _columns(self) -> list[Column]:
+        return [
+            Column(_("Cosine"), lambda pair: formats.decimal(pair[1], 2), 80, right=True),
+            Column(_("Use"), lambda pair: _line(pair[0]), None, tip=lambda pair: _line(pair[0])),
+            Column(
+                _("Label"),
+                lambda pair: pair[0].label or "–",
+                110,
+                chip=lambda pair: self._chip(pair[0].label),
+            ),
+            Column(_("Document"), lambda pair: pair[0].key, 104),
+        ]
+
+    def _chip(self, label: str) -> tuple[str, object, str] | None:
+        if not label:
+            return None
+        return label, self.page.corpus.label(str(self.state.option("senses")), label), ""
+
+    def data(self) -> list[list[object]]:
+        names = [_("Layer"), _("Cosine"), _("Document"), _("Start"), _("End")]
+        rows: list[list[object]] = [[*names, _("Before"), _("Word"), _("After"), _("Label")]]
+        result: Uses = self.state.result
+        uses = {one.number: one for one in result.uses}
+        for ranking in result.rankings:
+            for number, cosine in zip(ranking.numbers, ranking.cosines, strict=True):
+                one = uses[number]
+                place = [ranking.layer, cosine, one.key, one.start, one.end]
+                rows.append([*place, one.left, one.word, one.right, one.label])
+        return rows
+
+    # ---------------------------------------------------------------- actions
+
+    def _word_chosen(self, at: int) -> None:
+        word = self.state.result.words[at]
+        self._word.setText(word.text)
+        self.state.set_options(word=word.text, start=word.start, use=-1)
+
+    def _typed(self) -> None:
+        self.state.set_options(word=" ".join(self._word.text().split()), start=-1, use=-1)
+
+    def _point(self, point: int) -> None:
+        senses = self.state.result.senses
+        if senses is not None and point < len(senses.layers):
+            self._layer.set(self._layer.layers, senses.layers[point].layer)
+            self._show_layer()
+
+    def _chosen(self) -> None:
+        rows = self._table.chosen_rows()
+        self._assign.setEnabled(self.page.corpus.can_write and bool(rows))
+        self.page.corpus.choose(tuple(dict.fromkeys(one.document for one, _cosine in rows)))
+
+    def _choices(self) -> list[Choice | None]:
+        rows = [one for one, _cosine in self._table.chosen_rows()]
+        if not rows:
+            return []
+        first = rows[0]
+        only = len(rows) == 1
+        return [
+            Choice(_("&Open in Annotate"), lambda: self.page.corpus.open(first.document), only),
+            Choice(_("&Inspect this document"), lambda: self.page.pick(first.document), only),
+            Choice(
+                _("&Nearest to this use"), lambda: self.state.set_options(use=first.number), only
+            ),
+            Choice(_("Show in &Data"), self.page.corpus.show_chosen),
+            SEPARATOR,
+            Choice(_("Assign &sense"), choices=tuple(self._sense_choices())),
+        ]
+
+    def _sense_choices(self) -> list[Choice | None]:
+        layer = self.page.corpus.sense_target(str(self.state.option("senses")))
+        chosen: list[Choice | None] = [
+            Choice(name, lambda name=name: self._give(layer, name))  # type: ignore[misc]  # a default
+            for name in self.page.corpus.sense_names(layer)
+        ]
+        if chosen:
+            chosen.append(SEPARATOR)
+        return [*chosen, Choice(_("&New sense…"), lambda: self._ask_sense(layer))]
+
+    def _ask_sense(self, layer: str) -> None:
+        told = _("Name of the sense; saved as a label of the layer “{layer}”:")
+        name, fine = QInputDialog.getText(self.window(), _("New sense"), told.format(layer=layer))
+        if fine and name.strip():
+            self._give(layer, name.strip())
+
+    def _give(self, layer: str, name: str) -> None:
+        uses = [one for one, _cosine in self._table.chosen_rows()]
+        self.page.corpus.assign(layer, name, [(one.document, one.start, one.end) for one in uses])
+        self.state.set_options(senses=layer)
+
+
+def _number(pair: tuple[Use, float]) -> int:
+    return pair[0].number
+
+
+def _parts(pair: tuple[Use, float]) -> tuple[str, str, str]:
+    use = pair[0]
+    return use.left, use.word, use.right
+
+
+def _line(use: Use) -> str:
+    return " ".join(f"{use.left}{use.word}{use.right}".split())
+
+
+def _told(result: Uses) -> str:
+    """What was compared with what."""
+    if not result.word:
+        return _("Click a word of the text, or type one, to find its uses in your documents.")
+    if not result.count:
+        return _("“{word}” does not occur in your documents.").format(word=result.word)
+    of = next((one for one in result.uses if one.number == result.of), None)
+    if of is not None:
+        told = _("compared with the use in {key}: {line}")
+        return told.format(key=of.key, line=_line(of))
+    if result.total < 0:
+        told = ngettext("random sample of {n:,} use", "random sample of {n:,} uses", result.count)
+        return told.format(n=result.count)
+    told = ngettext("{n:,} use in your documents", "{n:,} uses in your documents", result.count)
+    return told.format(n=result.count)
+
+
+def _static_told(result: Uses) -> str:
+    if not result.static_name:
+        return _("no model with static vectors")
+    if not result.static:
+        return _("not in {name}").format(name=result.static_name)
+    return _("{name}: the same in every context").format(name=result.static_name)
+
+
+def _static_columns() -> list[Column]:
+    return [
+        Column(_("Word"), lambda one: one.word, None),
+        Column(_("Cosine"), lambda one: formats.decimal(one.score, 2), 80, right=True),
+    ]
