@@ -20,8 +20,12 @@ def spans(project, add_layer, add_documents):
     raw = {
         "label": None,
         "scores": None,
-        "tokens": [dict(zip(("start", "end", "label", "score"), row, strict=True)) for row in words],
-        "spans": [dict(zip(("start", "end", "label", "score"), row, strict=True)) for row in predicted],
+        "tokens": [
+            dict(zip(("start", "end", "label", "score"), row, strict=True)) for row in words
+        ],
+        "spans": [
+            dict(zip(("start", "end", "label", "score"), row, strict=True)) for row in predicted
+        ],
         "fields": ["words", "spans"],
         "cut": False,
     }

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import N_, _
-from workbench.operations import predict, results, reviews
+from workbench.operations import annotate, predict, results, reviews, scoring
 from workbench.operations.reviews import Review
+from workbench.operations.scoring import Scored
+from workbench.storage import documents
 from workbench.tasks import spec as tasks
 from workbench.text.document import Document
+from workbench.text.fields import DocumentLabels
 from workbench.text.mistakes import KINDS, Mistake
 from workbench.text.rows import row_id
+from workbench.text.spans import Span
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs import Run
+    from workbench.text.fields import Prediction
+    from workbench.text.labels import Layer
 
 CONFIDENCE, LOSS, KIND, DOCUMENT = "confidence", "loss", "kind", "document"
 SORTS = {
@@ -32,11 +38,10 @@ OPEN, REVIEWED = "open", "reviewed"
 
 @dataclass(frozen=True)
 class ErrorItem:
-    """One mistake in a document. place: its number in the split; review: None while it is open."""
+    """One mistake in a document. text: of the field it is in; review: None while it is open."""
 
     document_id: int
     key: str
-    place: int
     text: str
     mistake: Mistake
     review: Review | None = None
@@ -80,38 +85,76 @@ class Wanted:
     documents: Collection[int] | None = None
     state: str = ""
 
+    @property
+    def restricts(self) -> bool:
+        return self != Wanted(sort=self.sort)
 
-def items(project: Project, run: Run, split: str = "dev") -> tuple[ErrorItem, ...]:
+
+def items(
+    project: Project, run: Run, split: str = "dev", ids: Collection[int] | None = None
+) -> tuple[ErrorItem, ...]:
     """Every mistake of the stored predictions on a split against current gold, by document.
 
-    Those that were accepted as gold stay, with their review. Run it in a thread.
+    Those that were accepted as gold stay, with their review. `ids` restricts it to few documents;
+    without them it reads the whole split: run it in a thread.
     """
     layer = results.layer_of(project, run)
     info = tasks.info(results.task_of(run))
-    found = results.scored(project, run, split)
+    found = _scored(project, run, layer, split, ids)
     answers = predict.stored(project, run, [one.document for one in found])
-    known = reviews.latest(project, row_id(layer))
-    given: list[ErrorItem] = []
-    for place, one in enumerate(found):
-        id, document = row_id(one.document), one.document
+    known = _known(project, row_id(layer), ids)
+    given: dict[tuple[object, ...], ErrorItem] = {}
+    for one in found:
+        document, id = one.document, row_id(one.document)
         if id in answers:
-            given += [
-                ErrorItem(id, document.key, place, _content(document, mistake), mistake)
-                for mistake in info.mistakes(document, one.gold, answers[id])
-            ]
-    given = [replace(item, review=_still(known.get(item.identity))) for item in given]
-    shown = {item.identity for item in given}
-    places = {row_id(one.document): (place, one.document) for place, one in enumerate(found)}
+            for mistake in info.mistakes(document, one.gold, answers[id]):
+                item = ErrorItem(id, document.key, _content(document, mistake), mistake)
+                given[item.identity] = replace(item, review=_still(known.get(item.identity)))
+    given_documents = {row_id(one.document): one.document for one in found}
     for review in known.values():
-        if review.run_id == run.id and review.document_id in places:
-            place, document = places[review.document_id]
-            if review.identity not in shown and review.verdict == reviews.ACCEPTED:
-                text = _content(document, review.mistake)
-                item = ErrorItem(
-                    review.document_id, document.key, place, text, review.mistake, review
-                )
-                given.append(item)
-    return tuple(sorted(given, key=_by_document))
+        shown = given_documents.get(review.document_id)
+        if shown is None or review.run_id != run.id or review.identity in given:
+            continue
+        if review.verdict == reviews.ACCEPTED:
+            text = _content(shown, review.mistake)
+            given[review.identity] = ErrorItem(
+                review.document_id, shown.key, text, review.mistake, review
+            )
+    return tuple(sorted(given.values(), key=_by_document))
+
+
+def refreshed(
+    project: Project, run: Run, split: str, given: Iterable[ErrorItem], ids: Collection[int]
+) -> tuple[ErrorItem, ...]:
+    """The same list after gold of few documents has changed."""
+    kept = [item for item in given if item.document_id not in ids]
+    return tuple(sorted((*kept, *items(project, run, split, ids)), key=_by_document))
+
+
+def _scored(
+    project: Project, run: Run, layer: Layer, split: str, ids: Collection[int] | None
+) -> list[Scored]:
+    if ids is None:
+        return list(results.scored(project, run, split))
+    task, info = results.task_of(run), tasks.info(results.task_of(run))
+    return [
+        Scored(record.document, gold)
+        for record in documents.records(project.db, layers=(layer.name,), ids=sorted(ids))
+        if record.document.split == split
+        and not scoring.why_left_out(task, record, layer.name)
+        and (gold := info.gold(record, layer.name)) is not None
+    ]
+
+
+def _known(
+    project: Project, layer_id: int, ids: Collection[int] | None
+) -> dict[tuple[object, ...], Review]:
+    """The last review of each mistake, by its identity."""
+    if ids is None:
+        found = reviews.reviews(project, layer_id)
+    else:
+        found = tuple(one for id in ids for one in reviews.reviews(project, layer_id, id))
+    return {review.identity: review for review in found}
 
 
 def _still(review: Review | None) -> Review | None:
@@ -152,7 +195,59 @@ def arranged(given: Iterable[ErrorItem], wanted: Wanted) -> tuple[ErrorItem, ...
 
 def _by_document(item: ErrorItem) -> tuple[int, tuple[int, int], str, str]:
     mistake = item.mistake
-    return item.place, mistake.place or (0, 0), mistake.gold, mistake.predicted
+    return item.document_id, mistake.place or (0, 0), mistake.gold, mistake.predicted
+
+
+def same_confusion(given: Iterable[ErrorItem], item: ErrorItem) -> list[ErrorItem]:
+    """Every error with the gold and predicted label of this one, itself included."""
+    pair = item.mistake.gold, item.mistake.predicted
+    return [one for one in given if (one.mistake.gold, one.mistake.predicted) == pair]
+
+
+@dataclass(frozen=True)
+class Detail:
+    """One document with gold and prediction of a run.
+
+    gold, predicted: spans of the layer, () for a task on whole documents. gold_ids: ids of the
+    gold spans by offsets and label. scores: probability of each label, highest first.
+    """
+
+    document: Document
+    state: str
+    gold: tuple[Span, ...]
+    predicted: tuple[Span, ...]
+    gold_ids: Mapping[tuple[str, int, int, str], int]
+    prediction: Prediction | None
+
+    @property
+    def scores(self) -> list[tuple[str, float]]:
+        given = self.prediction.get(DocumentLabels) if self.prediction is not None else None
+        rows = given.as_dict().items() if given is not None else ()
+        return sorted(rows, key=lambda row: -row[1])
+
+    def words(self, place: tuple[int, int]) -> list[tuple[str, str, float]]:
+        """(word, predicted label or "", probability) of each word in a range."""
+        found = self.prediction.words if self.prediction is not None else ()
+        text = self.document.text
+        return [
+            (text[word.start : word.end], word.label or "", word.score)
+            for word in found
+            if word.start < place[1] and word.end > place[0]
+        ]
+
+
+def detail(project: Project, run: Run, document_id: int) -> Detail:
+    """Raises KeyError if the document was deleted."""
+    layer = results.layer_of(project, run)
+    shown = annotate.view(project, document_id)
+    names = {label.id: label.name for label in layer.labels}
+    rows = [row for row in shown.spans if row.layer_id == layer.id and row.label_id in names]
+    gold = tuple(Span(r.start, r.end, names[r.label_id], r.field, id=r.id) for r in rows)
+    ids = {(span.field, span.start, span.end, span.label): span.id or 0 for span in gold}
+    answer = predict.stored(project, run, [shown.document]).get(document_id)
+    predicted = answer.spans if answer is not None and layer.traits.in_text else ()
+    state = shown.states.get(row_id(layer), "pending")
+    return Detail(shown.document, state, gold, predicted, ids, answer)
 
 
 def counts(given: Iterable[ErrorItem]) -> Counter[str]:

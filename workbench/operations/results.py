@@ -77,6 +77,7 @@ class Results:
     today: Evaluation | None
     matrix: Matrix | None
     errors: tuple[ErrorRow, ...]
+    mistakes: int  # wrong decisions, of which a document may have several
     without_answer: int
     bytes_on_disk: int
 
@@ -282,6 +283,7 @@ def results(project: Project, run_id: int) -> Results:
         today,
         matrix,
         errors(task, have, given),
+        _mistakes(task, have, given),
         len(found) - len(have),
         disk_space(project, run_id),
     )
@@ -338,6 +340,11 @@ def errors(
         if not info.agrees(one.gold, answer)
     ]
     return tuple(sorted(rows, key=lambda row: (-row.score, row.document_id)))
+
+
+def _mistakes(task: str, found: Sequence[Scored], answers: Sequence[Prediction]) -> int:
+    info, pairs = tasks.info(task), zip(found, answers, strict=True)
+    return sum(len(info.mistakes(one.document, one.gold, answer)) for one, answer in pairs)
 
 
 def error_row(info: TaskInfo, one: Scored, answer: Prediction) -> ErrorRow:

@@ -7,7 +7,6 @@ sessions, other runs and changes of gold, and is undone together with the edit t
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workbench.base.errors import WorkbenchError
@@ -61,11 +60,6 @@ def reviews(project: Project, layer_id: int, document_id: int | None = None) -> 
         except (ValueError, KeyError, TypeError):
             continue  # written by a later version
     return tuple(found)
-
-
-def latest(project: Project, layer_id: int) -> Mapping[tuple[object, ...], Review]:
-    """The last review of each mistake, by its identity."""
-    return {review.identity: review for review in reviews(project, layer_id)}
 
 
 def keep(

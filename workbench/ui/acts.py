@@ -217,6 +217,15 @@ def _clipboard() -> tuple[Command, ...]:
 def _view() -> tuple[Command, ...]:
     return (
         Command(
+            "back",
+            _("Bac&k"),
+            lambda w: w.back(),
+            "View",
+            "Alt+Left",
+            enabled=lambda w: w.can_go_back,
+            group="back",
+        ),
+        Command(
             "larger",
             _("&Larger text"),
             lambda w: w.app.change_text_size(1),

@@ -20,6 +20,7 @@ arguments:
               dialog="import"|"export"
     annotate  document=id
               span=id
+              at=(field, start, end): select this text of the document
               run=id, errors=(document id, …): error review, prediction beside gold
               run=id, suggestions=True: filter the queue to suggestions and open the first
     labels    layer=id
@@ -271,6 +272,10 @@ class Panel:
 
     def shown(self, **args: Any) -> None:
         """The page has been opened with the arguments of `go`; does nothing by default."""
+
+    def place(self) -> dict[str, Any]:
+        """Arguments of `shown` that lead back to what is shown now; by default the page alone."""
+        return {}
 
     @property
     def can_find(self) -> bool:

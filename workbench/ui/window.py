@@ -27,6 +27,7 @@ from workbench.ui import icons, plain, theme
 from workbench.ui.menus import Menus
 from workbench.ui.panel import Panel, PanelContext, View
 from workbench.ui.rail import Rail
+from workbench.ui.trail import Trail
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
@@ -59,6 +60,7 @@ class Window(QMainWindow):
         self._torn: dict[str, TornPage] = {}
         self._commands_loaded = False
         self._steps: Iterator[None] | None = None  # of the page that `visit` is building
+        self._trail = Trail()
         self.status: Status | None = None
         self.setWindowIcon(icons.app_icon())
         self.setAcceptDrops(True)
@@ -187,7 +189,21 @@ class Window(QMainWindow):
         if page in self._panels:
             self._panels[page].shown(**args)
 
+    @property
+    def can_go_back(self) -> bool:
+        return self._trail.leads_from(self.page)
+
+    def back(self) -> None:
+        """Return to the page, and the place on it, that the current one was opened from."""
+        if self.can_go_back:
+            page, args = self._trail.pop(self.page)
+            with self._trail.resting():
+                self.go(page, **args)
+
     def _show(self, page: str) -> None:
+        before = self._panels.get(self.page)
+        if page != self.page and before is not None:
+            self._trail.push(self.page, before.place())
         self.page = page
         widget = self._widget(page)
         if page in self._torn:
@@ -248,6 +264,7 @@ class Window(QMainWindow):
     def show_project(self) -> None:
         """Show another project, or none: all pages are rebuilt when shown."""
         self.close_panels()
+        self._trail.clear()
         self.set_title()
         if self.status is not None:
             self.status.show_project(self.app.project)

@@ -15,6 +15,7 @@ STATE_ICONS = {  # state of a document → icon and tone; each has a different s
     "pending": ("circle", "faint"),
     "discarded": ("circle-x", "bad"),
 }
+STATE_TONES = {state: tone for state, (_icon, tone) in STATE_ICONS.items() if tone != "faint"}
 RUN_TONES = {  # status of a run or job → tone of its chip
     "done": "good",
     "stopped": "good",

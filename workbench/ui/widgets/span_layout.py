@@ -36,6 +36,7 @@ class TextSpan(NamedTuple):
     kind: str = GOLD
     score: float | None = None
     note: str = ""
+    least_lane: int = 0  # the first lane below the text that it may use
 
     @property
     def name(self) -> tuple[str, int]:
@@ -184,16 +185,21 @@ def _x(line: QTextLine, unit: int) -> float:
     return cursor_x(line, unit)
 
 
-def assign_lanes(ranges: Sequence[tuple[int, int]]) -> list[int]:
-    """The lane of each [start, end) in the given order: the first without overlap."""
+def assign_lanes(ranges: Sequence[tuple[int, int]], least: Sequence[int] = ()) -> list[int]:
+    """The lane of each [start, end) in the given order: the first without overlap.
+
+    `least` is the first lane that each may use, 0 by default.
+    """
     taken: list[list[tuple[int, int]]] = []
     lanes = []
-    for start, end in ranges:
+    for (start, end), first in zip(ranges, least or [0] * len(ranges), strict=True):
         end = max(end, start + 1)
+        while len(taken) < first:
+            taken.append([])
         free = (
             lane
             for lane, others in enumerate(taken)
-            if all(end <= left or right <= start for left, right in others)
+            if lane >= first and all(end <= left or right <= start for left, right in others)
         )
         lane = next(free, len(taken))
         if lane == len(taken):
@@ -223,7 +229,8 @@ def line_items(
     letters = line.naturalTextRect()  # without the trailing space at a wrap
     edges = letters.left() - TICK / 2, letters.right() + TICK / 2
     items, covered = [], first
-    for one, (start, end), lane in zip(here, parts, assign_lanes(parts), strict=True):
+    lanes = assign_lanes(parts, [one.span.least_lane for one in here])
+    for one, (start, end), lane in zip(here, parts, lanes, strict=True):
         runs = _within(visual_runs(line, start, end, mixed=mixed), edges)
         ground: tuple[Run, ...] = ()
         if one.span.kind == GOLD and end > covered:

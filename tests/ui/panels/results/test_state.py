@@ -97,12 +97,16 @@ def test_an_error_opens_annotate_with_the_whole_list_to_go_through(state):
     )
 
 
-def test_a_cell_of_the_matrix_opens_its_documents_on_data(state):
-    state.open_cell("good", "bad")
+def test_a_cell_of_the_matrix_shows_its_errors_and_the_diagonal_its_documents(state):
+    state.browser.watch(True)
 
+    state.open_cell("good", "bad")
+    assert state.part == "errors" and "gold good, predicted bad" in state.browser.caption
+    assert {item.key for item in state.browser.shown} == {"k1", "k2"}
+
+    state.open_cell("bad", "bad")
     page, args = state.context.gone[-1]
     assert page == "data" and len(args["ids"]) == 2
-    assert "gold good, predicted bad" in args["caption"]
 
 
 def test_scores_follow_todays_gold_while_those_as_run_stay(state):
@@ -218,9 +222,10 @@ def test_quality_follows_the_run_while_it_is_visible(state):
     assert loaded.calibrated.temperature > 0 and not loaded.calibrated.can_scale  # no model folder
     used = [at for at, ids in enumerate(loaded.calibrated.documents) if ids]
     quality.open_bin(used[0])
-    page, args = state.context.gone[-1]
-    assert page == "data" and args["ids"] == loaded.calibrated.documents[used[0]]
+    shown = state.browser.wanted.documents
+    assert shown == frozenset(loaded.calibrated.documents[used[0]])
     quality.open_wrong(2.0)
+    state.browser.show_documents()
     assert len(state.context.gone[-1][1]["ids"]) == 3  # gold "good", never predicted above 1
 
 

@@ -58,7 +58,9 @@ def test_choosing_another_run_shows_its_scores_and_errors(panel, qtbot):
     table.selectRow(1)
     qtbot.waitUntil(lambda: panel.state.details is not None and panel.state.run.name == "first")
     panel.view._tabs.setCurrentIndex(1)
-    assert named(panel, "Errors", QTableView).model().rowCount() == 2
+    errors = named(panel, "Errors", QTableView)
+    qtbot.waitUntil(lambda: errors.model().rowCount() == 2)
+    panel.view._tabs.setCurrentIndex(0)
     assert named(panel, "All scores", QTableView).model().index(0, 1).data() == "66.7"
 
 
@@ -75,21 +77,49 @@ def test_enter_on_an_error_opens_annotate_there(panel, qtbot, monkeypatch):
     monkeypatch.setattr(panel.context.app, "visit", lambda page, **args: gone.append((page, args)))
     panel.view._tabs.setCurrentIndex(1)
     errors = named(panel, "Errors", QTableView)
+    qtbot.waitUntil(lambda: errors.model().rowCount() == 3)
     errors.selectRow(0)
 
     qtbot.keyClick(errors, Qt.Key.Key_Return)
-    assert gone[0][0] == "annotate" and gone[0][1]["document"] == panel.state.errors[0].document_id
+    item = panel.state.browser.shown[0]
+    assert gone[0][0] == "annotate" and gone[0][1]["document"] == item.document_id
 
 
-def test_enter_on_a_cell_of_the_matrix_opens_its_documents(panel, qtbot, monkeypatch):
-    gone = []
-    monkeypatch.setattr(panel.context.app, "visit", lambda page, **args: gone.append((page, args)))
+def test_enter_on_a_cell_of_the_matrix_shows_its_errors_with_the_focus(panel, qtbot):
     matrix = named(panel, "Confusion")
     matrix.choose(0, 1)
+    count = matrix.model().index(0, 1).data(Qt.ItemDataRole.UserRole)
 
     qtbot.keyClick(matrix, Qt.Key.Key_Return)
-    count = matrix.model().index(0, 1).data(Qt.ItemDataRole.UserRole)
-    assert gone[0][0] == "data" and len(gone[0][1]["ids"]) == count
+
+    errors = named(panel, "Errors", QTableView)
+    qtbot.waitUntil(lambda: errors.model().rowCount() == count)
+    assert errors.isVisible() and not named(panel, "Runs", QTableView).isVisible()
+    assert "gold good, predicted bad" in panel.state.browser.caption
+
+
+def test_keys_accept_keep_and_go_on_and_back_returns_from_annotate(panel, qtbot):
+    app, browser = panel.context.app, panel.state.browser
+    panel.state.update(part="errors")
+    errors = named(panel, "Errors", QTableView)
+    qtbot.waitUntil(lambda: errors.model().rowCount() == 3)
+    first, second, third = (item.identity for item in browser.shown)
+
+    qtbot.keyClick(errors, Qt.Key.Key_A)
+    qtbot.keyClick(errors, Qt.Key.Key_K)
+    assert [item.verdict for item in browser.shown] == ["accepted", "kept", ""]
+    assert browser.chosen == third
+    app.undo()
+    qtbot.waitUntil(lambda: browser.chosen == second)
+    qtbot.keyClick(errors, Qt.Key.Key_Space)
+    assert browser.chosen == third
+
+    qtbot.keyClick(errors, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: app.window.page == "annotate" and not app.window._steps)
+    assert app.window.panel("annotate").state.document_id == third[0]
+    app.window.back()
+    assert app.window.page == "results" and panel.state.part == "errors"
+    assert browser.chosen == third
 
 
 def test_every_control_has_a_name_and_none_is_wider_than_the_page(panel, qtbot):
@@ -183,16 +213,6 @@ def test_a_changed_gold_is_shown_beside_the_interval_of_its_score(panel):
     assert scores._second._hint.text().startswith("as run · current gold 100.0, 95 %: ")
     scores._tiles(replace(details, low=0.0, high=0.0))
     assert scores._second._hint.text() == "as run · current gold 50.0 (6 documents)"
-
-
-def test_the_key_of_an_error_gives_way_to_its_text_where_there_is_little_room(panel):
-    panel.view._tabs.setCurrentIndex(1)
-    errors = panel.view._pages.widget(1)
-    errors.resize(900, 400)
-    assert not errors.table.isColumnHidden(1)
-
-    errors.resize(500, 400)
-    assert errors.table.isColumnHidden(1)
 
 
 def test_a_run_without_answers_to_today_s_documents_shows_what_it_scored_and_no_empty_cards(panel):

@@ -345,6 +345,7 @@ class AnnotatePanel(Panel):
         *,
         document: int | None = None,
         span: int | None = None,
+        at: tuple[str, int, int] | None = None,
         run: int | None = None,
         errors: Sequence[int] = (),
         suggestions: bool = False,
@@ -352,9 +353,19 @@ class AnnotatePanel(Panel):
     ) -> None:
         if run is not None and errors:
             self.state.show_errors(run, errors, document)
+            self.state.choose(("gold", span) if span is not None else None)
         elif suggestions:
             self.state.show_suggestions(run)
         elif document is not None:
             if self.state.errors:
                 self.state.leave_errors()
             self.state.open(document, ("gold", span) if span is not None else None)
+        if at is not None:
+            self.view.show_text(*at)
+
+    def place(self) -> dict[str, Any]:
+        state = self.state
+        shown: dict[str, Any] = {"document": state.document_id}
+        if state.errors and state.run is not None:
+            shown.update(run=state.run.id, errors=state.errors)
+        return shown

@@ -352,6 +352,10 @@ class AnnotateView(View):
     def find_step(self, way: int) -> None:
         self._find.go(way)
 
+    def show_text(self, field: str, start: int, end: int) -> None:
+        """Select code points of a text of the open document and scroll to them."""
+        self._paper.choose_text(field, start, end)
+
     def leave_find(self) -> None:
         self._find.leave()
 

@@ -19,6 +19,11 @@ def _usable(panel: ResultsPanel) -> bool:
     return panel.state.usable
 
 
+def _bare(id: str, title: str, keys: str) -> Command:
+    """A key handled by the list of errors itself, for the shortcut list."""
+    return Command(f"results.error-{id}", title, keys=keys, shown_only=True)
+
+
 class ResultsPanel(Panel):
     state: ResultsState
     view: ResultsView
@@ -102,6 +107,14 @@ class ResultsPanel(Panel):
             enabled=lambda p: p.state.can_delete,
             group="one",
         ),
+    )
+
+    commands = (
+        *commands,
+        _bare("accept", _("In Errors and Label errors: accept the prediction as gold"), "A"),
+        _bare("keep", _("In Errors and Label errors: keep gold and mark it as reviewed"), "K"),
+        _bare("next", _("In Errors and Label errors: next open error"), "Space"),
+        _bare("open", _("In Errors and Label errors: open the place in Annotate"), "Return"),
     )
 
     def build(self, context: PanelContext) -> tuple[ResultsState, Callable[[], ResultsView]]:

@@ -7,9 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
-from workbench.operations import baselines, train
+from workbench.jobs.events import Finished
+from workbench.operations import baselines, results, train
 from workbench.operations import suggest as suggestions
+from workbench.operations.again import Difference, differences
 from workbench.operations.baselines import Offer
+from workbench.ui.panels.results.details import told_again
 
 if TYPE_CHECKING:
     from workbench.ui.panels.results.state import ResultsState
@@ -75,6 +78,31 @@ def train_again(state: ResultsState) -> None:
         if started is not None:
             told = _("{name} was started with the settings of {old}.")
             context.note(told.format(name=started.name, old=old.name))
+            _tell_difference(state, started.id)
             context.go("train")
 
     context.run(lambda: train.prepare(state.project, spec), prepared)
+
+
+def _tell_difference(state: ResultsState, run_id: int) -> None:
+    """When a run that repeats another ends, say what has changed."""
+    project, context = state.project, state.context
+    job = train.job_of(context.queue, project, run_id)
+    if job is None:
+        return
+
+    def heard(event: object) -> None:
+        if isinstance(event, Finished):
+            drop()
+            if event.status in ("done", "stopped"):
+                context.run(lambda: differences(project, results.run(project, run_id)), tell, gone)
+
+    def tell(found: tuple[Difference, ...]) -> None:
+        if found:
+            show = partial(context.go, "results", run=run_id)
+            context.note(told_again(found), show, action=_("Show results"))
+
+    def gone(_error: Exception) -> None:
+        """The run was deleted meanwhile."""
+
+    drop = job.changed.connect(heard)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.base.i18n import ngettext
+from workbench.base.terms import term
 from workbench.operations import results, scoring
+from workbench.operations.again import Difference, differences
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
+from workbench.ui.formats import points
 
 if TYPE_CHECKING:
     from workbench.metrics.report import Report
@@ -50,6 +54,7 @@ class Details:
     guessing: float | None = None
     commonest: str = ""
     test_set: str = ""
+    again: tuple[Difference, ...] = ()  # from the run that this one repeats
 
     @property
     def task(self) -> TaskInfo:
@@ -62,12 +67,27 @@ def details(project: Project, run_id: int) -> Details:
     test_set = scoring.fingerprint(results.scored(project, found.run, "test"))
     if found.today is None or not found.today.n:
         return Details(found, test_set=test_set)
-    interval = results.interval(project, found.run)
+    interval, again = results.interval(project, found.run), differences(project, found.run)
     if not tasks.info(results.task_of(found.run)).has_majority:
-        return Details(found, *interval, test_set=test_set)
+        return Details(found, *interval, test_set=test_set, again=again)
     majority = max(found.today.per_label, key=lambda row: row.support)
     share = majority.support / found.today.n
-    return Details(found, *interval, share, majority.label, test_set)
+    return Details(found, *interval, share, majority.label, test_set, again)
+
+
+def told_again(given: Sequence[Difference]) -> str:
+    """What training again has changed, in sentences; "" for a run that repeats no other."""
+    told = []
+    for one in given:
+        text = ngettext(
+            "{score} on {split}: {before} → {after} since {name} ({n:,} document, current gold).",
+            "{score} on {split}: {before} → {after} since {name} ({n:,} documents, current gold).",
+            one.n,
+        )
+        about = {"score": tasks.score_title(one.score), "split": term(one.split), "n": one.n}
+        about |= {"name": one.before_name}
+        told.append(text.format(before=points(one.before), after=points(one.after), **about))
+    return " ".join(told)
 
 
 def score_rows(

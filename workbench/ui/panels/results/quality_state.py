@@ -178,7 +178,7 @@ class QualityState(State):
         self._run(work, changed)
 
     def open_bin(self, number: int) -> None:
-        """Open the documents of a bin of the reliability chart on Data."""
+        """Show the errors of the documents of a bin of the reliability chart."""
         found = self.loaded.calibrated if self.loaded is not None else None
         if found is not None and number < len(found.documents):
             self.open_documents(
@@ -189,7 +189,10 @@ class QualityState(State):
         self.open_documents(chosen.documents, chosen.name)
 
     def open_wrong(self, threshold: float) -> None:
-        """Open the documents that are decided wrongly for the label at a threshold on Data."""
+        """Open the documents that are decided wrongly for the label at a threshold.
+
+        They need not be errors of the run, which decides with the thresholds in use.
+        """
         loaded = self.loaded
         if loaded is None:
             return
@@ -199,10 +202,9 @@ class QualityState(State):
         self.open_documents(ids, told.format(label=self.label, value=threshold))
 
     def open_documents(self, ids: Sequence[int], what: str) -> None:
-        run = self.page.run
-        if ids and run is not None:
-            told = _("{run}: {what}").format(run=run.name, what=what)
-            self.context.go("data", ids=tuple(dict.fromkeys(ids)), caption=told)
+        """Show the errors of these documents; from there, all of them can be shown on Data."""
+        if ids:
+            self.page.browser.show(split=self.split, documents=ids, caption=what)
 
 
 def _loaded(

@@ -15,6 +15,7 @@ from workbench.ui.opened import opened
 from workbench.ui.panels.results import acts
 from workbench.ui.panels.results.averaging import Averaging
 from workbench.ui.panels.results.details import Details, ScoreRow, details, score_rows
+from workbench.ui.panels.results.errors_state import ErrorsState
 from workbench.ui.panels.results.facts import comparable, describe, files_below
 from workbench.ui.panels.results.measures import Measures
 
@@ -58,6 +59,8 @@ class ResultsState(State):
         self.asked: tuple[int, ...] = ()
         self.busy = ""  # title of the running operation on the selected run
         self.averaging = Averaging(self)
+        self.part = "scores"  # the shown part of the run, a key of view.PARTS
+        self.browser = ErrorsState(self)
         self._stale = True
         self._watched = False
         self.listen(self.project.changed, self._project_changed)
@@ -106,6 +109,7 @@ class ResultsState(State):
             self._load()
 
     def _project_changed(self, changes: Changes) -> None:
+        self.browser.project_changed(changes)
         if changes.rows is None or any(changes.touches(table) for table in GOLD):
             self._stale = True
         if changes.touches("run") or changes.touches("prediction"):
@@ -403,14 +407,13 @@ class ResultsState(State):
             self.open_error(self.errors[0].document_id)
 
     def open_cell(self, gold: str, predicted: str) -> None:
-        """Open the documents of a cell of the matrix on Data."""
-        matrix = self.matrix
-        ids = matrix.documents.get((gold, predicted), ()) if matrix is not None else ()
-        if ids:
-            caption = _("{run}: gold {gold}, predicted {predicted}").format(
-                run=self.shown_run.name, gold=gold, predicted=predicted
-            )
-            self.context.go("data", ids=tuple(dict.fromkeys(ids)), caption=caption)
+        """Show the errors of a cell of the matrix; documents of the diagonal are opened on Data."""
+        ids = self.matrix.documents.get((gold, predicted), ()) if self.matrix is not None else ()
+        told = _("gold {gold}, predicted {predicted}").format(gold=gold, predicted=predicted)
+        if ids and gold != predicted:
+            self.browser.show_cell(gold, predicted, ids, told)
+        elif ids:
+            self.browser.show_documents(ids, told)
 
     def delete(self) -> None:
         """Delete the selected runs with their weights; cannot be undone, so the view has asked."""

@@ -1,98 +1,19 @@
-"""Errors, settings and files of a run."""
+"""Settings and files of a run."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QResizeEvent
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout
 
 from workbench.base.i18n import _
-from workbench.ui import theme
-from workbench.ui.formats import points, size
+from workbench.ui.formats import size
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.widgets.button import Button, icon_button
-from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import KeyCap, words
-
-
-class ErrorsView(QFrame):
-    """Dev documents with predictions that differ from gold, most confident first."""
-
-    def __init__(self, state: ResultsState):
-        super().__init__()
-        self._state = state
-        columns = (
-            Column(
-                _("Confidence, %"),
-                lambda one: points(one.score),
-                62,
-                right=True,
-                hint=_("Confidence of the model in the wrong prediction, in %"),
-                sort=lambda one: one.score,
-            ),
-            Column(_("Key"), lambda one: one.key, 96, tip=lambda one: one.key),
-            Column(_("Text"), lambda one: one.text, tip=lambda one: one.text, prose=True),
-            Column(
-                _("Gold"),
-                lambda one: one.gold,
-                150,
-                tip=lambda one: one.gold,
-                sort=lambda one: one.gold,
-            ),
-            Column(
-                _("Predicted"),
-                lambda one: one.predicted,
-                150,
-                tip=lambda one: one.predicted,
-                sort=lambda one: one.predicted,
-            ),
-        )
-        self.table = Table(
-            columns, name=_("Errors"), key=lambda one: one.document_id, sortable=True
-        )
-        self.table.opened.connect(lambda one: state.open_error(one.document_id))
-        self._first = Button(
-            _("Review errors"), "arrow-up-right", small=True, on=state.open_first_error
-        )
-        self._hint = words(
-            _(
-                "Most confident first. Press Enter to open the document in Annotate, with the "
-                "prediction beside gold."
-            ),
-            "small",
-            "muted",
-            wrap=True,
-        )
-        self._none = EmptyState(
-            "circle-check",
-            _("No errors on dev"),
-            _("All predictions agree with the current gold labels."),
-        )
-        self._head = row((self._hint, 1), KeyCap("Enter"), self._first)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        layout.addWidget(self._head)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self._none, 1)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        # hide the key in favour of the text
-        self.table.setColumnHidden(1, self.width() < theme.px(700))
-        super().resizeEvent(event)
-
-    def render_part(self, _fields: frozenset[str]) -> None:
-        errors = self._state.errors
-        self.table.set_rows(errors)
-        for part, shown in (
-            (self._head, bool(errors)),
-            (self.table, bool(errors)),
-            (self._none, not errors and self._state.details is not None),
-        ):
-            part.setVisible(shown)
+from workbench.ui.widgets.words import words
 
 
 class SettingsView(QFrame):

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
+    QComboBox,
     QFrame,
     QHBoxLayout,
     QMenu,
@@ -19,15 +20,17 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import N_, _, ngettext
-from workbench.ui import plain, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.formats import size, when_iso
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.results.comparison import ComparisonView
+from workbench.ui.panels.results.details import told_again
+from workbench.ui.panels.results.errors import ErrorsView
 from workbench.ui.panels.results.quality import QualityView
 from workbench.ui.panels.results.scores import ScoresView
-from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.panels.results.tabs import ErrorsView, FilesView, SettingsView
+from workbench.ui.panels.results.state import FINISHED, ResultsState
+from workbench.ui.panels.results.tabs import FilesView, SettingsView
 from workbench.ui.run_words import main_score, short_title, title_of
 from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button, icon_button
@@ -57,7 +60,15 @@ ICONS = {
 }
 NARROW_LIST = 260  # minimum width of the run list in pixels
 NONE, ONE, TWO = range(3)  # number of runs shown on the right side
-TABS = (N_("Scores"), N_("Errors"), N_("Quality"), N_("Settings"), N_("Files"))
+PARTS = {
+    "scores": N_("Scores"),
+    "errors": N_("Errors"),
+    "quality": N_("Quality"),
+    "settings": N_("Settings"),
+    "files": N_("Files"),
+}
+WHOLE_WIDTH = ("errors", "quality")  # parts that a list of runs would leave too little room
+ERRORS = tuple(PARTS).index("errors")
 
 
 class _Part(Protocol):
@@ -82,7 +93,17 @@ class ResultsView(WatchingView):
         self._delete = Button(
             _("Delete…"), "trash-2", "danger", on=self.delete, name=_("Delete run")
         )
-        self._header = PageHeader(_("Results"), "", self._baseline, self._compare, self._delete)
+        self._train_again = Button(
+            _("Train again"),
+            "play",
+            "primary",
+            on=state.train_again,
+            tip=_("Use the same settings on the current labels"),
+            name=_("Train again with these labels"),
+        )
+        self._header = PageHeader(
+            _("Results"), "", self._baseline, self._compare, self._delete, self._train_again
+        )
         self._runs = self._run_table()
         self.first = self._runs
         self._left = QFrame()
@@ -195,13 +216,17 @@ class ResultsView(WatchingView):
         self._export = Button(
             _("Export model"), "package-open", "primary", small=True, on=state.export
         )
-        acts = flow(
+        self._picker = QComboBox()
+        self._picker.setAccessibleName(_("Run"))
+        self._picker.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._picker.activated.connect(lambda _at: state.choose((self._picker.currentData(),)))
+        self._acts = acts = flow(
             self._suggest, self._inspect, self._apply, self._again, None, self._export, gap=6
         )
         self._title.setSizePolicy(
             QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed
         )  # the chip is placed after the text
-        head = row((row(self._title, self._chip, None), 1), acts, gap=10)
+        head = row((row(self._picker, self._title, self._chip, None), 1), acts, gap=10)
         self._head = layout_of(head)
         self._fit_head()
         self._keep = Button(_("Keep best checkpoint"), small=True, on=state.keep_checkpoint)
@@ -213,6 +238,7 @@ class ResultsView(WatchingView):
             _("Suggest for these"), "sparkles", small=True, on=state.suggest_asked
         )
         self._asked = Callout("", "accent", self._for_these, leave)
+        self._again_told = Callout("", "accent", icon="rotate-ccw")
         self._busy = words("", "small", "accent")
         self._waiting = WaitLine(Waits(state.context.queue, of_project(state.project, "predict")))
         self._tabs = QTabBar()
@@ -222,13 +248,14 @@ class ResultsView(WatchingView):
         kinds = (ScoresView, ErrorsView, QualityView, SettingsView, FilesView)
         make = [lambda kind=kind: kind(state) for kind in kinds]
         self._pages = LaterStack(*make, made=self._fill_tab)
-        for name in TABS:
+        for name in PARTS.values():
             self._tabs.addTab(_(name))
-        self._tabs.currentChanged.connect(self._pages.setCurrentIndex)
+        self._tabs.currentChanged.connect(lambda at: state.update(part=tuple(PARTS)[at]))
         return column(
             head,
             self._asked,
             self._message,
+            self._again_told,
             row((self._tabs, 1), self._busy, self._waiting),
             (self._pages, 1),
             gap=10,
@@ -238,6 +265,14 @@ class ResultsView(WatchingView):
     def _fill_tab(self, number: int) -> None:
         if self.state.run is not None:
             cast(_Part, self._pages.widget(number)).render_part(ALL)
+
+    def take_focus(self) -> None:
+        """The list of errors where it is shown, as the user returns to it from a document."""
+        if self.state.part == "errors" and self.state.run is not None:
+            page = self._pages.widget(ERRORS)
+            cast(ErrorsView, page).table.setFocus()
+        else:
+            super().take_focus()
 
     # ---------------------------------------------------------------- render
 
@@ -260,16 +295,21 @@ class ResultsView(WatchingView):
             self._runs.set_rows(state.runs)
         if concerns(fields, "chosen", "runs"):
             self._runs.choose(set(state.chosen))
-        self._left.setVisible(bool(state.runs))
+        whole = state.part in WHOLE_WIDTH and state.run is not None
+        self._left.setVisible(bool(state.runs) and not whole)
+        self._train_again.setVisible(whole)
+        self._train_again.setEnabled(state.can_train_again)
         two = len(state.chosen) == 2
         self._right.setCurrentIndex(TWO if two else ONE if state.run is not None else NONE)
         self._delete.setEnabled(state.can_delete)
         self._baseline.setEnabled(not state.project.read_only)
         self._compare.setEnabled(bool(state.others()))
         if state.run is not None:
-            if self._pages.currentIndex() < 0:
-                self._pages.setCurrentIndex(0)
+            part = tuple(PARTS).index(state.part)
+            self._tabs.setCurrentIndex(part)
+            self._pages.setCurrentIndex(part)
             self._render_run()
+            self._show_picker(whole)
             for number in self._pages.made():
                 cast(_Part, self._pages.widget(number)).render_part(fields)
         if two:
@@ -286,9 +326,11 @@ class ResultsView(WatchingView):
         for button in (self._inspect, self._apply, self._export):
             button.setEnabled(state.usable)
         self._again.setEnabled(state.can_train_again)
-        self._tabs.setTabText(
-            1, f"{_(TABS[1])}  {len(state.errors)}" if state.details is not None else _(TABS[1])
-        )
+        title = _(PARTS["errors"])
+        if state.details is not None:
+            title = f"{title}  {formats.count(state.details.results.mistakes)}"
+        self._tabs.setTabText(ERRORS, title)
+        self._again_told.set(told_again(state.details.again) if state.details else "")
         self._busy.setText(state.busy)
         asked = ngettext(
             "{n} document was selected on Data. Select the run that suggests labels, unless it "
@@ -306,6 +348,23 @@ class ResultsView(WatchingView):
             run.failure.details if tone != "accent" and text != state.problem else "",
         )
         self._keep.setVisible(bool(text) and state.can_keep_checkpoint)
+
+    def _show_picker(self, whole: bool) -> None:
+        """Where the list of runs is hidden, a box of the finished ones replaces the title."""
+        state = self.state
+        self._picker.setVisible(whole)
+        self._title.setVisible(not whole)
+        self._acts.setVisible(not whole)
+        if not whole:
+            return
+        runs = [run for run in state.runs if run.status in FINISHED or run.id in state.chosen]
+        if [self._picker.itemData(at) for at in range(self._picker.count())] != [
+            run.id for run in runs
+        ]:
+            self._picker.clear()
+            for run in runs:
+                self._picker.addItem(f"{run.name} · {title_of(run)}", run.id)
+        self._picker.setCurrentIndex(self._picker.findData(state.shown_run.id))
 
     def _what_to_say(self, run: Run) -> tuple[str, str]:
         told = f"{run.failure.message} {run.failure.hint}".strip()

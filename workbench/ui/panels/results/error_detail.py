@@ -1,0 +1,245 @@
+"""One error in its text, with gold and prediction, and the errors of the same confusion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtWidgets import QFrame, QVBoxLayout
+
+from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
+from workbench.text.labels import TOKENS
+from workbench.text.mistakes import BOUNDARY, LABEL, MISSED
+from workbench.ui import theme
+from workbench.ui.formats import points
+from workbench.ui.panels.results.errors_state import NONE, VERDICTS
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.delegates import STATE_TONES
+from workbench.ui.widgets.layout import bar, card, row
+from workbench.ui.widgets.span_layout import GOLD, PREDICTED, TextSpan
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.text_view import TextView
+from workbench.ui.widgets.words import Elided, KeyCap, words
+
+if TYPE_CHECKING:
+    from workbench.operations.errors import Detail, ErrorItem
+    from workbench.text.labels import Label
+    from workbench.text.spans import Span
+    from workbench.ui.panels.results.errors_state import ErrorsState
+
+MOST_ROWS = 5  # of the tables below the text
+GREY = theme.NO_LABEL  # other spans, so that the chosen error stands out
+
+
+class ErrorDetail(QFrame):
+    def __init__(self, state: ErrorsState):
+        super().__init__()
+        self._state = state
+        self._shown: tuple[object, ...] = ()
+        self._key = Elided("", weight=600)
+        self._split, self._of, self._verdict = Chip(""), Chip(""), Chip("")
+        self._inspect = Button(_("Inspect"), "scan-search", "quiet", small=True, on=state.inspect)
+        self._open = Button(
+            _("Open in Annotate"), "arrow-up-right", "quiet", small=True, on=state.open
+        )
+        self._title = Elided("", weight=600)
+        self._legend = words(_("solid: gold · dotted: predicted"), "caption", "muted")
+        self._texts = [TextView(), TextView()]
+        for number, text in enumerate(self._texts):
+            text.setAccessibleName(_("Second text") if number else _("Text"))
+        self._texts_of: list[str | None] = [None, None]
+        self._answers = self._answer_table()
+        self._same = self._same_table()
+        self._answer_note = words("", "caption", "muted")
+        self._same_note = words("", "caption", "muted")
+        self._cards = row(
+            (
+                card(
+                    self._answers, None, title=_("What the model predicted"), note=self._answer_note
+                ),
+                1,
+            ),
+            (card(self._same, None, title=_("The same confusion"), note=self._same_note), 1),
+            gap=12,
+        )
+        self._accept = Button(_("Accept prediction"), "check", on=state.accept)
+        self._keep = Button(_("Keep gold"), "circle-dot", on=state.keep)
+        self._next = Button(_("Next"), "skip-forward", on=state.next, name=_("Next error"))
+        acts = bar(
+            self._accept, KeyCap("A"), 8, self._keep, KeyCap("K"), 8,
+            self._next, KeyCap(_("Space")), None,
+            margins=(0, 8, 0, 0),
+        )  # fmt: skip
+        head = row((self._key, 1), self._split, self._of, self._verdict, None,
+                   self._inspect, self._open, KeyCap("Enter"))  # fmt: skip
+        self._paper = card(
+            row((self._title, 1), self._legend),
+            *((text, 1) for text in self._texts),
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(head)
+        layout.addWidget(self._paper, 1)
+        layout.addWidget(self._cards)
+        layout.addWidget(acts)
+
+    def _answer_table(self) -> Table:
+        columns = (
+            Column(
+                _("Label"),
+                chip=lambda one: (one[1] or NONE, self._look(one[1]), ""),
+                width=110,
+            ),  # fmt: skip
+            Column(_("Probability"), lambda one: points(one[2]), share=lambda one: one[2]),
+            Column(_("Word"), lambda one: one[0], 92, tip=lambda one: one[0]),
+        )
+        return Table(columns, name=_("Prediction at this place"), key=lambda one: one)
+
+    def _same_table(self) -> Table:
+        columns = (
+            Column(
+                _("Key"),
+                lambda one: one.key,
+                104,
+                icon=lambda one: ("check", "good") if one.verdict else ("circle", "faint"),
+                tip=lambda one: _(VERDICTS[one.verdict]) if one.verdict else _("open"),
+            ),
+            Column(_("Text"), lambda one: one.quote, tip=lambda one: one.quote, prose=True),
+        )
+        table = Table(columns, name=_("The same confusion"), key=lambda one: one.identity)
+        table.opened.connect(lambda one: self._state.choose(one.identity))
+        return table
+
+    def _look(self, name: str) -> Label | None:
+        layer = self._state.layer
+        return next((one for one in layer.labels if one.name == name), None) if layer else None
+
+    # ---------------------------------------------------------------- showing
+
+    def show_state(self) -> None:
+        state = self._state
+        item, detail = state.item, state.detail
+        for part in (self._paper, self._cards):
+            part.setVisible(item is not None and detail is not None)
+        for button in (self._accept, self._keep):
+            button.setEnabled(state.can_decide)
+        for button in (self._next, self._open, self._inspect):
+            button.setEnabled(item is not None)
+        self._inspect.setEnabled(item is not None and state.page.usable)
+        self._key.setText(item.key if item is not None else "")
+        for chip in (self._split, self._of, self._verdict):
+            chip.setVisible(item is not None)
+        if item is None or detail is None:
+            return
+        self._split.set(term(state.split))
+        self._of.set(term(detail.state), tone=STATE_TONES.get(detail.state, ""))
+        self._verdict.setVisible(bool(item.verdict))
+        if item.verdict:
+            self._verdict.set(_(VERDICTS[item.verdict]), tone="good")
+        self._title.setText(_headline(item))
+        in_text = item.mistake.place is not None
+        self._legend.setVisible(in_text)
+        self._show_texts(item, detail)
+        self._show_answers(item, detail)
+        same = state.same_confusion()
+        self._same.set_rows(same)
+        self._same.choose({item.identity})
+        self._same.fit_height(MOST_ROWS)
+        told = ngettext("{n:,} on {split}", "{n:,} on {split}", len(same))
+        self._same_note.setText(told.format(n=len(same), split=term(state.split)))
+
+    def _show_texts(self, item: ErrorItem, detail: Detail) -> None:
+        texts = detail.document.texts[:2]
+        for number, view in enumerate(self._texts):
+            view.setVisible(number < len(texts))
+            if number >= len(texts):
+                continue
+            name, content = texts[number]
+            if self._texts_of[number] != content:
+                view.set_text(content, detail.document.tokens.get(name, ()))
+                self._texts_of[number] = content
+            spans, chosen = self._spans(item, detail, name)
+            view.set_lanes(0)
+            view.set_spans(spans)
+            view.choose(chosen, show=chosen is not None)
+
+    def _spans(
+        self, item: ErrorItem, detail: Detail, field: str
+    ) -> tuple[list[TextSpan], tuple[str, int] | None]:
+        """What is painted in one text, and the name of the chosen error."""
+        mistake = item.mistake
+        if mistake.place is None or mistake.field != field:
+            return [], None
+        gold = _keys(detail.gold, field)
+        found = _keys(detail.predicted, field)
+        layer = self._state.layer
+        if (
+            layer is not None and layer.traits.editor == TOKENS
+        ):  # only those that differ: all would be unreadable
+            gold, found = gold - found, found - gold
+            places = {key[:2] for key in gold}
+            found = {key for key in found if key[:2] in places}
+        if mistake.at is not None:
+            gold.add((*mistake.at, mistake.gold))
+        if mistake.predicted_at is not None:
+            found.add((*mistake.predicted_at, mistake.predicted))
+        scores = {(s.start, s.end, s.label): s.score for s in detail.predicted if s.field == field}
+        shown, chosen = [], None
+        for kind, keys, own in (
+            (GOLD, gold, (*(mistake.at or ()), mistake.gold)),
+            (PREDICTED, found, (*(mistake.predicted_at or ()), mistake.predicted)),
+        ):
+            for number, key in enumerate(sorted(keys), 1):
+                mine = key == own
+                tint = self._tint(key[2]) if mine else GREY
+                score = scores.get(key) if kind == PREDICTED else None
+                lane = int(kind == PREDICTED)
+                span = TextSpan(*key, tint, number, kind, score, least_lane=lane)
+                shown.append(span)
+                chosen = span.name if mine and chosen is None else chosen
+        return shown, chosen
+
+    def _tint(self, name: str) -> int | str:
+        label = self._look(name)
+        return (label.colour or label.position) if label is not None else GREY
+
+    def _show_answers(self, item: ErrorItem, detail: Detail) -> None:
+        place = item.mistake.place
+        rows: list[tuple[str, str, float]]
+        if place is None:
+            rows = [("", label, score) for label, score in detail.scores]
+        else:
+            rows = detail.words(place)
+        gold = item.mistake.gold
+        marked = [(_("gold") if not place and label == gold else word, label, score)
+                  for word, label, score in rows]  # fmt: skip
+        self._answers.rows_model.set_title(2, _("Word") if place is not None else "")
+        self._answers.set_rows(marked)
+        self._answers.fit_height(MOST_ROWS)
+        note = ""
+        if place is not None:
+            note = ngettext("{n} word", "{n} words", len(rows)).format(n=len(rows))
+        self._answer_note.setText(note)
+
+
+def _keys(spans: tuple[Span, ...], field: str) -> set[tuple[int, int, str]]:
+    return {(span.start, span.end, span.label) for span in spans if span.field == field}
+
+
+def _headline(item: ErrorItem) -> str:
+    mistake = item.mistake
+    about: dict[str, Any] = {
+        "text": item.quote.replace("\n", " ")[:60],
+        "gold": mistake.gold or NONE,
+        "predicted": mistake.predicted or NONE,
+    }
+    if mistake.place is None:
+        return _("Gold {gold}, predicted {predicted}").format(**about)
+    told = {
+        LABEL: _("Label error: “{text}” is {gold}, predicted {predicted}"),
+        BOUNDARY: _("Boundary error: “{text}”, {gold}"),
+        MISSED: _("Missed: “{text}”, {gold}"),
+    }
+    return told.get(mistake.kind, _("Spurious: “{text}”, predicted {predicted}")).format(**about)

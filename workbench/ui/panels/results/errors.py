@@ -1,0 +1,314 @@
+"""The Errors part: a list of single errors on the left, the chosen one in its text on the right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout
+from shiboken6 import isValid
+
+from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
+from workbench.text.mistakes import BOUNDARY, KINDS, LABEL, MISSED, SPURIOUS, TITLES
+from workbench.ui import key_places, theme
+from workbench.ui.formats import decimal, points
+from workbench.ui.panels.results.error_detail import ErrorDetail
+from workbench.ui.panels.results.errors_state import LOSS, NONE, OPEN, REVIEWED, SORTS, VERDICTS
+from workbench.ui.panels.results.scores import SPLITS
+from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.layout import column, row
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.operations.errors import ErrorItem
+    from workbench.text.labels import Label
+    from workbench.ui.panels.results.errors_state import ErrorsState
+    from workbench.ui.panels.results.state import ResultsState
+
+ICONS = {
+    LABEL: ("tags", "warn"),
+    BOUNDARY: ("circle-dot", "warn"),
+    MISSED: ("circle", "bad"),
+    SPURIOUS: ("circle-x", "bad"),
+}
+LIST = 470  # width of the list in pixels at 100 %
+NARROW_LIST = 400
+KIND, ICON_ONLY = 118, 44  # widths of the column of kinds
+WAIT = 250  # milliseconds after the last letter of a search
+
+
+class ErrorTable(Table):
+    """Leaves the keys of the review to the part around it."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if action_of(event):
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+
+def action_of(event: QKeyEvent) -> str:
+    """accept, keep or next for the keys A, K and Space; "" for any other."""
+    if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+        return ""
+    key = (key_places.meant(event) or event.text()).lower()
+    return {"a": "accept", "k": "keep", " ": "next"}.get(key, "")
+
+
+class ErrorsView(QFrame):
+    """Errors of the selected run on one split."""
+
+    def __init__(self, page: ResultsState):
+        super().__init__()
+        self.state = state = page.browser
+        self._looks: dict[str, Label] = {}
+        self._one_kind = False  # its name is left out then
+        self.table = self._error_table(state)
+        self._detail = ErrorDetail(state)
+        self._none = EmptyState("circle-check", _("No errors"), _("Nothing differs from gold."))
+        self._clear = Button(_("Clear filters"), "x", "quiet", small=True, on=state.clear)
+        self._on_data = Button(
+            _("Show documents on Data"), "database", "quiet", small=True, on=state.show_documents
+        )
+        self._only = Callout("", "accent", self._on_data, icon="filter")
+        self._filters = self._filter_bar(state)
+        self._left = self._list_side(state)
+        self._body = QFrame()
+        body = QHBoxLayout(self._body)
+        body.setContentsMargins(0, 0, 0, 0)
+        body.setSpacing(12)
+        body.addWidget(self._left)
+        body.addWidget(self._detail, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self._filters)
+        layout.addWidget(self._only)
+        layout.addWidget(self._body, 1)
+        layout.addWidget(self._none, 1)
+        page.listen(state.changed, self._changed)  # dropped when the page is closed
+
+    # ---------------------------------------------------------------- parts
+
+    def _error_table(self, state: ErrorsState) -> ErrorTable:
+        columns = (
+            Column(
+                _("Kind"),
+                lambda one: "" if self._one_kind else _(TITLES[one.mistake.kind]),
+                KIND,
+                icon=lambda one: ("check", "good") if one.verdict else ICONS[one.mistake.kind],
+                tip=_told,
+            ),
+            Column(_("Text"), lambda one: one.quote, tip=_told, prose=True),
+            Column(_("Gold"), chip=lambda one: self._chip(one, one.mistake.gold), width=96),
+            Column(
+                _("Predicted"), chip=lambda one: self._chip(one, one.mistake.predicted), width=96
+            ),
+            Column(_("Value"), self._value, 66, right=True),
+        )
+        table = ErrorTable(columns, name=_("Errors"), key=lambda one: one.identity)
+        table.chosen.connect(self._row_chosen)
+        table.opened.connect(lambda _one: state.open())
+        return table
+
+    def _filter_bar(self, state: ErrorsState) -> QFrame:
+        self._split = Segments(*SPLITS.items(), name=_("Errors on"))
+        self._split.chosen.connect(state.show_split)
+        kinds = [(kind, _(TITLES[kind])) for kind in KINDS]
+        self._kind = Segments(("", _("All")), *kinds, name=_("Kind of error"))
+        self._kind.chosen.connect(lambda kind: state.narrow(kind=kind))
+        self._gold = _combo(_("Gold label"), lambda name: state.narrow(gold=name))
+        self._predicted = _combo(_("Predicted label"), lambda name: state.narrow(predicted=name))
+        self._state = _combo(_("State of the review"), lambda name: state.narrow(state=name))
+        for title, value in (
+            (_("Open and reviewed"), ""),
+            (_("Open"), OPEN),
+            (_("Reviewed"), REVIEWED),
+        ):
+            self._state.addItem(title, value)
+        self._search = QLineEdit()
+        self._search.setPlaceholderText(_("Search in documents"))
+        self._search.setAccessibleName(_("Search in documents"))
+        self._search.setClearButtonEnabled(True)
+        self._search.setFixedWidth(theme.px(180))
+        self._wait = QTimer(self)
+        self._wait.setSingleShot(True)
+        self._wait.setInterval(WAIT)
+        self._wait.timeout.connect(lambda: state.narrow(match=self._search.text().strip()))
+        self._search.textEdited.connect(lambda _text: self._wait.start())
+        parts = (self._split, self._kind, self._gold, self._predicted, self._state)
+        return flow(*parts, self._search, self._clear, gap=8)
+
+    def _list_side(self, state: ErrorsState) -> QFrame:
+        self._count = words("", weight=600)
+        self._reviewed = words("", "small", "muted")
+        self._meter = Meter(name=_("Reviewed errors"))
+        self._sort = _combo(_("Order"), lambda name: state.narrow(sort=name))
+        for value, title in SORTS.items():
+            self._sort.addItem(_(title), value)
+        head = row(self._count, None, self._reviewed)
+        return column(head, self._meter, self._sort, (self.table, 1), gap=6)
+
+    # ---------------------------------------------------------------- cells
+
+    def _chip(self, item: ErrorItem, name: str) -> tuple[str, Any, str]:
+        label = None if item.verdict else self._looks.get(name)
+        return name or NONE, label, ""
+
+    def _value(self, item: ErrorItem) -> str:
+        if self.state.wanted.sort == LOSS:
+            return decimal(item.mistake.loss, 2)
+        return points(item.mistake.confidence)
+
+    def _row_chosen(self) -> None:
+        found = self.table.chosen_rows()
+        if found and found[0].identity != self.state.chosen:
+            self.state.choose(found[0].identity)
+
+    # ---------------------------------------------------------------- showing
+
+    def render_part(self, _fields: frozenset[str]) -> None:
+        self.state.follow()
+        self._changed(frozenset())
+
+    def _changed(self, fields: frozenset[str]) -> None:
+        if not isValid(self) or not self.isVisibleTo(self.window()):
+            return
+        state = self.state
+        known = state.items is not None
+        self._looks = {label.name: label for label in state.layer.labels} if state.layer else {}
+        has = bool(state.items)
+        self._body.setVisible(has)
+        self._filters.setVisible(has or "test" in state.page.splits_shown)
+        self._none.setVisible(known and not has)
+        self._show_filters()
+        if fields != {"detail"}:
+            self._one_kind = len(state.counts) < 2
+            self.table.setColumnWidth(0, theme.px(ICON_ONLY if self._one_kind else KIND))
+            loss = state.wanted.sort == LOSS
+            self.table.rows_model.set_title(4, _("Loss") if loss else _("Conf."))
+            self.table.set_rows(state.shown)
+        self.table.choose({state.chosen} if state.chosen is not None else set())
+        self._show_counts()
+        self._detail.show_state()
+        if "asked" in fields:
+            self.table.setFocus()
+
+    def _show_filters(self) -> None:
+        state, wanted = self.state, self.state.wanted
+        self._split.setVisible("test" in state.page.splits_shown)
+        self._split.set(state.split)
+        counts = state.counts
+        self._kind.setVisible(len(counts) > 1)
+        self._kind.set_words("", f"{_('All')}  {sum(counts.values())}")
+        for kind in KINDS:
+            self._kind.set_words(kind, f"{_(TITLES[kind])}  {counts[kind]}")
+            self._kind.button(kind).setVisible(counts[kind] > 0)
+        self._kind.set(wanted.kind)
+        for combo, side, every in (
+            (self._gold, "gold", _("All gold labels")),
+            (self._predicted, "predicted", _("All predictions")),
+        ):
+            _fill(combo, [(every, ""), *((name, name) for name in state.labels(side))])
+            _set(combo, getattr(wanted, side))
+        _set(self._state, wanted.state)
+        _set(self._sort, wanted.sort)
+        if not self._wait.isActive() and self._search.text().strip() != wanted.match:
+            self._search.setText(wanted.match)
+        self._clear.setVisible(wanted.restricts)
+        self._only.set(self._restricted())
+        self._on_data.setVisible(wanted.documents is not None)
+
+    def _restricted(self) -> str:
+        state = self.state
+        if not state.caption:
+            return ""
+        documents = state.wanted.documents
+        if documents is None:
+            return state.caption
+        wrong = len({item.document_id for item in state.shown})
+        told = ngettext(
+            "{what}: {wrong} of {n} document has an error.",
+            "{what}: {wrong} of {n} documents have an error.",
+            len(documents),
+        )
+        return told.format(what=state.caption, wrong=wrong, n=len(documents))
+
+    def _show_counts(self) -> None:
+        state = self.state
+        n, every = len(state.shown), len(state.items or ())
+        about = {"n": n, "total": every, "split": term(state.split)}
+        if n == every:
+            told = ngettext("{n:,} error on {split}", "{n:,} errors on {split}", n)
+        else:
+            told = ngettext(
+                "{n:,} of {total:,} error on {split}", "{n:,} of {total:,} errors on {split}", every
+            )
+        self._count.setText(told.format(**about))
+        done = _("{n:,} reviewed, {accepted:,} accepted")
+        self._reviewed.setText(done.format(n=state.reviewed, accepted=state.accepted))
+        self._reviewed.setVisible(state.reviewed > 0)
+        self._meter.set(state.reviewed / every if every else 0.0)
+
+    # ---------------------------------------------------------------- events
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        action = action_of(event)
+        if action:
+            getattr(self.state, action)()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.state.open()
+        else:
+            super().keyPressEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.state.watch(True)
+        self._changed(frozenset({"asked"} if self.state.take_asked() else ()))
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self.state.watch(False)
+        super().hideEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        wide = self.width() > theme.px(1150)
+        self._left.setFixedWidth(theme.px(LIST if wide else NARROW_LIST))
+        super().resizeEvent(event)
+
+
+def _told(item: ErrorItem) -> str:
+    """The tooltip of a row."""
+    mistake = item.mistake
+    told = _("{key}: {kind}, gold {gold}, predicted {predicted}").format(
+        key=item.key,
+        kind=_(TITLES[mistake.kind]),
+        gold=mistake.gold or NONE,
+        predicted=mistake.predicted or NONE,
+    )
+    return f"{told} ({_(VERDICTS[item.verdict])})" if item.verdict else told
+
+
+def _combo(name: str, chosen: Callable[[Any], None]) -> QComboBox:
+    box = QComboBox()
+    box.setAccessibleName(name)
+    box.activated.connect(lambda _at: chosen(box.currentData()))
+    return box
+
+
+def _fill(box: QComboBox, choices: list[tuple[str, str]]) -> None:
+    if [box.itemData(at) for at in range(box.count())] != [value for _title, value in choices]:
+        box.clear()
+        for title, value in choices:
+            box.addItem(title, value)
+
+
+def _set(box: QComboBox, value: str) -> None:
+    box.setCurrentIndex(max(box.findData(value), 0))

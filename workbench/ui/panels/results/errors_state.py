@@ -1,0 +1,289 @@
+"""State of the Errors part: the errors of the selected run, filtered, and what is done to them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.operations import errors, results, reviews
+from workbench.operations.errors import Detail, ErrorItem, Wanted
+from workbench.tasks import spec as tasks
+
+if TYPE_CHECKING:
+    from workbench.project.changes import Changes
+    from workbench.text.labels import Layer
+    from workbench.ui.panels.results.state import ResultsState
+
+LOSS, OPEN, REVIEWED, SORTS = errors.LOSS, errors.OPEN, errors.REVIEWED, errors.SORTS
+VERDICTS, NONE = reviews.TITLES, tasks.NONE
+LABELLED = ("span", "mark", "state", "flag")  # changes of a document that change its errors
+WHOLE = ("label", "layer", "document", "body", "run", "prediction")
+FEW = 50  # changed documents that are read again on the main thread
+Identity = tuple[object, ...]
+
+
+class ErrorsState(State):
+    """Follows the selected run of the page while its part is visible."""
+
+    def __init__(self, page: ResultsState) -> None:
+        super().__init__()
+        self.page, self.project, self.context = page, page.project, page.context
+        self.items: tuple[ErrorItem, ...] | None = None  # None while they are read
+        self.shown: tuple[ErrorItem, ...] = ()
+        self.wanted = Wanted()
+        self.caption = ""  # what restricts the documents, such as a cell of the matrix
+        self.split = "dev"
+        self.chosen: Identity | None = None
+        self.detail: Detail | None = None
+        self.asked = False  # the list was asked for from elsewhere: it takes the focus when shown
+        self._on = False
+        self._read: tuple[int, str] | None = None  # run and split of `items`
+
+    def watch(self, on: bool) -> None:
+        self._on = on
+        if on:
+            self.follow()
+
+    def follow(self) -> None:
+        """Read the errors of the selected run unless they are known."""
+        run = self.page.run
+        if not self._on or run is None:
+            return
+        split = self.split if self.split in self.page.splits_shown else "dev"
+        if self._read == (run.id, split):
+            return
+        if self._read is not None and self._read[0] != run.id:
+            self.update(items=None, shown=(), chosen=None, detail=None)
+            self.update(wanted=Wanted(self.wanted.sort), caption="")
+        self.update(split=split)
+        self._load()
+
+    def _load(self) -> None:
+        run, split = self.page.run, self.split
+        if run is None:
+            return
+        self._read = run.id, split
+
+        def done(found: tuple[ErrorItem, ...]) -> None:
+            if self._read == (run.id, split):
+                self._take(found)
+
+        def failed(_error: Exception) -> None:
+            self.update(items=())  # the layer was deleted: the page says so
+
+        self.context.run(lambda: errors.items(self.project, run, split), done, failed)
+
+    def project_changed(self, changes: Changes) -> None:
+        """Called by the page: read changed documents again, or all of them when next shown."""
+        if self._read is None or self.items is None:
+            return
+        documents = changes.documents
+        whole = changes.rows is None or any(map(changes.touches, WHOLE))
+        if not whole and not any(map(changes.touches, LABELLED)):
+            return
+        run = self.page.run
+        if whole or documents is None or len(documents) > FEW or run is None or not self._on:
+            self._read = None
+            self.follow()
+            return
+        before = {one.identity for one in self.items if one.review}
+        self._take(errors.refreshed(self.project, run, self.split, self.items, documents))
+        if changes.origin is None:  # an undo leads back to the error
+            reopened = [one for one in self.shown if not one.review and one.identity in before]
+            if reopened:
+                self.choose(reopened[0].identity)
+
+    def _take(self, found: tuple[ErrorItem, ...]) -> None:
+        self.update(items=found)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        shown = errors.arranged(self.items or (), self.wanted)
+        self.update(shown=shown)
+        known = {item.identity for item in shown}
+        if self.chosen not in known:
+            first = next((item for item in shown if not item.verdict), next(iter(shown), None))
+            self.choose(first.identity if first is not None else None)
+        else:
+            self.choose(self.chosen)
+
+    # ---------------------------------------------------------------- shown values
+
+    @property
+    def item(self) -> ErrorItem | None:
+        """The chosen error."""
+        return next((one for one in self.shown if one.identity == self.chosen), None)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Number of errors by kind."""
+        return errors.counts(self.items or ())
+
+    @property
+    def reviewed(self) -> int:
+        return sum(bool(item.verdict) for item in self.items or ())
+
+    @property
+    def accepted(self) -> int:
+        return sum(item.verdict == reviews.ACCEPTED for item in self.items or ())
+
+    def labels(self, side: str) -> list[str]:
+        """The labels of one side, "gold" or "predicted", that occur in an error."""
+        found = {getattr(item.mistake, side) or tasks.NONE for item in self.items or ()}
+        return sorted(found, key=lambda name: (name != tasks.NONE, name.casefold()))
+
+    @property
+    def layer(self) -> Layer | None:
+        """The layer of the selected run; None if it was deleted."""
+        try:
+            return results.layer_of(self.project, self.page.shown_run) if self.page.run else None
+        except WorkbenchError:
+            return None
+
+    def same_confusion(self) -> list[ErrorItem]:
+        return errors.same_confusion(self.items or (), self.item) if self.item else []
+
+    @property
+    def can_decide(self) -> bool:
+        item = self.item
+        return item is not None and not item.verdict and not self.project.read_only
+
+    # ---------------------------------------------------------------- choosing
+
+    def narrow(self, **values: Any) -> None:
+        """Set filters or the order."""
+        self.update(wanted=replace(self.wanted, **values))
+        self._arrange()
+
+    def clear(self) -> None:
+        """Show all errors, in the same order."""
+        self.update(wanted=Wanted(self.wanted.sort), caption="")
+        self._arrange()
+
+    def show(
+        self,
+        *,
+        split: str = "dev",
+        caption: str = "",
+        documents: Collection[int] | None = None,
+        **filters: Any,
+    ) -> None:
+        """Show the errors of these documents, or with these labels, alone."""
+        ids = frozenset(documents) if documents is not None else None
+        wanted = Wanted(self.wanted.sort, documents=ids, **filters)
+        run = self.page.run
+        if run is None:
+            return
+        if self._read is not None and self._read != (run.id, split):
+            self._read = None
+            self.update(items=None, shown=())
+        self.update(wanted=wanted, caption=caption, split=split, chosen=None)
+        self.update(asked=True)
+        self.page.update(part="errors")
+        if self._read is not None:
+            self._arrange()
+        elif self._on:
+            self._load()
+
+    def take_asked(self) -> bool:
+        """Whether the list was asked for since the last call."""
+        asked, self.asked = self.asked, False
+        return asked
+
+    def show_cell(self, gold: str, predicted: str, ids: Collection[int], caption: str) -> None:
+        """Show the errors of a cell of the matrix.
+
+        There, spans with other boundaries count as missed and spurious; here they are boundary
+        errors with both labels, so only the label that the cell names restricts.
+        """
+        names = {"gold": gold, "predicted": predicted}
+        if tasks.NONE in names.values():
+            names = {side: name for side, name in names.items() if name != tasks.NONE}
+            self.show(documents=ids, caption=caption, **names)
+        else:
+            self.show(caption=caption, **names)
+
+    def show_split(self, split: str) -> None:
+        self.update(split=split)
+        self.follow()
+
+    def choose(self, identity: Identity | None) -> None:
+        self.update(chosen=identity)
+        item, run = self.item, self.page.run
+        found = None
+        if item is not None and run is not None:
+            try:
+                found = errors.detail(self.project, run, item.document_id)
+            except (KeyError, WorkbenchError):
+                found = None  # deleted meanwhile: the list is read again
+        self.update(detail=found)
+
+    def next(self) -> None:
+        """The next open error below the chosen one, else the first open one."""
+        places = [number for number, one in enumerate(self.shown) if one.identity == self.chosen]
+        at = places[0] + 1 if places else 0
+        rest = (*self.shown[at:], *self.shown[:at])
+        following = next((one for one in rest if not one.verdict), None)
+        if following is None or following.identity == self.chosen:
+            last = _("This is the last open error.")
+            done = _("All errors shown here are reviewed.")
+            self.context.note(done if following is None else last)
+        else:
+            self.choose(following.identity)
+
+    # ---------------------------------------------------------------- decisions
+
+    def accept(self) -> None:
+        """Make the prediction gold at this place, and go on."""
+        self._decide(errors.accept, _("Accepted the prediction as gold for {key}."))
+
+    def keep(self) -> None:
+        """Keep gold, remember it, and go on."""
+        self._decide(errors.keep, _("Kept gold of {key}."))
+
+    def _decide(self, act: Callable[..., None], told: str) -> None:
+        item, run = self.item, self.page.run
+        if item is None or run is None or not self.can_decide:
+            return
+
+        def decide() -> bool:
+            act(self.project, run, item, origin=self)
+            return True
+
+        if self.context.attempt(decide):
+            self.context.note(told.format(key=item.key), undo=True)
+            self.next()
+
+    # ---------------------------------------------------------------- other pages
+
+    def open(self) -> None:
+        """Open the chosen error in Annotate at its place, with the prediction beside gold."""
+        item, run, shown = self.item, self.page.run, self.detail
+        if item is None or run is None:
+            return
+        mistake = item.mistake
+        args: dict[str, Any] = {}
+        if mistake.at is not None and shown is not None:
+            span = shown.gold_ids.get((mistake.field, *mistake.at, mistake.gold))
+            args = {"span": span} if span is not None else {}
+        if not args and mistake.place is not None:
+            args = {"at": (mistake.field, *mistake.place)}
+        ids = tuple(dict.fromkeys(one.document_id for one in self.shown))
+        self.context.go("annotate", document=item.document_id, run=run.id, errors=ids, **args)
+
+    def inspect(self) -> None:
+        item, run = self.item, self.page.run
+        if item is not None and run is not None:
+            self.context.go("inspect", run=run.id, document=item.document_id)
+
+    def show_documents(self, ids: Collection[int] = (), what: str = "") -> None:
+        """Documents on Data; by default those of the present restriction, correct ones included."""
+        run, shown = self.page.run, ids or self.wanted.documents
+        if shown and run is not None:
+            told = _("{run}: {what}").format(run=run.name, what=what or self.caption)
+            self.context.go("data", ids=tuple(dict.fromkeys(shown)), caption=told)
