@@ -185,6 +185,14 @@ class _Spans:
         return tuple(reversed(found))
 
 
+def title(project: Project, wanted: Wanted, n: int) -> str:
+    """The title of the undo step that labels `n` places."""
+    _layer, label = span_label(project, wanted.label_id)
+    return ngettext(
+        "Label {n:,} occurrence as {label}", "Label {n:,} occurrences as {label}", n
+    ).format(n=n, label=label)
+
+
 def label_occurrences(
     project: Project,
     wanted: Wanted,
@@ -198,12 +206,10 @@ def label_occurrences(
 
     Places that have the label meanwhile are left out. Documents that were pending become drafts.
     """
-    layer, label = span_label(project, wanted.label_id)
-    title = ngettext(
-        "Label {n:,} occurrence as {label}", "Label {n:,} occurrences as {label}", len(rows)
-    ).format(n=len(rows), label=label)
+    layer, _name = span_label(project, wanted.label_id)
+    step = title(project, wanted, len(rows))
     ref = f"{REF}{wanted.text}"
-    with project.edit(title, origin=origin, bulk=True, watch=watch.part(0.6, 1.0)):
+    with project.edit(step, origin=origin, bulk=True, watch=watch.part(0.6, 1.0)):
         now = _with_status(project, layer, wanted.label_id, rows)
         kept = [row for row in now if row.may_be_labelled(gold=gold)]
         watch.at(0.1)
@@ -215,7 +221,7 @@ def label_occurrences(
                 for row in kept
             ]
             return suggestion_edits.add_suggestions(
-                project, None, made, title=title, kind=RULE, ref=ref, origin=origin
+                project, None, made, title=step, kind=RULE, ref=ref, origin=origin
             )
         if kept:
             places.add_spans(

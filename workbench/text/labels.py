@@ -9,7 +9,7 @@ from workbench.base.i18n import N_
 
 SPAN_KEYS = "123456789"
 CLASS_KEYS = (
-    "qwertyiopsdfghjklzcvbnm"  # letters without A, X and U, which accept, reject and unselect
+    "qwertyiopsdfghjklzcvbn"  # without A, X, U and M: accept, reject, unselect, all occurrences
 )
 LONGEST_NAME = 1000  # of a layer, a label or a key, in characters
 

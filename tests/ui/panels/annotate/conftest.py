@@ -6,6 +6,7 @@ import pytest
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings
+from workbench.base.watch import QUIET
 from workbench.operations import labels
 from workbench.storage import documents
 from workbench.text.dataset import Record
@@ -59,6 +60,9 @@ def context(filled):
     made.note = lambda text, undo=False, *, action="": made.told.append(text)
     made.go = lambda page, **args: made.gone.append((page, args))
     made.run = lambda work, done, failed=None: done(work())
+    made.long = lambda title, act, done: done(act(QUIET))
+    made.dispatch = lambda act: act()
+    made.fail = lambda error: made.told.append(str(error))
     return made
 
 

@@ -187,6 +187,15 @@ class AnnotatePanel(Panel):
             group="errors",
         ),
         Command(
+            "annotate.occurrences",
+            _("Label all &occurrences…"),
+            lambda p: p.view.occurrences.open(),
+            "Labels",
+            "Ctrl+M",
+            enabled=_can_edit,
+            group="suggestions",
+        ),
+        Command(
             "annotate.accept-all",
             _("&Accept all confident suggestions"),
             lambda p: p.state.accept_all(),
@@ -323,6 +332,7 @@ class AnnotatePanel(Panel):
             ),
             "X",
         ),
+        _bare("all", _("Label all occurrences of the selected text or span"), "M"),
         _bare("unselect", _("Clear selection"), ("Esc", "U")),
     )
 

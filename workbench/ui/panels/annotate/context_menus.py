@@ -70,11 +70,17 @@ class ContextMenus:
         title = _("&Label “{text}” as").format(text=plain.menu_text(_cut(content)))
         return (
             Choice(title if some else _("&Label as"), enabled=can, choices=labels or _NOTHING),
+            self._all_occurrences(some and bool(labels)),
             SEPARATOR,
             Choice(_("&Copy"), partial(_copy, content), some, command="copy"),
             Choice(_("&Find in the text"), self._view.find, command="find"),
             Choice(_("Select &all"), text.selectAll, text.can_select_all, command="select-all"),
         )
+
+    def _all_occurrences(self, some: bool) -> Choice:
+        can = some and self._state.can_edit
+        act = self._view.occurrences.open
+        return Choice(_("Label all &occurrences…"), act, can, command="annotate.occurrences")
 
     def _layers(self, *, but: Layer | None = None) -> list[Layer]:
         """The visible span layers that have labels."""
@@ -119,6 +125,7 @@ class ContextMenus:
             Choice(_("Change &label"), enabled=can and bool(labels), choices=labels or _NOTHING),
             *([Choice(_("Label in &another layer"), enabled=can, choices=also)] if also else ()),
             Choice(_("Move &boundary"), enabled=can, choices=self._borders(span)),
+            self._all_occurrences(True),
             Choice(_("&Copy text"), partial(_copy, self._content(span))),
             SEPARATOR,
             Choice(_("&Delete span"), state.delete_chosen, can, key=_("Del")),

@@ -98,6 +98,8 @@ class Keys(QObject):
             self._view.unselect()
         elif letter in self._state.keys:
             self._view.label(self._state.keys[letter])
+        elif letter == "m" and not in_tokens:
+            self._view.occurrences.open()
         else:
             return False
         return True

@@ -133,7 +133,8 @@ class QueueState(State):
         texts = {layer.texts for layer in self.layers if layer.id not in self.off}
         return Filter(texts=next(iter(texts))) if len(texts) == 1 else Filter()
 
-    def _filter(self) -> Filter:
+    def shown_filter(self) -> Filter:
+        """The filter of the queue, as one on documents."""
         now = self.narrowed
         sources = next((s.source_ids for s in self.source_files if s.name == now.source), ())
         return replace(
@@ -151,7 +152,7 @@ class QueueState(State):
     def _load_queue(self) -> None:
         if self.errors:
             return
-        every, wanted = self._unfiltered(), self._filter()
+        every, wanted = self._unfiltered(), self.shown_filter()
         project, narrowed = self.project, self.narrowed
 
         def read() -> tuple[Any, ...]:
@@ -208,7 +209,7 @@ class QueueState(State):
         asked = set(ids)
         if not asked:
             return
-        passing = set(annotate.queue(self.project, replace(self._filter(), ids=sorted(asked))))
+        passing = set(annotate.queue(self.project, replace(self.shown_filter(), ids=sorted(asked))))
         if self.document_id is not None and self.document_id in asked:
             passing.add(self.document_id)
         listed = asked.intersection(self.ids)
@@ -254,7 +255,7 @@ class QueueState(State):
         """
         if self.narrowed.state in DONE:
             return None
-        wanted = None if self.narrowed.empty else self._filter()
+        wanted = None if self.narrowed.empty else self.shown_filter()
         waiting: set[int] = set()
         while True:
             found = annotate.next_unlabelled(self.project, after, self.active_ids, wanted)

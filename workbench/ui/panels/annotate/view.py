@@ -22,17 +22,18 @@ from workbench.base.terms import term
 from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.annotate.context_menus import ContextMenus
+from workbench.ui.panels.annotate.empties import empty_states
 from workbench.ui.panels.annotate.error_review import ErrorReview
 from workbench.ui.panels.annotate.find import Find
 from workbench.ui.panels.annotate.folding import Sides
 from workbench.ui.panels.annotate.keys import Keys
+from workbench.ui.panels.annotate.occurrences_pane import OccurrencesPane
 from workbench.ui.panels.annotate.paper import Paper
 from workbench.ui.panels.annotate.queue_side import QueueSide
 from workbench.ui.panels.annotate.sides import RightSide
 from workbench.ui.panels.annotate.state import Target
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.chip import Chip
-from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.label_palette import Choice, LabelPalette
 from workbench.ui.widgets.layout import bar, row
@@ -125,6 +126,7 @@ class AnnotateView(View):
         self._errors = ErrorReview(state)
         self._paper = Paper(state)
         self._find = Find(state, self._paper)
+        self.occurrences = OccurrencesPane(state, self._paper)
         self._paper.picked.connect(self.label)
         self._paper.more.connect(self.open_palette)
         self._centre = QWidget()
@@ -140,6 +142,7 @@ class AnnotateView(View):
         framed.addWidget(self._find)
         framed.addWidget(self._errors)
         framed.addWidget(self._paper, 1)
+        framed.addWidget(self.occurrences)
         layout.addLayout(framed, 1)
         layout.addWidget(self._build_acts())
 
@@ -188,27 +191,6 @@ class AnnotateView(View):
         for cap in self._caps:
             cap.setVisible(self._centre.width() >= theme.px(500))
 
-    def _build_empties(self) -> tuple[QWidget, QWidget]:
-        go = self.state.context.go
-        to_import = Button(
-            _("Import…"), "download", "primary", on=lambda: go("data", dialog="import")
-        )
-        to_labels = Button(_("Define labels"), "tags", "primary", on=lambda: go("labels"))
-        return (
-            EmptyState(
-                "highlighter",
-                _("No documents yet"),
-                _("Import text: JSONL, CSV, CoNLL or plain text."),
-                to_import,
-            ),
-            EmptyState(
-                "tags",
-                _("No labels yet"),
-                _("Define what to label: classes, spans or sentence pairs."),
-                to_labels,
-            ),
-        )
-
     def _watch_text(self, text: TextView) -> None:
         self._keys.watch(text)
         self._menus.watch(text)
@@ -249,7 +231,7 @@ class AnnotateView(View):
         state = self.state
         wanted = 1 if not state.total and state.doc is None else 2 if not state.has_labels else 0
         if wanted and self._stack.count() == 1:  # rarely shown, so created on first use
-            for part in self._build_empties():
+            for part in empty_states(state.context.go):
                 self._stack.addWidget(part)
         self._stack.setCurrentIndex(wanted)
 
@@ -363,6 +345,8 @@ class AnnotateView(View):
         text = self._paper.text
         if self.state.finder.shown:
             self._find.leave()
+        elif self.occurrences.state.shown:
+            self.occurrences.leave()
         elif self.state.chosen is not None:
             self.state.choose(None)
         elif text.selection:

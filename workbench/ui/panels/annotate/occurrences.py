@@ -1,0 +1,186 @@
+"""All occurrences of the selected text: what is found, what is ticked, and adding it. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import Cancelled
+from workbench.base.events import State
+from workbench.base.i18n import ngettext
+from workbench.base.watch import Watch
+from workbench.operations import occurrences
+from workbench.operations.annotate import Filter
+from workbench.operations.occurrences import Occurrences, Wanted
+from workbench.text.labels import TEXT
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.project.changes import Changes
+    from workbench.text.labels import Label
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+
+DOCUMENT, QUEUE, PROJECT = "document", "queue", "project"  # where to search
+AT_ONCE = 100  # places that are labelled on the main thread
+
+Free = Mapping[bool, frozenset[int]]  # as gold, as suggestions → indexes that are ticked at first
+_NOTHING: Free = {True: frozenset(), False: frozenset()}
+
+
+def _with_free(found: Occurrences) -> tuple[Occurrences, Free]:
+    rows = found.rows
+    return found, {
+        gold: frozenset(index for index, row in enumerate(rows) if row.is_free(gold=gold))
+        for gold in (True, False)
+    }
+
+
+class OccurrencesState(State):
+    """`found`: the places; `ticked`: indexes of those that get the label. `share`: progress of a
+    search, None if none is running.
+
+    `state` is that of the page.
+    """
+
+    def __init__(self, state: AnnotateActs) -> None:
+        super().__init__()
+        self._page, self._project = state, state.project
+        self.shown, self.text = False, ""
+        self.label_id: int | None = None
+        self.where = PROJECT
+        self.gold = False
+        self.whole_words = self.match_case = True
+        self.found = Occurrences()
+        self.ticked: frozenset[int] = frozenset()
+        self.share: float | None = None
+        self._watch = Watch()
+        self._free: Free = _NOTHING
+        state.listen(self._project.changed, self._on_changed)
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The labels of the span layers that are shown."""
+        layers = [layer for layer in self._page.active if layer.traits.editor == TEXT]
+        return tuple(label for layer in layers for label in layer.labels)
+
+    @property
+    def filtered(self) -> bool:
+        """Whether the queue is filtered, so that it can be searched alone."""
+        return not self._page.narrowed.empty
+
+    @property
+    def can_add(self) -> bool:
+        return self._page.can_edit and bool(self.ticked) and self.share is None
+
+    def words_of(self, index: int) -> str:
+        """What is at a place already, in words."""
+        return occurrences.state_words(self.found.rows[index])
+
+    # ------------------------------------------------------------ searching
+
+    def open(self, text: str, label_id: int | None = None) -> None:
+        """Search for `text`; the label is `label_id`, else the one used last, else the first."""
+        ids = [row_id(label) for label in self.labels]
+        if not ids or not self._page.can_edit:
+            return
+        chosen = next((id for id in (label_id, self.label_id) if id in ids), ids[0])
+        where = PROJECT if self.where == QUEUE and not self.filtered else self.where
+        self.update(shown=True, text=text, label_id=chosen, where=where)
+        self.search()
+
+    def leave(self) -> None:
+        """Close the list; a search that is running ends."""
+        self._watch.cancel()
+        self.update(shown=False, found=Occurrences(), ticked=frozenset(), share=None)
+
+    def set(self, **values: Any) -> None:
+        """`label_id`, `where`, `gold`, `whole_words`, `match_case`: change any, search again."""
+        self.update(**values)
+        if set(values) == {"gold"}:
+            self.update(ticked=self._free[self.gold])
+        else:
+            self.search()
+
+    def search(self) -> None:
+        self._watch.cancel()
+        if not self.shown or self.label_id is None:
+            return
+        dispatch = self._page.context.dispatch
+        watch = self._watch = Watch(lambda share: dispatch(lambda: self._at(watch, share)))
+        wanted, project = self._wanted(), self._project
+        self.update(share=0.0)
+        self._page.context.run(
+            lambda: _with_free(occurrences.find_occurrences(project, wanted, watch=watch)),
+            lambda answer: self._take(watch, *answer),
+            lambda error: self._failed(watch, error),
+        )
+
+    def _wanted(self) -> Wanted:
+        page = self._page
+        where = {
+            DOCUMENT: lambda: Filter(ids=[page.shown_id]),
+            QUEUE: page.shown_filter,
+            PROJECT: Filter,
+        }[self.where]()
+        return Wanted(
+            self.text,
+            self.label_id or 0,
+            where,
+            whole_words=self.whole_words,
+            match_case=self.match_case,
+        )
+
+    def _at(self, watch: Watch, share: float) -> None:
+        if watch is self._watch and self.share is not None:
+            self.update(share=share)
+
+    def _take(self, watch: Watch, found: Occurrences, free: Free) -> None:
+        if watch is self._watch and not watch.cancelled:
+            self._free = free
+            self.update(found=found, ticked=free[self.gold], share=None)
+
+    def _failed(self, watch: Watch, error: Exception) -> None:
+        if watch is self._watch and not isinstance(error, Cancelled):
+            self.leave()
+            self._page.context.fail(error)
+
+    def _on_changed(self, changes: Changes) -> None:
+        """Labels were added or removed, so what is there already has changed."""
+        if self.shown and any(changes.touches(table) for table in ("span", "label", "document")):
+            if self.label_id in (row_id(label) for label in self.labels):
+                self.search()
+            else:
+                self.leave()
+
+    # ------------------------------------------------------------ choosing and adding
+
+    def toggle(self, indexes: Iterable[int]) -> None:
+        """Tick these places, or untick them if all are ticked; not those that have the label."""
+        rows = self.found.rows
+        able = {index for index in indexes if rows[index].may_be_labelled(gold=self.gold)}
+        self.update(ticked=self.ticked - able if able <= self.ticked else self.ticked | able)
+
+    def add(self) -> None:
+        """Label the ticked places, as one undo step, and close the list."""
+        if not self.can_add:
+            return
+        rows = [self.found.rows[index] for index in sorted(self.ticked)]
+        wanted, gold, project, page = self._wanted(), self.gold, self._project, self._page
+        self.leave()
+
+        def act(watch: Watch) -> int:
+            return occurrences.label_occurrences(project, wanted, rows, gold=gold, watch=watch)
+
+        if len(rows) > AT_ONCE:
+            title = occurrences.title(project, wanted, len(rows))
+            page.context.long(title, act, lambda done: self._added(done, gold))
+        elif (done := page.context.attempt(act, Watch())) is not None:
+            self._added(done, gold)
+
+    def _added(self, done: int, gold: bool) -> None:
+        told = (
+            ngettext("Labelled {n:,} place.", "Labelled {n:,} places.", done)
+            if gold
+            else ngettext("Added {n:,} suggestion.", "Added {n:,} suggestions.", done)
+        )
+        self._page.context.note(told.format(n=done), undo=done > 0)
