@@ -138,3 +138,24 @@ def test_a_graph_or_description_that_is_broken_is_named(tmp_path):
             (tmp_path / "labels.json").write_text(content)
         with pytest.raises(ModelError, match=word):
             onnx_predictor._description(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("limit", "asked", "used"), [("3", 0, 3), ("3", 2, 2), ("", 0, 0), ("many", 0, 0)]
+)
+def test_a_session_has_the_threads_asked_for_or_those_of_the_environment(
+    tmp_path, monkeypatch, limit, asked, used
+):
+    monkeypatch.setenv("OMP_NUM_THREADS", limit)
+    (tmp_path / "model.onnx").write_bytes(b"")
+    given = []
+
+    def session(_path, options, **_named):
+        given.append(options.intra_op_num_threads)
+        raise RuntimeError("no graph")
+
+    monkeypatch.setattr("onnxruntime.InferenceSession", session)
+    with pytest.raises(ModelError, match="no graph"):
+        OnnxPredictor.load(tmp_path, threads=asked)
+
+    assert given == [used]

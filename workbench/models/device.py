@@ -14,6 +14,7 @@ import torch
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.runtime import threads
 
 
 def pick(wanted: str = "auto") -> torch.device:
@@ -75,8 +76,7 @@ def use_threads() -> int:
 
     Torch reads the variable at import, which in a spare worker happens before the job arrives.
     """
-    wanted = os.environ.get("OMP_NUM_THREADS", "")
-    torch.set_num_threads(int(wanted) if wanted.isdecimal() and int(wanted) else physical_cores())
+    torch.set_num_threads(threads.limit() or physical_cores())
     return torch.get_num_threads()
 
 

@@ -23,6 +23,7 @@ from workbench.runtime.inputs import (
     stack,
     unpadded,
 )
+from workbench.runtime.threads import limit as thread_limit
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
 
@@ -51,7 +52,8 @@ class OnnxPredictor:
     def load(cls, folder: Path | str, *, threads: int = 0) -> OnnxPredictor:
         """Raises ModelError if the folder holds no such export.
 
-        `threads` 0 lets onnxruntime choose.
+        `threads` 0 means OMP_NUM_THREADS; if that is not set, onnxruntime chooses. Its threads
+        wait busily: more of them than free cores take several times the processor time.
         """
         import onnxruntime
 
@@ -65,7 +67,7 @@ class OnnxPredictor:
                 hint=_("Specify the onnx folder of an exported run."),
             )
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
+        options.intra_op_num_threads = threads or thread_limit()
         try:
             session = onnxruntime.InferenceSession(
                 str(files[0]), options, providers=["CPUExecutionProvider"]
