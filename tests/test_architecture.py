@@ -108,7 +108,7 @@ class Row:
 
 TABLE = {
     "base": Row((), (), ("platformdirs",)),
-    "text": Row(third=("regex",)),
+    "text": Row((), ("regex",), ("ahocorasick_rs",)),
     "runtime": Row(("text",), ("tokenizers",), ("onnxruntime",)),
     "metrics": Row(("text",), (), ("sklearn", "seqeval")),
     "importers": Row(("text",), (), ("openpyxl", "pyarrow", "cassis", "lxml", "conllu")),
@@ -640,6 +640,7 @@ def test_long_files_have_an_excuse():
 
 # Public names that only tests and programs of users call: module → names with the reason.
 NOT_CALLED_HERE = {
+    "cli/patterns.py": {"list_patterns": "a command", "import_patterns": "a command"},
     "cli/plugins.py": {"list_plugins": "a command"},
     "project/check.py": {"check_open": "the check of an open project, for programs"},
 }

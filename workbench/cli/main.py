@@ -32,6 +32,11 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         "occurrences",
         _("Find all occurrences of a text, and label them."),
     ),
+    "patterns": (
+        "patterns",
+        "patterns",
+        _("Edit, count and apply patterns that suggest labels."),
+    ),
     "splits": ("splits", "splits", _("Assign submitted documents to train, dev and test.")),
     "models": ("models", "models", _("List, add and describe pretrained models.")),
     "train": ("train", "train", _("Fine-tune a pretrained model on the submitted documents.")),

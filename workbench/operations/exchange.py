@@ -16,13 +16,14 @@ from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.importers.results import StagingResult
 from workbench.jobs.spec import JobSpec
+from workbench.operations import patterns
 from workbench.operations.background import Background
 from workbench.operations.import_duplicates import DUPLICATES, Duplicates
 from workbench.operations.import_handle import ImportHandle, ImportOutcome, SkippedRecord
 from workbench.operations.import_preview import options_for
 from workbench.operations.import_splits import BY_NAME, split_of
 from workbench.operations.staging_job import STAGING, TARGET
-from workbench.storage import intake, labels, staging
+from workbench.storage import intake, labels, places, staging
 from workbench.storage.values import now
 from workbench.text.labels import Layer, free_key
 from workbench.text.rows import row_id
@@ -158,6 +159,7 @@ class _Act:
                 new = staged.documents > len(wanted) or not staged.documents
                 if new or self.duplicates.startswith("suggest"):
                     targets = self._targets(staged, warnings)
+                    last = places.last_document(project.db)
                     documents, spans = intake.copy_documents(
                         project.db,
                         targets,
@@ -165,9 +167,12 @@ class _Act:
                         at=now(),
                         skip=wanted,
                         keys=found.keys,
-                        watch=watch.part(0.0, 0.8),
+                        watch=watch.part(0.0, 0.7),
                     )
                     suggestions = found.suggest(project.db, targets, now())
+                    made, fault = patterns.apply_to_new(project, last, watch=watch.part(0.7, 0.8))
+                    suggestions += made
+                    warnings += [fault] if fault else []
                 warnings += found.warnings
         return ImportOutcome(
             documents, spans, tuple(skipped), tuple(warnings), suggestions, found.same_texts

@@ -46,7 +46,8 @@ CHUNK = 1000  # documents per statement; an operation can be cancelled between t
 class MarkRow:
     """A class label of a document.
 
-    `source_kind` is one of `tables.SOURCE_KINDS`; `score` is in [0, 1].
+    `source_kind` is one of `tables.SOURCE_KINDS`; `score` is in [0, 1]; `made_by` (an annotator, or
+    None) and `made_at` are those of the source.
     """
 
     id: int
@@ -57,6 +58,8 @@ class MarkRow:
     source_ref: str
     score: float | None
     value: float | None
+    made_by: int | None = None
+    made_at: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,8 @@ class SpanRow:
     source_kind: str
     source_ref: str
     score: float | None
+    made_by: int | None = None
+    made_at: str = ""
 
 
 # ---------------------------------------------------------------- reading gold
@@ -82,7 +87,7 @@ def marks(db: Database, document_id: int) -> tuple[MarkRow, ...]:
     """Marks by the gold annotator of each layer, in order of layer."""
     statement = (
         "select m.id, m.document_id, m.layer_id, m.label_id, s.kind, s.ref, m.score, "
-        "m.value from mark m"
+        "m.value, s.annotator_id, s.at from mark m"
         " join layer l on l.id = m.layer_id and l.gold = m.annotator_id join source s on "
         "s.id = m.source_id"
         " where m.document_id = ? order by m.layer_id, m.id"
@@ -92,7 +97,7 @@ def marks(db: Database, document_id: int) -> tuple[MarkRow, ...]:
 
 _SPAN = (
     'select p.id, p.document_id, p.start, p."end", p.field, p.label_id, p.layer_id, '
-    "s.kind, s.ref, p.score from span p"
+    "s.kind, s.ref, p.score, s.annotator_id, s.at from span p"
     " join layer l on l.id = p.layer_id and l.gold = p.annotator_id join source s on "
     "s.id = p.source_id"
 )

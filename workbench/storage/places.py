@@ -54,6 +54,24 @@ def candidates(db: Database, wanted: Filter, phrase: str = "") -> array[int]:
     return array("q", [id for (id,) in rows.fetchall()])
 
 
+def last_document(db: Database) -> int:
+    """The highest id of a document; 0 if there is none."""
+    last: int = db.reader().execute("select ifnull(max(id), 0) from document").fetchone()[0]
+    return last
+
+
+def documents_after(db: Database, id: int) -> list[int]:
+    """Ids of the documents above `id`, in order."""
+    rows = db.reader().execute("select id from document where id > ? order by id", (id,))
+    return [found for (found,) in rows.fetchall()]
+
+
+def texts_of(db: Database, ids: Iterable[int]) -> dict[int, int]:
+    """Document id → number of its texts."""
+    statement = "select id, texts from document where id in (select value from json_each(?))"
+    return dict(db.reader().execute(statement, (ids_in(ids),)).fetchall())
+
+
 def contents(db: Database, ids: Iterable[int]) -> list[Content]:
     """The texts of these documents, by document id."""
     statement = (

@@ -48,7 +48,11 @@ What = tuple[int, int, int | None, int | None, str]
 
 @dataclass(frozen=True)
 class SuggestionRow:
-    """`source`: the name of the run, or the kind of source if there is no run."""
+    """`source`: the name of the run, or the kind of source if there is no run.
+
+    `source_kind`, `source_ref`, `made_by` (an annotator, or None) and `made_at` are those of the
+    source.
+    """
 
     id: int
     document_id: int
@@ -63,12 +67,17 @@ class SuggestionRow:
     source: str
     source_id: int
     status: str
+    source_kind: str = ""
+    source_ref: str = ""
+    made_by: int | None = None
+    made_at: str = ""
 
 
 _ROW = (
     'select g.id, g.document_id, g.layer_id, g.label_id, g.kind, g.start, g."end", '
     "g.field, g.score, g.run_id,"
-    " ifnull(r.name, s.kind), g.source_id, g.status from suggestion g join source s on "
+    " ifnull(r.name, s.kind), g.source_id, g.status, s.kind, s.ref, s.annotator_id, s.at"
+    " from suggestion g join source s on "
     "s.id = g.source_id left join run r on r.id = g.run_id"
 )
 
@@ -161,6 +170,31 @@ def delete_open(db: Database, run_id: int) -> int:
     return db.writer.execute(
         "delete from suggestion where run_id = ? and status = 'open'", (run_id,)
     ).rowcount
+
+
+_OF_SOURCES = "source_id in (select id from source where kind = ? and substr(ref, 1, ?) = ?)"
+
+
+def delete_open_of(db: Database, kind: str, ref: str, ids: Iterable[int] | None = None) -> int:
+    """Delete the open suggestions of all sources of this kind whose ref begins with `ref`.
+
+    `ids`: only in these documents. Returns their number.
+    """
+    statement = f"delete from suggestion where status = 'open' and {_OF_SOURCES}"
+    values: list[object] = [kind, len(ref), ref]
+    if ids is not None:
+        statement += " and document_id in (select value from json_each(?))"
+        values.append(ids_in(ids))
+    return db.writer.execute(statement, values).rowcount
+
+
+def rejected_of(db: Database, kind: str) -> set[What]:
+    """`what` of all rejected suggestions of sources of this kind."""
+    statement = (
+        'select document_id, label_id, start, "end", field from suggestion'
+        f" where status = 'rejected' and {_OF_SOURCES}"
+    )
+    return {_key(*row) for row in db.reader().execute(statement, (kind, 0, "")).fetchall()}
 
 
 def rejected(db: Database, run_id: int) -> set[What]:

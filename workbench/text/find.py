@@ -54,7 +54,7 @@ def find(
     spaced = " " in wanted
 
     def prepared(part: str) -> str:
-        return _prepared(part, match_case=match_case, spaced=spaced)
+        return folded(part, match_case=match_case, spaced=spaced)
 
     forms = {unicodedata.normalize(form, wanted) for form in ("NFC", "NFD")} | {wanted}
     forms = {prepared(one) for one in forms} - {""}
@@ -64,7 +64,7 @@ def find(
         part = prepared(text[first : first + BLOCK + longest - 1])
         for start, end in _in_part(part, forms):
             start, end = first + start, first + end
-            if start < after or (whole_words and not _is_whole(text, start, end)):
+            if start < after or (whole_words and not is_whole(text, start, end)):
                 continue
             if len(starts) == most:
                 return Found(starts, ends, cut=True)
@@ -75,7 +75,7 @@ def find(
     return Found(starts, ends)
 
 
-def _prepared(text: str, *, match_case: bool, spaced: bool) -> str:
+def folded(text: str, *, match_case: bool, spaced: bool) -> str:
     """One code point for each of `text`; plain `lower` maps a dotted capital I to two."""
     if not match_case:
         text = text.replace("İ", "i").lower().replace("ς", "σ")
@@ -96,7 +96,7 @@ def _in_part(part: str, forms: set[str]) -> list[tuple[int, int]]:
     return sorted(places) if len(forms) > 1 else places
 
 
-def _is_whole(text: str, start: int, end: int) -> bool:
+def is_whole(text: str, start: int, end: int) -> bool:
     """Whether both ends are word boundaries."""
     before = start > 0 and _joins(text[start - 1]) and _joins(text[start])
     after = end < len(text) and _joins(text[end - 1]) and _joins(text[end])

@@ -1,0 +1,250 @@
+"""`patterns`: word lists and regular expressions that suggest labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import Watch
+from workbench.cli.occurrences import label_id
+from workbench.cli.output import Progress, as_json, emit, say, table
+from workbench.cli.session import interrupts, project_argument, reading, session
+
+if TYPE_CHECKING:
+    from workbench.operations.annotate import Filter
+    from workbench.project.project import Project
+    from workbench.text.patterns import Pattern
+
+_split = click.option(
+    "--split",
+    type=click.Choice(("train", "dev", "test", "none")),
+    help=_("Only documents of this split."),
+)
+_state = click.option(
+    "--state",
+    type=click.Choice(("pending", "draft", "submitted", "discarded")),
+    help=_("Only documents in this state."),
+)
+_out = click.argument("out", type=click.Path(path_type=Path), metavar="OUT")
+
+
+@click.group()
+def patterns() -> None:
+    """Word lists and regular expressions that suggest labels.
+
+    They are kept with the project. Their matches become suggestions, never gold labels: in all
+    documents with `apply`, and in new documents when they are imported.
+    """
+
+
+@patterns.command("list")
+@project_argument
+@as_json
+def list_patterns(file: Path, as_json: bool) -> None:
+    """List the patterns of FILE."""
+    from workbench.operations import patterns as operations
+
+    with reading(file) as project:
+        found = operations.all_patterns(project)
+        rows = _rows(project, found)
+    if as_json:
+        emit(rows)
+        return
+    _show(rows)
+
+
+def _rows(project: Project, found: Sequence[Pattern]) -> list[dict[str, object]]:
+    from workbench.operations import pattern_files
+
+    named = pattern_files.named(project)
+    return [{"id": one.id, **pattern_files.as_dict(one, named)} for one in found]
+
+
+def _show(rows: Sequence[dict[str, object]], *more: str) -> None:
+    head = [_("Id"), _("Label"), _("Kind"), _("Pattern"), _("On"), *map(str.capitalize, more)]
+    keys = ("id", "label", "kind", "pattern", "active", *more)
+    cells = [[_cell(row[key]) for key in keys] for row in rows]
+    table(head, cells)
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    if isinstance(value, list):
+        value = ", ".join(value)
+    return value[:50] if isinstance(value, str) else value
+
+
+@patterns.command()
+@project_argument
+@click.argument("text", nargs=-1, required=True, metavar="PATTERN…")
+@click.option("--label", "name", required=True, metavar="NAME", help=_("The label to suggest."))
+@click.option("--layer", metavar="NAME", help=_("The layer of the label, if several have it."))
+@click.option("--regex", is_flag=True, help=_("PATTERN is a regular expression."))
+@click.option("--any-part", is_flag=True, help=_("Match inside of words, too."))
+@click.option("--match-case", is_flag=True, help=_("Distinguish capital letters."))
+@click.option("--note", default="", help=_("A remark."))
+@as_json
+def add(
+    file: Path,
+    text: tuple[str, ...],
+    name: str,
+    layer: str | None,
+    regex: bool,
+    any_part: bool,
+    match_case: bool,
+    note: str,
+    as_json: bool,
+) -> None:
+    """Add a pattern to FILE: words and phrases, or with --regex a regular expression."""
+    from workbench.operations import patterns as operations
+    from workbench.text.patterns import REGEX, WORDS, Pattern
+
+    if regex and len(text) > 1:
+        raise SpecError(_("Give one regular expression at a time."))
+    with session(file) as opened:
+        pattern = Pattern(
+            REGEX if regex else WORDS,
+            "\n".join(text),
+            label_id(opened.project, name, layer),
+            not any_part and not regex,
+            match_case,
+            note=note,
+        )
+        ids = operations.add(opened.project, [pattern])
+        added = [one for one in operations.all_patterns(opened.project) if one.id in ids]
+        rows = _rows(opened.project, added)
+    if as_json:
+        emit(rows[0])
+    else:
+        _show(rows)
+
+
+@patterns.command()
+@project_argument
+@click.argument("ids", nargs=-1, required=True, type=int, metavar="ID…")
+@as_json
+def remove(file: Path, ids: tuple[int, ...], as_json: bool) -> None:
+    """Remove patterns of FILE by their ids; suggestions that they made stay."""
+    from workbench.operations import patterns as operations
+
+    with session(file) as opened:
+        known = {one.id for one in operations.all_patterns(opened.project)}
+        for id in ids:
+            if id not in known:
+                raise SpecError(
+                    _("There is no pattern {id}.").format(id=id),
+                    hint=_("`glossbench patterns list` shows the ids."),
+                )
+        removed = operations.remove(opened.project, ids)
+    if as_json:
+        emit({"removed": removed})
+    else:
+        told = ngettext("Removed {n:,} pattern.", "Removed {n:,} patterns.", removed)
+        say(told.format(n=removed))
+
+
+@patterns.command()
+@project_argument
+@_split
+@_state
+@as_json
+def count(file: Path, split: str | None, state: str | None, as_json: bool) -> None:
+    """Count what each pattern matches in the documents of FILE. Changes nothing."""
+    from workbench.operations import patterns as operations
+
+    with reading(file) as project:
+        found = operations.all_patterns(project)
+        counted = operations.count(project, found, where=_where(split, state))
+        rows = _rows(project, found)
+    for row, one in zip(rows, found, strict=True):
+        hits = counted.of[one.id or 0]
+        row.update(hits=hits.places, documents=hits.documents)
+    if as_json:
+        emit({"patterns": rows, "searched": counted.documents})
+    else:
+        _show(rows, "hits", "documents")
+
+
+def _where(split: str | None, state: str | None) -> Filter:
+    from workbench.operations.annotate import Filter
+
+    return Filter(split=split, state=state)
+
+
+@patterns.command()
+@project_argument
+@_split
+@_state
+@as_json
+def apply(file: Path, split: str | None, state: str | None, as_json: bool) -> None:
+    """Suggest labels in the documents of FILE for all matches of the patterns that are on.
+
+    Open suggestions of patterns there are replaced; rejected ones do not return. One undo step.
+    """
+    from workbench.operations import patterns as operations
+
+    where = _where(split, state)
+    with session(file) as opened:
+        progress = Progress(_("Applying patterns"), quiet=as_json)
+        watch = Watch(progress.show)
+        with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
+            applied = operations.apply(
+                opened.project, where=None if where.empty else where, watch=watch
+            )
+        progress.end()
+    if as_json:
+        emit(
+            {
+                "suggestions": applied.suggestions,
+                "documents": applied.documents,
+                "patterns": applied.patterns,
+                "searched": applied.searched,
+            }
+        )
+    else:
+        say(operations.told(applied))
+
+
+@patterns.command("import")
+@project_argument
+@click.argument("table_file", type=click.Path(path_type=Path), metavar="TABLE")
+@as_json
+def import_patterns(file: Path, table_file: Path, as_json: bool) -> None:
+    """Add the patterns of TABLE, a CSV or JSONL file, to FILE.
+
+    JSONL lines are {"label": …, "pattern": …}, as in Prodigy, with optional kind, whole_words,
+    match_case, active and note; CSV columns have these names.
+    """
+    from workbench.operations import pattern_files
+
+    with session(file) as opened:
+        added = pattern_files.import_file(opened.project, table_file)
+    if as_json:
+        emit({"added": added})
+    else:
+        say(ngettext("Added {n:,} pattern.", "Added {n:,} patterns.", added).format(n=added))
+
+
+@patterns.command()
+@project_argument
+@_out
+@as_json
+def export(file: Path, out: Path, as_json: bool) -> None:
+    """Write the patterns of FILE to OUT, a CSV or JSONL file."""
+    from workbench.operations import pattern_files
+
+    with reading(file) as project:
+        written = pattern_files.export_file(project, out)
+    if as_json:
+        emit({"written": written, "path": str(out)})
+    else:
+        told = ngettext(
+            "Wrote {n:,} pattern to {path}.", "Wrote {n:,} patterns to {path}.", written
+        )
+        say(told.format(n=written, path=out))

@@ -1,0 +1,256 @@
+"""Patterns that suggest labels: edit them, count what they match, apply them to documents.
+
+Every change is one undo step. Suggestions of patterns are replaced when they are applied again;
+rejected ones do not return.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
+from workbench.storage import labels, places
+from workbench.storage import patterns as stored
+from workbench.storage import suggestions as proposals
+from workbench.storage.listing import Filter
+from workbench.storage.suggestions import NewSuggestion
+from workbench.text.labels import CLASSES, TEXT, Label, Layer
+from workbench.text.pattern_search import PatternSearch
+from workbench.text.patterns import Pattern
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+
+RULE, REF = "rule", "pattern:"  # kind and start of `source.ref`; the title of the pattern follows
+CHUNK = 500  # documents read and searched between two reports of progress
+STORED = 2000  # matches whose suggestions are stored at a time
+
+
+@dataclass(frozen=True)
+class Hits:
+    """What a pattern matches: places, and documents with at least one."""
+
+    places: int = 0
+    documents: int = 0
+
+
+@dataclass(frozen=True)
+class Counted:
+    """`of`: id of the pattern → its hits. `documents`: number of documents searched."""
+
+    of: Mapping[int, Hits] = field(hash=False)
+    documents: int
+
+
+@dataclass(frozen=True)
+class Applied:
+    """New open `suggestions` in `documents`; `patterns` were applied to `searched` documents."""
+
+    suggestions: int
+    documents: int
+    patterns: int
+    searched: int
+
+
+def told(applied: Applied) -> str:
+    """A summary of the result, as sentences."""
+    made = ngettext(
+        "Patterns made {n:,} suggestion.", "Patterns made {n:,} suggestions.", applied.suggestions
+    )
+    searched = ngettext(
+        "{n:,} document was searched.", "{n:,} documents were searched.", applied.searched
+    )
+    return f"{made.format(n=applied.suggestions)} {searched.format(n=applied.searched)}"
+
+
+# ---------------------------------------------------------------- the table
+
+
+def all_patterns(project: Project) -> tuple[Pattern, ...]:
+    """In the order in which they were added."""
+    return stored.all(project.db)
+
+
+def label_choices(project: Project) -> tuple[tuple[Layer, Label], ...]:
+    """The labels that patterns can suggest: of classes and of spans."""
+    return tuple(
+        (layer, label)
+        for layer in labels.layers(project.db)
+        if layer.traits.editor in (TEXT, CLASSES)
+        for label in layer.labels
+    )
+
+
+def add(project: Project, patterns: Sequence[Pattern], *, origin: object = None) -> list[int]:
+    """Add patterns; returns their ids. Raises SpecError if one is not valid."""
+    known = {row_id(label) for _layer, label in label_choices(project)}
+    for pattern in patterns:
+        _check(pattern, known)
+    title = ngettext("Add {n:,} pattern", "Add {n:,} patterns", len(patterns))
+    with project.edit(title.format(n=len(patterns)), origin=origin, bulk=True):
+        return stored.add(project.db, patterns)
+
+
+def change(project: Project, pattern: Pattern, *, origin: object = None) -> None:
+    """Store a changed pattern. Raises SpecError if it is not valid or was removed."""
+    _check(pattern, {row_id(label) for _layer, label in label_choices(project)})
+    with project.edit(_("Change pattern"), origin=origin):
+        try:
+            stored.update(project.db, pattern)
+        except KeyError:
+            raise SpecError(_("This pattern has been removed.")) from None
+
+
+def remove(project: Project, ids: Sequence[int], *, origin: object = None) -> int:
+    """Remove patterns; their suggestions stay. Returns how many were removed."""
+    title = ngettext("Remove {n:,} pattern", "Remove {n:,} patterns", len(ids))
+    with project.edit(title.format(n=len(ids)), origin=origin):
+        return stored.remove(project.db, ids)
+
+
+def _check(pattern: Pattern, known: set[int]) -> None:
+    pattern.check()
+    if pattern.label_id not in known:
+        raise SpecError(
+            _("The pattern {pattern} has no label.").format(pattern=pattern.title),
+            hint=_("Choose a label of a layer of classes or spans."),
+        )
+
+
+# ---------------------------------------------------------------- searching
+
+
+class _Match(NamedTuple):
+    """`pattern` is an index in the list of patterns."""
+
+    document_id: int
+    field: str
+    start: int
+    end: int
+    pattern: int
+
+
+def _matches(
+    project: Project, patterns: Sequence[Pattern], ids: Sequence[int], watch: Watch
+) -> Iterator[list[_Match]]:
+    """Matches in the texts of these documents, a list for every few documents."""
+    search = PatternSearch(patterns)
+    for chunk in watch.over(ids, CHUNK):
+        yield [
+            _Match(id, field, *hit)
+            for id, key, field, text in places.contents(project.db, chunk)
+            for hit in search.find(text, key)
+        ]
+
+
+def count(
+    project: Project,
+    patterns: Sequence[Pattern] | None = None,
+    *,
+    where: Filter | None = None,
+    watch: Watch = QUIET,
+) -> Counted:
+    """What each pattern matches in the documents of the filter, by default all patterns in all.
+
+    Raises SpecError, naming pattern and document, if an expression takes too long.
+    """
+    chosen = all_patterns(project) if patterns is None else tuple(patterns)
+    ids = places.candidates(project.db, where or Filter())
+    hits, documents = Counter[int](), Counter[int]()
+    # each with a label of its own, so that no pattern takes the matches of another
+    apart = [replace(pattern, label_id=number) for number, pattern in enumerate(chosen)]
+    for found in _matches(project, apart, ids, watch):
+        hits.update(match.pattern for match in found)
+        pairs = {(match.document_id, match.pattern) for match in found}
+        documents.update(number for _id, number in pairs)
+    of = {
+        pattern.id: Hits(hits[number], documents[number]) for number, pattern in enumerate(chosen)
+    }
+    return Counted({id: found for id, found in of.items() if id is not None}, len(ids))
+
+
+# ---------------------------------------------------------------- applying
+
+
+def apply(
+    project: Project,
+    *,
+    where: Filter | None = None,
+    watch: Watch = QUIET,
+    origin: object = None,
+) -> Applied:
+    """Suggest labels for all matches of the active patterns, as one undo step.
+
+    Open suggestions of patterns in the documents of the filter, by default in all, are replaced.
+    Omitted are labels that are gold there and suggestions of patterns that were rejected. The texts
+    are searched before the project is changed. Raises SpecError, naming pattern and document, if an
+    expression takes too long; then nothing is changed.
+    """
+    active = [pattern for pattern in all_patterns(project) if pattern.active]
+    ids = places.candidates(project.db, where or Filter())
+    found = [
+        match for some in _matches(project, active, ids, watch.part(0.0, 0.4)) for match in some
+    ]
+    with project.edit(_("Apply patterns"), origin=origin, bulk=True, watch=watch.part(0.8, 1.0)):
+        proposals.delete_open_of(project.db, RULE, REF, None if where is None else ids)
+        made = _suggest(project, active, found, watch.part(0.4, 0.8))
+    return Applied(made, len({match.document_id for match in found}), len(active), len(ids))
+
+
+def apply_to_new(project: Project, after: int, *, watch: Watch = QUIET) -> tuple[int, str]:
+    """Within an edit, suggest labels in the documents with ids above `after`.
+
+    Returns the number of suggestions, and a message if a pattern could not be applied: then there
+    are none.
+    """
+    active = [pattern for pattern in all_patterns(project) if pattern.active]
+    ids = places.documents_after(project.db, after) if active else []
+    try:
+        some = _matches(project, active, ids, watch.part(0.0, 0.5)) if ids else ()
+        found = [match for matches in some for match in matches]
+    except SpecError as error:
+        told = _("The patterns were not applied to the new documents. {error}")
+        return 0, told.format(error=error)
+    return _suggest(project, active, found, watch.part(0.5, 1.0)), ""
+
+
+def _suggest(
+    project: Project, patterns: Sequence[Pattern], found: Sequence[_Match], watch: Watch
+) -> int:
+    """Add suggestions within an edit; returns their number. Each pattern is a source."""
+    layers = {row_id(label): layer for layer, label in label_choices(project)}
+    texts = places.texts_of(project.db, {match.document_id for match in found})
+    rejected = proposals.rejected_of(project.db, RULE)
+    sources: dict[int, int] = {}
+    made = 0
+    for some in watch.over(found, STORED):
+        shut = proposals.gold_of(project.db, {match.document_id for match in some}) | rejected
+        of_source: dict[int, dict[proposals.What, NewSuggestion]] = {}
+        for match in some:
+            layer = layers.get(patterns[match.pattern].label_id)
+            if layer is None or layer.texts != texts[match.document_id]:
+                continue
+            row = _suggestion(layer, patterns[match.pattern].label_id, match)
+            if row.what not in shut:
+                shut.add(row.what)
+                of_source.setdefault(match.pattern, {})[row.what] = row
+        for number, rows in of_source.items():
+            if number not in sources:
+                ref = f"{REF}{patterns[number].title}"
+                sources[number] = project.source(RULE, ref, annotator=False)
+            made += proposals.add_suggestions(project.db, rows.values(), source_id=sources[number])
+    return made
+
+
+def _suggestion(layer: Layer, label_id: int, match: _Match) -> NewSuggestion:
+    if layer.traits.on_document:
+        return NewSuggestion(match.document_id, row_id(layer), label_id)
+    return NewSuggestion(
+        match.document_id, row_id(layer), label_id, match.start, match.end, match.field
+    )
