@@ -41,7 +41,8 @@ class SameTexts:
 @dataclass(frozen=True)
 class ImportOutcome:
     """Numbers of new `documents` and `spans`; `suggestions` created from duplicates and
-    by patterns."""
+    by patterns.
+    """
 
     documents: int
     spans: int

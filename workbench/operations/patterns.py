@@ -97,14 +97,22 @@ def add(project: Project, patterns: Sequence[Pattern], *, origin: object = None)
         return stored.add(project.db, patterns)
 
 
-def change(project: Project, pattern: Pattern, *, origin: object = None) -> None:
-    """Store a changed pattern. Raises SpecError if it is not valid or was removed."""
-    _check(pattern, {row_id(label) for _layer, label in label_choices(project)})
-    with project.edit(_("Change pattern"), origin=origin):
+def change(project: Project, *patterns: Pattern, origin: object = None) -> int:
+    """Store changed patterns; returns their number.
+
+    Raises SpecError if one is not valid or was removed.
+    """
+    known = {row_id(label) for _layer, label in label_choices(project)}
+    for pattern in patterns:
+        _check(pattern, known)
+    title = ngettext("Change {n:,} pattern", "Change {n:,} patterns", len(patterns))
+    with project.edit(title.format(n=len(patterns)), origin=origin):
         try:
-            stored.update(project.db, pattern)
+            for pattern in patterns:
+                stored.update(project.db, pattern)
         except KeyError:
             raise SpecError(_("This pattern has been removed.")) from None
+    return len(patterns)
 
 
 def remove(project: Project, ids: Sequence[int], *, origin: object = None) -> int:

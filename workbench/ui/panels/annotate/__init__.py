@@ -19,6 +19,10 @@ def _can_edit(panel: AnnotatePanel) -> bool:
     return panel.state.can_edit
 
 
+def _has_labels(panel: AnnotatePanel) -> bool:
+    return panel.state.has_labels
+
+
 def _has_document(panel: AnnotatePanel) -> bool:
     return panel.state.doc is not None
 
@@ -193,6 +197,15 @@ class AnnotatePanel(Panel):
             "Labels",
             "Ctrl+M",
             enabled=_can_edit,
+            group="suggestions",
+        ),
+        Command(
+            "annotate.patterns",
+            _("&Patterns…"),
+            lambda p: p.view.show_patterns(),
+            "Labels",
+            "Ctrl+Shift+M",
+            enabled=_has_labels,
             group="suggestions",
         ),
         Command(

@@ -328,6 +328,11 @@ class AnnotateView(View):
         at = self._paper.mapTo(self, QPoint(self._paper.width() // 2, self._paper.height() - 52))
         self._palette.ask(choices, at)
 
+    def show_patterns(self) -> None:
+        from workbench.ui.panels.annotate.patterns_dialog import PatternsDialog
+
+        PatternsDialog(self.window(), self.state).exec()
+
     def find(self) -> None:
         self._find.open()
 

@@ -1,0 +1,214 @@
+"""The patterns of the project: edit them, count what they match, apply them. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import Watch
+from workbench.operations import pattern_files, patterns
+from workbench.operations.annotate import Filter
+from workbench.text.patterns import WORDS, Pattern
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.operations.patterns import Counted, Hits
+    from workbench.project.changes import Changes
+    from workbench.text.labels import Label
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+
+
+@dataclass(frozen=True)
+class PatternRow:
+    """`label` is None if its layer cannot be suggested; `hits` is None until it was counted."""
+
+    pattern: Pattern
+    layer: str
+    label: Label | None
+    hits: Hits | None
+
+    @property
+    def id(self) -> int:
+        return row_id(self.pattern)
+
+
+class PatternsState(State):
+    """`rows`: all patterns. `chosen`: id of the one that is edited, None for a new one.
+
+    `queue`: only the documents of the filtered queue are counted and searched. `share`: progress of
+    a count, None if none is running. `searched`: documents of the last count. `fault`: why the last
+    action failed, "" if it did not.
+    """
+
+    def __init__(self, page: AnnotateActs) -> None:
+        super().__init__()
+        self._page, self._project = page, page.project
+        self.rows: tuple[PatternRow, ...] = ()
+        self.chosen: int | None = None
+        self.queue = False
+        self.share: float | None = None
+        self.searched: int | None = None
+        self.fault = ""
+        self._hits: Mapping[int, Hits] = {}
+        self._watch = Watch()
+        self.choices = patterns.label_choices(self._project)
+        self.listen(self._project.changed, self._on_changed)
+        self._load()
+
+    @property
+    def can_write(self) -> bool:
+        return self._page.can_write and bool(self.choices)
+
+    @property
+    def filtered(self) -> bool:
+        """Whether the queue is filtered."""
+        return not self._page.narrowed.empty
+
+    @property
+    def active(self) -> int:
+        """Number of patterns that are on."""
+        return sum(row.pattern.active for row in self.rows)
+
+    @property
+    def edited(self) -> Pattern:
+        """The chosen pattern, or an empty one for the label used last."""
+        for row in self.rows:
+            if row.id == self.chosen:
+                return row.pattern
+        last = self.rows[-1].pattern.label_id if self.rows else 0
+        ids = [row_id(label) for _layer, label in self.choices]
+        return Pattern(WORDS, "", last if last in ids else next(iter(ids), 0))
+
+    def _load(self) -> None:
+        known = {row_id(label): (layer.name, label) for layer, label in self.choices}
+        rows = []
+        for pattern in patterns.all_patterns(self._project):
+            layer, label = known.get(pattern.label_id, ("", None))
+            rows.append(PatternRow(pattern, layer, label, self._hits.get(row_id(pattern))))
+        chosen = self.chosen if any(row.id == self.chosen for row in rows) else None
+        self.update(rows=tuple(rows), chosen=chosen)
+
+    def _on_changed(self, changes: Changes) -> None:
+        if changes.touches("label") or changes.touches("layer"):
+            self.update(choices=patterns.label_choices(self._project))
+        if changes.touches("pattern") or changes.touches("label"):
+            self._load()
+
+    # ------------------------------------------------------------ the table
+
+    def choose(self, id: int | None) -> None:
+        """Edit this pattern, or with None a new one."""
+        self.update(chosen=id, fault="")
+
+    def save(self, **values: Any) -> bool:
+        """Store the edited pattern with these values, or add it; False if it is not valid."""
+        pattern = replace(self.edited, **values)
+        if pattern.id is None:
+            ids = self._try(patterns.add, [pattern])
+            if ids is not None:
+                self.update(chosen=None)
+            return ids is not None
+        self._forget([pattern.id])
+        return self._try(patterns.change, pattern) is not None
+
+    def toggle(self, ids: Iterable[int]) -> None:
+        """Turn these patterns on, or off if all are on."""
+        wanted = set(ids)
+        chosen = [row.pattern for row in self.rows if row.id in wanted]
+        on = not all(pattern.active for pattern in chosen)
+        self._try(patterns.change, *(replace(pattern, active=on) for pattern in chosen))
+
+    def remove(self, ids: Sequence[int]) -> None:
+        if ids:
+            self._try(patterns.remove, ids)
+
+    def read(self, path: str) -> None:
+        """Add the patterns of a CSV or JSONL file."""
+        added = self._try(pattern_files.import_file, Path(path))
+        if added:
+            told = ngettext("Added {n:,} pattern.", "Added {n:,} patterns.", added)
+            self._page.context.note(told.format(n=added), undo=True)
+
+    def write(self, path: str) -> None:
+        """Write all patterns to a CSV or JSONL file."""
+        self._try(pattern_files.export_file, Path(path))
+
+    def _try(self, act: Callable[..., Any], *args: Any) -> Any:
+        self.update(fault="")
+        try:
+            return act(self._project, *args)
+        except (WorkbenchError, OSError) as error:
+            self.update(fault=str(error))
+            return None
+
+    def _forget(self, ids: Iterable[int]) -> None:
+        gone = set(ids)
+        self._hits = {id: hits for id, hits in self._hits.items() if id not in gone}
+
+    # ------------------------------------------------------------ counting and applying
+
+    def set_queue(self, queue: bool) -> None:
+        """Count and search the filtered queue only, or all documents."""
+        self._hits = {}
+        self.update(queue=queue, searched=None)
+        self._load()
+
+    @property
+    def _where(self) -> Filter | None:
+        return self._page.shown_filter() if self.queue and self.filtered else None
+
+    def count(self) -> None:
+        """Count what each pattern matches, off the main thread."""
+        self._watch.cancel()
+        context, project = self._page.context, self._project
+        watch = self._watch = Watch(lambda share: context.dispatch(lambda: self._at(watch, share)))
+        where, chosen = self._where, [row.pattern for row in self.rows]
+        self.update(share=0.0, fault="")
+        context.run(
+            lambda: patterns.count(project, chosen, where=where, watch=watch),
+            lambda counted: self._counted(watch, counted),
+            lambda error: self._failed(watch, error),
+        )
+
+    def cancel(self) -> None:
+        """End the count that is running."""
+        self._watch.cancel()
+        self.update(share=None)
+
+    def _at(self, watch: Watch, share: float) -> None:
+        if watch is self._watch and self.share is not None:
+            self.update(share=share)
+
+    def _counted(self, watch: Watch, counted: Counted) -> None:
+        if watch is self._watch and not watch.cancelled:
+            self._hits = counted.of
+            self.update(share=None, searched=counted.documents)
+            self._load()
+
+    def _failed(self, watch: Watch, error: Exception) -> None:
+        if watch is not self._watch or isinstance(error, Cancelled):
+            return
+        self.update(share=None)
+        if isinstance(error, WorkbenchError):
+            self.update(fault=str(error))
+        else:
+            self._page.context.fail(error)
+
+    def apply(self) -> None:
+        """Suggest labels for all matches, off the main thread, with progress in the window."""
+        project, where, context = self._project, self._where, self._page.context
+        self.cancel()
+
+        def done(applied: Any) -> None:
+            context.note(patterns.told(applied), undo=applied.suggestions > 0)
+
+        context.long(
+            _("Apply patterns"),
+            lambda watch: patterns.apply(project, where=where, watch=watch),
+            done,
+        )
