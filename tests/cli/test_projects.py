@@ -95,3 +95,19 @@ def test_a_project_is_copied_whole_and_nothing_is_overwritten(file, ask, call, t
     assert ask("project-info", "project", "info", answer["path"])["documents"] == 0
     code, _out, err = call("project", "copy", file, answer["path"])
     assert code == 1 and "exists already" in err
+
+
+def test_a_version_is_saved_listed_and_restored(ask, call, file, tmp_path):
+    saved = ask("project-backup", "project", "backup", file, "--name", "empty")
+    (tmp_path / "one.txt").write_text("one\n")
+    call("import", file, tmp_path / "one.txt")
+
+    restored = ask("project-restore", "project", "restore", file, "empty")
+
+    assert restored["restored"] == saved["file"]
+    assert ask("project-info", "project", "info", file)["documents"] == 0
+    listed = ask("project-backups", "project", "backups", file)
+    assert [one["reason"] for one in listed] == ["before-restore", "named"]
+    assert "before a restoration" in call("project", "backups", file)[1]
+    code, _out, err = call("project", "restore", file, "full")
+    assert code == 1 and "No version matches 'full'" in err and saved["file"][:-11] in err

@@ -211,7 +211,9 @@ def test_an_upgrade_keeps_a_copy_and_empties_the_journal(tmp_path, monkeypatch):
     project = Project.open(path)
 
     assert project.history() == () and f"version {old} to {old + 1}" in project.history_end
-    assert project.db.upgraded_copy.name == f"p before upgrade from version {old}.glossbench"
+    copy = project.db.upgraded_copy
+    assert copy.parent.name == "p.versions"
+    assert copy.name.endswith(f".before-upgrade.version {old}.glossbench")
     assert project.db.upgraded_copy.name in project.notice
     assert header.examine(project.db.upgraded_copy).version == old
     project.close()

@@ -94,6 +94,11 @@ def runs_folder(project_file: Path) -> Path:
     return project_file.with_name(project_file.stem + ".runs")
 
 
+def versions_folder(project_file: Path) -> Path:
+    """The folder with the backups of a project: `<stem>.versions` beside the file."""
+    return project_file.with_name(project_file.stem + ".versions")
+
+
 def run_folder(project_file: Path, run_id: int) -> Path:
     return runs_folder(project_file) / f"{run_id:04d}"
 

@@ -1,9 +1,9 @@
-"""`sample` and `project new|info|copy|check`."""
+"""`sample` and `project new|info|copy|check|backup|backups|restore`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,9 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import PROJECT, project_argument, reading
+
+if TYPE_CHECKING:
+    from workbench.project.backup import Version
 
 
 @click.command()
@@ -117,6 +120,79 @@ def copy(file: Path, out: Path, as_json: bool) -> None:
     with reading(file) as opened:
         made = backup.save_copy(opened, out)
     emit({"path": str(made)}) if as_json else say(str(made))
+
+
+@project.command("backup")
+@project_argument
+@click.option("--name", default="", help=_("A name for the version."))
+@as_json
+def backup(file: Path, name: str, as_json: bool) -> None:
+    """Save a version of FILE beside it, in <name>.versions. Works while a window has FILE open.
+
+    The weights of runs are not copied. Versions saved by this command are kept until you delete
+    them.
+    """
+    from workbench.project import backup
+
+    with reading(file) as opened:
+        saved = backup.save_version(opened, name)
+    emit(_version(saved)) if as_json else say(str(saved.path))
+
+
+@project.command("backups")
+@project_argument
+@as_json
+def backups(file: Path, as_json: bool) -> None:
+    """List the versions of FILE, newest first, with those that were saved automatically: before
+    upgrades, before many documents are deleted, and before a version is restored.
+    """
+    from workbench.project import backup
+
+    found = [_version(one) for one in backup.versions(file)]
+    if as_json:
+        emit(found)
+    elif not found:
+        say(_("There are no versions of {file}.").format(file=file))
+    else:
+        head = (_("Saved"), _("Reason"), _("Name"), _("MB"), _("File"))
+        rows = [
+            (one["at"], term(one["reason"]), one["name"], f"{one['bytes'] / 1e6:.1f}", one["file"])
+            for one in found
+        ]
+        table(head, rows)
+
+
+@project.command("restore")
+@project_argument
+@click.argument("version", metavar="VERSION")
+@as_json
+def restore(file: Path, version: str, as_json: bool) -> None:
+    """Replace FILE by one of its versions: a name or file name in `project backups`, or latest.
+
+    A backup of the present state is saved first. Fails while a window or command has FILE open.
+    Runs that were trained later are no longer listed, but their folders are kept.
+    """
+    from workbench.project import backup
+
+    found = backup.find(file, version)
+    kept = backup.restore(file, found.path)
+    if as_json:
+        emit({"path": str(file), "restored": found.path.name, "backup": kept and str(kept)})
+        return
+    say(_("{file} was restored from {version}.").format(file=file, version=found.path.name))
+    if kept is not None:
+        say(_("The state before is kept as {path}.").format(path=kept))
+
+
+def _version(version: Version) -> dict[str, Any]:
+    return {
+        "file": version.path.name,
+        "path": str(version.path),
+        "at": version.at,
+        "reason": version.reason,
+        "name": version.name,
+        "bytes": version.bytes,
+    }
 
 
 @project.command("check")

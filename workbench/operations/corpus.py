@@ -20,6 +20,7 @@ from workbench.operations.import_splits import described as described_splits
 from workbench.operations.import_splits import suggested as suggested_splits
 from workbench.operations.sample import create_sample
 from workbench.operations.splits import SplitOutcome, make_splits
+from workbench.project import backup
 from workbench.storage import annotations as annotation_rows
 from workbench.storage import bulk, documents, integrity, runs, states
 from workbench.storage import labels as layers
@@ -41,6 +42,7 @@ __all__ = [
 ]  # fmt: skip
 
 STATES = ("pending", "draft", "submitted", "discarded")
+BACKED_UP_ABOVE = 100  # documents deleted at once
 
 
 # ---------------------------------------------------------------- reading
@@ -175,12 +177,20 @@ def _title(act: str, ids: Sequence[int]) -> str:
 def delete_documents(
     project: Project, ids: Sequence[int], *, origin: object = None, watch: Watch = QUIET
 ) -> int:
-    """Delete documents with their labels. Returns how many were deleted."""
+    """Delete documents with their labels. Returns how many were deleted.
+
+    The project is backed up before more than BACKED_UP_ABOVE are deleted. Raises ProjectError if
+    that fails.
+    """
     title = (
         _("Delete {n:,} documents").format(n=len(ids)) if len(ids) != 1 else _("Delete a document")
     )
+    start = 0.0
+    if len(ids) > BACKED_UP_ABOVE:
+        start = 0.1
+        backup.before_deletion(project, watch=watch.part(0.0, start))
     with project.edit(title, origin=origin, watch=watch.part(STORED, 1.0)):
-        return documents.delete(project.db, ids, watch=watch.part(0.0, STORED))
+        return documents.delete(project.db, ids, watch=watch.part(start, STORED))
 
 
 def set_split(

@@ -1,4 +1,4 @@
-"""Project copies: backups before risky operations and copies to share.
+"""Copies of a project: to share, to come back to, and before risky operations.
 
 Run folders are not copied.
 """
@@ -7,8 +7,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from workbench.base.errors import ProjectError
+from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.project.project import Project
 from workbench.storage import backup
+from workbench.storage.backup import Version
+
+__all__ = [
+    "Version", "before_deletion", "delete", "find", "restore", "save_copy", "save_version",
+    "versions",
+]  # fmt: skip
+
+LATEST = "latest"
 
 
 def save_copy(project: Project, target: Path) -> Path:
@@ -16,3 +27,59 @@ def save_copy(project: Project, target: Path) -> Path:
     Raises ProjectError if `target` exists.
     """
     return backup.copy(project.db.reader(), Path(target).absolute())
+
+
+def versions(project_file: Path) -> tuple[Version, ...]:
+    """The backups of a project, newest first."""
+    return backup.versions(Path(project_file).absolute())
+
+
+def save_version(project: Project, name: str = "", *, watch: Watch = QUIET) -> Version:
+    """Back up the project under a name. It is kept until the user deletes it.
+
+    Raises ProjectError if the copy cannot be written.
+    """
+    return backup.save(project.db.reader(), project.path, backup.NAMED, name, watch=watch)
+
+
+def before_deletion(project: Project, *, watch: Watch = QUIET) -> Version:
+    """Back up the project before many documents are deleted."""
+    return backup.save(project.db.reader(), project.path, backup.DELETE, watch=watch)
+
+
+def find(project_file: Path, which: str) -> Version:
+    """The backup with this name or file name, or the newest one for LATEST.
+
+    Raises ProjectError, listing what there is, if there is none or more than one.
+    """
+    there = versions(project_file)
+    if which == LATEST:
+        matching = there[:1]
+    else:
+        matching = tuple(one for one in there if which in (one.name, one.path.name, one.path.stem))
+    if len(matching) == 1:
+        return matching[0]
+    listed = "\n".join(f"  {one.path.stem}" for one in there) or _("There are no versions.")
+    message = _("{n} versions match {which!r}.") if matching else _("No version matches {which!r}.")
+    raise ProjectError(message.format(n=len(matching), which=which), hint=listed)
+
+
+def restore(project_file: Path, source: Path, *, watch: Watch = QUIET) -> Path | None:
+    """Replace the project by a backup; returns the backup of what it was, None if it was gone.
+
+    Runs that were trained later are no longer listed; their folders are kept. Raises ProjectLocked
+    if the project is open for writing, ProjectError if the backup is no project.
+    """
+    return backup.restore(Path(project_file).absolute(), Path(source).absolute(), watch=watch)
+
+
+def delete(version: Version) -> None:
+    """Delete a backup. Raises ProjectError if that fails."""
+    try:
+        version.path.unlink(missing_ok=True)
+    except OSError as error:
+        raise ProjectError(
+            _("{path} cannot be deleted: {error}.").format(
+                path=version.path, error=error.strerror or error
+            )
+        ) from error

@@ -112,6 +112,14 @@ def _file() -> tuple[Command, ...]:
             group="data",
         ),
         Command(
+            "versions",
+            _("&Versions…"),
+            lambda w: w.app.act("versions"),
+            "File",
+            enabled=can_write,
+            group="data",
+        ),
+        Command(
             "close",
             _("&Close project"),
             lambda w: w.app.leave_project(),

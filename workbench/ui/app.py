@@ -109,13 +109,20 @@ class App:
     # ---------------------------------------------------------------- project
 
     def open_project(
-        self, path: Path | str, *, page: str = "", ask: bool = True, **args: Any
+        self,
+        path: Path | str,
+        *,
+        page: str = "",
+        ask: bool = True,
+        read_only: bool = False,
+        **args: Any,
     ) -> bool:
         """Close the current project, after asking about its running jobs, and open another one.
 
         Returns False if the user cancels or the file cannot be opened: an error is shown at the top
         of the window and the current project stays open. Shows `page`, by default Annotate, or Data
-        while there are no documents. Pass `ask=False` if the user has been asked already.
+        while there are no documents. Pass `ask=False` if the user has been asked already. A project
+        opened `read_only` is not added to the recent ones.
         """
         from workbench.project.project import Project
 
@@ -124,7 +131,11 @@ class App:
             self.window.go(page or self._landing(), **args)
             return True
         try:
-            project = Project.open_or_read_only(path, dispatch=self.dispatch)
+            project = (
+                Project.open(path, read_only=True, dispatch=self.dispatch)
+                if read_only
+                else Project.open_or_read_only(path, dispatch=self.dispatch)
+            )
         except WorkbenchError as error:
             self.fail(
                 error
@@ -145,6 +156,8 @@ class App:
             project.close()
             return False
         self._take(project)
+        if not read_only:
+            self.settings.remember_project(project.path)
         self.window.go(page or self._landing(), **args)
         return True
 
@@ -163,7 +176,6 @@ class App:
             self._drops.append(wire(project, self.queue).close)
             project.schedule = self._later
         self._drops.append(project.changed.connect(lambda _changes: self.commands_changed()))
-        self.settings.remember_project(project.path)
         self.window.show_project()
         if project.read_only:
             self.window.tell(

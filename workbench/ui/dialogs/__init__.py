@@ -75,6 +75,12 @@ def changes(app: App) -> None:
     ChangesDialog(app.window).exec()
 
 
+def versions(app: App) -> None:
+    from workbench.ui.dialogs.versions import Versions
+
+    Versions(app).exec()
+
+
 def about(app: App) -> None:
     from workbench.ui.dialogs.about import About
 
@@ -93,4 +99,5 @@ ACTS: dict[str, Callable[..., None]] = {
     "system-check": system_check,
     "about": about,
     "changes": changes,
+    "versions": versions,
 }

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
 
@@ -192,12 +192,8 @@ class NewProject(Dialog):
             )
             return
         self.accept()
-        if (
-            self._app.open_project(
-                path, page="data", ask=False, **({"files": self._data} if self._data else {})
-            )
-            and not self._data
-        ):
+        args: dict[str, Any] = {"files": self._data} if self._data else {}
+        if self._app.open_project(path, page="data", ask=False, **args) and not self._data:
             self._app.note(
                 _("{name} created. Import text next.").format(name=path.name),
                 self._import,
