@@ -175,6 +175,14 @@ def tiny_model(tmp_path_factory):
     return tiny_models.make(tmp_path_factory.mktemp("models") / "tiny-bert")
 
 
+@pytest.fixture(scope="session")
+def flat_model(tmp_path_factory):
+    """As `tiny_model`, with one layer: converting its graph takes half the time."""
+    from tests import tiny_models
+
+    return tiny_models.make(tmp_path_factory.mktemp("models") / "flat-bert", layers=1)
+
+
 @pytest.fixture
 def inline_jobs():
     """A queue whose jobs run in this process, once the mailbox is drained (`queue.wait`)."""

@@ -1,4 +1,4 @@
-"""Tiny seeded models with tokenizers, created locally: two layers of width 16."""
+"""Tiny seeded models with tokenizers, created locally: layers of width 16."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ WORDS = (
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 SIZES = {
     "hidden_size": 16,
-    "num_hidden_layers": 2,
     "num_attention_heads": 2,
     "intermediate_size": 32,
     "max_position_embeddings": 64,
@@ -25,7 +24,7 @@ def make(
     """Write a model folder of the family with a language model head; returns the folder.
 
     sentinels: with the token that marks a gap for T5. layers: of T5 and BART, in the encoder and
-    in the decoder; conversions to ONNX take time in proportion.
+    in the decoder each. Conversions to ONNX take time in proportion to the layers.
     """
     import torch
     import transformers
@@ -58,34 +57,42 @@ def pickle_weights(folder: Path, *, archive: bool = True) -> Path:
 
 def _model(t, family: str, vocabulary: int, tokenizer, layers: int):
     common = {"vocab_size": vocabulary, "pad_token_id": tokenizer.pad_token_id}
+    sizes = {**SIZES, "num_hidden_layers": layers}
     if family == "bert":
-        return t.BertForPreTraining(t.BertConfig(**common, **SIZES))
+        return t.BertForPreTraining(t.BertConfig(**common, **sizes))
     if family == "roberta":
         return t.RobertaForMaskedLM(
             t.RobertaConfig(
-                **common, **{**SIZES, "max_position_embeddings": 66}, bos_token_id=0, eos_token_id=2
+                **common, **{**sizes, "max_position_embeddings": 66}, bos_token_id=0, eos_token_id=2
             )
         )
     if family == "electra":
-        return t.ElectraForMaskedLM(t.ElectraConfig(**common, **SIZES, embedding_size=16))
+        return t.ElectraForMaskedLM(t.ElectraConfig(**common, **sizes, embedding_size=16))
     if family == "albert":
-        return t.AlbertForMaskedLM(t.AlbertConfig(**common, **SIZES, embedding_size=8))
+        return t.AlbertForMaskedLM(t.AlbertConfig(**common, **sizes, embedding_size=8))
     if family == "distilbert":
         return t.DistilBertForMaskedLM(
             t.DistilBertConfig(
-                **common, dim=16, n_layers=2, n_heads=2, hidden_dim=32, max_position_embeddings=64
+                **common,
+                dim=16,
+                n_layers=layers,
+                n_heads=2,
+                hidden_dim=32,
+                max_position_embeddings=64,
             )
         )
     ends = {"bos_token_id": 0, "eos_token_id": 0}
     if family == "gpt2":
         return t.GPT2LMHeadModel(
             t.GPT2Config(
-                vocab_size=vocabulary, n_embd=16, n_layer=2, n_head=2, n_positions=64, **ends
+                vocab_size=vocabulary, n_embd=16, n_layer=layers, n_head=2, n_positions=64, **ends
             )
         )
     if family == "openai-gpt":
         return t.OpenAIGPTLMHeadModel(
-            t.OpenAIGPTConfig(vocab_size=vocabulary, n_embd=16, n_layer=2, n_head=2, n_positions=64)
+            t.OpenAIGPTConfig(
+                vocab_size=vocabulary, n_embd=16, n_layer=layers, n_head=2, n_positions=64
+            )
         )
     if family == "t5":
         return t.T5ForConditionalGeneration(
@@ -105,7 +112,7 @@ def _model(t, family: str, vocabulary: int, tokenizer, layers: int):
             )
         )  # fmt: skip
     config = getattr(t, DECODERS[family])(
-        vocab_size=vocabulary, num_key_value_heads=2, **SIZES, **ends, pad_token_id=None
+        vocab_size=vocabulary, num_key_value_heads=2, **sizes, **ends, pad_token_id=None
     )
     return t.AutoModelForCausalLM.from_config(config)
 

@@ -81,6 +81,10 @@ def test_unknown_words_are_counted_once_each(bert, gpt):
     assert gpt.unknown_share(["ᚠᚢᚦ"]) == 0 and bert.unknown_share([]) == 0
 
 
+def test_a_word_that_is_repeated_counts_each_time(bert):
+    assert bert.unknown_share(["tram ᚠᚢᚦ", "ᚠᚢᚦ tram", "tram"]) == pytest.approx(2 / 5)
+
+
 def test_a_missing_or_damaged_file_is_named(tmp_path):
     with pytest.raises(ModelError, match="tokenizer.json"):
         Tokenizer.load(tmp_path)

@@ -92,9 +92,9 @@ def test_a_strong_penalty_keeps_the_mix_uniform_and_a_weak_one_does_not(
     ],
     ids=["crf", "tags", "classes"],
 )
-def test_such_a_run_is_exported_with_a_proof(request, tiny_model, tmp_path, task, layer, options):
+def test_such_a_run_is_exported_with_a_proof(request, flat_model, tmp_path, task, layer, options):
     data = request.getfixturevalue({"c": "classes", "s": "tags"}[layer])
-    train(task, layer, data, tiny_model, tmp_path / "run", **options)
+    train(task, layer, data, flat_model, tmp_path / "run", **options)
     texts = tmp_path / "texts.jsonl"
     dataset.write(texts, (), data.records[:6], ids=True)
 

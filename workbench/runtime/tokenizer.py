@@ -6,6 +6,7 @@ Needs neither torch nor transformers.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -220,13 +221,18 @@ class Tokenizer:
             for start, end in words(text)
             if any(map(str.isalpha, text[start:end]))
         )
-        found = list(islice(every, WORDS))
+        found = Counter(islice(every, WORDS))
         if not found:
             return 0.0
         encodings = self.backend.encode_batch(
             [_clean((one,))[0] for one in found], add_special_tokens=False
         )
-        return sum(not self._strange.isdisjoint(one.ids) for one in encodings) / len(found)
+        strange = sum(
+            times
+            for encoding, times in zip(encodings, found.values(), strict=True)
+            if not self._strange.isdisjoint(encoding.ids)
+        )
+        return strange / found.total()
 
 
 def _input(

@@ -222,7 +222,7 @@ def _pipeline_agrees(task, folder, document, ours):
 
 @pytest.mark.slow
 def test_a_graph_of_a_head_of_our_own_answers_as_the_run(
-    tiny_model, texts_file, tmp_path, monkeypatch
+    flat_model, texts_file, tmp_path, monkeypatch
 ):
     from tests.tiny_heads import mean_head
     from workbench.models.base import LoadOptions
@@ -236,7 +236,7 @@ def test_a_graph_of_a_head_of_our_own_answers_as_the_run(
     folder, out, labels = tmp_path / "run", tmp_path / "out", ["x", "y", "z"]
     folder.mkdir()
     setting = networks.Setting(Classify(), labels, {}, seed=1)
-    networks.save(networks.build(read_folder(tiny_model), setting, LoadOptions()), folder)
+    networks.save(networks.build(read_folder(flat_model), setting, LoadOptions()), folder)
     describe(folder, {"task": "classify", "labels": labels, "max_length": 32, "layer": "class"})
 
     result, _events = export(folder, out, texts_file, ("onnx",))

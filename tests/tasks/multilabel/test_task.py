@@ -60,7 +60,7 @@ def data():
 
 
 @pytest.fixture(scope="module")
-def run(tiny_model, tmp_path_factory):
+def run(flat_model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("multilabel")
     options = {
         "dropout": 0.0,
@@ -70,7 +70,7 @@ def run(tiny_model, tmp_path_factory):
         "device": "cpu",
         "precision": "fp32",
     }
-    spec = TrainSpec("multilabel", "topics", str(tiny_model), "tiny", 1, options)
+    spec = TrainSpec("multilabel", "topics", str(flat_model), "tiny", 1, options)
     work = loop.train(spec, data(), folder)
     try:
         while True:

@@ -38,13 +38,13 @@ def data():
 
 
 @pytest.fixture(scope="module")
-def run(tiny_model, tmp_path_factory):
+def run(flat_model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("token")
     options = {
         "epochs": 12, "learning_rate": 0.02, "batch_size": 8, "device": "cpu", "precision": "fp32",
     }  # fmt: skip
     work = loop.train(
-        TrainSpec("token", "pos", str(tiny_model), "tiny", 1, options), data(), folder
+        TrainSpec("token", "pos", str(flat_model), "tiny", 1, options), data(), folder
     )
     try:
         while True:
