@@ -100,7 +100,7 @@ def test_senses_are_labels_of_uses_and_one_step_to_undo(project, ids, model):
     by_place = dict(
         zip(
             map(tuple, Index(str(found.files.about)).places.tolist()),
-            corpus_index.labels_of(project, found.files, senses.LAYER),
+            corpus_index.labels_of(project, corpus_index.places_of(found), senses.LAYER),
             strict=True,
         )
     )
@@ -113,7 +113,7 @@ def test_senses_are_labels_of_uses_and_one_step_to_undo(project, ids, model):
 def test_the_class_of_a_document_is_the_label_of_its_uses(project, ids, model):
     found = compute(project, need(project, model, USES, word="stops stop"))
 
-    assert sorted(corpus_index.labels_of(project, found.files, "topic")) == [
+    assert sorted(corpus_index.labels_of(project, corpus_index.places_of(found), "topic")) == [
         "",
         "",
         "praise",

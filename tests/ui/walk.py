@@ -260,6 +260,7 @@ def inspect(way: Walk) -> None:
     from workbench.inspection.attention_cell.info import AttentionCell
     from workbench.inspection.attributions.info import Attributions, Target
     from workbench.inspection.class_scores.info import ClassProbabilities
+    from workbench.inspection.document_map.info import DocumentMap
     from workbench.inspection.label_scores.info import LabelProbabilities, LabelProbability
     from workbench.inspection.logit_lens.info import LogitLens
     from workbench.inspection.masked_words.info import MaskedPosition, MaskedWords
@@ -363,6 +364,9 @@ def inspect(way: Walk) -> None:
             NearDocuments((NearDocument(1, "δ-1", "κείμενο", 0.5),), 1, (0, 1), 1, 2),
         ),
     }
+    zero, ids = np.zeros(2, np.int64), np.array((1, 2))
+    cloud = (np.eye(2, dtype=np.float32), ids, zero, zero + 3, zero, "pca", 1, (0, 1), 2, 3)
+    found["document_map"] = (DocumentMap(*cloud, (0.5, 0.2), (0.1, 0.2)),)
     for id, several_results in found.items():
         for result in several_results:
             panel.state.update(view=id)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -16,10 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import paths, scratch
+from workbench.base.i18n import _
 from workbench.inspection.corpus.spec import (
     MOST_DOCUMENTS,
     MOST_USES,
     TARGET,
+    UMAP,
     USES,
     Files,
     Projection,
@@ -31,7 +34,6 @@ from workbench.storage import documents
 from workbench.text import dataset
 from workbench.text.document import TEXT
 from workbench.text.segment import tokens_of
-from workbench.text.spans import Span, overlap
 
 if TYPE_CHECKING:
     from workbench.jobs.events import Finished
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.text.dataset import Record
     from workbench.text.document import Document
+    from workbench.text.spans import Span
 
 FOLDER = "indexes"
 MOST_BYTES = 4 << 30  # of all indexes together
@@ -229,8 +232,6 @@ def start(queue: Queue, prepared: Prepared, then: Then, *, device: str = "auto")
 
 
 def _title(wanted: Need) -> str:
-    from workbench.base.i18n import _
-
     if wanted.kind == USES:
         return _("Index the uses of “{word}”").format(word=" ".join(wanted.forms))
     return _("Index the documents with {name}").format(name=wanted.model.title)
@@ -271,17 +272,24 @@ def completed(project: Project, wanted: Need | None, options: Mapping[str, Any])
     if wanted.projection is not None:
         found["map"] = str(wanted.files.map(wanted.projection))
     if found.get("senses"):
-        found["labels"] = json.dumps(labels_of(project, wanted.files, found["senses"]))
+        found["labels"] = json.dumps(labels_of(project, places_of(wanted), found["senses"]))
     if "static" in found and not found["static"]:
         found["static"] = static_vectors()
     return found
 
 
-def labels_of(project: Project, files: Files, layer: str) -> list[str]:
-    """The gold label of every row: of the span over a use, else of its document; "" without one."""
+def places_of(wanted: Need) -> list[tuple[int, int, int]]:
+    """Document, start and end of every row of an index."""
     import numpy as np
 
-    places = np.load(files.places, allow_pickle=False).tolist()
+    places: list[tuple[int, int, int]] = np.load(wanted.files.places, allow_pickle=False).tolist()
+    return places
+
+
+def labels_of(project: Project, places: Sequence[tuple[int, int, int]], layer: str) -> list[str]:
+    """The gold label at every place (document, start, end): of spans over it, else of the document;
+    "" without one.
+    """
     ids = list(dict.fromkeys(id for id, _start, _end in places))
     records = {
         one.document.id: one for one in documents.records(project.db, layers=(layer,), ids=ids)
@@ -292,11 +300,18 @@ def labels_of(project: Project, files: Files, layer: str) -> list[str]:
 
 
 def _label(record: Record, layer: str, start: int, end: int) -> str:
-    place = Span(start, end, "", record.document.fields[0])
-    over = [span for span in record.spans.get(layer, ()) if overlap(span, place)]
-    if over:
-        return min(over, key=lambda span: (span.end - span.start, span.start)).label
-    return next(iter(record.marks.get(layer, ())), "")
+    field = record.document.fields[0]
+    spans = [span for span in record.spans.get(layer, ()) if span.field == field]
+    return label_over(spans, start, end) or next(iter(record.marks.get(layer, ())), "")
+
+
+def label_over(spans: Sequence[Span], start: int, end: int) -> str:
+    """The most frequent label of spans within a range, else that of the shortest span over it."""
+    over = [span for span in spans if span.start < end and start < span.end]
+    within = [span.label for span in over if start <= span.start and span.end <= end]
+    if within:
+        return Counter(within).most_common(1)[0][0]
+    return min(over, key=lambda span: span.end - span.start).label if over else ""
 
 
 def static_vectors() -> str:
@@ -306,3 +321,12 @@ def static_vectors() -> str:
     usable = (one for one in models.list() if one.usable and VECTORS in one.gives)
     first = next(usable, None)
     return str(spec.vectors_file(first)) if first is not None else ""
+
+
+def refused_methods() -> dict[str, str]:
+    """Projections that cannot be computed here, with the reason."""
+    from importlib.util import find_spec
+
+    if find_spec(UMAP) is not None:
+        return {}
+    return {UMAP: _("Not installed. Install it with: pip install umap-learn")}

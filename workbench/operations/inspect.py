@@ -25,6 +25,7 @@ from workbench.storage.listing import DocumentRow
 from workbench.tasks import spec as tasks
 from workbench.text.document import Document
 from workbench.text.labels import Layer
+from workbench.text.rows import row_id
 from workbench.text.spans import Span
 
 if TYPE_CHECKING:
@@ -352,6 +353,12 @@ class Gold:
 def document(project: Project, document_id: int) -> Document:
     """Raises KeyError if it was deleted."""
     return documents.get(project.db, document_id)
+
+
+def documents_of(project: Project, ids: Sequence[int]) -> dict[int, Document]:
+    """Documents by id; those that were deleted are left out."""
+    found = documents.records(project.db, layers=(), ids=ids)
+    return {row_id(one.document): one.document for one in found}
 
 
 def by_key(project: Project, key: str) -> Document:

@@ -230,6 +230,11 @@ def text_hashes(db: Database) -> list[tuple[int, str]]:
     return db.reader().execute("select id, text_hash from document order by id").fetchall()
 
 
+def splits(db: Database) -> dict[int, str | None]:
+    """The split of every document by id."""
+    return dict(db.reader().execute("select id, split from document").fetchall())
+
+
 def records(
     db: Database,
     *,

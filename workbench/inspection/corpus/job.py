@@ -15,10 +15,10 @@ from workbench.inspection.corpus.projections import write_map
 from workbench.inspection.corpus.spec import PREFIX, USES, Files, Projection
 from workbench.models import device as devices
 from workbench.tasks.answers import read_documents
-from workbench.tasks.base import CHUNK
 from workbench.tasks.embedding import Embedded, load_embedder
 from workbench.text.document import Document
 
+CHUNK = 64  # documents that are read together: progress is reported between them
 AROUND = 80  # characters on each side of a use
 BEGINNING = 300  # characters of a document
 Progress = dict[str, Any]

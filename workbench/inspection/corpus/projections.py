@@ -13,7 +13,7 @@ import numpy as np
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.inspection.corpus.index import AT_ONCE, Index
-from workbench.inspection.corpus.spec import MOST_POINTS, PCA, Projection
+from workbench.inspection.corpus.spec import MOST_POINTS, PCA, TSNE, UMAP, Projection
 
 REDUCED = 50  # dimensions that t-SNE, UMAP and k-means read, as van der Maaten and Hinton 2008 do
 LEAST = 5  # points of a map
@@ -124,7 +124,7 @@ def _umap(reduced: np.ndarray) -> np.ndarray:
     return np.asarray(found)
 
 
-_METHODS = {"tsne": _tsne, "umap": _umap}
+_METHODS = {TSNE: _tsne, UMAP: _umap}
 
 
 def _clusters(reduced: np.ndarray, count: int) -> np.ndarray:

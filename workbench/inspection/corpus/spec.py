@@ -11,8 +11,8 @@ TARGET = "workbench.inspection.corpus.job:run"
 DOCUMENTS, USES = "documents", "uses"  # kinds of indexes
 MOST_USES = 5_000  # of a word; a random sample of more
 MOST_DOCUMENTS = 100_000  # of an index; a random sample of more
-MOST_POINTS = {"pca": MOST_DOCUMENTS, "tsne": 10_000, "umap": 50_000}  # of a map
-PCA = "pca"
+METHODS = (PCA, TSNE, UMAP) = ("pca", "tsne", "umap")  # of maps
+MOST_POINTS = {PCA: MOST_DOCUMENTS, TSNE: 10_000, UMAP: 50_000}  # a random sample of more
 PREFIX = "layer_"
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.operations import labels, senses
+from workbench.operations import corpus, corpus_index, inspect, labels, map_colours, senses
+from workbench.operations.map_colours import Colours, Way
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
+    from workbench.text.document import Document
     from workbench.ui.panels.inspect.state import InspectState
 
+AROUND = 60  # characters before a use
 Place = tuple[int, int, int]  # document, start, end
 
 
@@ -41,6 +45,52 @@ class Corpus:
         ids = self._page.chosen_documents
         told = ngettext("{n:,} document from Inspect", "{n:,} documents from Inspect", len(ids))
         self._page.context.go("data", ids=ids, caption=told.format(n=len(ids)))
+
+    def texts_at(self, places: Sequence[Place]) -> list[tuple[str, str]]:
+        """Key of each document, and its beginning or the text around a use; ("", "") if deleted."""
+        found = inspect.documents_of(self._page.project, [id for id, _start, _end in places])
+        return [
+            _text_at(found[id], start, end) if id in found else ("", "")
+            for id, start, end in places
+        ]
+
+    def class_layers(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Layers with one class per document, and their labels."""
+        return tuple(
+            (one.name, one.names)
+            for one in labels.layers(self._page.project)
+            if one.traits.on_document and not one.traits.several and one.texts == 1
+        )
+
+    def label_chosen(self, layer: str, name: str) -> None:
+        """Set the class of the selected documents."""
+        context, project, ids = self._page.context, self._page.project, self._page.chosen_documents
+        found = next(one for one in labels.layers(project) if one.name == layer)
+        label = row_id(found.label(name))
+        title = ngettext("Label {n:,} document", "Label {n:,} documents", len(ids))
+        told = ngettext("{n:,} document is “{label}”", "{n:,} documents are “{label}”", len(ids))
+        context.long(
+            title.format(n=len(ids)),
+            lambda watch: corpus.set_class(project, ids, row_id(found), label, watch=watch),
+            lambda _count: context.note(told.format(n=len(ids), label=name), undo=True),
+        )
+
+    # ---------------------------------------------------------------- maps
+
+    def ways(self) -> tuple[Way, ...]:
+        """What points can be coloured by."""
+        return map_colours.ways(self._page.project)
+
+    def colour(self, key: str, places: Any, clusters: Any, then: Callable[[Colours], None]) -> None:
+        """`then(colours)` of points; places (N, 3): document, start, end, and clusters (N,)."""
+        project = self._page.project
+        self._page.context.run(
+            lambda: map_colours.coloured(project, key, places.tolist(), clusters.tolist()), then
+        )
+
+    def refused_methods(self) -> dict[str, str]:
+        """Projections that cannot be computed, with the reason."""
+        return corpus_index.refused_methods()
 
     # ---------------------------------------------------------------- senses
 
@@ -78,3 +128,8 @@ class Corpus:
             )
         except WorkbenchError as error:
             context.fail(error)
+
+
+def _text_at(document: Document, start: int, end: int) -> tuple[str, str]:
+    first = 0 if end - start >= len(document.text) else max(0, start - AROUND)
+    return document.key, document.text[first : first + 4 * AROUND]

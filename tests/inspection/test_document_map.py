@@ -1,0 +1,90 @@
+"""Maps of an index: principal components, t-SNE, clusters, and the place of the text."""
+
+import numpy as np
+import pytest
+
+from tests.inspection.test_uses import TEXTS, ask
+from workbench.base.errors import ModelError
+from workbench.inspection.corpus import projections
+from workbench.inspection.corpus.index import Index, Writer, unit
+from workbench.inspection.corpus.spec import Files, Projection
+
+
+@pytest.fixture
+def rows():
+    """Two groups of 20 vectors."""
+    random = np.random.default_rng(0)
+    return unit(random.normal(size=(40, 8)) + 4 * np.eye(8)[[0] * 20 + [1] * 20])
+
+
+@pytest.fixture
+def index(tmp_path, rows):
+    writer = Writer(Files(tmp_path, "k"), (8,), len(rows))
+    for number, row in enumerate(rows):
+        writer.add((number, 0, 5), {"key": str(number), "text": "text"}, [row])
+    writer.finish(total=40)
+    return Index(str(writer.files.about))
+
+
+def mapped(index, **wanted):
+    projection = Projection(**wanted)
+    projections.write_map(index, projection)
+    with np.load(index.files.map(projection)) as file:
+        return dict(file)
+
+
+def test_principal_components_are_those_of_scikit_learn(index, rows):
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    found = mapped(index)
+
+    expected = decomposition.PCA(2).fit(rows.astype(np.float16).astype(np.float64))
+    points = expected.transform(rows.astype(np.float16))
+    for axis in (0, 1):
+        sign = np.sign(points[:, axis] @ found["points"][:, axis])
+        assert found["points"][:, axis] == pytest.approx(sign * points[:, axis], abs=2e-3)
+    assert found["shares"] == pytest.approx(expected.explained_variance_ratio_, abs=1e-4)
+
+
+def test_groups_are_clusters_and_apart_in_every_projection(index):
+    for method in ("pca", "tsne"):
+        found = mapped(index, method=method, clusters=2)
+
+        assert sorted(np.bincount(found["clusters"]).tolist()) == [20, 20]
+        assert len(set(found["clusters"][:20].tolist())) == 1
+        first, second = found["points"][:20], found["points"][20:]
+        apart = np.linalg.norm(first.mean(0) - second.mean(0))
+        assert apart > first.std(0).max() and apart > second.std(0).max()
+
+
+def test_large_indexes_are_sampled(index, monkeypatch):
+    monkeypatch.setitem(projections.MOST_POINTS, "pca", 10)
+    found = mapped(index)
+
+    assert len(found["points"]) == 10 and (np.diff(found["rows"]) > 0).all()
+
+
+def test_too_few_points_are_refused(tmp_path):
+    writer = Writer(Files(tmp_path, "k"), (4,), 1)
+    writer.add((1, 0, 1), {}, [np.ones(4)])
+    writer.finish(total=1)
+
+    with pytest.raises(ModelError, match="at least 5 points; there are 1"):
+        projections.write_map(Index(str(writer.files.about)), Projection())
+
+
+def test_a_document_of_the_index_is_at_the_place_of_its_point(tiny_model, tmp_path, monkeypatch):
+    from tests.inspection.test_uses import build
+    from workbench.inspection.subject import Subject
+
+    monkeypatch.setattr(projections, "LEAST", 4)
+    subject = Subject(tiny_model)
+    path = build(subject, tmp_path, "documents")
+    index, projection = Index(path), Projection(clusters=2)
+    projections.write_map(index, projection)
+
+    given = {"index": path, "map": str(index.files.map(projection)), "clusters": 2}
+    found = ask(subject, "document_map", TEXTS[1], **given)
+
+    assert found.documents.tolist() == [1, 2, 3, 4]
+    assert found.here == pytest.approx(found.points[1].tolist(), abs=5e-3)
+    assert (found.layer, found.layers, found.count) == (2, (0, 1, 2), 4)

@@ -1,0 +1,153 @@
+"""What the points of a map are coloured by: gold, predictions and errors of a run, split."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import N_, _
+from workbench.operations import corpus_index, labels, predict, results
+from workbench.storage import documents
+from workbench.tasks import spec as tasks
+from workbench.text.document import SPLITS
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+    from workbench.text.fields import Prediction
+
+GOLD, PREDICTION, ERROR, SPLIT, CLUSTER = "gold", "prediction", "error", "split", "cluster"
+RIGHT, WRONG = N_("right"), N_("wrong")
+Place = tuple[int, int, int]  # document, start, end
+
+
+@dataclass(frozen=True)
+class Way:
+    """key: as `coloured` gets it; of: the name of the layer or the id of the run."""
+
+    kind: str
+    of: str
+    title: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind}:{self.of}"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Points of one colour. label: of the project, None for others. count: points."""
+
+    name: str
+    label: Any = None
+    count: int = 0
+
+
+@dataclass(frozen=True)
+class Colours:
+    """groups: in the order of the legend. codes: the number of the group of each point."""
+
+    key: str
+    groups: tuple[Group, ...]
+    codes: tuple[int, ...]
+
+
+def ways(project: Project) -> tuple[Way, ...]:
+    """Gold of each layer, split, cluster, and predictions and errors of each finished run."""
+    found = [
+        Way(GOLD, one.name, _("Gold: {layer}").format(layer=one.name))
+        for one in labels.layers(project)
+        if one.traits.record
+    ]
+    found += [Way(SPLIT, "", _("Split")), Way(CLUSTER, "", _("Cluster (k-means)"))]
+    for run in results.all_runs(project):
+        if run.status in ("done", "stopped") and results.task_of(run):
+            name = run.name
+            found.append(Way(PREDICTION, str(run.id), _("Prediction: {run}").format(run=name)))
+            found.append(Way(ERROR, str(run.id), _("Right or wrong: {run}").format(run=name)))
+    return tuple(found)
+
+
+def coloured(
+    project: Project, key: str, places: Sequence[Place], clusters: Sequence[int]
+) -> Colours:
+    """The groups of points. Not for the main thread.
+
+    Predictions are those stored in the project. Raises WorkbenchError if a run was deleted.
+    """
+    kind, _colon, of = key.partition(":")
+    if kind == CLUSTER:
+        return _grouped(key, [_("cluster {n}").format(n=one + 1) for one in clusters], ())
+    if kind == SPLIT:
+        splits = documents.splits(project.db)
+        return _grouped(key, [splits.get(id) or "" for id, _start, _end in places], SPLITS)
+    if kind == GOLD:
+        return _grouped(key, corpus_index.labels_of(project, places, of), _labels(project, of))
+    run = results.run(project, int(of))
+    found = (
+        _predicted(project, run, places) if kind == PREDICTION else _judged(project, run, places)
+    )
+    order = _labels(project, run.layer) if kind == PREDICTION else (_(RIGHT), _(WRONG))
+    return _grouped(key, found, order)
+
+
+def _labels(project: Project, layer: str) -> tuple[Any, ...]:
+    return next((one.labels for one in labels.layers(project) if one.name == layer), ())
+
+
+def _grouped(key: str, names: Sequence[str], order: Sequence[Any]) -> Colours:
+    """order: labels or names that come first; the others by frequency, "" last."""
+    counts = Counter(names)
+    known = {getattr(one, "name", one): one for one in order}
+    ordered = [name for name in known if counts[name]]
+    ordered += [name for name, _count in counts.most_common() if name and name not in known]
+    groups = [
+        Group(name, one if hasattr(one := known.get(name), "name") else None, counts[name])
+        for name in ordered
+    ]
+    if counts[""]:
+        groups.append(Group("", None, counts[""]))
+    number = {group.name: at for at, group in enumerate(groups)}
+    return Colours(key, tuple(groups), tuple(number[name] for name in names))
+
+
+def _answers(
+    project: Project, run: Run, places: Sequence[Place], layer: str
+) -> tuple[dict[int, Any], dict[int, Prediction]]:
+    """Records with gold of a layer, and stored predictions, by document."""
+    ids = list(dict.fromkeys(id for id, _start, _end in places))
+    records = {
+        int(one.document.id or 0): one
+        for one in documents.records(project.db, layers=(layer,), ids=ids)
+    }
+    return records, predict.stored(project, run, [one.document for one in records.values()])
+
+
+def _predicted(project: Project, run: Run, places: Sequence[Place]) -> list[str]:
+    """The predicted label of each point: of spans over it, else of the document."""
+    _records, answers = _answers(project, run, places, run.layer)
+    return [_at(answers.get(id), start, end) for id, start, end in places]
+
+
+def _at(found: Prediction | None, start: int, end: int) -> str:
+    if found is None:
+        return ""
+    if found.label is not None:
+        return found.label
+    label = corpus_index.label_over(found.spans, start, end)
+    return label or next(iter(found.labels or ()), "")
+
+
+def _judged(project: Project, run: Run, places: Sequence[Place]) -> list[str]:
+    """Whether the prediction for the document equals gold; "" without either."""
+    layer = results.layer_of(project, run)
+    info = tasks.info(results.task_of(run))
+    records, answers = _answers(project, run, places, layer.name)
+    judged: dict[int, str] = {}
+    for id, prediction in answers.items():
+        gold = info.gold(records[id], layer.name)
+        if gold is not None:
+            judged[id] = _(RIGHT) if info.agrees(gold, prediction) else _(WRONG)
+    return [judged.get(id, "") for id, _start, _end in places]

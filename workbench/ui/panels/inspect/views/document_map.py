@@ -1,0 +1,330 @@
+"""Documents or uses of a word as points: projection, colours, lasso, and what is selected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui import formats, plain, theme
+from workbench.ui.commands import Choice
+from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.views.layer_choice import LayerChoice
+from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.context_menu import fill
+from workbench.ui.widgets.field import Field, choose, combo
+from workbench.ui.widgets.field import fill as fill_combo
+from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row
+from workbench.ui.widgets.point_legend import PointLegend
+from workbench.ui.widgets.point_map import PointGroup, PointMap
+from workbench.ui.widgets.point_stamps import SHAPES
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import Elided, words
+
+if TYPE_CHECKING:
+    from workbench.inspection.document_map.info import DocumentMap
+    from workbench.operations.map_colours import Colours, Group
+    from workbench.ui.panels.inspect.shown import Shown
+
+LISTED = 200  # selected points in the table
+
+
+@dataclass(frozen=True)
+class Point:
+    """A selected point. group: its name, "" without one."""
+
+    number: int
+    document: int
+    key: str
+    text: str
+    group: str
+
+
+class DocumentMapView(InspectorView):
+    def __init__(self, state: Shown) -> None:
+        super().__init__(state)
+        self._kind = _choice(state, "of")
+        self._kind.activated.connect(self._of_chosen)
+        self._word = QLineEdit()
+        self._word.setPlaceholderText(_("play plays played"))
+        self._word.returnPressed.connect(self._of_chosen)
+        self._method = _segments(state, "method")
+        for method, reason in self.page.corpus.refused_methods().items():
+            button = self._method.button(method)
+            button.setEnabled(False)
+            plain.set_tip(button, reason)
+        self._method.chosen.connect(lambda method: state.set_options(method=method))
+        self._layer = LayerChoice()
+        self._layer.chosen.connect(lambda layer: state.set_options(layer=layer))
+        self._by = combo(name=_("Colour by"))
+        self._by.activated.connect(lambda _at: self._colour())
+        self._colours: Colours | None = None
+        self._drawn: DocumentMap | None = None
+        self._legend = PointLegend()
+        self._legend.chosen.connect(self._group_chosen)
+        self._map = PointMap(_("Map of the documents"), self._told)
+        self._map.selected.connect(self._selected)
+        self._map.opened.connect(self._opened)
+        self._note = Elided("", "caption", "muted")
+        self._keys = Elided(
+            _("Drag: lasso · Shift adds · right button: move · wheel: zoom · 0: all · Esc: none"),
+            "caption",
+            "muted",
+        )
+        self._make_selection()
+        self._lay_out()
+
+    def _make_selection(self) -> None:
+        self._count = words("", weight=600)
+        self._data = Button(
+            _("Show in Data"), "database", small=True, on=self.page.corpus.show_chosen
+        )
+        self._labelling = QMenu(self)
+        self._labelling.aboutToShow.connect(lambda: fill(self._labelling, self._label_choices()))
+        self._label = Button(_("Label these"), "tags", small=True, menu=self._labelling)
+        self._table = Table(_columns(), name=_("Selected points"), key=lambda one: one.number)
+        self._table.opened.connect(lambda one: self.page.corpus.open(one.document))
+
+    def _lay_out(self) -> None:
+        self._word_field = Field(_("Word"), self._word)
+        self._word_field.hide()
+        options = row(
+            (Field(_("Points"), self._kind), 2),
+            (self._word_field, 2),
+            (Field(_("Projection"), self._method, name=_("Projection")), 3),
+            (Field(_("Colour by"), self._by), 3),
+            gap=10,
+        )
+        self._layer_field = Field(_("Layer (0: token embeddings)"), self._layer, name=_("Layer"))
+        left = column(self._legend, (self._map, 1), self._keys, gap=4)
+        buttons = row(self._count, None, self._data, self._label, gap=6)
+        right = column(buttons, (self._table, 1), gap=4)
+        below = TurningRow((left, 2), (right, 1), gap=12)
+        layout_of(self).addWidget(
+            card(options, self._layer_field, self._note, (below, 1), gap=6, margins=(12, 8, 12, 8))
+        )
+
+    # ---------------------------------------------------------------- showing
+
+    def clear(self) -> None:
+        self._map.set_points(())
+        self._legend.set((), ())
+        self._table.set_rows(())
+        self._note.setText("")
+
+    def picture(self) -> QWidget:
+        return self._map
+
+    def show_result(self, result: DocumentMap) -> None:
+        choose(self._kind, self.state.option("of"))
+        if not self._word.hasFocus():
+            self._word.setText(str(self.state.option("word")))
+        self._word_field.setVisible(self._is_of_uses)
+        self._method.set(result.method)
+        self._layer.set(result.layers, result.layer)
+        self._note.setText(_noted(result, self._is_of_uses))
+        if result is not self._drawn:
+            self._drawn = result
+            here = (result.here[0], result.here[1]) if result.here else None
+            name = _("this use") if self._is_of_uses else _("this text")
+            self._map.set_points(result.points, here, name)
+        self._offer_colours()
+        self._colour()
+        self._show_selected()
+
+    @property
+    def _is_of_uses(self) -> bool:
+        return bool(self._kind.currentIndex())  # documents come first
+
+    def _offer_colours(self) -> None:
+        ways = self.page.corpus.ways()
+        kept = self._by.currentData()
+        keys = [one.key for one in ways]
+        fill_combo(
+            self._by,
+            [(one.key, one.title) for one in ways],
+            kept if kept in keys else (keys[0] if keys else None),
+        )
+
+    def _colour(self) -> None:
+        """Ask for the groups of the points; the colours change when they arrive."""
+        result: DocumentMap = self.state.result
+        key = self._by.currentData()
+        if result is None or not key:
+            return
+        import numpy
+
+        places = numpy.stack([result.documents, result.starts, result.ends], 1)
+
+        def coloured(found: Colours) -> None:
+            if self.state.result is result and self._by.currentData() == key:
+                self._show_colours(found)
+
+        self.page.corpus.colour(key, places, result.clusters, coloured)
+
+    def _show_colours(self, found: Colours) -> None:
+        self._colours = found
+        groups = [_group(number, one) for number, one in enumerate(found.groups)]
+        self._map.set_groups(groups, found.codes)
+        self._legend.set(groups, [one.count for one in found.groups])
+        self._list_selected()
+
+    def show_state(self, fields: frozenset[str]) -> None:
+        super().show_state(fields)
+        if "chosen_documents" in fields and self.state.result is not None:
+            self._show_selected()
+
+    def _restyle(self) -> None:
+        super()._restyle()
+        if self._colours is not None:
+            self._show_colours(self._colours)
+
+    # ---------------------------------------------------------------- selection
+
+    def _show_selected(self) -> None:
+        """Select the points of documents that another view has selected."""
+        import numpy
+
+        ids = self.page.chosen_documents
+        documents = self.state.result.documents
+        if set(documents[self._map.chosen].tolist()) != set(ids):
+            self._map.choose(numpy.flatnonzero(numpy.isin(documents, ids)))
+        self._list_selected()
+
+    def _selected(self, numbers: Any) -> None:
+        documents = self.state.result.documents[numbers].tolist()
+        self.page.corpus.choose(tuple(dict.fromkeys(documents)))
+        self._list_selected()
+
+    def _group_chosen(self, group: int) -> None:
+        import numpy
+
+        if self._colours is not None:
+            numbers = numpy.flatnonzero(numpy.asarray(self._colours.codes) == group)
+            self._map.choose(numbers)
+            self._selected(numbers)
+
+    def _list_selected(self) -> None:
+        numbers = self._map.chosen.nonzero()[0]
+        told = ngettext("{n:,} of {total:,} selected", "{n:,} of {total:,} selected", len(numbers))
+        self._count.setText(told.format(n=len(numbers), total=len(self._map.points)))
+        self._data.setEnabled(bool(len(numbers)))
+        self._label.setEnabled(bool(len(numbers)) and self.page.corpus.can_write)
+        self._table.set_rows(self._points(numbers[:LISTED].tolist()))
+
+    def _points(self, numbers: Sequence[int]) -> list[Point]:
+        result: DocumentMap = self.state.result
+        columns = (result.documents, result.starts, result.ends)
+        lists = [column[list(numbers)].tolist() for column in columns]
+        places: list[tuple[int, int, int]] = [*zip(*lists, strict=True)]
+        texts = self.page.corpus.texts_at(places)
+        return [
+            Point(number, place[0], key, " ".join(text.split()), self._group_of(number))
+            for number, place, (key, text) in zip(numbers, places, texts, strict=True)
+        ]
+
+    def _group_of(self, number: int) -> str:
+        if self._colours is None or number >= len(self._colours.codes):
+            return ""
+        return self._colours.groups[self._colours.codes[number]].name
+
+    def _told(self, number: int) -> str:
+        """The text of the point under the mouse."""
+        (point,) = self._points([number])
+        return "\n".join(filter(None, (point.text, point.group, point.key)))
+
+    def _opened(self, number: int) -> None:
+        self.page.corpus.open(int(self.state.result.documents[number]))
+
+    def _label_choices(self) -> list[Choice | None]:
+        corpus = self.page.corpus
+        if self._is_of_uses:
+            layer = corpus.sense_target("")
+            return [
+                Choice(name, lambda name=name: self._give(layer, name))  # type: ignore[misc]  # a default
+                for name in corpus.sense_names(layer)
+            ] or [Choice(_("Assign senses in Uses in context"), enabled=False)]
+        return [
+            Choice(
+                layer,
+                choices=tuple(
+                    Choice(name, lambda layer=layer, name=name: corpus.label_chosen(layer, name))  # type: ignore[misc]  # defaults
+                    for name in names
+                ),
+            )
+            for layer, names in corpus.class_layers()
+        ]
+
+    def _give(self, layer: str, name: str) -> None:
+        result: DocumentMap = self.state.result
+        chosen = self._map.chosen
+        columns = (result.documents[chosen], result.starts[chosen], result.ends[chosen])
+        places = [(int(id), int(start), int(end)) for id, start, end in zip(*columns, strict=True)]
+        self.page.corpus.assign(layer, name, places)
+
+    def _of_chosen(self, _at: int = 0) -> None:
+        self._word_field.setVisible(self._is_of_uses)
+        word = " ".join(self._word.text().split())
+        if self._is_of_uses and not word:
+            self._word.setFocus()
+            self._note.setText(_("Type a word, and press Enter."))
+            return
+        self.state.set_options(of=self._kind.currentData(), word=word)
+
+    def data(self) -> list[list[object]]:
+        names = (_("Document"), _("Start"), _("End"), _("Cluster"), _("Group"))
+        rows: list[list[object]] = [["x", "y", *names]]
+        result: DocumentMap = self.state.result
+        columns = (result.documents, result.starts, result.ends, result.clusters + 1)
+        lists = [one.tolist() for one in (*result.points.T, *columns)]
+        for number, values in enumerate(zip(*lists, strict=True)):
+            rows.append([*values, self._group_of(number)])
+        return rows
+
+
+def _choice(state: Shown, name: str) -> Any:
+    option = next(one for one in (state.info.options if state.info else ()) if one.name == name)
+    titles = map(_, option.choice_titles)
+    return combo([*zip(option.choices, titles, strict=True)], name=_(option.title))
+
+
+def _segments(state: Shown, name: str) -> Segments:
+    option = next(one for one in (state.info.options if state.info else ()) if one.name == name)
+    pairs = zip(option.choices, map(_, option.choice_titles), strict=True)
+    return Segments(*pairs, name=_(option.title))
+
+
+def _group(number: int, group: Group) -> PointGroup:
+    """Labels have the colours of the project, other groups those of labels in their order."""
+    if not group.name:
+        return PointGroup(_("none"), theme.colour("faint"), "circle")
+    colours = theme.label_colours(group.label if group.label is not None else number)
+    return PointGroup(group.name, colours.line, SHAPES[number % len(SHAPES)])
+
+
+def _noted(result: DocumentMap, is_of_uses: bool) -> str:
+    count = len(result.points)
+    if not count:
+        return _("No points.")
+    if is_of_uses:
+        told = ngettext("{n:,} use", "{n:,} uses", count)
+    else:
+        told = ngettext("{n:,} document", "{n:,} documents", count)
+    parts = [told.format(n=count)]
+    if count < result.count or result.count < result.total or result.total < 0:
+        parts.append(_("a random sample"))
+    if result.shares:
+        share = formats.decimal(100 * sum(result.shares), 1)
+        parts.append(_("the plane holds {share} % of the variance").format(share=share))
+    return " · ".join(parts)
+
+
+def _columns() -> list[Column]:
+    return [
+        Column(_("Text"), lambda one: one.text, None, prose=True, tip=lambda one: one.text),
+        Column(_("Group"), lambda one: one.group or "–", 112),
+        Column(_("Document"), lambda one: one.key, 100),
+    ]
