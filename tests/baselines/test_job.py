@@ -124,7 +124,9 @@ def test_logits_of_two_classes_equal_the_probabilities_of_scikit_learn(tmp_path)
     _result, loaded = trained(tmp_path, "logistic", "classify", records, layer("class"))
     documents = [Document(str(n), (("text", text),)) for n, text in enumerate(TEXTS)]
     features = TfidfVectorizer(analyzer=grams, sublinear_tf=True).fit(documents[:4])
-    model = LogisticRegression(max_iter=1000).fit(features.transform(documents[:4]), CLASSES[:4])
+    model = LogisticRegression(C=10, max_iter=1000).fit(
+        features.transform(documents[:4]), CLASSES[:4]
+    )
 
     ours = np.array([one.classes.scores for one in loaded.predict(documents)])
 

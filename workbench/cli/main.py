@@ -47,6 +47,11 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "compare": ("compare", "compare", _("Compare runs, prompts and baselines on one test set.")),
     "runs": ("runs", "runs", _("List, rename, group, tag, annotate and archive runs.")),
     "errors": ("errors", "errors", _("List the errors of a run one by one.")),
+    "label-errors": (
+        "label_errors",
+        "label_errors",
+        _("Find gold labels that are probably wrong."),
+    ),
     "ensemble": ("ensemble", "ensemble", _("Average the class probabilities of runs.")),
     "predict": ("use", "predict", _("Predict labels with a run or a model folder.")),
     "inspect": ("inspect", "inspect", _("Inspect a model on texts.")),

@@ -7,7 +7,7 @@ from workbench.baselines.spec import BaselineInfo
 class LogisticInfo(BaselineInfo):
     id = "logistic"
     title = N_("TF-IDF + logistic regression")
-    learns = N_("Logistic regression on TF-IDF of words and word pairs (scikit-learn, C = 1).")
+    learns = N_("Logistic regression on TF-IDF of words and word pairs (scikit-learn, C = 10).")
 
 
 INFO = LogisticInfo()

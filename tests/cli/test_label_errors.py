@@ -1,0 +1,22 @@
+"""`label-errors`: folds of the sample with the fast baseline."""
+
+import pytest
+
+
+@pytest.fixture
+def sample(ask, tmp_path):
+    return ask("sample", "sample", tmp_path / "s")["path"]
+
+
+@pytest.mark.process
+def test_doubtful_labels_are_ranked_and_kept_for_later(ask, call, sample, jobs_in_process):
+    options = ("--layer", "class", "--folds", "2")
+    found = ask("label-errors", "label-errors", sample, *options)
+    again = ask("label-errors", "label-errors", sample, "--layer", "class", "--kept", "--limit", 1)
+
+    assert found["documents"] == 240 and found["folds"] == 2 and found["changed"] == 0
+    margins = [one["margin"] for one in found["suspects"]]
+    assert margins == sorted(margins) and found["interval"][0] <= found["share"]
+    assert again["suspects"] == found["suspects"][:1]
+    code, _out, err = call("label-errors", sample, "--layer", "spans", "--kept")
+    assert code == 1 and "not measured yet" in err

@@ -1,0 +1,101 @@
+"""`label-errors`: gold labels that are probably wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.cli.output import Progress, as_json, emit, plain, say, table
+from workbench.cli.session import project_argument, session
+
+
+@click.command("label-errors")
+@project_argument
+@click.option("--layer", "layer_name", required=True, help=_("Name of the layer."))
+@click.option(
+    "--folds", type=click.IntRange(2, 20), default=5, show_default=True, help=_("Number of parts.")
+)
+@click.option(
+    "--model",
+    default="",
+    metavar="NAME",
+    help=_(
+        "baseline:ID, or a run whose settings are used for every part. Default: a fast baseline."
+    ),
+)
+@click.option("--kept", is_flag=True, help=_("Rank by the last measurement of the layer."))
+@click.option("--limit", type=click.IntRange(min=1), help=_("Number of labels. [default: all]"))
+@as_json
+def label_errors(
+    file: Path,
+    layer_name: str,
+    folds: int,
+    model: str,
+    kept: bool,
+    limit: int | None,
+    as_json: bool,
+) -> None:
+    """Rank gold labels of train and dev by confident learning on predictions out of fold.
+
+    The documents are divided into parts; each part is predicted by a model that was trained on the
+    others. Documents of test are left out.
+    """
+    from workbench.operations import folds as measuring
+    from workbench.operations import label_errors as operations
+
+    with session(file, read_only=kept) as opened:
+        project = opened.project
+        if not kept:
+            prepared = measuring.prepare(project, layer_name, model=model, folds=folds)
+            progress = Progress(_("Predicting out of fold"))
+            opened.ask(
+                lambda then: measuring.start(project, opened.queue, prepared, then),
+                heard=progress.heard,
+            )
+            progress.end()
+        found = operations.ranking(project, measuring.layer_named(project, layer_name))
+    if found is None:
+        raise WorkbenchError(
+            _("Layer {layer!r} was not measured yet.").format(layer=layer_name),
+            hint=_("Leave out --kept."),
+        )
+    suspects = found.suspects[:limit]
+    if as_json:
+        emit(
+            {
+                "layer": layer_name,
+                "task": found.measured.task,
+                "model": found.measured.model,
+                "folds": found.measured.folds,
+                "at": found.measured.at,
+                "documents": found.documents,
+                "units": found.units,
+                "share": found.share,
+                "interval": [found.low, found.high],
+                "changed": found.changed,
+                "suspects": [one.to_json() for one in suspects],
+            }
+        )
+        return
+    told = _("{layer}: {n} doubtful labels; {share:.1%} are expected to be wrong ({low:.1%} – "
+             "{high:.1%}), by {folds} folds of {model}")  # fmt: skip
+    about = {"share": found.share, "low": found.low, "high": found.high}
+    about |= {"layer": layer_name, "n": len(found.suspects)}
+    say(told.format(folds=found.measured.folds, model=found.measured.model, **about))
+    head = (_("Key"), _("Text"), _("Gold"), _("Out of fold"), _("Confidence"), _("Margin"))
+    rows = [
+        (
+            one.key,
+            plain(one.quote[:50]),
+            one.mistake.gold or "–",
+            one.mistake.predicted or "–",
+            one.mistake.confidence,
+            one.margin,
+        )
+        for one in suspects
+    ]
+    if rows:
+        table(head, rows)
