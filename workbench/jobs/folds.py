@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,14 +28,13 @@ def run(params: Mapping[str, Any], folder: Path) -> Messages:
     draft.parent.mkdir(parents=True, exist_ok=True)
     try:
         with open(draft, "wb") as file:
+            place = folder / "fold"  # of all in turn, so that only the weights of one are kept
+            place.mkdir(parents=True, exist_ok=True)
             for number, split in enumerate(splits):
-                place = folder / f"fold-{number}"
-                place.mkdir(parents=True, exist_ok=True)
                 fold = target({**params["fold"], "splits": split}, place)
                 yield from _followed(fold, number, len(splits))
                 with open(place / PREDICTIONS, "rb") as lines:
                     file.writelines(line for line in lines if TEST.encode() in line)
-                shutil.rmtree(place, ignore_errors=True)  # the weights are of no further use
         os.replace(draft, output)
     finally:
         draft.unlink(missing_ok=True)
