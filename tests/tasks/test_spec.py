@@ -5,13 +5,14 @@ import pytest
 from workbench.base.errors import SpecError
 from workbench.tasks import spec
 from workbench.text.dataset import Record
-from workbench.text.document import Document
+from workbench.text.document import CHOICES, Document
 from workbench.text.fields import Prediction
 from workbench.text.labels import Layer
 from workbench.text.segment import tokens_of
 from workbench.text.spans import Span
 
 DOCUMENT = Document("a", (("text", "Ada met Bob."),))
+CHOOSING = Document("b", (("text", "Ada met"), ("choice_1", "Bob."), ("choice_2", "a.")))
 ALL = [info.id for info in spec.all_tasks()]
 
 
@@ -25,6 +26,7 @@ def test_a_layer_is_learned_by_the_task_of_its_kind_and_number_of_texts():
     assert ids(spec.fitting(Layer("m", "multi"))) == ["multilabel"]
     assert ids(spec.fitting(Layer("s", "span"))) == ["tag"]
     assert ids(spec.fitting(Layer("t", "tag"))) == ["token"]
+    assert ids(spec.fitting(Layer("o", "choice", texts=CHOICES))) == ["choice"]
     assert spec.fitting(Layer("r", "relation")) == spec.fitting(Layer("s", "span", texts=2)) == ()
 
 
@@ -38,7 +40,7 @@ def test_an_unknown_task_names_the_known_ones():
     with pytest.raises(SpecError, match="'nonsense'") as caught:
         spec.info("nonsense")
 
-    assert caught.value.hint == "Known: classify, pairs, multilabel, tag, token."
+    assert caught.value.hint == "Known: classify, pairs, multilabel, choice, tag, token."
 
 
 def test_only_submitted_documents_are_used_and_a_class_needs_a_mark():
@@ -70,7 +72,8 @@ def test_scoring_gives_the_scores_that_the_task_lists(task):
     info = spec.info(task)
 
     word = next(iter(tokens_of(DOCUMENT)))
-    record = Record(DOCUMENT, {"l": "submitted"}, {"l": ("x",)}, {"l": (Span(*word, "x"),)})
+    document = CHOOSING if info.texts == CHOICES else DOCUMENT
+    record = Record(document, {"l": "submitted"}, {"l": ("1",)}, {"l": (Span(*word, "x"),)})
 
     result = info.score([info.gold(record, "l")], [Prediction()])
     assert set(result) == {score.name for score in info.scores}

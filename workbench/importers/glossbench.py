@@ -232,11 +232,11 @@ def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
                     name=name
                 )
             )
-        if layers[name].texts != len(record.document.texts):
+        if layers[name].texts != record.document.form:
             raise Fault(
                 _(
                     "the layer {name!r} is for documents with {texts} texts, this one has {count}"
-                ).format(name=name, texts=layers[name].texts, count=len(record.document.texts))
+                ).format(name=name, texts=layers[name].texts, count=record.document.form)
             )
     for name in record.spans:
         if not layers[name].traits.in_text:

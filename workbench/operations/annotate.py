@@ -125,7 +125,7 @@ def _mended(project: Project, shown: DocumentView, ids: Iterable[int]) -> tuple[
 
 def layers_for(project: Project, document: Document) -> tuple[Layer, ...]:
     """The layers that apply to a document: those for its number of texts."""
-    return tuple(layer for layer in labels.layers(project.db) if layer.texts == len(document.texts))
+    return tuple(layer for layer in labels.layers(project.db) if layer.texts == document.form)
 
 
 # ---------------------------------------------------------------- spans
@@ -393,8 +393,8 @@ def _check_layer(document: Document, layer: Layer, part: str) -> None:
                 layer=layer.name, kind=_(layer.traits.title)
             )
         )
-    if layer.texts != len(document.texts):
+    if layer.texts != document.form:
         message = _("The layer {layer!r} is for documents with {n} texts; {key} has {m}.")
         raise WorkbenchError(
-            message.format(layer=layer.name, n=layer.texts, key=document.key, m=len(document.texts))
+            message.format(layer=layer.name, n=layer.texts, key=document.key, m=document.form)
         )

@@ -29,9 +29,11 @@ def sigmoid(logits: np.ndarray) -> np.ndarray:
     return np.exp(-np.logaddexp(0.0, -logits.astype(np.float64)))
 
 
-def classes(logits: np.ndarray, labels: Sequence[str], *, cut: bool = False) -> Prediction:
+def classes(
+    logits: Sequence[float] | np.ndarray, labels: Sequence[str], *, cut: bool = False
+) -> Prediction:
     """logits (L,) → a probability for each label."""
-    scores = ClassScores(tuple(labels), tuple(map(float, softmax(logits))))
+    scores = ClassScores(tuple(labels), tuple(map(float, softmax(np.asarray(logits)))))
     return Prediction((scores,), cut)
 
 

@@ -46,6 +46,7 @@ class Prepared:
     owner int (N,): the document of each input; inputs of one document are adjacent, in order.
     cut bool (D,): whether a document exceeded the maximum length and was truncated.
     words, alignments: per document, for tasks with one output per word; otherwise empty.
+    is_joint: the inputs of a document are read in one batch, as its loss is over all of them.
     """
 
     documents: list[Document]
@@ -54,6 +55,7 @@ class Prepared:
     cut: np.ndarray
     words: list[list[tuple[int, int]]] = field(default_factory=list)
     alignments: list[Alignment] = field(default_factory=list)
+    is_joint: bool = False
 
     @property
     def lengths(self) -> np.ndarray:
@@ -78,7 +80,15 @@ class Prepared:
             self.cut[document : document + 1],
             self.words[document : document + 1],
             self.alignments[document : document + 1],
+            self.is_joint,
         )
+
+    def joint(self, documents: Sequence[Document], sizes: Sequence[int]) -> Prepared:
+        """The inputs as those of other documents, the first `sizes[0]` of the first one …"""
+        owner = np.repeat(np.arange(len(documents)), sizes)
+        cut = np.zeros(len(documents), dtype=bool)
+        np.logical_or.at(cut, owner, self.cut)
+        return Prepared(list(documents), self.inputs, owner, cut, is_joint=True)
 
     @classmethod
     def join(cls, parts: Sequence[Prepared]) -> Prepared:
@@ -92,6 +102,7 @@ class Prepared:
             np.concatenate([part.cut for part in parts]),
             [words for part in parts for words in part.words],
             [alignment for part in parts for alignment in part.alignments],
+            parts[0].is_joint,
         )
 
 

@@ -144,7 +144,7 @@ class _RecordWriter:
             document.text_hash,
             length,
         )
-        rows["document"].append((*columns, len(document.texts)))
+        rows["document"].append((*columns, document.form))
         rows["body"] += [(id, field, text_in(content)) for field, content in document.texts]
         rows["tokens"] += [
             (id, field, offsets_in(offsets)) for field, offsets in document.tokens.items()

@@ -17,7 +17,8 @@ from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.storage.values import Row, json_in, json_out, name_in, offsets_in, text_in
 from workbench.text.dataset import Record
-from workbench.text.labels import CLASS, MULTI, SPAN, Label, Layer, LayerKind
+from workbench.text.document import CHOICES, choice_names
+from workbench.text.labels import CLASS, MULTI, ONE_OF, SPAN, Label, Layer, LayerKind
 
 _TABLES = """
 create table doc(seq integer primary key, file integer, line integer, key text, split text,
@@ -115,7 +116,7 @@ class StagingWriter:
         for _field, content in document.texts:
             length += len(content)
         meta = json_in(dict(document.meta))
-        texts = len(document.texts)
+        texts = document.form
         rows["doc"].append(
             (
                 seq,
@@ -134,8 +135,12 @@ class StagingWriter:
             rows["body"].append((seq, field, text_in(content)))
         for field, offsets in document.tokens.items():
             rows["tokens"].append((seq, field, offsets_in(offsets)))
+        whole = ONE_OF if texts == CHOICES else CLASS
         for name, labels in record.marks.items():
-            self._marks(seq, self._layer(name, CLASS, texts), labels)
+            layer = self._layer(name, whole, texts)
+            if whole.in_choices:
+                self._number(layer, len(document.choices))
+            self._marks(seq, layer, labels)
         for name, spans in record.spans.items():
             layer = self._layer(name, self._kinds.get(name, SPAN), texts)
             known = self._labels
@@ -149,7 +154,7 @@ class StagingWriter:
                         seq,
                         self._layer(
                             name,
-                            CLASS if name in record.marks else self._kinds.get(name, SPAN),
+                            whole if name in record.marks else self._kinds.get(name, SPAN),
                             texts,
                         ),
                         state,
@@ -166,6 +171,12 @@ class StagingWriter:
 
     def warn(self, message: str) -> None:
         self._rows["warning"].append((message,))
+
+    def _number(self, layer: int, count: int) -> None:
+        """A label for each of so many choices."""
+        for name in choice_names(count):
+            if (layer, name) not in self._labels:
+                self._label(layer, Label(name))
 
     def _marks(self, seq: int, layer: int, labels: tuple[str, ...]) -> None:
         if len(labels) > 1:

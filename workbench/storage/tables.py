@@ -98,7 +98,7 @@ JOURNALED: Mapping[str, Mapping[str, Column]] = {
         "uid": UID,
         "name": NAME,
         "kind": _one_of(KINDS),
-        "options": replace(JSON, rule="texts_of({c}) > 0", null=True),
+        "options": replace(JSON, rule="texts_of({c}) >= 0", null=True),
         "guideline": TEXT,
         "gold": _ref("annotator"),
     },

@@ -39,7 +39,7 @@ def texts_of(stored: bytes | None) -> int | None:
     except (ValueError, RecursionError):
         return None
     texts = options.get("texts", 1) if isinstance(options, dict) else None
-    return texts if type(texts) is int and texts > 0 else None
+    return texts if type(texts) is int and texts >= 0 else None
 
 
 def problems(conn: sqlite3.Connection, version: int) -> Iterator[str]:

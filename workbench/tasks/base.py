@@ -230,7 +230,21 @@ class Features:
 
     @property
     def lengths(self) -> np.ndarray:
-        return self.prepared.lengths
+        """int64 (M,): units of each item of a batch, padding between its inputs included.
+
+        An item is an input, or all inputs of a document where these are read in one batch.
+        """
+        found = self.prepared.lengths
+        if not self.prepared.is_joint:
+            return found
+        sizes = np.bincount(self.prepared.owner)
+        return sizes * np.maximum.reduceat(found, np.cumsum(sizes) - sizes)
+
+    def positions(self, items: Sequence[int] | np.ndarray) -> np.ndarray:
+        """The inputs of these items, int64 (N,)."""
+        if not self.prepared.is_joint:
+            return np.asarray(items)
+        return np.concatenate([np.array(self.prepared.of(int(item))) for item in items])
 
     @classmethod
     def join(cls, parts: Sequence[Features]) -> Features:
@@ -248,7 +262,8 @@ def collate(
     encoder: Encoder,
     device: torch.device,
 ) -> Batch:
-    """The selected inputs padded to the longest of them, with their targets."""
+    """The inputs of the selected items, padded to the longest of them, with their targets."""
+    chosen = features.positions(chosen)
     inputs = [features.prepared.inputs[position] for position in chosen]
     arrays = stack(inputs, _names(encoder, inputs[0]), encoder.preparer.fill)
     targets = {

@@ -62,19 +62,20 @@ def infer(
     """
     encoder, device = model.encoder, model.encoder.device
     tokens = tokens or (CPU_TOKENS if device.type == "cpu" else GPU_TOKENS)
-    lengths = features.lengths
+    lengths = features.prepared.lengths
     found: list[Mapping[str, np.ndarray]] = [{}] * len(lengths)
     done = 0
-    for chosen in batches_by_length(lengths, tokens):
+    for chosen in batches_by_length(features.lengths, tokens):
         batch = collate(features, chosen, encoder=encoder, device=device)
         with torch.inference_mode():
             outputs = task.forward(model, batch)
         arrays = {name: value.cpu().numpy() for name, value in outputs.logits.items()}
-        for row, position in enumerate(chosen):
+        positions = features.positions(chosen)
+        for row, position in enumerate(positions):
             found[position] = unpadded(arrays, row, int(lengths[position]), task.info.logits)
         if losses is not None:
             losses.add(outputs.losses)
-        done += len(chosen)
+        done += len(positions)
         yield done
     return found
 

@@ -332,7 +332,7 @@ def evaluation(
 
 # ---------------------------------------------------------------- the tasks of the registry
 
-PLANNED = "choice wic spans relations coref srl qa lm text2text instruct".split()
+PLANNED = "wic spans relations coref srl qa lm text2text instruct".split()
 
 
 def all_tasks() -> tuple[TaskInfo, ...]:

@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 
 SPLITS = ("train", "dev", "test")
 TEXT, TEXT_B = "text", "text_b"
+QUESTION = "question"  # of a document with choices, beside the text that it is about
+CHOICE = "choice_"  # begins the names of the texts to choose from, numbered from 1
+CHOICES = 0  # form of documents with choices: these may be any number
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """One document with 1..n named texts (a sentence pair has two: `text` and `text_b`).
 
+    A document with choices has a `text`, maybe a `question`, and `choice_1`, `choice_2` …
     `tokens[field]` are (start, end) offsets in code points, only if the import had tokens.
     `split` is None until splits are made. `id` is None until the document is stored; ids are never
     reused.
@@ -40,8 +44,28 @@ class Document:
         return dict(self.texts)[field]
 
     @property
+    def choices(self) -> tuple[str, ...]:
+        """The texts to choose from, () for other documents."""
+        return tuple(content for name, content in self.texts if name.startswith(CHOICE))
+
+    @property
+    def question(self) -> str:
+        """The question of a document with choices, "" without one."""
+        return next((content for name, content in self.texts if name == QUESTION), "")
+
+    @property
+    def form(self) -> int:
+        """What layers are for (`Layer.texts`): the number of texts, CHOICES if it has choices."""
+        return CHOICES if self.choices else len(self.texts)
+
+    @property
     def text_hash(self) -> str:
         return text_hash(self.texts)
+
+
+def choice_names(count: int) -> tuple[str, ...]:
+    """The labels of so many choices: "1", "2" …"""
+    return tuple(map(str, range(1, count + 1)))
 
 
 def text_hash(texts: tuple[tuple[str, str], ...]) -> str:

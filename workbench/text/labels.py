@@ -15,7 +15,7 @@ LONGEST_NAME = 1000  # of a layer, a label or a key, in characters
 
 MARKS, SPANS = "marks", "spans"  # the parts of a Record that hold labels
 RELATIONS, ANSWERS = "relations", "answers"  # parts that the project file has room for
-CLASSES, TEXT, TOKENS = "classes", "text", "tokens"  # editors of Annotate
+CLASSES, TEXT, TOKENS, CHOICES = "classes", "text", "tokens", "choices"  # editors of Annotate
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,9 @@ class LayerKind:
     record: the part of a Record that holds the labels: MARKS of a whole document, SPANS in its
     text, RELATIONS between spans, ANSWERS written for it; "" for a kind that is not stored yet.
     editor: the editor in Annotate: CLASSES (chips above the text), TEXT (spans are drawn in the
-    text), TOKENS (a tag under each token); "" if the kind cannot be edited.
+    text), TOKENS (a tag under each token), CHOICES (a row for each text to choose from); "" if the
+    kind cannot be edited.
+    in_choices: labels are the numbers of choices, so a layer is for documents with choices.
     several: a unit (the document, a token) may have more than one label.
     empty_is_answer: a submitted document without labels is a true negative.
     keys: default keys of labels, in order.
@@ -40,6 +42,7 @@ class LayerKind:
     several: bool = False
     empty_is_answer: bool = False
     keys: str = CLASS_KEYS
+    in_choices: bool = False
 
     @property
     def on_document(self) -> bool:
@@ -53,7 +56,7 @@ class LayerKind:
 
     def holds(self, other: LayerKind) -> bool:
         """Whether a layer of this kind can store the labels of a layer of the other kind."""
-        if self.record != other.record:
+        if self.record != other.record or self.in_choices != other.in_choices:
             return False
         return self.id == other.id or (self.several and not other.several)
 
@@ -90,6 +93,14 @@ TAG = LayerKind(
     editor=TOKENS,
     keys=SPAN_KEYS + CLASS_KEYS,
 )
+ONE_OF = LayerKind(
+    "choice",
+    N_("one of several texts"),
+    record=MARKS,
+    editor=CHOICES,
+    keys=SPAN_KEYS,
+    in_choices=True,
+)
 LAYER_KINDS: Mapping[str, LayerKind] = {
     kind.id: kind
     for kind in (
@@ -101,7 +112,7 @@ LAYER_KINDS: Mapping[str, LayerKind] = {
         LayerKind("relation", N_("relations between spans"), record=RELATIONS),
         LayerKind("answer", N_("answers to questions"), record=ANSWERS),
         LayerKind("cluster", N_("groups of coreferent spans")),
-        LayerKind("choice", N_("one of several texts"), record=MARKS),
+        ONE_OF,
         LayerKind("text", N_("a written text"), record=ANSWERS),
     )
 }
@@ -127,7 +138,8 @@ class Label:
 class Layer:
     """A set of labels for one annotation task.
 
-    `kind` is one of KINDS, `traits` its properties; `texts` is how many texts its documents have.
+    `kind` is one of KINDS, `traits` its properties; `texts` is how many texts its documents have,
+    0 for documents with choices (see `Document.form`).
     """
 
     name: str

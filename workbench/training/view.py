@@ -56,7 +56,10 @@ def show_batch(
     names = info.output_names(labels)
     wanted = frozenset(task.loss_targets.values())
     first, *others = [
-        [_row(features, encoder, int(position), names, wanted) for position in chosen]
+        [
+            _row(features, encoder, int(position), names, wanted)
+            for position in features.positions(chosen)
+        ]
         for chosen in drawn
     ]
     return {"task": spec.task, "rows": first, **({"more": others} if count > 1 else {})}

@@ -31,6 +31,8 @@ _EMBEDDINGS = (
     "tok_embeddings",
 )
 
+CHOICE = "choice"  # the head that scores one choice after the other
+
 
 class TransformerEncoder(Encoder):
     """A model of transformers: the base model, alone or with one of the library's heads."""
@@ -100,7 +102,10 @@ class TransformerEncoder(Encoder):
         return States(output.hidden_states, inputs[MASK].bool(), pooled)
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
-        return _logits(self.model(**self._arguments(inputs)))
+        arguments = self._arguments(inputs)
+        if self.head == CHOICE:  # its inputs are (documents, choices, T): one choice each
+            arguments = {name: array.unsqueeze(1) for name, array in arguments.items()}
+        return _logits(self.model(**arguments))
 
     @property
     def gives_attention(self) -> bool:

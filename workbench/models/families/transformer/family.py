@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _CLASSES = {
     "sequence": "AutoModelForSequenceClassification",
     "token": "AutoModelForTokenClassification",
+    "choice": "AutoModelForMultipleChoice",
     "mask": "AutoModelForMaskedLM",
     "next": "AutoModelForCausalLM",
     "text": "AutoModelForSeq2SeqLM",

@@ -167,7 +167,7 @@ class AnnotateState(QueueState):
         shown = [label for layer in self.active for label in layer.labels]
         if not self.doc or any(layer.traits.in_text for layer in self.active):
             return {row_id(label): label.key for label in shown if label.key}
-        texts = len(self.doc.document.texts)
+        texts = self.doc.document.form
         together = [layer for layer in self.layers if layer.texts == texts]
         count = sum(len(one.labels) for one in together if one.traits.on_document)
         used = {label.key for label in shown}

@@ -96,7 +96,7 @@ class InspectState(State):
         self.update(labels=self._labels(found), pane=self.pane if self.has_two else 0)
         if self.compared is not None and self.compared.choice not in self.comparable:
             self.compare_with("")
-        if self.document is None or len(self.document.texts) != found.texts:
+        if self.document is None or self.document.form != found.texts:
             self._begin()
         else:
             self.update(gold=self._gold(), chosen_token=None)
@@ -144,7 +144,7 @@ class InspectState(State):
     def step(self, direction: int) -> None:
         """The next (+1) or previous (-1) document of the project."""
         found = annotate.neighbour(self.project, self.document_id, direction)
-        while found is not None and len(inspect.document(self.project, found).texts) != self.texts:
+        while found is not None and inspect.document(self.project, found).form != self.texts:
             found = annotate.neighbour(self.project, found, direction)
         if found is not None:
             self.pick(found)

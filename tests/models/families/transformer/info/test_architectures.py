@@ -15,6 +15,8 @@ def test_families_agree_with_the_heads_that_transformers_has():
         single - set(auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES)
         == architectures.NO_TOKEN_HEAD
     )
+    choosing = set(auto.MODEL_FOR_MULTIPLE_CHOICE_MAPPING_NAMES) & single
+    assert choosing == architectures.MULTIPLE_CHOICE | architectures.PERMUTED
     assert set(auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES) >= architectures.DECODERS
     assert set(auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES) >= architectures.ENCODERS
 

@@ -83,6 +83,7 @@ PROJECTIONS: Mapping[str, tuple[str, ...]] = {
     "xlm-roberta": ("query", "value"),
 }
 SENTENCE_PAIRS = frozenset(("bert", "ernie"))  # pretrained with next sentence prediction
+MULTIPLE_CHOICE = ENCODERS  # that of XLNet reads the last position of a batch, too
 # head → output
 _LM_HEADS = {"mask": "masked_lm", "next": "next_lm", "text": "text_to_text"}
 _CLASSIFIERS = ("score.weight", "classifier.weight", "score.bias")  # of fine-tuned decoders
@@ -91,9 +92,9 @@ _CLASSIFIERS = ("score.weight", "classifier.weight", "score.bias")  # of fine-tu
 def library_heads(architecture: str, gives: Collection[str]) -> frozenset[str]:
     """The heads that transformers has for such a checkpoint.
 
-    They are sequence, token, mask, next, text, and pretraining: mask with next sentence prediction,
-    whose weights may be missing. For encoder–decoders only text: `TransformerFamily` has no use for
-    their other heads.
+    They are sequence, token, choice, mask, next, text, and pretraining: mask with next sentence
+    prediction, whose weights may be missing. For encoder–decoders only text: `TransformerFamily`
+    has no use for their other heads.
     """
     if architecture not in ARCHITECTURES:
         return frozenset()
@@ -102,6 +103,8 @@ def library_heads(architecture: str, gives: Collection[str]) -> frozenset[str]:
         return frozenset(found)
     if architecture not in NO_SEQUENCE_HEAD:
         found.add("sequence")
+    if architecture in MULTIPLE_CHOICE:
+        found.add("choice")
     if architecture in SENTENCE_PAIRS and "mask" in found:
         found.add("pretraining")
     return frozenset(found if architecture in NO_TOKEN_HEAD else found | {"token"})

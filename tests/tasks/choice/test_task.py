@@ -1,0 +1,141 @@
+"""Multiple choice: scores as in transformers, a softmax over the choices of each document."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from tests import tiny_models  # noqa: E402
+from workbench.models.base import LoadOptions  # noqa: E402
+from workbench.models.spec import read_folder  # noqa: E402
+from workbench.tasks import model as networks  # noqa: E402
+from workbench.tasks.base import Batch, Features, collate  # noqa: E402
+from workbench.tasks.choice.info import INFO  # noqa: E402
+from workbench.tasks.choice.task import Choice  # noqa: E402
+from workbench.tasks.classify.info import ClassGold  # noqa: E402
+from workbench.tasks.predictor import LossSum, infer  # noqa: E402
+from workbench.text.document import Document  # noqa: E402
+
+CPU = torch.device("cpu")
+LABELS = ("1", "2", "3")
+
+
+def document(key, text, *choices, question=""):
+    named = tuple((f"choice_{number}", choice) for number, choice in enumerate(choices, 1))
+    asked = (("question", question),) if question else ()
+    return Document(key, (("text", text), *asked, *named))
+
+
+TWO = document("a", "the tram was late", "thank you", "the bus")
+THREE = document("b", "ada met bob in paris", "a ticket", "to the harbour gate and north", "late")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tiny_models.make(tmp_path_factory.mktemp("choice") / "bert", "bert")
+
+
+def built(folder, **options):
+    setting = networks.Setting(Choice(), LABELS, options, seed=1)
+    return networks.build(read_folder(folder), setting, LoadOptions(seed=1)).eval()
+
+
+def features(model, documents, golds=()):
+    prepared = INFO.prepare(model.encoder.preparer, documents, 32)
+    targets = Choice().targets(prepared, [ClassGold(gold) for gold in golds], LABELS, {})
+    return Features(prepared, targets if golds else {})
+
+
+def test_scores_and_loss_are_those_of_transformers(folder, tmp_path):
+    model = built(folder)
+    torch.nn.init.normal_(model.encoder.model.classifier.weight, std=100.0)
+    networks.save(model, tmp_path)
+    theirs = transformers.BertForMultipleChoice.from_pretrained(tmp_path).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    documents = [THREE, document("c", "full", "the lift", "in paris , ada", "thank you !")]
+    first = [one.text for one in documents for _choice in one.choices]
+    second = [choice for one in documents for choice in one.choices]
+    inputs = tokenizer(first, second, padding=True, return_token_type_ids=True, return_tensors="pt")
+    rows = {name: table.view(2, 3, -1) for name, table in inputs.items()}
+
+    given = collate(features(model, documents, "31"), range(2), encoder=model.encoder, device=CPU)
+    ours = Choice().forward(model, given)
+    with torch.no_grad():
+        wanted = theirs(**rows, labels=torch.tensor([2, 0]))
+
+    assert torch.allclose(ours.logits["logits"].view(2, 3), wanted.logits, atol=1e-6)
+    loss = ours.losses["task"]
+    assert float((loss.total / loss.count).detach()) == pytest.approx(float(wanted.loss), abs=1e-6)
+
+
+def test_missing_choices_take_no_part_in_the_softmax(folder):
+    model = built(folder)
+    found = features(model, [TWO, THREE], "12")
+
+    together, alone = LossSum(), LossSum()
+    for chosen, sums in (([0, 1], together), ([0], alone), ([1], alone)):
+        batch = collate(found, chosen, encoder=model.encoder, device=CPU)
+        with torch.no_grad():
+            sums.add(Choice().forward(model, batch).losses)
+
+    assert together.means()["task"] == pytest.approx(alone.means()["task"], abs=1e-6)
+
+
+def test_batches_hold_all_choices_of_a_document(folder):
+    model = built(folder)
+    found = features(model, [TWO, THREE] * 3, "121212")
+    longest = max(map(len, found.prepared.inputs[2:5]))
+    losses = LossSum()
+
+    work = infer(Choice(), model, found, losses=losses, tokens=3 * longest)
+    done = list(work)
+
+    assert found.lengths.tolist()[1] == 3 * longest
+    assert done[:3] == [3, 6, 9] and done[-1] == 15  # long documents alone in their batch
+    assert losses.counts["task"] == 6
+
+
+@pytest.mark.parametrize("family", ["gpt2", "t5"])
+def test_other_models_score_choices_with_a_head_of_ours(family, tmp_path):
+    """GPT-1: [start] context [delimiter] choice [extract], Radford et al. 2018, section 3.3."""
+    form = {"input_form": "gpt1"} if family == "gpt2" else {}
+    model = built(tiny_models.make(tmp_path / family, family), **form)
+    found = features(model, [TWO, THREE], "23")
+
+    batch = collate(found, [0, 1], encoder=model.encoder, device=CPU)
+    outputs = Choice().forward(model, batch)
+    outputs.losses["task"].total.backward()
+
+    assert outputs.logits["logits"].shape == (5, 1)
+    assert all(p.grad is not None for p in model.head.parameters())
+    if form:
+        ids, tokenizer = found.prepared.inputs[0].ids, model.encoder.tokenizer
+        assert ids[-1] != ids[0] and tokenizer.delimiter in ids.tolist()
+
+
+def test_it_learns_eight_documents(folder):
+    model = built(folder).train()
+    words = "tram bus late full ticket lift harbour gate".split()
+    documents = [document(w, f"the {w}", "paris", w, "ada met") for w in words]
+    batch = collate(
+        features(model, documents, "2" * 8), range(8), encoder=model.encoder, device=CPU
+    )
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+
+    for _step in range(30):
+        optimizer.zero_grad()
+        Choice().forward(model, Batch(*batch)).losses["task"].total.backward()
+        optimizer.step()
+
+    predictions = predicted(model.eval(), documents)
+    assert [one.label for one in predictions] == ["2"] * 8
+
+
+def predicted(model, documents):
+    found = features(model, documents)
+    work = infer(Choice(), model, found)
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return INFO.decode(end.value, found.prepared, LABELS, {})

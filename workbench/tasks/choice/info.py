@@ -1,0 +1,135 @@
+"""Multiple choice: description, settings, decoding and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import N_, _
+from workbench.tasks.classify.info import POOLING, ClassGold, ClassifyInfo
+from workbench.tasks.heads.info import INPUT_FORM, LAYER_OPTIONS, LM_WEIGHT
+from workbench.tasks.spec import ScoreInfo
+from workbench.text.dataset import Record
+from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, choice_names
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from workbench.metrics.confusion import Confusion
+    from workbench.runtime.inputs import Prepared, Preparer
+    from workbench.text.fields import Prediction
+
+BLANK = "_"  # in a question: the choice takes its place, as in RACE
+
+
+class ChoiceInfo(ClassifyInfo):
+    """The labels of a layer are the numbers of the choices, "1" to that of the longest list."""
+
+    id = "choice"
+    title = N_("Multiple choice")
+    short = N_("Choice")
+    predicts = N_("the right one of several answers")
+    definition = N_(
+        "Share of documents whose right choice has the highest score. Documents may have different "
+        "numbers of choices; chance is the mean of 1 / number."
+    )
+    layer_kinds = ("choice",)
+    texts = CHOICES
+    scores = (ScoreInfo("accuracy", N_("Accuracy"), hub="accuracy"),)
+    main = "accuracy"
+    second = "accuracy"
+    has_majority = False
+    options = (POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM)
+    pipeline = ""
+
+    def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
+        return ("score",)
+
+    def gold(self, record: Record, layer: str) -> ClassGold | None:
+        marks = record.marks.get(layer, ())
+        known = choice_names(len(record.document.choices))
+        return ClassGold(marks[0]) if marks and marks[0] in known else None
+
+    def why_unusable(self) -> str:
+        return _("submitted without one of its choices")
+
+    def problem(self, counts: Mapping[str, int], layer: str) -> str:
+        return ""
+
+    # ---------------------------------------------------------------- inputs and predictions
+
+    def prepare(
+        self, preparer: Preparer, documents: Sequence[Document], max_length: int
+    ) -> Prepared:
+        """One input for each choice: the context, and the question with the choice."""
+        pairs = [self.pairs(document) for document in documents]
+        every = [pair for found in pairs for pair in found]
+        prepared = preparer.whole(every, max_length, texts=2)
+        return prepared.joint(documents, list(map(len, pairs)))
+
+    def pairs(self, document: Document) -> list[Document]:
+        """A document with two texts for each choice. A text without choices has one, empty.
+
+        A question is put before each choice, or the choice into its blank.
+        Source: transformers, examples/legacy/multiple_choice (RACE).
+        """
+        question = document.question
+        texts = [
+            question.replace(BLANK, choice) if BLANK in question else f"{question} {choice}".strip()
+            for choice in document.choices or ("",)
+        ]
+        return [Document(document.key, ((TEXT, document.text), (TEXT_B, text))) for text in texts]
+
+    def decode(
+        self,
+        logits: Sequence[Mapping[str, np.ndarray]],
+        prepared: Prepared,
+        labels: Sequence[str],
+        decoder: Mapping[str, Any],
+    ) -> list[Prediction]:
+        """A softmax over the choices of each document. decoder: as for classes."""
+        from workbench.runtime import decoding
+
+        temperature = float(decoder.get("temperature", 1.0))
+        found = []
+        for number, cut in enumerate(prepared.cut):
+            items = prepared.of(number)
+            scores = [float(logits[item]["logits"][0]) / temperature for item in items]
+            found.append(decoding.classes(scores, choice_names(len(items)), cut=bool(cut)))
+        return found
+
+    # ---------------------------------------------------------------- scores
+
+    def score(
+        self, golds: Sequence[ClassGold], predictions: Sequence[Prediction]
+    ) -> dict[str, float]:
+        from workbench.metrics.classes import ratio
+
+        return {"accuracy": ratio(sum(map(self.agrees, golds, predictions)), len(golds))}
+
+    def temperature(
+        self, golds: Sequence[ClassGold], predictions: Sequence[Prediction]
+    ) -> float | None:
+        """Documents with fewer choices than others are filled with impossible ones."""
+        from workbench.metrics.calibration import class_temperature
+
+        rows = [
+            (one.classes.scores, one.classes.labels.index(gold.label))
+            for gold, one in zip(golds, predictions, strict=True)
+            if one.classes is not None and gold.label in one.classes.labels
+        ]
+        most = max((len(scores) for scores, _gold in rows), default=0)
+        padded = [(*scores, *(0.0,) * (most - len(scores))) for scores, _gold in rows]
+        return class_temperature(padded, [right for _scores, right in rows]) if rows else None
+
+    def confusion(
+        self,
+        golds: Sequence[ClassGold],
+        predictions: Sequence[Prediction],
+        labels: Sequence[str],
+    ) -> Confusion | None:
+        """The number of a choice says nothing about it."""
+        return None
+
+
+INFO = ChoiceInfo()
