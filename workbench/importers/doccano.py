@@ -34,6 +34,7 @@ from workbench.importers.base import (
     split_name,
     texts_of,
 )
+from workbench.importers.multiple_choice import MultipleChoiceImporter
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -70,6 +71,8 @@ class DoccanoImporter:
         )
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
+        if roles.chooses(options.mapping):
+            return MultipleChoiceImporter().preview(source, options, limit)
         columns: dict[str, None] = {}
         found = [
             (line, value)
@@ -92,6 +95,9 @@ class DoccanoImporter:
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
+        if roles.chooses(options.mapping):
+            yield from MultipleChoiceImporter().read(source, options)
+            return
         mapped = roles.parse(options.mapping)
         sample = [
             value for _, value in islice(jsonl.values(source), 200) if isinstance(value, dict)

@@ -12,11 +12,15 @@ from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
 from workbench.text.formulas import ESCAPED_COLUMN
 
-PLAIN = ("id", "text", "text_b", "split", "group")
-NAMED = ("label", "tag", "spans", "meta")  # these take a name: label:LAYER, meta:NAME
+CHOICE, CHOICES, QUESTION = "choice", "choices", "question"
+PLAIN = ("id", "text", "text_b", "split", "group", QUESTION, CHOICES, CHOICE)
+NAMED = ("label", "tag", "spans", "meta", "answer")  # these take a name: label:LAYER, meta:NAME
 TAG, SPANS = REPEATABLE = ("tag", "spans")  # several columns of these may share a layer
 MOST_COLUMNS = 10_000  # a table of texts has fewer columns; more would fill the memory
-ROLES = "id, text, text_b, label:LAYER, tag:LAYER, spans:LAYER, split, group, meta:NAME"
+ROLES = (
+    "id, text, text_b, label:LAYER, tag:LAYER, spans:LAYER, split, group, meta:NAME; for multiple "
+    "choice: text, question, choices or choice (each), answer:LAYER"
+)
 
 _NAMES = {
     "text": ("text", "text_a", "sentence", "sentence1", "premise", "content", "data",
@@ -88,11 +92,16 @@ def parse(mapping: Iterable[tuple[str, str]]) -> tuple[Role, ...]:
                 hint=_("Known: {roles}.").format(roles=ROLES),
             )
         parsed = Role(kind, name, column)
-        if parsed.text in taken and kind not in REPEATABLE:
+        if parsed.text in taken and kind not in (*REPEATABLE, CHOICE):
             raise ImportFailed(_("The role {role!r} is given twice.").format(role=role))
         taken.add(parsed.text)
         found[parsed] = None
     return tuple(found)
+
+
+def chooses(mapping: Iterable[tuple[str, str]]) -> bool:
+    """Whether the roles are those of multiple choice."""
+    return any(role in (CHOICE, CHOICES) for role, _column in mapping)
 
 
 def with_text(

@@ -28,6 +28,7 @@ from workbench.importers.base import (
     texts_of,
     unique_spans,
 )
+from workbench.importers.multiple_choice import MultipleChoiceImporter
 from workbench.importers.source import Source
 from workbench.importers.table_form import HEADERS, Form, guess_delimiter
 from workbench.importers.table_rows import Swallowed
@@ -73,6 +74,8 @@ class TableImporter:
         )
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
+        if roles.chooses(options.mapping):
+            return MultipleChoiceImporter().preview(source, options, limit)
         form = Form.of(source, options, self.delimiter)
         rows = [
             TableRow(line, tuple(row))
@@ -93,6 +96,9 @@ class TableImporter:
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
+        if roles.chooses(options.mapping):
+            yield from MultipleChoiceImporter().read(source, options)
+            return
         form = Form.of(source, options, self.delimiter)
         yield from (Remark(message) for message in form.remarks)
         mapped = roles.parse(form.mapping)
