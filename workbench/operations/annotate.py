@@ -18,6 +18,7 @@ from workbench.operations.annotate_queue import (
     queue_size,
     source_files,
 )
+from workbench.operations.labels import add_labels
 from workbench.project.changes import Changes
 from workbench.project.project import Project
 from workbench.storage import annotations as annotation_rows
@@ -27,7 +28,7 @@ from workbench.storage.annotations import MarkRow, SpanRow
 from workbench.storage.listing import DocumentRow, Filter
 from workbench.storage.queue import TO_DO, SourceFile
 from workbench.storage.suggestions import NewSuggestion, SuggestionRow
-from workbench.text.document import Document
+from workbench.text.document import Document, choice_names
 from workbench.text.labels import MARKS, SPANS, Layer
 from workbench.text.rows import row_id
 
@@ -233,6 +234,9 @@ def set_class(project: Project, document_id: int, label_id: int, *, origin: obje
     document = documents.get(project.db, document_id)
     layer, label = _layer_and_label(project, label_id)
     _check_layer(document, layer, MARKS)
+    if layer.traits.in_choices and label not in choice_names(len(document.choices)):
+        told = _("{key} has {n} choices: {label} is none of them.")
+        raise WorkbenchError(told.format(key=document.key, n=len(document.choices), label=label))
     with project.edit(_("Set class {label}").format(label=label), origin=origin):
         who, source = project.annotator_id, project.source("person")
         before = annotation_rows.marks(project.db, document_id)
@@ -247,6 +251,19 @@ def set_class(project: Project, document_id: int, label_id: int, *, origin: obje
         )
         if annotation_rows.marks(project.db, document_id) != before:
             start_draft(project, document_id, row_id(layer))
+
+
+def choose(
+    project: Project, document_id: int, layer_id: int, number: int, *, origin: object = None
+) -> None:
+    """Make a choice, 1 for the first, the right one of its document."""
+    layer = labels.layer(project.db, layer_id)
+    name = str(number)
+    with project.edit(_("Choose {number}").format(number=name), origin=origin):
+        if name not in layer.names:
+            add_labels(project, layer_id, choice_names(number)[len(layer.labels) :], origin=origin)
+            layer = labels.layer(project.db, layer_id)
+        set_class(project, document_id, row_id(layer.label(name)), origin=origin)
 
 
 def clear_class(

@@ -57,7 +57,7 @@ def count_cut(
     cut = 0
     for ids in watch.over(found.ids, PAGE):
         pairs = [
-            tuple(text for _name, text in one.document.texts)[: layer.texts]
+            max(one.document.inputs, key=lambda texts: sum(map(len, texts)))
             for one in documents.records(db, layers=(), ids=ids)
         ]
         cut += preparer.count_cut(pairs, length)

@@ -11,11 +11,14 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.project.project import Project
+from workbench.storage import documents
 from workbench.storage import labels as store
-from workbench.text.labels import KINDS, LONGEST_NAME, Label, Layer, free_key
+from workbench.text.document import CHOICES, choice_names
+from workbench.text.labels import KINDS, LAYER_KINDS, LONGEST_NAME, Label, Layer, free_key
 from workbench.text.rows import row_id
 
 RESERVED_KEYS = frozenset("axu")  # accept, reject, unselect
+FEW_CHOICES = 4  # labels of a layer for choices while the project has no such document
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
@@ -49,7 +52,8 @@ def add_layer(
 ) -> int:
     """Add a layer with its labels; labels without a key get the next free one.
 
-    Raises WorkbenchError for an invalid name.
+    Layers for choices get the numbers of the choices as labels. Raises WorkbenchError for an
+    invalid name.
     """
     name = _clean(name, _("A layer"))
     if kind not in KINDS:
@@ -57,7 +61,10 @@ def add_layer(
             _("Unknown layer kind: {kind!r}.").format(kind=kind),
             hint=_("Known: {kinds}.").format(kinds=", ".join(KINDS)),
         )
-    if texts not in (1, 2):
+    if LAYER_KINDS[kind].in_choices:
+        texts = CHOICES
+        labels = tuple(labels) or choice_names(documents.most_choices(project.db) or FEW_CHOICES)
+    elif texts not in (1, 2):
         raise WorkbenchError(
             _("A layer applies to documents with 1 or 2 texts, not {texts}.").format(texts=texts)
         )

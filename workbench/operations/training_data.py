@@ -308,7 +308,7 @@ def _sample(project: Project, layer: Layer) -> list[tuple[str, ...]]:
     ) or documents.ids(project.db, documents.Filter(texts=layer.texts))
     step = max(1, len(ids) // SAMPLE)
     found = documents.records(project.db, layers=(), ids=ids[::step][:SAMPLE])
-    return [tuple(text for _name, text in one.document.texts)[: layer.texts] for one in found]
+    return [texts for one in found for texts in one.document.inputs]
 
 
 def text_warnings(

@@ -32,7 +32,7 @@ from workbench.storage.values import (
     text_out,
 )
 from workbench.text.dataset import Record
-from workbench.text.document import Document
+from workbench.text.document import CHOICE, CHOICES, Document
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 from workbench.text.spans import Span
@@ -223,6 +223,20 @@ def record(db: Database, id: int, layer_names: Iterable[str] | None = None) -> R
     for record in records(db, layers=layer_names, ids=[id]):
         return record
     raise KeyError(id)
+
+
+def most_choices(db: Database) -> int:
+    """The largest number of choices of a document, 0 without documents with choices."""
+    (found,) = (
+        db.reader()
+        .execute(
+            "select max(n) from (select count(*) as n from body where substr(field, 1, ?) = ?"
+            " and document_id in (select id from document where texts = ?) group by document_id)",
+            (len(CHOICE), CHOICE, CHOICES),
+        )
+        .fetchone()
+    )
+    return int(found or 0)
 
 
 def text_hashes(db: Database) -> list[tuple[int, str]]:

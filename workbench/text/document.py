@@ -11,6 +11,7 @@ TEXT, TEXT_B = "text", "text_b"
 QUESTION = "question"  # of a document with choices, beside the text that it is about
 CHOICE = "choice_"  # begins the names of the texts to choose from, numbered from 1
 CHOICES = 0  # form of documents with choices: these may be any number
+BLANK = "_"  # in a question: the choice takes its place
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,21 @@ class Document:
     def question(self) -> str:
         """The question of a document with choices, "" without one."""
         return next((content for name, content in self.texts if name == QUESTION), "")
+
+    @property
+    def inputs(self) -> tuple[tuple[str, ...], ...]:
+        """The texts that a model reads together, for each of its inputs: one, or one per choice.
+
+        A choice is read after the text; the question stands before it, or has a blank for it.
+        Source: transformers, examples/legacy/multiple_choice (RACE).
+        """
+        if not self.choices:
+            return (tuple(content for _name, content in self.texts),)
+        asked = self.question
+        return tuple(
+            (self.text, asked.replace(BLANK, one) if BLANK in asked else f"{asked} {one}".strip())
+            for one in self.choices
+        )
 
     @property
     def form(self) -> int:

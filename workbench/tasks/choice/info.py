@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from workbench.runtime.inputs import Prepared, Preparer
     from workbench.text.fields import Prediction
 
-BLANK = "_"  # in a question: the choice takes its place, as in RACE
-
 
 class ChoiceInfo(ClassifyInfo):
     """The labels of a layer are the numbers of the choices, "1" to that of the longest list."""
@@ -68,17 +66,9 @@ class ChoiceInfo(ClassifyInfo):
         return prepared.joint(documents, list(map(len, pairs)))
 
     def pairs(self, document: Document) -> list[Document]:
-        """A document with two texts for each choice. A text without choices has one, empty.
-
-        A question is put before each choice, or the choice into its blank.
-        Source: transformers, examples/legacy/multiple_choice (RACE).
-        """
-        question = document.question
-        texts = [
-            question.replace(BLANK, choice) if BLANK in question else f"{question} {choice}".strip()
-            for choice in document.choices or ("",)
-        ]
-        return [Document(document.key, ((TEXT, document.text), (TEXT_B, text))) for text in texts]
+        """A document with two texts for each choice. A text without choices has one, empty."""
+        pairs = document.inputs if document.choices else ((document.text, ""),)
+        return [Document(document.key, ((TEXT, one), (TEXT_B, other))) for one, other in pairs]
 
     def decode(
         self,

@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QPlainTextEdit,
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import N_, _
-from workbench.text.labels import CLASS, MULTI, SPAN, TAG
+from workbench.text.document import CHOICES
+from workbench.text.labels import CLASS, MULTI, ONE_OF, SPAN, TAG
 from workbench.ui import theme
 from workbench.ui.dialogs.files import folder_of
 from workbench.ui.widgets.button import Button
@@ -80,6 +81,15 @@ MORE_KINDS = (
         MULTI.id,
         1,
         N_("delay, crowding, driver"),
+    ),
+    Kind(
+        "choice",
+        N_("Choice"),
+        N_("The right one of several texts, such as answers to a question"),
+        "answer",
+        ONE_OF.id,
+        CHOICES,
+        N_("numbered automatically"),
     ),
     Kind(
         "tags",

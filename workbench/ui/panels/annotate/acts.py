@@ -11,6 +11,7 @@ from workbench.operations.annotate import NewSuggestion, SpanRow, SuggestionRow
 from workbench.text.fields import DocumentLabels
 from workbench.text.labels import TOKENS
 from workbench.text.rows import row_id
+from workbench.ui.panels.annotate.choices import ChoiceState
 from workbench.ui.panels.annotate.queue import DONE, Narrowed
 from workbench.ui.panels.annotate.state import (
     GOLD,
@@ -18,14 +19,13 @@ from workbench.ui.panels.annotate.state import (
     Name,
     Target,
 )
-from workbench.ui.panels.annotate.tokens import TokenState
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.text.labels import Layer
 
 
-class AnnotateActs(TokenState):
+class AnnotateActs(ChoiceState):
     """The state with its actions. Each is saved immediately; errors are shown, never raised."""
 
     _found: tuple[object, Name, Any] | None = None  # rows, name and the row of that name
@@ -91,7 +91,9 @@ class AnnotateActs(TokenState):
         if not self.can_edit or found is None:
             return
         layer, label = found
-        if layer.traits.on_document:
+        if layer == self.choice_layer:
+            self.choose_number(layer.names.index(label.name) + 1)
+        elif layer.traits.on_document:
             self._toggle_class(layer, label_id)
         elif layer.traits.editor == TOKENS:
             self.set_tag(label)

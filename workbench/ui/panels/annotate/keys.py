@@ -96,6 +96,8 @@ class Keys(QObject):
             self._state.reject()
         elif letter == "u":
             self._view.unselect()
+        elif letter.isdecimal() and self._state.choices:
+            self._state.choose_number(int(letter))
         elif letter in self._state.keys:
             self._view.label(self._state.keys[letter])
         elif letter == "m" and not in_tokens:

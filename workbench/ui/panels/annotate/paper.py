@@ -12,10 +12,11 @@ from workbench.base.i18n import _, ngettext
 from workbench.text.labels import TEXT
 from workbench.text.rows import row_id
 from workbench.ui import theme
+from workbench.ui.panels.annotate.choice_list import ChoiceList
 from workbench.ui.panels.annotate.token_pane import TokenPane
 from workbench.ui.widgets import span_layout
 from workbench.ui.widgets.label_bar import MOST_LINES, LabelBar
-from workbench.ui.widgets.layout import layout_of, line
+from workbench.ui.widgets.layout import layout_of, line, scrolled
 from workbench.ui.widgets.span_layout import TextSpan
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import words
@@ -84,6 +85,10 @@ class Paper(QFrame):
         self.tokens = TokenPane(state)
         self.tokens.grid.installEventFilter(self)
         self._middle.addWidget(self.tokens, 1)
+        self.choices = ChoiceList()
+        self.choices.picked.connect(state.choose_number)
+        self._choices = scrolled(self.choices)
+        self._middle.addWidget(self._choices, 2)
         self._rest = QWidget()  # below the short texts of a pair
         self._rest.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self._rest.hide()
@@ -111,7 +116,7 @@ class Paper(QFrame):
             self._titles.append(title)
             self.texts.append(text)
             for part, stretch in ((title, 0), (text, 1)):
-                self._middle.insertWidget(self._middle.count() - 1, part, stretch)
+                self._middle.insertWidget(self._middle.count() - 2, part, stretch)
             text.zoomed.connect(lambda _per_cent: self._fit_texts())
             self.text_made.emit(text)
         for number, (text, title) in enumerate(zip(self.texts, self._titles, strict=True)):
@@ -155,6 +160,7 @@ class Paper(QFrame):
         self._show_bars()
         doc = self.state.doc
         texts = doc.document.texts if doc else (("text", ""),)
+        texts = texts[: len(texts) - self._show_choices()]
         self._need_texts(len(texts))
         in_text = any(layer.traits.editor == TEXT for layer in self.state.active)
         tagging = bool(self.state.tag_layers) and doc is not None
@@ -164,7 +170,7 @@ class Paper(QFrame):
             self._last = 0
         for text, title, (name, content) in zip(self.texts, self._titles, texts, strict=False):
             text.field = name
-            title.setText({"text": _("First text"), "text_b": _("Second text")}.get(name, name))
+            title.setText(_title(name, choosing=not self._choices.isHidden()))
             text.set_lanes(lanes)
             if new or text.shown_text != content:
                 text.shown_text = content
@@ -176,6 +182,13 @@ class Paper(QFrame):
             self.texts[0].hide()
         self._fit_texts()
         self._fit_bars()
+
+    def _show_choices(self) -> int:
+        """Returns their number. They are the last texts of a document."""
+        state, shown = self.state, self.state.choices
+        self._choices.setVisible(bool(shown))
+        self.choices.set(shown, enabled=state.can_edit and state.choice_layer is not None)
+        return len(shown)
 
     def focus_text(self, text: QWidget | None = None) -> None:
         """Focus a text, by default the last focused one, or the tokens shown instead of it."""
@@ -193,10 +206,11 @@ class Paper(QFrame):
         needed.
         """
         shown = [text for text in self.texts if not text.isHidden()]
-        self._rest.setVisible(len(shown) > 1)
+        choosing = not self._choices.isHidden()
+        self._rest.setVisible(len(shown) > 1 and not choosing)
         for text in shown:
             text.setMaximumHeight(
-                max(48, text.content_height() + 2) if len(shown) > 1 else UNBOUNDED
+                max(48, text.content_height() + 2) if choosing or len(shown) > 1 else UNBOUNDED
             )
 
     def _fit_bars(self) -> None:
@@ -224,7 +238,8 @@ class Paper(QFrame):
 
     def _show_bars(self) -> None:
         state = self.state
-        shown = {layer.id: layer for layer in state.active}
+        listed = state.choice_layer  # its labels are the texts themselves
+        shown = {layer.id: layer for layer in state.active if layer != listed}
         for id in [id for id in self._bars if id not in shown]:
             gone = self._bars.pop(id)
             gone.hide()
@@ -259,7 +274,7 @@ class Paper(QFrame):
 
     def _say_remark(self, shown: Any) -> None:
         empty = [layer.name for layer in shown.values() if not layer.labels]
-        if self.state.doc is not None and not shown:
+        if self.state.doc is not None and not self.state.active:
             remark = _("None of the selected layers applies to this document. Select layers above.")
         elif empty:
             remark = ngettext(
@@ -353,3 +368,9 @@ class Paper(QFrame):
         self.tokens.render_tokens()
         self._centre()
         self.update()
+
+
+def _title(field: str, *, choosing: bool) -> str:
+    if choosing:
+        return {"text": _("Text"), "question": _("Question")}.get(field, field)
+    return {"text": _("First text"), "text_b": _("Second text")}.get(field, field)

@@ -47,7 +47,7 @@ def copy(text: str) -> None:
 
 def class_choices(state: DataState) -> Choices:
     return _by_layer(
-        [one for one in state.shown if one.traits.on_document],
+        [one for one in state.shown if one.traits.on_document and not one.traits.in_choices],
         lambda layer: (
             *(
                 Choice(plain.menu_text(label.name), partial(state.set_class, layer, label))

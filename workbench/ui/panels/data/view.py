@@ -278,7 +278,8 @@ class _Acts(QWidget):
         chosen = len(state.chosen)
         for part in self._parts:
             part.setVisible(chosen > 0)
-        self._class.setVisible(chosen > 0 and any(one.traits.on_document for one in state.shown))
+        classes = [one for one in state.shown if one.traits.on_document]
+        self._class.setVisible(chosen > 0 and any(not one.traits.in_choices for one in classes))
         self._state.setVisible(chosen > 0 and bool(state.shown))
         self._hint.setVisible(not chosen)
         for button in (self._class, self._split, self._state, self._suggest, self._delete):

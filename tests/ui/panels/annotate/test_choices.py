@@ -1,0 +1,110 @@
+"""Choosing one of several texts by keys and mouse."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from workbench.base.errors import WorkbenchError
+from workbench.operations import annotate, labels, suggestion_edits
+from workbench.operations.annotate import NewSuggestion
+from workbench.storage import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.ui.panels.annotate.view import AnnotateView
+
+LONG = "a tram that stops at every gate on its way to the north field " * 6
+
+
+@pytest.fixture
+def asked(filled):
+    """(id of a document with a question and three choices, id of its layer)"""
+    texts = (
+        ("text", "Rails run along the street."),
+        ("question", "What runs there?"),
+        ("choice_1", "a boat"),
+        ("choice_2", LONG),
+        ("choice_3", "חשמלית"),
+    )
+    with filled.edit("Add documents"):
+        record = Record(Document("asked", texts))
+        (id,) = documents.add(filled.db, [record], source_id=filled.source("person"))
+    return id, labels.add_layer(filled, "answer", "choice")
+
+
+@pytest.fixture
+def view(asked, state, look, qtbot):
+    made = AnnotateView(state)
+    qtbot.addWidget(made)
+    made.resize(1100, 700)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    state.open(asked[0])
+    made.take_focus()
+    return made
+
+
+def chosen(state):
+    return [number for number, one in enumerate(state.choices, 1) if one.chosen]
+
+
+def test_a_number_key_chooses_and_undo_takes_it_back(view, state, asked, filled):
+    QTest.keyClick(view.first, Qt.Key.Key_2)
+    assert chosen(state) == [2] and [row.isChecked() for row in rows(view)] == [False, True, False]
+
+    QTest.keyClick(view.first, Qt.Key.Key_3)
+    assert chosen(state) == [3]
+    assert annotate.view(filled, asked[0]).states[asked[1]] == "draft"
+
+    filled.undo()
+    assert chosen(state) == [2]
+    QTest.keyClick(view.first, Qt.Key.Key_7)  # there is no such choice
+    QTest.keyClick(view.first, Qt.Key.Key_2)
+    assert chosen(state) == []
+
+
+def rows(view):
+    return [row for row in view._paper.choices.rows if row.isVisible()]
+
+
+def test_a_click_chooses_and_long_texts_are_wrapped(view, state):
+    first, second, third = rows(view)
+
+    QTest.mouseClick(second, Qt.MouseButton.LeftButton)
+
+    assert chosen(state) == [2] and second.height() > 2 * first.height()
+    assert second.accessibleDescription() == "chosen" and not first.hasFocus()
+    assert third._text.layoutDirection() == Qt.LayoutDirection.RightToLeft
+
+
+def test_a_suggestion_is_shown_on_its_choice_and_accepted(view, state, asked, filled):
+    layer = labels.layers(filled)[-1]
+    number = layer.label("3").id
+    made = [NewSuggestion(asked[0], layer.id, number, score=0.75)]
+    suggestion_edits.add_suggestions(filled, None, made, kind="rule", ref="test")
+    state.open(asked[0])
+
+    assert state.choices[2].score == 0.75
+    assert "75" in rows(view)[2].accessibleDescription()
+    QTest.keyClick(view.first, Qt.Key.Key_A)
+    assert chosen(state) == [3]
+
+
+def test_other_documents_have_no_choices(view, state):
+    state.open(state.document_id - 1)
+
+    assert state.choices == () and rows(view) == []
+
+
+def test_a_choice_beyond_the_labels_of_a_layer_adds_them(filled, asked):
+    document, layer = asked
+    names = [label.name for label in labels.layers(filled)[-1].labels]
+    assert names == ["1", "2", "3"]
+
+    for label in labels.layers(filled)[-1].labels[1:]:
+        labels.delete_label(filled, label.id)
+    annotate.choose(filled, document, layer, 3)
+
+    assert [label.name for label in labels.layers(filled)[-1].labels] == ["1", "2", "3"]
+    with pytest.raises(WorkbenchError, match="none of them"):
+        annotate.choose(filled, document, layer, 4)

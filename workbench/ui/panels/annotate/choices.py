@@ -1,0 +1,67 @@
+"""Documents with choices: what is chosen and suggested, and choosing. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.operations import annotate
+from workbench.text.document import choice_names
+from workbench.text.fields import ClassScores
+from workbench.text.labels import Layer
+from workbench.text.rows import row_id
+from workbench.ui.panels.annotate.tokens import TokenState
+
+
+@dataclass(frozen=True)
+class ShownChoice:
+    """score: of a suggestion or of the prediction under review, None for other choices."""
+
+    text: str
+    chosen: bool = False
+    score: float | None = None
+
+
+class ChoiceState(TokenState):
+    @property
+    def choice_layer(self) -> Layer | None:
+        """The visible layer whose labels are choices."""
+        return next((layer for layer in self.active if layer.traits.in_choices), None)
+
+    @property
+    def choices(self) -> tuple[ShownChoice, ...]:
+        """The choices of the document, () for documents of other kinds."""
+        if self.doc is None:
+            return ()
+        layer, texts = self.choice_layer, self.doc.document.choices
+        names = choice_names(len(texts))
+        if layer is None:
+            return tuple(map(ShownChoice, texts))
+        numbers = {row_id(label): label.name for label in layer.labels}
+        marked = {numbers[id] for id in self.marked if id in numbers}
+        scores = self._scores(layer, numbers)
+        return tuple(
+            ShownChoice(text, name in marked, scores.get(name))
+            for name, text in zip(names, texts, strict=True)
+        )
+
+    def _scores(self, layer: Layer, numbers: dict[int, str]) -> dict[str, float]:
+        """Choice → score: of open suggestions, in error review the prediction."""
+        if self.errors and layer.id == self.run_layer:
+            found = self.predicted.get(ClassScores) if self.predicted is not None else None
+            return {found.best: max(found.scores)} if found is not None else {}
+        return {
+            numbers[row.label_id]: row.score if row.score is not None else 1.0
+            for row in self.suggestions
+            if row.label_id in numbers
+        }
+
+    def choose_number(self, number: int) -> None:
+        """Choose a text by its number, 1 for the first; the chosen one again: clear the choice."""
+        layer, shown = self.choice_layer, self.choices
+        if layer is None or not self.can_edit or not 1 <= number <= len(shown):
+            return
+        if shown[number - 1].chosen:
+            act, told = annotate.clear_class, (row_id(layer),)
+        else:
+            act, told = annotate.choose, (row_id(layer), number)
+        self.context.attempt(act, self.project, self.document_id, *told, origin=self)
