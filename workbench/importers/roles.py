@@ -18,8 +18,8 @@ NAMED = ("label", "tag", "spans", "meta", "answer")  # these take a name: label:
 TAG, SPANS = REPEATABLE = ("tag", "spans")  # several columns of these may share a layer
 MOST_COLUMNS = 10_000  # a table of texts has fewer columns; more would fill the memory
 ROLES = (
-    "id, text, text_b, label:LAYER, tag:LAYER, spans:LAYER, split, group, meta:NAME; for multiple "
-    "choice: text, question, choices or choice (each), answer:LAYER"
+    "id, text, text_b, label:LAYER, tag:LAYER, spans:LAYER, split, group, meta:NAME, question, "
+    "choices, choice, answer:LAYER"
 )
 
 _NAMES = {
