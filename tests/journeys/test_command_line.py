@@ -14,6 +14,7 @@ from tests import forks
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(600)]
 ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "tests" / "data"
 TEXT = "The 42 tram was twenty minutes late again."
 
 
@@ -200,6 +201,27 @@ def test_data_goes_out_and_into_a_new_project_unchanged(call, project, tmp_path)
 
     assert first.read_bytes() == second.read_bytes()
     assert ask(call, "labels", other) == ask(call, "labels", project)
+
+
+def test_choices_are_imported_learned_and_predicted(call, tiny_model, tmp_path):
+    project = tmp_path / "choices.glossbench"
+    call("project", "new", project)
+    call("import", project, DATA / "multiple_choice.jsonl")
+    settings = ("--set", "epochs=1", "--set", "batch_size=4", "--name", "chosen")
+    loaded = json.loads(
+        call("train", project, "--task", "choice", "--model", tiny_model, *settings, "--json")
+    )
+    assert (loaded["status"], loaded["used"]["train"], loaded["steps"]) == ("done", 5, 2)
+
+    typed = call(
+        "predict", "chosen", "--project", project, "--text", TEXT, "--text-b", "yes\nno", "--json"
+    )
+    source = DATA / "multiple_choice.jsonl"
+    listed = call("predict", "chosen", "--project", project, "--input", source, "--json")
+
+    assert set(json.loads(typed)["scores"]) == {"1", "2"}
+    counts = [len(json.loads(line)["scores"]) for line in listed.splitlines()]
+    assert counts == [3, 3, 3, 2, 4, 3, 3, 3]
 
 
 def test_mistakes_are_answered_in_words(call, project):

@@ -270,11 +270,13 @@ def predict(
                     file=one.file, line=one.line, reason=one.reason
                 )
             )
+        models = _models(run_or_model, file)
     else:
+        models = _models(run_or_model, file)
         asked = predict_files.texts_to_documents(
-            list(zip(texts, second, strict=True)) if second else texts
+            list(zip(texts, second, strict=True)) if second else texts,
+            form=predict_files.form_of(models[0][0]),
         )
-    models = _models(run_or_model, file)
     if told := predict.token_note(models[0][0], asked):
         note(_("Note: {told}").format(told=told))
     with session(None) as opened:

@@ -33,7 +33,7 @@ from workbench.importers.base import (
 from workbench.importers.source import Source
 from workbench.importers.table_form import Form, guess_delimiter
 from workbench.text.dataset import Record
-from workbench.text.document import CHOICE, CHOICES, QUESTION, TEXT, Document, choice_names
+from workbench.text.document import CHOICES, choice_names, with_choices
 from workbench.text.labels import ONE_OF, Label, Layer
 
 LAYER = "answer"  # the usual name of the layer
@@ -294,19 +294,18 @@ class _Form:
         text = " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())
         question = row.get(self.question) if self.question else ""
         asked = question.strip() if isinstance(question, str) else ""
-        texts = ((TEXT, text), (QUESTION, asked)) if text and asked else ((TEXT, text or asked),)
-        named = ((f"{CHOICE}{n}", choice) for n, (_own, choice) in enumerate(choices, 1))
+        texts = [choice for _own, choice in choices]
         plain = {name: row.get(column) for name, column in self.plain.items()}
         group = plain.get("group")
         meta = {
             name: row[column] for name, column in self.meta if row.get(column) not in (None, "")
         }
-        document = Document(
-            "" if plain.get("id") is None else str(plain["id"]),
-            (*texts, *named),
-            split_name(plain.get("split")),
-            None if group in (None, "") else str(group),
-            meta,
+        key = "" if plain.get("id") is None else str(plain["id"])
+        document = replace(
+            with_choices(key, text or asked, texts, asked if text else ""),
+            split=split_name(plain.get("split")),
+            group=None if group in (None, "") else str(group),
+            meta=meta,
         )
         right = self._right(row.get(self.answer), choices) if self.answer else None
         if right is None:

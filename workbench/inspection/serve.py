@@ -63,6 +63,8 @@ class Inspecting:
         inspector = self._inspector(id)
         options = spec.options(id, request.get("options") or {})
         documents = [document_of(one["texts"], one.get("tokens")) for one in request["documents"]]
+        if not spec.reads_whole(registry().entry("inspector", id)):
+            documents = [self.subject.as_read(document) for document in documents]
         result = inspector.run(self.subject, documents, options)
         texts = tuple(content for document in documents for _, content in document.texts)
         return Answer(id, result, self._unknown(texts), 1000 * (time.perf_counter() - began))

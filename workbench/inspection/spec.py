@@ -67,6 +67,11 @@ def needs(entry: Contribution) -> frozenset[str]:
     return frozenset(entry.options.get("needs", ()))
 
 
+def reads_whole(entry: Contribution) -> bool:
+    """Whether it is about the decision for a document, not about one of its inputs."""
+    return "ClassScores" in needs(entry)
+
+
 def question(entry: Contribution) -> str:
     """The key of QUESTIONS under which it is listed."""
     found = entry.options.get("question")

@@ -20,7 +20,7 @@ from workbench.models.loading import family_of
 from workbench.runtime.inputs import Prepared, Preparer
 from workbench.tasks.base import Features
 from workbench.tasks.predictor import Logits, Predictor, infer
-from workbench.text.document import Document
+from workbench.text.document import CHOICES, Document
 from workbench.text.fields import Prediction
 
 _HEADS = {"next": "next_lm", "previous": "previous_lm"}  # of language models that read words
@@ -42,7 +42,7 @@ class Subject:
 
     info: the card of the model. gives: what it provides to inspectors, see `spec.given`.
     is_run: a run, or a published model that is trained for a task. labels: of a run, in the order
-    of its outputs. texts: how many texts a document has.
+    of its outputs.
     """
 
     def __init__(self, folder: Path | str, *, device: str = "auto", allow_pickle: bool = False):
@@ -147,7 +147,17 @@ class Subject:
 
     @property
     def texts(self) -> int:
-        return self.predictor.task.info.texts if self.is_run else 1
+        """How many texts an input holds; with choices, the text and one of them."""
+        if not self.is_run:
+            return 1
+        form = self.predictor.task.info.texts
+        return 2 if form == CHOICES else form
+
+    def as_read(self, document: Document) -> Document:
+        """What one input reads of a document with choices; other documents as they are."""
+        if not self.is_run or not document.choices:
+            return document
+        return self.predictor.task.info.as_read(document, self.predicted(document).prediction)
 
     # ---------------------------------------------------------------- inputs and predictions
 

@@ -23,7 +23,7 @@ from workbench.operations import models, predict, results, train
 from workbench.storage import documents, listing
 from workbench.storage.listing import DocumentRow
 from workbench.tasks import spec as tasks
-from workbench.text.document import Document
+from workbench.text.document import CHOICES, Document, with_choices
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 from workbench.text.spans import Span
@@ -327,8 +327,14 @@ def _asked(document: Document) -> dict[str, Any]:
     }
 
 
-def typed(text: str, text_b: str | None = None) -> Document:
-    """A text without a project; with `text_b` a pair."""
+def typed(text: str, text_b: str | None = None, *, form: int = 1, question: str = "") -> Document:
+    """A text without a project; with `text_b` a pair.
+
+    form: CHOICES if `text_b` holds choices, one per line, for which there may be a question.
+    """
+    if form == CHOICES:
+        lines = [line.strip() for line in (text_b or "").splitlines() if line.strip()]
+        return with_choices("", text, lines or [""], question)
     return Document("", (("text", text), *((("text_b", text_b),) if text_b is not None else ())))
 
 

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, TextIO
 from workbench.base import paths
 from workbench.base.errors import ExportFailed, WorkbenchError
 from workbench.base.i18n import _
+from workbench.models import spec as specs
 from workbench.operations import train
 from workbench.operations.background import Background, here
 from workbench.storage.header import is_project
-from workbench.text.document import TEXT, TEXT_B, Document
+from workbench.tasks import spec as tasks
+from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, with_choices
 from workbench.text.fields import DocumentLabels
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs import Run
     from workbench.text.fields import Prediction
-from workbench.operations.predict import Question, Then, device_of
+from workbench.operations.predict import Question, Then, device_of, task_of
 
 PLAIN = (".txt", ".text", "")  # suffixes of files with one text per line
 
@@ -40,13 +42,27 @@ class Skipped:
     reason: str
 
 
-def texts_to_documents(texts: Iterable[str | tuple[str, str]]) -> tuple[Document, ...]:
-    """Entered texts (or pairs of texts) as documents."""
-    return tuple(_typed(number, one) for number, one in enumerate(texts, 1))
+def form_of(model: Path) -> int:
+    """`Document.form` of the documents that a trained model reads. Raises ModelError."""
+    published = specs.card(model, allow_pickle=True).task
+    return tasks.info(published or task_of(model)).texts
 
 
-def _typed(number: int, given: str | tuple[str, str]) -> Document:
+def texts_to_documents(
+    texts: Iterable[str | tuple[str, str]], *, form: int = 1
+) -> tuple[Document, ...]:
+    """Entered texts (or pairs of texts) as documents.
+
+    form: `Document.form`; of documents with choices the second text has one per line.
+    """
+    return tuple(_typed(number, one, form) for number, one in enumerate(texts, 1))
+
+
+def _typed(number: int, given: str | tuple[str, str], form: int) -> Document:
     pair = (given,) if isinstance(given, str) else tuple(given)
+    if form == CHOICES and len(pair) > 1:
+        lines = [line.strip() for line in pair[1].splitlines() if line.strip()]
+        return with_choices(str(number), pair[0], lines)
     return Document(str(number), tuple(zip((TEXT, TEXT_B), pair, strict=False)))
 
 

@@ -171,6 +171,10 @@ class TaskInfo(ABC):
     ) -> Prepared:
         """The model inputs of the documents."""
 
+    def as_read(self, document: Document, prediction: Prediction) -> Document:
+        """The texts that one input of the network reads, for inspectors of inputs."""
+        return document
+
     @abstractmethod
     def decode(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 SPLITS = ("train", "dev", "test")
@@ -82,6 +82,13 @@ class Document:
 def choice_names(count: int) -> tuple[str, ...]:
     """The labels of so many choices: "1", "2" …"""
     return tuple(map(str, range(1, count + 1)))
+
+
+def with_choices(key: str, text: str, choices: Iterable[str], question: str = "") -> Document:
+    """A document without splits or metadata."""
+    asked = ((QUESTION, question),) if question else ()
+    named = ((f"{CHOICE}{number}", choice) for number, choice in enumerate(choices, 1))
+    return Document(key, ((TEXT, text), *asked, *named))
 
 
 def text_hash(texts: tuple[tuple[str, str], ...]) -> str:

@@ -6,14 +6,19 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from tests import tiny_models  # noqa: E402
+from workbench.exporters.model import run  # noqa: E402
+from workbench.exporters.model.spec import ExportSpec, loading_code  # noqa: E402
 from workbench.models.base import LoadOptions  # noqa: E402
+from workbench.models.spec import card as card_of  # noqa: E402
 from workbench.models.spec import read_folder  # noqa: E402
 from workbench.tasks import model as networks  # noqa: E402
 from workbench.tasks.base import Batch, Features, collate  # noqa: E402
 from workbench.tasks.choice.info import INFO  # noqa: E402
 from workbench.tasks.choice.task import Choice  # noqa: E402
 from workbench.tasks.classify.info import ClassGold  # noqa: E402
-from workbench.tasks.predictor import LossSum, infer  # noqa: E402
+from workbench.tasks.predictor import LossSum, Predictor, infer  # noqa: E402
+from workbench.text import dataset  # noqa: E402
+from workbench.text.dataset import Record  # noqa: E402
 from workbench.text.document import Document  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -139,3 +144,41 @@ def predicted(model, documents):
             next(work)
         except StopIteration as end:
             return INFO.decode(end.value, found.prepared, LABELS, {})
+
+
+def test_a_published_head_predicts_as_it_is(folder, tmp_path):
+    networks.save(built(folder), tmp_path)
+    (card, documents) = card_of(tmp_path), [TWO, THREE]
+
+    published = Predictor.load(tmp_path, "cpu").predict(documents)
+
+    assert card.task == "choice" and card.usable
+    assert [len(one.classes.labels) for one in published] == [2, 3]
+    for ours, theirs in zip(predicted(built(folder), documents), published, strict=True):
+        assert ours.classes.scores == pytest.approx(theirs.classes.scores, abs=1e-6)
+    assert card_of(folder).task == ""
+
+
+def test_an_export_is_verified_choice_by_choice(folder, tmp_path):
+    """The graph of a choice is that of a class; converting it takes seconds and is left out."""
+    (tmp_path / "run").mkdir()
+    networks.save(built(folder), tmp_path / "run")
+    texts = tmp_path / "texts.jsonl"
+    dataset.write(texts, (), [Record(one) for one in (TWO, THREE)], ids=True)
+    spec = ExportSpec(str(tmp_path / "run"), str(texts), str(tmp_path / "out"), ("hf",))
+
+    job = run.export(spec.to_json(), tmp_path)
+    while True:
+        try:
+            next(job)
+        except StopIteration as end:
+            check = end.value["check"]
+            break
+
+    assert (check["texts"], check["equal_labels"]) == (2, 1.0)
+    code = loading_code("hf", tmp_path / "out" / "hf", "choice")
+    assert "choice 2" in code
+    exported = Predictor.load(tmp_path / "out" / "hf", "cpu")
+    asked = [(one.text, *one.choices) for one in (TWO, THREE)]
+    labels = [one.label for one in predicted(built(folder), [TWO, THREE])]
+    assert [one.label for one in exported.predict_texts(asked)] == labels

@@ -24,6 +24,7 @@ from workbench.tasks.spec import TaskInfo
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
 
+CHOICE_HEAD = "choice"  # its inputs are (documents, choices, T)
 BATCH = 8  # texts of all lengths together, so that most are padded
 TIMED = 20  # texts for the speeds
 
@@ -140,7 +141,7 @@ def _timed(one: Predictor | OnnxPredictor, documents: Sequence[Document]) -> flo
     return median(times)
 
 
-Ask = Callable[[Document], Mapping[str, np.ndarray]]
+Ask = Callable[[Document], Logits]
 
 
 def check_folder(
@@ -155,7 +156,7 @@ def check_folder(
 
     A folder that transformers alone can load is loaded by it, and of long tagged texts the first
     window is compared; one with a head of ours is loaded as `load_model` does. `ask` gives the
-    logits of the first window in another way.
+    logits of the first inputs of a document in another way.
     Yields as `check`.
     """
     began = time.monotonic()
@@ -170,11 +171,12 @@ def check_folder(
         )
     largest, equal, total = 0.0, 0, 0
     for number, document in enumerate(documents):
-        theirs = ask(document)
-        ours = original[prepared.first(number)]
-        difference, same = _compared(ours, theirs)
-        if np.isfinite(difference) and len(prepared.of(number)) == 1:
-            same = _decided(predictor, prepared.only(number), ours, theirs)
+        theirs, items = ask(document), prepared.of(number)
+        pairs = [(original[item], other) for item, other in zip(items, theirs, strict=False)]
+        gaps, sames = zip(*(_compared(*pair) for pair in pairs), strict=True)
+        difference, same = max(gaps), np.concatenate(sames)
+        if np.isfinite(difference) and len(items) == len(pairs):
+            same = _decided(predictor, prepared.only(number), *zip(*pairs, strict=True))
         largest, equal, total = max(largest, difference), equal + int(same.sum()), total + len(same)
         row = {"text": document.text[:120], "difference": difference, "equal": bool(same.all())}
         yield {
@@ -197,6 +199,8 @@ def library_class(predictor: Predictor) -> Any:
     """The class of transformers with the head of the task."""
     import transformers
 
+    if predictor.encoder.head == CHOICE_HEAD:
+        return transformers.AutoModelForMultipleChoice
     classes = {
         "token": transformers.AutoModelForTokenClassification,
         "sequence": transformers.AutoModelForSequenceClassification,
@@ -212,22 +216,32 @@ def _library_folder(predictor: Predictor, folder: Path) -> Ask:
 
 
 def asking(predictor: Predictor, model: Any, folder: Path) -> Ask:
-    """Logits of a model of transformers, with the tokenizer in `folder`."""
+    """Logits of a model of transformers, with the tokenizer in `folder`.
+
+    Of the first window of a document; with choices, of each of them.
+    """
     import transformers
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
 
-    def ask(document: Document) -> Mapping[str, np.ndarray]:
-        texts = contents(document, predictor.task.info.texts)
+    def ask(document: Document) -> Logits:
+        every = document.inputs
+        if not document.choices:
+            every = (contents(document, max(1, predictor.task.info.texts)),)
+        return [answer(texts) for texts in every]
+
+    def answer(texts: Sequence[str]) -> Mapping[str, np.ndarray]:
         with torch.inference_mode():
             inputs = tokenizer(*texts, truncation=True, return_tensors="pt")
             if labels:
                 return {
                     "logits": np.array([_log_probability(model, inputs, ids) for ids in labels])
                 }
+            if choosing:
+                inputs = {name: table[None] for name, table in inputs.items()}  # (1, 1, T)
             return {"logits": model(**inputs).logits[0].numpy()}
 
-    labels = []
+    labels, choosing = [], predictor.encoder.head == CHOICE_HEAD
     if predictor.encoder.label_texts:
         labels = [tokenizer(label, return_tensors="pt").input_ids for label in predictor.labels]
     return ask
@@ -239,9 +253,9 @@ def _log_probability(model: Any, inputs: Mapping[str, Any], label: Any) -> float
 
 
 def first_window(loaded: Predictor) -> Ask:
-    """Logits of the first window as another predictor of ours computes them."""
+    """Logits as another predictor of ours computes them."""
 
-    def ask(document: Document) -> Mapping[str, np.ndarray]:
+    def ask(document: Document) -> Logits:
         features = Features(loaded.prepare([document]), {})
         work = infer(loaded.task, loaded.model, features)
         while True:
@@ -249,7 +263,7 @@ def first_window(loaded: Predictor) -> Ask:
                 next(work)
             except StopIteration as end:
                 found: Logits = end.value
-                return found[0]
+                return found
 
     return ask
 
@@ -257,12 +271,12 @@ def first_window(loaded: Predictor) -> Ask:
 def _decided(
     predictor: Predictor,
     prepared: Prepared,
-    ours: Mapping[str, np.ndarray],
-    theirs: Mapping[str, np.ndarray],
+    ours: Sequence[Mapping[str, np.ndarray]],
+    theirs: Sequence[Mapping[str, np.ndarray]],
 ) -> np.ndarray:
-    """Of a document with one input: for each decision whether both sets of logits agree in it."""
+    """Of one document: for each decision whether both sets of logits agree in it."""
     first, second = (
-        predictor.task.info.decisions(predictor.decode([logits], prepared)[0])
+        predictor.task.info.decisions(predictor.decode(list(logits), prepared)[0])
         for logits in (ours, theirs)
     )
     return np.array([one == other for one, other in zip(first, second, strict=True)], bool)

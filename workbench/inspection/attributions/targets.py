@@ -68,12 +68,13 @@ def _classes(
 ) -> list[tuple[Target, Place]]:
     """Every class, the most probable first."""
     info = subject.predictor.task.info
-    sigmoid = SIGMOID in info.outputs
+    names = info.output_names(subject.labels)
+    sigmoid = SIGMOID in info.outputs or len(names) == 1  # a softmax over one score is constant
     logits = found.logits[0][LOGITS]
     shares = 1 / (1 + np.exp(-logits)) if sigmoid else decoding.softmax(logits)
     pairs = [
         (Target(f"class:{name}", name, float(shares[at])), Place(0, ((None, at),), sigmoid))
-        for at, name in enumerate(info.output_names(subject.labels))
+        for at, name in enumerate(names)
     ]
     return sorted(pairs, key=lambda pair: -pair[0].share)
 

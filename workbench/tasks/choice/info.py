@@ -66,9 +66,14 @@ class ChoiceInfo(ClassifyInfo):
         return prepared.joint(documents, list(map(len, pairs)))
 
     def pairs(self, document: Document) -> list[Document]:
-        """A document with two texts for each choice. A text without choices has one, empty."""
-        pairs = document.inputs if document.choices else ((document.text, ""),)
+        """A document with two texts for each choice; of two texts the second is the only one."""
+        pairs = [(*texts, "")[:2] for texts in document.inputs]
         return [Document(document.key, ((TEXT, one), (TEXT_B, other))) for one, other in pairs]
+
+    def as_read(self, document: Document, prediction: Prediction) -> Document:
+        """The text with the choice that has the highest score."""
+        found = prediction.classes
+        return self.pairs(document)[found.scores.index(max(found.scores)) if found else 0]
 
     def decode(
         self,

@@ -92,7 +92,7 @@ class ClassifyInfo(TaskInfo):
         "predicted."
     )
     layer_kinds = ("class",)
-    scores = (
+    scores: tuple[ScoreInfo, ...] = (
         ScoreInfo("accuracy", N_("Accuracy"), hub="accuracy"),
         ScoreInfo("macro_f1", N_("Macro F1"), hub="f1"),
         ScoreInfo("micro_f1", N_("Micro F1"), selects=False),
@@ -245,7 +245,7 @@ class ClassifyInfo(TaskInfo):
         golds: Sequence[ClassGold],
         predictions: Sequence[Prediction],
         labels: Sequence[str],
-    ) -> Confusion:
+    ) -> Confusion | None:
         from workbench.metrics import confusion
 
         gold, predicted = _sides(golds, predictions)

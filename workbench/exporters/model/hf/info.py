@@ -9,6 +9,7 @@ from workbench.base.registry import registry
 from workbench.exporters.model.spec import ExporterInfo
 from workbench.models import spec as models
 from workbench.tasks.spec import TaskInfo
+from workbench.text.document import CHOICES
 
 
 class FolderInfo(ExporterInfo):
@@ -31,7 +32,8 @@ class FolderInfo(ExporterInfo):
 
     def loading_code(self, folder: str, task: TaskInfo, *, own_head: bool) -> str:
         if own_head or not task.pipeline:
-            text = '"…"' if task.texts == 1 else '("…", "…")'
+            several = {1: '"…"', CHOICES: '("…", "choice 1", "choice 2")'}
+            text = several.get(task.texts, '("…", "…")')
             return _OWN_CODE.format(folder=folder, text=text)
         options = ', aggregation_strategy="simple"' if task.windows else ""
         text = '{"text": "…", "text_pair": "…"}' if task.texts == 2 else '"…"'

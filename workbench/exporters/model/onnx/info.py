@@ -7,6 +7,7 @@ from pathlib import Path
 from workbench.base.i18n import N_
 from workbench.exporters.model.spec import ExporterInfo
 from workbench.tasks.spec import TaskInfo
+from workbench.text.document import CHOICES
 
 TOKENIZER = "tokenizer.json"
 
@@ -23,9 +24,11 @@ class OnnxInfo(ExporterInfo):
     def loading_code(self, folder: str, task: TaskInfo, *, own_head: bool) -> str:
         """Models of words or characters have a preparer of ours instead of a tokenizer."""
         if Path(folder).is_dir() and not (Path(folder) / TOKENIZER).is_file():
-            second = ', ("text_b", "…")' if task.texts == 2 else ""
+            pair = ', ("text_b", "…")' if task.texts == 2 else ""
+            choices = ', ("choice_1", "…"), ("choice_2", "…")'
+            second = choices if task.texts == CHOICES else pair
             return _OWN_CODE.format(folder=folder, second=second)
-        second = ', "…"' if task.texts == 2 else ""
+        second = "" if task.texts == 1 else ', "…"'
         return _CODE.format(folder=folder, second=second, outputs=list(task.logits))
 
 

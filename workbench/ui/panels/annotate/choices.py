@@ -60,8 +60,8 @@ class ChoiceState(TokenState):
         layer, shown = self.choice_layer, self.choices
         if layer is None or not self.can_edit or not 1 <= number <= len(shown):
             return
+        attempt, place = self.context.attempt, (self.project, self.document_id, row_id(layer))
         if shown[number - 1].chosen:
-            act, told = annotate.clear_class, (row_id(layer),)
+            attempt(annotate.clear_class, *place, origin=self)
         else:
-            act, told = annotate.choose, (row_id(layer), number)
-        self.context.attempt(act, self.project, self.document_id, *told, origin=self)
+            attempt(annotate.choose, *place, number, origin=self)

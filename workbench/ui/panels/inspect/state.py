@@ -128,11 +128,13 @@ class InspectState(State):
             self._take(found, found.id)
         else:
             sample = _(SAMPLES[0])
-            self._take(inspect.typed(sample, sample if self.texts == 2 else None), None)
+            self.type_text(sample, sample)
 
     def type_text(self, text: str, text_b: str | None = None) -> None:
-        """Use a text that is not in a project."""
-        self._take(inspect.typed(text, (text_b or "") if self.texts == 2 else None), None)
+        """Use a text that is not in a project; with choices, `text_b` holds one per line."""
+        second = None if self.texts == 1 else text_b or ""
+        question = self.document.question if self.document is not None else ""
+        self._take(inspect.typed(text, second, form=self.texts, question=question), None)
 
     def pick(self, document_id: int) -> None:
         """Select a document of the project."""

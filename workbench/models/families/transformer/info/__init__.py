@@ -13,9 +13,13 @@ from workbench.models.spec import weights
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
 from workbench.models.spec.json_files import one_line, quoted, read_object
 from workbench.runtime import tokenizer_files
+from workbench.text.document import choice_names
 
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
+
+
+FEW_CHOICES, LONGEST = 4, 512  # of a published multiple choice model: labels, subwords
 
 
 class TransformerInfo(FamilyInfo):
@@ -70,7 +74,21 @@ class TransformerInfo(FamilyInfo):
             problems=tuple(problems),
             untrusted=found.pickled and not allow_pickle,
             tokenizer=tokenizer,
+            task=architectures.trained_task(architecture, config, found.shapes),
         )
+
+    def trained(self, path: Path) -> dict[str, Any] | None:
+        """Of a multiple choice head, whose outputs need no names."""
+        card = self.read(path, allow_pickle=True)
+        if not card.task:
+            return None
+        return {
+            "task": card.task,
+            "labels": list(choice_names(FEW_CHOICES)),
+            "max_length": min(card.max_length or LONGEST, LONGEST),
+            "options": {},
+            "decoder": {},
+        }
 
     def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
         return _weights(path, []).shapes

@@ -87,6 +87,7 @@ MULTIPLE_CHOICE = ENCODERS  # that of XLNet reads the last position of a batch, 
 # head → output
 _LM_HEADS = {"mask": "masked_lm", "next": "next_lm", "text": "text_to_text"}
 _CLASSIFIERS = ("score.weight", "classifier.weight", "score.bias")  # of fine-tuned decoders
+_SCORERS = ("classifier.weight", "classifier.out_proj.weight", "logits_proj.weight")
 
 
 def library_heads(architecture: str, gives: Collection[str]) -> frozenset[str]:
@@ -129,6 +130,16 @@ def gives(
     if architecture in SEQ2SEQ and _writes(architecture, config, tensors):
         found.append(_LM_HEADS["text"])
     return tuple(found)
+
+
+def trained_task(
+    architecture: str, config: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]
+) -> str:
+    """The task of a head that predicts as it is; "" for other checkpoints."""
+    heads = strings(config.get("architectures"))
+    choosing = any(name.endswith("ForMultipleChoice") for name in heads)
+    scores = any(shape and shape[0] == 1 for shape in map(shapes.get, _SCORERS) if shape)
+    return "choice" if architecture in MULTIPLE_CHOICE and choosing and scores else ""
 
 
 def _masks(architecture: str, config: Mapping[str, Any], tensors: Collection[str]) -> bool:
