@@ -138,7 +138,9 @@ TABLE = {
         ("sklearn",),
     ),
     "inspection": Row(
-        ("text", "runtime", "models", "tasks"), ("torch", "captum", "sklearn"), ("umap",)
+        ("text", "runtime", "metrics", "models", "tasks"),
+        ("torch", "captum", "sklearn"),
+        ("umap",),
     ),
     "prompting": Row(("text", "runtime", "metrics"), ("jinja2", "httpx")),
     "prompting.backends": Row(

@@ -13,8 +13,8 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.records import to_plain
 from workbench.cli import corpus_index
-from workbench.cli.output import as_json, emit, note, say, table
-from workbench.cli.session import PROJECT, reading
+from workbench.cli.output import Progress, as_json, emit, note, say, table
+from workbench.cli.session import PROJECT, reading, session
 
 if TYPE_CHECKING:
     from workbench.inspection.spec import Answer
@@ -69,9 +69,11 @@ def inspect(
     RUN_OR_MODEL is a run of the project, the folder of a run, or a pretrained model by name or
     folder. Without --inspector, the available inspectors are listed; those that do not support the
     model are listed with the reason. With --json, one line is printed per text. Inspectors that
-    compare with the documents of --project compute an index of them first, which is kept. Can be
-    used while a window has the project open.
+    compare with the documents of --project compute an index of them first, which is kept; those
+    that examine these documents take no text, and their results are kept. Can be used while a
+    window has the project open.
     """
+    from workbench.operations import examine
     from workbench.operations import inspect as operations
 
     if second and len(second) != len(texts):
@@ -79,6 +81,9 @@ def inspect(
     if (keys or every) and file is None:
         raise click.UsageError(_("--document and --all require --project."))
     options: Mapping[str, Any] = _options(settings)
+    if inspector is not None and examine.examined(inspector):
+        _examine(run_or_model, inspector, file, options, device, as_json)
+        return
     choice, documents = _found(run_or_model, file, keys)
     if inspector is not None and not texts and not keys and not every:
         if not corpus_index.needs_index(inspector):
@@ -107,6 +112,37 @@ def inspect(
                 whole = operations.every_document(project)
             answer = host.ask_now(inspector, *whole, options=options, timeout=3600)
             _print(answer, None, _Arrays(arrays, 0), as_json)
+
+
+def _examine(
+    name: str,
+    inspector: str,
+    file: Path | None,
+    options: Mapping[str, Any],
+    device: str,
+    as_json: bool,
+) -> None:
+    """Run an inspector that examines the documents of a project, or read its result."""
+    from workbench.inspection.spec import Answer
+    from workbench.operations import examine
+
+    if file is None:
+        raise click.UsageError(_("--project is required: this inspector reads its documents."))
+    choice, _documents = _found(name, file, ())
+    if refused := _refusal(choice, inspector):
+        raise WorkbenchError(refused)
+    with reading(file) as project:
+        prepared = examine.prepare(project, choice, inspector, options)
+    result = examine.kept(prepared)
+    if result is None:
+        progress = Progress(_("Examining"))
+        with session(None) as opened:
+            result = opened.ask(
+                lambda then: examine.start(opened.queue, prepared, then, device=device),
+                heard=progress.heard,
+            )
+        progress.end()
+    _print(Answer(inspector, result), None, _Arrays(None, 0), as_json)
 
 
 def _options(settings: Sequence[str]) -> dict[str, str]:

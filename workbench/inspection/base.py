@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from workbench.inspection.spec import InspectorInfo, TokenRow, WordRow
 from workbench.runtime.inputs import EncodedInput, Preparer
 from workbench.runtime.units import once
+from workbench.text.dataset import Dataset
 from workbench.text.document import Document
 from workbench.text.segment import words as segment
 
@@ -34,6 +35,23 @@ class Inspector(Protocol):
         The window passes one document at a time; the command line passes many if `info.several` is
         set. `options` has a value for every option of `info.options`. Raises WorkbenchError if the
         text cannot be inspected.
+        """
+        ...
+
+
+class Examiner(Protocol):
+    """The heavy part of an inspector whose `info.examines` is set, created once per job."""
+
+    info: InspectorInfo
+
+    def examine(
+        self, subject: Subject, data: Dataset, task: str, options: Mapping[str, Any]
+    ) -> Generator[float, None, Any]:
+        """Yields the share that is done, 0 to 1; returns a dataclass of type `info.result`.
+
+        data: a sample of the project's documents, with LABELS those with gold in train and dev.
+        task: the id of the task that reads these labels, "" without. options: a value for every
+        option. Raises WorkbenchError if the documents cannot be examined.
         """
         ...
 

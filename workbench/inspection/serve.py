@@ -95,5 +95,11 @@ class Inspecting:
                         "{model} does not give what the inspector {inspector} needs: {needs}."
                     ).format(model=self.subject.info.name, inspector=id, needs=", ".join(lacks))
                 )
+            info = spec.light(id)
+            if info is not None and info.examines:
+                raise ModelError(
+                    _("{inspector} examines the documents of a project.").format(inspector=id),
+                    hint=_("Name the project with --project."),
+                )
             self._made[id] = registry().get("inspector", id)()
         return self._made[id]

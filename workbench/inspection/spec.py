@@ -38,6 +38,9 @@ CONTINUES = "continuation"  # of a language model that predicts the next or the 
 NEW_HEAD = "head.safetensors"  # of a run: `tasks.model.HEAD`, whose module imports torch
 SCORES = "scores"  # of a run: of classes, labels or tags, which attributions explain
 NEXT, PREVIOUS = "next", "previous"  # directions
+TEXTS, LABELS = "texts", "labels"  # what is examined of the documents of a project
+BASE = "base"  # in place of a folder: the model that a run was trained from
+LAYER = "layer"  # the option with the name of the layer whose labels are examined
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class InspectorInfo:
     several: whether one request can contain many documents. shows: a display text on what the view
     shows and does not show, with its source. corpus: what its index of the project's documents
     holds, a kind of `corpus.spec`; "" if it needs none. The index is named by the option `index`.
+    examines: TEXTS or LABELS if it examines a sample of the documents of a project in a job, see
+    `inspection.examining`; "" for one text at a time.
     """
 
     id: str
@@ -60,6 +65,7 @@ class InspectorInfo:
     of_text: tuple[str, ...] = ()
     several: bool = False
     corpus: str = ""
+    examines: str = ""
 
 
 def needs(entry: Contribution) -> frozenset[str]:

@@ -81,7 +81,7 @@ def need(
     forms = forms if kind == USES else ()
     hashes = documents.text_hashes(project.db)
     digest = hashlib.blake2b(digest_size=12)
-    for part in (project.uid, kind, *forms, *_model_files(Path(model.folder))):
+    for part in (project.uid, kind, *forms, *model_files(Path(model.folder))):
         digest.update(part.encode() + b"\0")
     for id, text in hashes:
         digest.update(f"{id} {text}\n".encode())
@@ -93,7 +93,7 @@ def need(
     return Need(model, files, kind, forms, len(hashes), ready, projection)
 
 
-def _model_files(model: Path) -> list[str]:
+def model_files(model: Path) -> list[str]:
     """Path, size and time of every file of a model: a hash of its weights would take seconds."""
     found = [f"{model.resolve()}"]
     for file in sorted(model.rglob("*")) if model.is_dir() else [model]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import WorkbenchError
@@ -21,7 +20,6 @@ from workbench.inspection.smallest_change.info import (
 )
 from workbench.inspection.spec import WordRow
 from workbench.inspection.subject import Subject
-from workbench.models import spec as models
 from workbench.models.generate import MASKED, LanguageModel
 from workbench.text.document import Document
 from workbench.text.fields import ClassScores
@@ -90,21 +88,13 @@ class SmallestChangeInspector:
         key = subject.folder
         if self._model is None or self._model[0] != key:
             found = None
-            folder = _base_folder(str(subject.predictor.description.get("model") or ""))
+            folder = subject.base_folder
             if folder is not None:
                 with suppress(WorkbenchError):  # a model that predicts no words
                     found = LanguageModel.load(folder)
             usable = found is not None and found.kind == MASKED
             self._model = key, found if usable else None
         return self._model[1]
-
-
-def _base_folder(name: str) -> Path | None:
-    """The folder of the model that a run was trained from; None if it is not installed."""
-    cards = (*models.starters(), *models.cached())
-    known = (Path(card.path) for card in cards if card.name == name)
-    given = Path(name)
-    return given if name and given.is_dir() else next(known, None)
 
 
 @dataclass

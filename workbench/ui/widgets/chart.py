@@ -37,7 +37,10 @@ STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 
 @dataclass(frozen=True)
 class Series:
-    """A curve. notes: a text per point, shown on hover after the values; () for none."""
+    """A curve. notes: a text per point, shown on hover after the values; () for none.
+
+    low, high: the ends of an interval around each y, drawn as whiskers; () for none.
+    """
 
     name: str
     x: tuple[float, ...]
@@ -47,6 +50,8 @@ class Series:
     marker: str = NO_MARK
     notes: tuple[str, ...] = ()
     width: float = 2.0
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -175,6 +180,9 @@ class Chart(QWidget):
     def _draw_series(self, painter: QPainter, area: QRectF, series: Series) -> None:
         points = [self._place(area, *pair) for pair in _finite(series)]
         self._draw_line(painter, points, series.tone, series.width, series.dashed)
+        for x, low, high in zip(series.x, series.low, series.high, strict=False):
+            ends = self._place(area, x, low), self._place(area, x, high)
+            self._draw_line(painter, ends, series.tone, 1.0, False)
         if series.marker and len(points) <= MOST_MARKS:
             tone = theme.qcolour(series.tone)
             painter.setPen(QPen(theme.qcolour("surface"), 1))

@@ -223,7 +223,7 @@ class Pane(QFrame):
         seen = self._answered.get(key) == page.choice
         if page.loading_of(shown) and not seen:
             return self.opening
-        return view if shown.asking else self.empty
+        return view if shown.asking or not shown.needs_text else self.empty
 
     def _set_dimmed(self, on: bool) -> None:
         view = self.view

@@ -23,7 +23,10 @@ class Shown(State):
     result: what the inspector returned, None if there is none for the current text; `answer` is
     the result with its metadata. options: those that differ from the defaults. asking: whether
     a request is running. error: why there is no result. build: the index that a request waits for.
+    needs_text: whether there is nothing to show without a result for the text.
     """
+
+    needs_text = True
 
     def __init__(self, page: InspectState, id: str):
         super().__init__()

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.operations import annotate, inspect, inspect_files, kept_samples
+from workbench.operations import annotate, examine, inspect, inspect_files, kept_samples
 from workbench.operations.inspect import Choice, Offer
 from workbench.operations.kept_samples import KeptSample
 from workbench.ui.opened import opened
 from workbench.ui.panels.inspect.corpus import Corpus
+from workbench.ui.panels.inspect.examined import Examined
 from workbench.ui.panels.inspect.samples import SAMPLES
 from workbench.ui.panels.inspect.shown import Shown
 
@@ -181,7 +182,7 @@ class InspectState(State):
     def of(self, id: str) -> Shown:
         """The state of an inspector, which is passed to its view."""
         if id not in self._shown:
-            self._shown[id] = Shown(self, id)
+            self._shown[id] = (Examined if examine.examined(id) else Shown)(self, id)
         return self._shown[id]
 
     def show(self, view: str) -> None:

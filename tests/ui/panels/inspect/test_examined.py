@@ -1,0 +1,161 @@
+"""Views that examine the documents of the project: looked up, started, cancelled, shown."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from tests.ui.panels.inspect.test_neighbours import Page
+from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.events import ALL, Signal
+from workbench.inspection.layer_similarity.info import LayerSimilarity
+from workbench.inspection.probes.info import Interval, ProbedLayer, ProbedModel, Probes
+from workbench.operations import examine
+from workbench.operations.inspect import Choice
+from workbench.ui.panels.inspect.examined import Examined
+from workbench.ui.panels.inspect.views.layer_similarity import LayerSimilarityView
+from workbench.ui.panels.inspect.views.probes import ProbesView
+
+RUN = Choice("run 1", "first · class", "/run/1", "classify", 1, "class")
+OTHER = Choice("model bert", "bert", "/bert")
+SIMILARITY = LayerSimilarity("model", "model", ((1.0, 0.25), (0.25, 1.0)), 11, 3, True)
+
+
+def layer(accuracy, control):
+    parts = (accuracy, control, accuracy - control)
+    return ProbedLayer(*(Interval(value, value - 0.1, value + 0.1) for value in parts))
+
+
+PROBES = Probes(
+    "class",
+    False,
+    (
+        ProbedModel("bert", (layer(0.5, 0.4), layer(0.6, 0.4)), True),
+        ProbedModel("model", (layer(0.5, 0.4), layer(0.9, 0.3))),
+    ),
+    2,
+    0.5,
+    20,
+    10,
+    12,
+    0.7,
+)
+
+
+class Job:
+    def __init__(self):
+        self.changed, self.over, self.progress, self.then = Signal("job"), False, {}, None
+
+    def tell(self, part):
+        self.progress = {"part": part}
+        self.changed.emit(None)
+
+    def cancel(self):
+        self.over = True
+        self.then(None, Cancelled())
+
+
+@pytest.fixture
+def page(monkeypatch):
+    page = Page()
+    page.jobs, page.kept = [], None
+    page.choice, page.choices, page.project = RUN, (RUN, OTHER), None
+    page.context = SimpleNamespace(
+        run=lambda work, done, failed: done(work()),
+        queue=None,
+        settings=SimpleNamespace(device="auto"),
+    )
+
+    def start(queue, prepared, then, *, device):
+        page.jobs.append(Job())
+        page.jobs[-1].then = then
+        return page.jobs[-1]
+
+    prepared = SimpleNamespace(documents=1234)
+    monkeypatch.setattr(examine, "prepare", lambda *given: prepared)
+    monkeypatch.setattr(examine, "kept", lambda given: page.kept)
+    monkeypatch.setattr(examine, "layers", lambda project, model: ("class", "spans"))
+    monkeypatch.setattr(examine, "start", start)
+    return page
+
+
+def shown(qtbot, page, id, kind):
+    state = Examined(page, id)
+    view = kind(state)
+    qtbot.addWidget(view)
+    view.resize(800, 700)
+    state.changed.connect(view.show_state)
+    view.show_state(ALL)
+    return state, view
+
+
+def test_a_result_that_was_kept_is_shown_without_a_job(qtbot, page):
+    page.kept = SIMILARITY
+    state, view = shown(qtbot, page, "layer_similarity", LayerSimilarityView)
+
+    state.ask()
+
+    assert state.result is SIMILARITY and not page.jobs and view._start.isHidden()
+    model = view._table.model()
+    assert [model.index(1, column).data() for column in (0, 1)] == ["1.00", "0.25"]
+    assert view._about.text() == (
+        "Rows and columns: layers of first · class, from 11 words of 3 documents"
+    )
+    assert view.data() == [["Layer", 0, 1], [0, 1.0, 0.25], [1, 0.25, 1.0]]
+
+
+def test_documents_are_examined_on_a_click_with_progress(qtbot, page):
+    state, view = shown(qtbot, page, "probes", ProbesView)
+    state.ask()
+    assert view._empty._hint.text().startswith("1,234 documents of the project")
+
+    view._start.click()
+    (job,) = page.jobs
+    job.tell(0.42)
+    assert (view._note.text(), view._cancel.isHidden()) == ("42 %", False)
+    job.over = True
+    job.then(PROBES, None)
+
+    assert state.current and state.share is None and view._cancel.isHidden()
+    names = [series.name for series in view._chart._series]
+    assert names[0] == "before fine-tuning: labels" and names[3].endswith("control task")
+    assert view._about.text().startswith(
+        "Best: layer 1 with 90.0 % (95 %: 80.0–100.0), selectivity 60.0, of 10 documents"
+    )
+    assert [view._layer.itemData(at) for at in range(2)] == ["class", "spans"]
+
+
+def test_a_job_is_cancelled_and_can_start_again(qtbot, page):
+    state, view = shown(qtbot, page, "probes", ProbesView)
+    state.ask()
+    view._start.click()
+
+    view._cancel.click()
+    assert state.share is None and state.error == "" and state.can_start
+
+    view._start.click()
+    page.jobs[-1].over = True
+    page.jobs[-1].then(None, WorkbenchError("no dev"))
+    assert state.error == "no dev"
+
+
+def test_another_text_keeps_the_result_and_another_model_drops_it(qtbot, page):
+    page.kept = PROBES
+    state, _view = shown(qtbot, page, "probes", ProbesView)
+    state.ask()
+
+    state.forget()
+    assert state.result is PROBES
+    state.forget(model=True)
+    assert state.result is None and not state.current
+
+
+def test_after_a_change_of_the_documents_the_result_stays_and_can_be_renewed(qtbot, page):
+    page.kept = PROBES
+    state, view = shown(qtbot, page, "probes", ProbesView)
+    state.ask()
+
+    page.kept = None
+    state.ask()
+
+    assert state.result is PROBES and not view._start.isHidden()
+    assert view._note.text() == "The documents or the settings have changed."

@@ -1,0 +1,1 @@
+"""How similar the layers of one or two encoders are."""

@@ -1,0 +1,57 @@
+"""How similar the layers of one or two encoders are: description and result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.base.i18n import N_
+from workbench.base.options import Option
+from workbench.inspection.spec import TEXTS, InspectorInfo
+
+
+@dataclass(frozen=True)
+class LayerSimilarity:
+    """values: linear CKA in [0, 1], a row for each layer of `first`, a column for each of `second`,
+    embeddings first. same: both are one model. words, documents: what was compared.
+    """
+
+    first: str
+    second: str
+    values: tuple[tuple[float, ...], ...]
+    words: int
+    documents: int
+    same: bool = False
+
+
+INFO = InspectorInfo(
+    "layer_similarity",
+    N_("Layers: similarity"),
+    LayerSimilarity,
+    (
+        Option(
+            "other",
+            "text",
+            "",
+            N_(
+                "Folder of another model, or “base”: the model that the run was trained from. "
+                "Without it, the layers of one model are compared."
+            ),
+        ),
+        Option(
+            "documents",
+            "int",
+            300,
+            N_("Documents; a random sample of more. Those of test are left out."),
+            low=1,
+            high=100_000,
+        ),
+        Option("words", "int", 3000, N_("Words at most."), low=10, high=100_000),
+        Option("seed", "int", 1, N_("Seed of the sample."), low=0),
+    ),
+    shows=N_(
+        "Shows how similar two layers arrange the words of your documents (linear CKA, 1 is equal "
+        "up to rotation and scale). Does not show which information they share; few words raise "
+        "it. Kornblith et al. 2019."
+    ),
+    examines=TEXTS,
+)

@@ -1,0 +1,65 @@
+"""The vectors that an encoder gives to documents or words, in every layer."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from workbench.inspection.subject import Subject
+from workbench.tasks.embedding import ALL, Embedder
+from workbench.text.document import Document
+
+DOCUMENT = "document"
+MOST_BYTES = 256_000_000  # of the vectors of one encoder
+AT_ONCE = 64  # documents between two messages
+
+
+@dataclass(frozen=True)
+class LayerStates:
+    """layers: float16 (N, width) each, embeddings first. owner int32 (N,): the index of the
+    document of each row; spans int32 (N, 2): its code points.
+    """
+
+    layers: tuple[np.ndarray, ...]
+    owner: np.ndarray
+    spans: np.ndarray
+
+
+def layer_states(
+    subject: Subject, documents: Sequence[Document], *, unit: str, most: int
+) -> Generator[float, None, LayerStates]:
+    """Yields the share that is done. unit: WORD (mean over its units) or DOCUMENT (mean over all).
+
+    At most `most` rows, fewer where their vectors would exceed MOST_BYTES: those of the first
+    documents. Words of documents that are cut in the middle are all kept.
+    """
+    encoder = subject.encoder
+    most = min(most, max(1, MOST_BYTES // (2 * sum(encoder.widths))))
+    rows: list[list[np.ndarray]] = [[] for _width in encoder.widths]
+    owners, spans, count = list[np.ndarray](), list[np.ndarray](), 0
+    with tempfile.TemporaryDirectory() as folder:
+        embedder = Embedder(encoder, subject.max_length, unit, ALL, Path(folder))
+        for start in range(0, len(documents), AT_ONCE):
+            for at, found in enumerate(embedder.stream(documents[start : start + AT_ONCE]), start):
+                if count < most:
+                    for kept, layer in zip(rows, found.layers.values(), strict=True):
+                        kept.append(np.clip(layer, -65504, 65504).astype(np.float16))
+                    owners.append(np.full(len(found.offsets), at, np.int32))
+                    spans.append(found.offsets)
+                    count += len(found.offsets)
+            if count >= most:
+                break
+            yield min(1.0, (start + AT_ONCE) / len(documents))
+    layers = tuple(
+        np.concatenate([np.zeros((0, width), np.float16), *kept])
+        for width, kept in zip(encoder.widths, rows, strict=True)
+    )
+    return LayerStates(
+        layers,
+        np.concatenate([np.zeros(0, np.int32), *owners]),
+        np.concatenate([np.zeros((0, 2), np.int32), *spans]),
+    )

@@ -1,0 +1,1 @@
+"""How well labels can be read from each layer of an encoder."""

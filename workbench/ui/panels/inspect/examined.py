@@ -1,0 +1,132 @@
+"""An inspector that examines the documents of the project: looked up on disk, computed by a job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import Cancelled
+from workbench.base.i18n import _
+from workbench.inspection.spec import BASE, Answer
+from workbench.operations import examine
+from workbench.operations.examine import Prepared
+from workbench.ui.panels.inspect.shown import Shown
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+    from workbench.ui.panels.inspect.state import InspectState
+
+
+class Examined(Shown):
+    """Its result belongs to the model and the documents, not to the text of the page.
+
+    prepared: the sample to examine; None while it is drawn, or for an error. share: of the job that
+    is running, else None. current: whether the result is that of the sample. layers: names of the
+    layers whose labels can be examined.
+    """
+
+    needs_text = False
+    base = BASE  # as the model to compare with: the one that a run was trained from
+
+    def __init__(self, page: InspectState, id: str):
+        super().__init__(page, id)
+        self.prepared: Prepared | None = None
+        self.share: float | None = None
+        self.current = False
+        self.layers: tuple[str, ...] = ()
+        self._job: Job | None = None
+        self._running: dict[str, Any] = {}  # the options of the job
+
+    def forget(self, *, model: bool = False) -> None:
+        """Another text changes nothing."""
+        if model:
+            self.cancel()
+            self._job = None
+            self.update(prepared=None, share=None, current=False)
+            super().forget(model=True)
+
+    def labels_changed(self) -> None:
+        if self.result is not None:
+            self.ask()
+
+    def close(self) -> None:
+        self.cancel()
+        super().close()
+
+    def _ask(self, options: dict[str, Any], before: Any) -> None:
+        """Draw the sample, and read its result if there is one."""
+        page = self.page
+        choice = page.choice
+        if choice is None:
+            return
+        if self._job is not None and options != self._running:
+            self.cancel()
+        asked = self._asked = (choice, options)
+
+        def look() -> tuple[Prepared, Any, tuple[str, ...]]:
+            prepared = examine.prepare(page.project, choice, self.id, options)
+            return prepared, examine.kept(prepared), examine.layers(page.project, choice)
+
+        def found(answer: tuple[Prepared, Any, tuple[str, ...]]) -> None:
+            if self._asked is asked:
+                prepared, result, layers = answer
+                self.update(prepared=prepared, layers=layers, error="")
+                self._show(result)
+
+        def failed(error: Exception) -> None:
+            if self._asked is asked:
+                self.update(prepared=None, current=False, error=str(error))
+
+        page.context.run(look, found, failed)
+
+    def _show(self, result: Any) -> None:
+        if result is None:
+            self.update(current=False)
+        else:
+            self.update(result=result, answer=Answer(self.id, result), current=True)
+
+    # ---------------------------------------------------------------- the job
+
+    @property
+    def can_start(self) -> bool:
+        return self.prepared is not None and self._job is None
+
+    def start(self) -> None:
+        """Examine the documents in a worker."""
+        prepared = self.prepared
+        if prepared is None or self._job is not None:
+            return
+        context = self.page.context
+        self._running = dict(self.options)
+        self.update(share=0.0, error="")
+
+        def ended(result: Any, error: Exception | None) -> None:
+            if self._job is not job:
+                return
+            self._job = None
+            self.update(share=None)
+            if error is None:
+                self._show(result)
+            elif not isinstance(error, Cancelled):
+                self.update(error=str(error))
+
+        job = examine.start(context.queue, prepared, ended, device=context.settings.device)
+        self._job = job
+        self.listen(job.changed, lambda _event: self._heard(job))
+
+    def _heard(self, job: Job) -> None:
+        if job is self._job and not job.over:
+            self.update(share=float(job.progress.get("part") or 0.0))
+
+    def cancel(self) -> None:
+        """Stop the job."""
+        if self._job is not None and not self._job.over:
+            self._job.cancel()
+
+    @property
+    def note(self) -> str:
+        """What is shown beside the button."""
+        if self.share is not None:
+            return _("{percent} %").format(percent=int(100 * self.share))
+        if self.result is not None and not self.current and self.prepared is not None:
+            return _("The documents or the settings have changed.")
+        return ""
