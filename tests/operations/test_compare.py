@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import compare, quality, results
+from workbench.operations import compare, pairs, quality, results
 from workbench.operations.compare_report import comparison_report
 from workbench.storage import runs
 from workbench.text.fields import ClassScores, Prediction
@@ -91,7 +91,22 @@ def test_every_pair_of_three_is_tested_and_corrected(project, three):
     assert [test.p for test in exact] == [0.25, 0.125, 1.0]
     assert [test.holm for test in exact] == [0.5, 0.375, 1.0]
     assert found.pair(three[1], three[2]) is found.pairs[2]
-    assert found.pair(three[2], three[1]) is None
+    assert found.pair(three[0], 99) is None
+
+
+def test_a_pair_can_be_seen_from_either_side(project, three):
+    found = compare.compare(project, three[:2], "train")
+
+    forward, back = found.pair(*three[:2]), found.pair(*three[1::-1])
+
+    assert back.only_second == tuple(row.swapped for row in forward.only_first)
+    assert back.differences["accuracy"].value == -forward.differences["accuracy"].value
+    assert back.differences["accuracy"].low == -forward.differences["accuracy"].high
+    assert back.swapped == forward
+    # by hand: 0 against 10 of 10 documents is 2 / 1024
+    test = pairs.Test(pairs.MCNEMAR, "", 2 / 1024, 2 / 1024)
+    assert forward.higher(test) == back.higher(test) == three[0]
+    assert forward.higher(forward.tests[2]) is None
 
 
 def test_differences_per_label_and_slice_are_those_of_the_scores(project, three):

@@ -230,33 +230,6 @@ def test_an_empty_split_says_so(project, queue, trained, topics):
     assert "test split" in str(collected[0])
 
 
-def test_two_runs_show_what_only_one_got_right(project, trained):
-    with project.write():
-        other = runs.add(
-            project.db,
-            "second",
-            "train",
-            layer_id=trained.layer_id,
-            spec=trained.spec,
-            status="done",
-        )
-        rows = runs.prediction_rows(project.db, trained.id)
-        swapped = [
-            (id, text, {**raw, "label": "praise", "scores": {"complaint": 0.2, "praise": 0.8}})
-            for id, text, raw in rows
-        ]
-        runs.save_predictions(project.db, other.id, swapped)
-
-    result = results.compare(project, trained.id, other.id)
-
-    assert (
-        len(result.only_first) == 1
-        and result.only_second == ()
-        and (result.both_right, result.both_wrong) == (2, 1)
-    )
-    assert result.first.scores["accuracy"] == 0.75 and result.second.scores["accuracy"] == 0.5
-
-
 def test_a_deleted_run_frees_its_space(project, trained):
     assert results.disk_space(project, trained.id) > 0
 

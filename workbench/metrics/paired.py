@@ -32,6 +32,14 @@ class Difference:
     high: float | None = None
     p: float | None = None
 
+    @property
+    def swapped(self) -> Difference:
+        """Second minus first."""
+        value, low, high = (
+            None if one is None else -one for one in (self.value, self.high, self.low)
+        )
+        return Difference(value, low, high, self.p)
+
 
 @dataclass(frozen=True)
 class Bootstrapped:

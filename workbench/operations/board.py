@@ -121,7 +121,8 @@ def board(
     task = counted.most_common(1)[0][0]
     found = results.scored(project, next(r for r in chosen if results.task_of(r) == task), split)
     fingerprint = scoring.fingerprint(found)
-    entries, others = [], []
+    entries: list[Entry] = []
+    others: list[Entry] = []
     for at, run in enumerate(chosen):
         watch.at(at / len(chosen))
         entry = _entry(project, run, task, split, found, fingerprint)

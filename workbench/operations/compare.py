@@ -48,7 +48,11 @@ class Comparison:
         return next(one for one in self.systems if one.run.id == run_id)
 
     def pair(self, first: int, second: int) -> Pair | None:
-        return next((one for one in self.pairs if (one.first, one.second) == (first, second)), None)
+        """The pair seen from `first`; None if one of them is not compared."""
+        for one in self.pairs:
+            if {one.first, one.second} == {first, second}:
+                return one if one.first == first else one.swapped
+        return None
 
 
 def compare(

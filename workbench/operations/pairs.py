@@ -77,6 +77,11 @@ class PartDifference:
     holm: float | None = None
     documents: tuple[int, ...] = ()
 
+    @property
+    def swapped(self) -> PartDifference:
+        difference = self.difference.swapped
+        return replace(self, first=self.second, second=self.first, difference=difference)
+
 
 @dataclass(frozen=True)
 class PairRow:
@@ -88,6 +93,10 @@ class PairRow:
     gold: str
     first: str
     second: str
+
+    @property
+    def swapped(self) -> PairRow:
+        return replace(self, first=self.second, second=self.first)
 
 
 @dataclass(frozen=True)
@@ -108,6 +117,31 @@ class Pair:
     only_first: tuple[PairRow, ...]
     only_second: tuple[PairRow, ...]
     both_wrong: tuple[PairRow, ...]
+
+    @property
+    def swapped(self) -> Pair:
+        """The same pair seen from the second system."""
+        return replace(
+            self,
+            first=self.second,
+            second=self.first,
+            differences={name: one.swapped for name, one in self.differences.items()},
+            labels=tuple(row.swapped for row in self.labels),
+            slices=tuple(row.swapped for row in self.slices),
+            only_first=tuple(row.swapped for row in self.only_second),
+            only_second=tuple(row.swapped for row in self.only_first),
+            both_wrong=tuple(row.swapped for row in self.both_wrong),
+        )
+
+    def higher(self, test: Test) -> int | None:
+        """The id of the system that a test finds better; None if it does not decide."""
+        if not test.decided:
+            return None
+        if test.score:
+            first = (self.differences[test.score].value or 0.0) > 0
+        else:
+            first = len(self.only_first) > len(self.only_second)
+        return self.first if first else self.second
 
 
 def system(run: Run, given: Evidence) -> System:

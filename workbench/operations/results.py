@@ -1,5 +1,5 @@
 """Results of a run: original and current scores, per-label scores, confusion matrix, errors,
-comparison, deletion.
+deletion.
 """
 
 from __future__ import annotations
@@ -80,27 +80,6 @@ class Results:
     mistakes: int  # wrong decisions, of which a document may have several
     without_answer: int
     bytes_on_disk: int
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Comparison of two runs on the documents that both predicted."""
-
-    first: Evaluation
-    second: Evaluation
-    only_first: tuple[
-        ErrorRow, ...
-    ]  # correct in the first run only; the row shows the prediction of the second
-    only_second: tuple[ErrorRow, ...]
-    both_right: int
-    both_wrong: int
-
-    @property
-    def chance(self) -> float:
-        """The p-value of an exact McNemar test: the runs differ by chance alone."""
-        from workbench.metrics.significance import mcnemar
-
-        return mcnemar(len(self.only_first), len(self.only_second))
 
 
 def run_named(project: Project, name: str) -> Run:
@@ -356,43 +335,6 @@ def error_row(info: TaskInfo, one: Scored, answer: Prediction) -> ErrorRow:
         error.gold,
         error.predicted,
         error.confidence,
-    )
-
-
-# ---------------------------------------------------------------- two runs
-
-
-def compare(project: Project, first_id: int, second_id: int) -> Comparison:
-    """Compare two runs of one task and layer on the current gold of dev.
-
-    Raises WorkbenchError if they cannot be compared.
-    """
-    first, second = runs.get(project.db, first_id), runs.get(project.db, second_id)
-    if (task_of(first), first.layer_id) != (task_of(second), second.layer_id):
-        raise WorkbenchError(
-            _(
-                "{one} and {other} were trained on different layers, so their predictions "
-                "cannot be compared."
-            ).format(one=first.name, other=second.name)
-        )
-    task, info = task_of(first), tasks.info(task_of(first))
-    found = scored(project, first, "dev")
-    answers = [
-        predict.stored(project, run, [one.document for one in found]) for run in (first, second)
-    ]
-    both = [one for one in found if all(one.document.id in given for given in answers)]
-    left, right = (_of(given, both) for given in answers)
-    judged = [
-        (one, a, b, info.agrees(one.gold, a), info.agrees(one.gold, b))
-        for one, a, b in zip(both, left, right, strict=True)
-    ]
-    return Comparison(
-        scoring.evaluate(task, "dev", both, left),
-        scoring.evaluate(task, "dev", both, right),
-        tuple(error_row(info, one, b) for one, _a, b, ok, also in judged if ok and not also),
-        tuple(error_row(info, one, a) for one, a, _b, ok, also in judged if also and not ok),
-        sum(ok and also for *_rest, ok, also in judged),
-        sum(not ok and not also for *_rest, ok, also in judged),
     )
 
 

@@ -135,12 +135,43 @@ def test_nothing_is_computed_again_while_the_page_is_hidden(state):
 
 
 def test_two_runs_are_compared_by_the_documents_that_one_alone_got_right(state):
-    state.choose(tuple(run.id for run in state.runs))
+    state.choose((1, 2))
 
-    assert state.run is None
-    assert [row.key for row in state.comparison.only_first] == ["k1"]
-    assert state.comparison.only_second == ()
-    assert (state.comparison.both_right, state.comparison.both_wrong) == (3, 2)
+    pair = state.comparing.pair
+    assert [row.key for row in pair.only_first] == ["k1"] and pair.only_second == ()
+    assert (pair.both_right, len(pair.both_wrong)) == (3, 2)
+    state.comparing.review(tuple(row.document_id for row in pair.both_wrong))
+    assert state.context.gone[-1][0] == "annotate" and state.context.gone[-1][1]["run"] == 2
+
+
+def test_a_new_comparison_replaces_the_previous_one(state):
+    state.choose((1, 2))
+    state.comparing.swap()
+    assert (state.comparing.pair.first, state.comparing.letter(2)) == (2, "B")
+
+    state.comparing.show((1,))
+    assert state.comparing.found is None and state.comparing.pair is None
+
+
+def test_letters_of_the_board_follow_the_order_of_the_choice(state):
+    state.board.watch(True)
+    assert [one.run.name for one in state.board.rows()] == ["first", "second"]
+
+    state.board.choose((2,))
+    state.board.choose((1, 2))
+
+    assert state.board.chosen == (2, 1)
+    assert [state.board.letter(one) for one in state.board.rows()] == ["B", "A"]
+    assert state.board.comparing.pair.first == 2
+    state.board.show_score("accuracy")
+    assert state.board.comparing.found.score == "accuracy" and state.board.best == 4 / 6
+
+
+def test_the_board_on_test_shows_no_score_that_was_not_asked_for(state):
+    state.board.watch(True)
+    state.board.show_split("test")
+
+    assert all("was not shown yet" in one.problem for one in state.board.rows())
 
 
 def test_two_runs_are_averaged_into_a_third_that_is_chosen(state):

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QTableView, QWidget
 
 from workbench.storage import runs
 
@@ -41,11 +41,11 @@ def test_no_number_of_the_run_list_is_cut_and_long_names_keep_both_ends(panel, s
     app.qt.processEvents()
 
     table = named(panel, "Runs", QTableView)
-    assert table.model().index(0, 2).data() == "100.0"
-    assert table.sizeHintForColumn(2) <= table.columnWidth(2)
+    assert table.model().index(0, 3).data() == "100.0"
+    assert table.sizeHintForColumn(3) <= table.columnWidth(3)
     assert table.textElideMode() == Qt.TextElideMode.ElideMiddle
     shown = sum(
-        table.columnWidth(column) for column in range(4) if not table.isColumnHidden(column)
+        table.columnWidth(column) for column in range(5) if not table.isColumnHidden(column)
     )
     assert shown <= table.viewport().width() and table.columnWidth(0) > 80
     app.settings.text_size = 100
@@ -64,12 +64,156 @@ def test_choosing_another_run_shows_its_scores_and_errors(panel, qtbot):
     assert named(panel, "All scores", QTableView).model().index(0, 1).data() == "66.7"
 
 
-def test_two_chosen_runs_are_shown_side_by_side(panel, qtbot):
+def compared(panel, qtbot):
+    named(panel, "Runs", QTableView).selectAll()
+    qtbot.waitUntil(lambda: panel.state.comparing.pair is not None, timeout=30_000)
+    return panel.view._right.widget(2)
+
+
+def test_two_chosen_runs_are_compared(panel, qtbot, monkeypatch):
+    view = compared(panel, qtbot)
+
+    # second is A; only document k1 is right in first and wrong in second
+    tests = named(panel, "Tests", QTableView)
+    assert [tests.model().index(row, 3).data() for row in range(3)] == ["undecided"] * 3
+    kinds = view._documents._kinds
+    assert kinds.button("only_second").text() == "B right, A wrong  1"
+    kinds.button("only_second").click()
+    documents = named(panel, "Documents", QTableView)
+    assert [documents.model().index(0, column).data() for column in (0, 2, 3, 4)] == [
+        "k1",
+        "good",
+        "bad",
+        "good",
+    ]
+    gone = []
+    monkeypatch.setattr(panel.context.app, "visit", lambda page, **args: gone.append((page, args)))
+    documents.selectRow(0)
+    qtbot.keyClick(documents, Qt.Key.Key_Return)
+    assert gone[0][0] == "annotate" and len(gone[0][1]["errors"]) == 1
+
+
+def test_every_part_of_a_comparison_has_rows_or_says_why(panel, qtbot):
+    view = compared(panel, qtbot)
+
+    for part in range(5):
+        view._tabs.setCurrentIndex(part)
+        shown = view._parts.widget(part)
+        rows = shown.findChildren(QTableView)[0].model().rowCount()
+        assert rows or any("same settings" in one or "too small" in one for one in texts(shown))
+
+
+def texts(widget):
+    return [one.text() for one in widget.findChildren(QLabel) if one.isVisible()]
+
+
+def test_the_systems_of_a_comparison_can_be_swapped_and_shown_alone(panel, qtbot):
+    view = compared(panel, qtbot)
+    first, second = panel.state.comparing.found.systems
+    assert view._title.text() == f"A {first.run.name}  compared with  B {second.run.name}"
+
+    view._swap.click()
+    assert view._title.text() == f"B {second.run.name}  compared with  A {first.run.name}"
+
+    named(panel, "Show first only").click()
+    qtbot.waitUntil(lambda: panel.state.run == first.run)
+
+
+def test_runs_on_other_documents_say_which_and_can_be_scored(panel, qtbot, monkeypatch):
+    project = panel.state.project
+    with project.write():
+        project.db.writer.execute("delete from prediction where run_id = 1 and document_id = 2")
     named(panel, "Runs", QTableView).selectAll()
 
-    qtbot.waitUntil(lambda: panel.state.comparison is not None)
-    assert named(panel, "Scores side by side").isVisible()
-    assert named(panel, "Only first correct", QTableView).model().rowCount() == 1
+    qtbot.waitUntil(lambda: bool(panel.state.comparing.problem), timeout=30_000)
+    view = panel.view._right.widget(2)
+    assert "1 dev document has a prediction of second, but none of first (k1)" in (
+        panel.state.comparing.problem
+    )
+    assert view._score.isVisible() and not view._body.isVisible()
+
+
+def board_of(panel, qtbot):
+    panel.view._views.button("board").click()
+    qtbot.waitUntil(lambda: panel.state.board.board is not None, timeout=30_000)
+    return panel.view._body.widget(1)
+
+
+def test_the_board_lists_the_runs_of_a_layer_best_first(panel, qtbot, tmp_path):
+    view = board_of(panel, qtbot)
+
+    table = named(panel, "Board", QTableView)
+    model = table.model()
+    assert [model.index(row, 1).data() for row in (0, 1)] == ["first", "second"]
+    assert model.index(0, 4).data().startswith("66.7  ")
+    assert not named(panel, "Delete run").isVisible() and view._select.isVisible()
+
+    chosen = table.selectionModel()
+    for row in (1, 0):
+        chosen.setCurrentIndex(model.index(row, 1), chosen.SelectionFlag.NoUpdate)
+        qtbot.keyClick(table, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: view.state.comparing.pair is not None, timeout=30_000)
+    assert view._compare.isVisible() and len(view.state.chosen) == 2
+
+    view.save_picture(tmp_path / "board.png")
+    view.state.save(tmp_path / "board.md")
+    qtbot.waitUntil(lambda: (tmp_path / "board.md").exists(), timeout=30_000)
+    qtbot.waitUntil(lambda: (tmp_path / "board.png").exists(), timeout=30_000)
+    assert "| first | train |" in (tmp_path / "board.md").read_text()
+
+    view.table.opened.emit(view.table.rows()[1])
+    assert panel.state.view == "runs" and panel.state.run.name == "second"
+
+
+def test_an_unscored_run_stands_below_with_its_reason(panel, qtbot):
+    project = panel.state.project
+    with project.write():
+        project.db.writer.execute("delete from prediction where run_id = 1 and document_id = 2")
+    view = board_of(panel, qtbot)
+    qtbot.waitUntil(lambda: bool(view.state.board.others), timeout=30_000)
+
+    assert view.table._interval(1).note == "It has no prediction of 1 document."
+    view.table.selectRow(1)
+    assert view._score_here.isVisible() and view.state.chosen == ()
+
+
+def test_runs_are_organised_filtered_and_the_change_taken_back(panel, qtbot, app):
+    from workbench.ui.panels.results.dialogs import OrganiseRuns
+
+    state, table = panel.state, named(panel, "Runs", QTableView)
+    dialog = OrganiseRuns(app.window, state.listing, state.runs)
+    qtbot.addWidget(dialog)
+    dialog._group.setText("paper")
+    dialog._tags.setText("best, long")
+    dialog._note.setPlainText("as in table 2")
+    dialog.save()
+    listing = state.run.listing
+    assert (listing.group, listing.tags, listing.note) == (
+        "paper",
+        ("best", "long"),
+        "as in table 2",
+    )
+    assert not table.isColumnHidden(2)
+
+    panel.view._left._fill_filter()
+    titles = {one.text(): one for one in panel.view._left._menu.actions()}
+    titles["Group: paper"].trigger()
+    assert table.model().rowCount() == 1 and "1 run is hidden" in panel.view._left._told.text()
+
+    panel.view._left._fill_filter()
+    {one.text(): one for one in panel.view._left._menu.actions()}["All runs"].trigger()
+    state.listing.archive()
+    assert table.model().rowCount() == 1
+    app.window.note_line._undo.click()
+    qtbot.waitUntil(lambda: table.model().rowCount() == 2)
+
+
+def test_a_run_is_renamed_in_the_list(panel, qtbot):
+    table = named(panel, "Runs", QTableView)
+
+    table.model().setData(table.model().index(0, 0), "best")
+
+    assert [run.name for run in panel.state.runs] == ["best", "first"]
 
 
 def test_enter_on_an_error_opens_annotate_there(panel, qtbot, monkeypatch):
@@ -169,17 +313,6 @@ def test_documents_chosen_on_data_wait_for_the_run_that_shall_suggest(panel, mon
     assert asked == [(1, 2)] and not panel.view._asked.isVisible()
 
 
-def test_the_first_of_two_runs_stands_under_its_name_and_can_be_shown_alone(panel, qtbot):
-    named(panel, "Runs", QTableView).selectAll()
-    qtbot.waitUntil(lambda: panel.state.comparison is not None)
-    model = named(panel, "Scores side by side", QTableView).model()
-    first = panel.state.run_of(min(panel.state.chosen))
-
-    assert model.headerData(1, Qt.Orientation.Horizontal) == first.name
-    named(panel, "Show first only").click()
-    qtbot.waitUntil(lambda: panel.state.run == first)
-
-
 def test_many_labels_take_the_whole_width_one_under_the_other(panel, qtbot):
     from PySide6.QtWidgets import QBoxLayout
 
@@ -234,27 +367,12 @@ def test_a_run_without_answers_to_today_s_documents_shows_what_it_scored_and_no_
     assert all(part.isVisibleTo(scores) for part in scores._of_today)
 
 
-def test_two_runs_that_share_no_answered_document_say_so(panel, qtbot):
-    from dataclasses import replace
-
-    named(panel, "Runs", QTableView).selectAll()
-    qtbot.waitUntil(lambda: panel.state.comparison is not None)
-    view, comparison = panel.view._right.widget(2), panel.state.comparison
-
-    assert "McNemar" in view._words.text() and view._counts[0].text() == "1"
-    panel.state.update(comparison=replace(comparison, first=replace(comparison.first, n=0)))
-    assert (
-        view._words.text()
-        == "There is no dev document with gold labels and predictions of both runs."
-    )
-
-
 def test_comparing_by_the_menu_leaves_the_focus_on_the_runs(panel, qtbot):
     panel.view._compare.setFocus()
     panel.view._fill_compare()
     panel.view._compare_menu.actions()[0].trigger()
 
-    qtbot.waitUntil(lambda: panel.state.comparison is not None)
+    qtbot.waitUntil(lambda: panel.state.comparing.found is not None, timeout=30_000)
     assert named(panel, "Runs", QTableView).hasFocus()
 
 

@@ -99,6 +99,34 @@ class ResultsPanel(Panel):
             group="one",
         ),
         Command(
+            "results.rename",
+            _("Re&name run"),
+            lambda p: p.view.rename(),
+            "Run",
+            "F2",
+            enabled=lambda p: p.state.listing.can_rename,
+            group="list",
+        ),
+        Command(
+            "results.organise",
+            _("&Group, tags and note…"),
+            lambda p: p.view.organise(),
+            "Run",
+            "Ctrl+Shift+G",
+            enabled=lambda p: p.state.can_delete,
+            group="list",
+        ),
+        Command(
+            "results.archive",
+            lambda p: p.state.listing.archive_title(),
+            lambda p: p.state.listing.archive(),
+            "Run",
+            "Ctrl+Shift+H",
+            enabled=lambda p: p.state.can_delete,
+            group="list",
+            name=_("Archive run"),
+        ),
+        Command(
             "results.delete",
             _("&Delete run…"),
             lambda p: p.view.delete(),
@@ -126,6 +154,8 @@ class ResultsPanel(Panel):
 
     def shown(self, run: int | None = None, suggest: tuple[int, ...] = (), **_args: Any) -> None:
         self.state.look()
+        if run is not None or suggest:
+            self.state.update(view="runs")
         if suggest:
             self.state.update(asked=tuple(suggest))
         if run is not None:

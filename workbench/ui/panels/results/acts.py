@@ -49,6 +49,32 @@ def suggest(state: ResultsState, ids: tuple[int, ...] | None) -> None:
     )
 
 
+def show_test(state: ResultsState) -> None:
+    """Score the selected run on test; each view is counted."""
+    run = state.shown_run
+    state.update(busy=_("Scoring on test…"))
+
+    def scored(found: Any, error: Exception | None) -> None:
+        state.update(busy="")
+        if error is not None:
+            state.context.fail(error)
+            return
+        state.update(tests={**state.tests, run.id: found})
+        if state.run is not None and state.run.id == run.id:
+            state.show_by_label("test", "today")
+            state.measure("test")
+
+    state.attempt(
+        results.start_evaluation,
+        state.project,
+        state.context.queue,
+        run,
+        "test",
+        scored,
+        background=state.background,
+    )
+
+
 def add_baselines(state: ResultsState, chosen: Sequence[Offer]) -> None:
     """Train baselines on the current labels, each as a run; the page shows them when they end."""
     project, context = state.project, state.context

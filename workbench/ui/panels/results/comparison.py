@@ -1,151 +1,209 @@
-"""Two runs side by side: scores, and the documents that only one of them predicts correctly."""
+"""Runs compared: tests, scores, labels, slices and settings on the left, documents on the right."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QVBoxLayout
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QTabBar, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
-from workbench.base.i18n import _
-from workbench.ui import formats, plain, theme
-from workbench.ui.formats import points
-from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.run_words import score_names, score_title
-from workbench.ui.widgets.button import Button
+from workbench.base.i18n import N_, _
+from workbench.ui import formats, theme
+from workbench.ui.panels.results.comparing import Comparing
+from workbench.ui.panels.results.comparison_parts import (
+    LabelsPart,
+    ScoresPart,
+    SettingsPart,
+    SlicesPart,
+    TestsPart,
+)
+from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.layout import card, row, scrolled
+from workbench.ui.widgets.later import LaterStack
+from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, words
 
-LEAST_TABLE = 120  # pixels at 100 %; below, the page scrolls
+if TYPE_CHECKING:
+    from workbench.operations.pairs import Pair
+
+PARTS = {
+    "tests": N_("Tests"),
+    "scores": N_("Scores"),
+    "labels": N_("Labels"),
+    "slices": N_("Slices"),
+    "settings": N_("Settings"),
+}
+BESIDE = 1000  # pixels at 100 % from which the documents are beside the tests
+FIRST, SECOND, NEITHER = "only_first", "only_second", "both_wrong"
 
 
 class ComparisonView(QFrame):
-    def __init__(self, state: ResultsState):
+    """`actions`: further buttons of the head."""
+
+    def __init__(self, comparing: Comparing, *actions: QWidget):
         super().__init__()
-        self._state = state
-        self._title = Elided("", "heading", weight=600, mode=Qt.TextElideMode.ElideMiddle)
-        self._words, self._problem = words("", "small", "muted", wrap=True), Callout("", "warn")
-        back = Button(
-            _("Show first only"),
-            small=True,
-            on=lambda: state.choose(tuple(sorted(state.chosen)[:1])),
-        )
-        self._average = Button(
-            _("Average these runs"),
-            small=True,
-            on=state.averaging.start,
-        )
-        columns = (
-            Column(_("Score on dev, current gold"), lambda one: one[0]),
-            Column(_("First"), lambda one: points(one[1]), 110, right=True),
-            Column(_("Second"), lambda one: points(one[2]), 110, right=True),
-            Column(
-                _("Difference"),
-                lambda one: formats.points(one[2] - one[1], signed=True),
-                110,
-                right=True,
-            ),
-        )
-        self._scores = Table(
-            columns, name=_("Scores side by side"), key=lambda one: one[0], sortable=True
-        )
-        self._first, self._second = (
-            self._documents(_("Only first correct")),
-            self._documents(_("Only second correct")),
-        )
+        self._state = comparing
+        self._title = Elided("", weight=600)
+        self._busy = words("", "small", "accent")
+        self._swap = Button(_("Swap A and B"), "rotate-ccw", "quiet", small=True, on=comparing.swap)
+        self._score = Button(_("Score all"), small=True, on=comparing.score_all)
+        self._problem = Callout("", "warn", self._score)
+        self._head = row((self._title, 1), self._busy, self._swap, *actions, gap=8)
+        self._tabs = QTabBar()
+        self._tabs.setDrawBase(False)
+        self._tabs.setExpanding(False)
+        self._tabs.setAccessibleName(_("Parts of the comparison"))
+        for title in PARTS.values():
+            self._tabs.addTab(_(title))
+        kinds = (TestsPart, ScoresPart, LabelsPart, SlicesPart, SettingsPart)
+        made = [lambda kind=kind: kind(comparing) for kind in kinds]
+        self._parts = LaterStack(*made, made=self._fill)
+        self._tabs.currentChanged.connect(self._parts.setCurrentIndex)
+        self._parts.setCurrentIndex(0)
+        self._documents = DocumentsCard(comparing)
+        self._body = QFrame()
+        self._sides = QHBoxLayout(self._body)
+        self._sides.setContentsMargins(0, 0, 0, 0)
+        self._sides.setSpacing(12)
+        self._sides.addWidget(card(self._tabs, (self._parts, 1), margins=(12, 8, 12, 10)), 5)
+        self._sides.addWidget(self._documents, 6)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 14, 20, 16)
-        layout.setSpacing(12)
-        layout.addWidget(row((self._title, 1), self._average, back, gap=6))
+        layout.setContentsMargins(20, 10, 20, 14)
+        layout.setSpacing(8)
+        layout.addWidget(self._head)
         layout.addWidget(self._problem)
-        inside = QFrame()
-        self._body = scrolled(inside)
-        body = QVBoxLayout(inside)
-        body.setContentsMargins(0, 0, 0, 0)
-        body.setSpacing(12)
-        body.addWidget(card(self._scores, self._words, gap=8))
-        self._names = tuple(
-            Elided("", weight=600, mode=Qt.TextElideMode.ElideMiddle) for _side in range(2)
-        )
-        self._counts = (words("", weight=600), words("", weight=600))
-        sides = zip(self._names, self._counts, (self._first, self._second), strict=True)
-        body.addWidget(
-            row(*((card(row((name, 1), count), table), 1) for name, count, table in sides), gap=12),
-            1,
-        )
         layout.addWidget(self._body, 1)
         layout.addStretch(0)
+        comparing.page.listen(comparing.changed, self._changed)
 
-    def _documents(self, name: str) -> Table:
-        columns = (
-            Column(_("Key"), lambda one: one.key, 72, tip=lambda one: one.key),
-            Column(_("Text"), lambda one: one.text, tip=lambda one: one.text, prose=True),
-            Column(_("Gold"), lambda one: one.gold, 92, tip=lambda one: one.gold),
-            Column(
-                _("Prediction"),
-                lambda one: one.predicted,
-                92,
-                tip=lambda one: one.predicted,
-                hint=_("Prediction of the other run"),
-            ),
-        )
-        table = Table(columns, name=name, key=lambda one: one.document_id, sortable=True)
-        table.setMinimumHeight(theme.px(LEAST_TABLE))
-        table.opened.connect(
-            lambda one: self._state.context.go("annotate", document=one.document_id)
-        )
-        return table
+    def _changed(self, fields: frozenset[str]) -> None:
+        if isValid(self) and self.isVisible():
+            self.render_part(fields)
+
+    def _fill(self, number: int) -> None:
+        part: Any = self._parts.widget(number)
+        part.show_state()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        for table in (self._first, self._second):
-            # hide the key in favour of the text
-            table.setColumnHidden(0, self.width() < theme.px(1000))
+        beside = self.width() > theme.px(BESIDE)
+        way = QBoxLayout.Direction
+        self._sides.setDirection(way.LeftToRight if beside else way.TopToBottom)
         super().resizeEvent(event)
 
     def render_part(self, _fields: frozenset[str]) -> None:
         state = self._state
-        first, second = (state.run_of(id) for id in sorted(state.chosen))
-        if first is None or second is None:
-            return
-        self._title.setText(f"{first.name}  ·  {second.name}")
-        reason = state.averaging.problem
-        self._average.setEnabled(not reason)
-        told = _("Add a run whose class probabilities are the mean of these two")
-        plain.set_tip(self._average, reason or told)
+        pair = state.pair
+        self._busy.setText(state.busy)
         self._problem.set(state.problem, "warn")
-        found = state.comparison
-        self._body.setVisible(found is not None)
-        if found is None:
+        self._score.setVisible(bool(state.unscored) and not state.busy)
+        self._score.setEnabled(not state.project.read_only)
+        self._body.setVisible(pair is not None)
+        self._swap.setVisible(pair is not None)
+        if pair is None:
+            names = "  ·  ".join(state.name(id) for id in state.ids)
+            self._title.setText(names)
             return
-        for number, run in ((1, first), (2, second)):
-            self._scores.rows_model.set_title(number, run.name)
-        names = score_names(found.first.scores, first.spec.get("task", ""))
-        self._scores.set_rows(
-            [
-                (score_title(name), found.first.scores[name], found.second.scores[name])
-                for name in names
-            ]
+        told = _("{a} {first}  compared with  {b} {second}")
+        about = {"first": state.name(pair.first), "second": state.name(pair.second)}
+        letters = {"a": state.letter(pair.first), "b": state.letter(pair.second)}
+        self._title.setText(told.format(**about, **letters))
+        swap = _("Swap {a} and {b}").format(**letters)
+        self._swap.set_text(swap)
+        for number in self._parts.made():
+            self._fill(number)
+        self._documents.show_state(pair)
+
+
+class DocumentsCard(QFrame):
+    """Documents that only one of the two systems, or neither, predicts correctly."""
+
+    def __init__(self, comparing: Comparing):
+        super().__init__()
+        self._state = comparing
+        self._kind = FIRST
+        self._kinds = Segments(
+            (FIRST, ""), (SECOND, ""), (NEITHER, ""), name=_("Documents of the comparison")
         )
-        self._scores.fit_height(8)
-        self._words.setText(self._sentence(found))
-        self._first.set_rows(found.only_first)
-        self._second.set_rows(found.only_second)
-        for number, (run, rows) in enumerate(
-            ((first, found.only_first), (second, found.only_second))
-        ):
-            self._names[number].setText(_("Only {name} correct").format(name=run.name))
-            self._counts[number].setText(str(len(rows)))
+        self._kinds.chosen.connect(self._choose)
+        self._review = Button(_("Review"), "arrow-up-right", small=True, on=self._open_all)
+        columns = (
+            Column(_("Key"), lambda one: one.key, 84, tip=lambda one: one.key),
+            Column(_("Text"), lambda one: one.text, tip=lambda one: one.text, prose=True),
+            Column(_("Gold"), lambda one: one.gold, 118, chip=self._chip, tip=lambda one: one.gold),
+            Column(_("A"), lambda one: one.first, 100, icon=self._mark(0), tip=self._tip("first")),
+            Column(
+                _("B"), lambda one: one.second, 100, icon=self._mark(1), tip=self._tip("second")
+            ),
+        )
+        self.table = Table(
+            columns, name=_("Documents"), key=lambda one: one.document_id, sortable=True
+        )
+        self.table.opened.connect(self._open)
+        self.table.setMinimumHeight(theme.px(96))
+        self._none = words(_("No documents."), "small", "muted")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        inner = card(
+            row((self._kinds, 1), self._review),
+            (self.table, 1),
+            self._none,
+            margins=(12, 10, 12, 10),
+        )
+        layout.addWidget(inner)
+
+    def _chip(self, one: Any) -> tuple[str, Any, str] | None:
+        """Gold in the colour of its label; None for other texts, such as spans."""
+        label = self._state.labels.get(one.gold)
+        return (one.gold, label, "") if label is not None else None
+
+    def _mark(self, side: int) -> Callable[[Any], tuple[str, str]]:
+        def mark(_row: Any) -> tuple[str, str]:
+            right = self._kind == (FIRST, SECOND)[side]
+            return ("check", "good") if right else ("x", "bad")
+
+        return mark
 
     @staticmethod
-    def _sentence(found: Any) -> str:
-        if not found.first.n:
-            return _("There is no dev document with gold labels and predictions of both runs.")
-        chance = found.chance
-        p = _("p < 0.01") if chance < 0.01 else _("p = {p:.2f}").format(p=chance)
-        told = _(
-            "Both correct: {right}. Both wrong: {wrong}. Documents: {n}. Exact McNemar test: {p}."
-        )
-        return told.format(right=found.both_right, wrong=found.both_wrong, n=found.first.n, p=p)
+    def _tip(side: str) -> Callable[[Any], str]:
+        return lambda one: str(getattr(one, side))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        # hide the key in favour of the text
+        self.table.setColumnHidden(0, self.width() < theme.px(560))
+        super().resizeEvent(event)
+
+    def _choose(self, kind: object) -> None:
+        self._kind = str(kind)
+        if (pair := self._state.pair) is not None:
+            self.show_state(pair)
+
+    def show_state(self, pair: Pair) -> None:
+        a, b = (self._state.letter(id) for id in (pair.first, pair.second))
+        titles = {
+            FIRST: _("{a} right, {b} wrong  {n}"),
+            SECOND: _("{b} right, {a} wrong  {n}"),
+            NEITHER: _("Both wrong  {n}"),
+        }
+        for kind, title in titles.items():
+            n = formats.count(len(getattr(pair, kind)))
+            self._kinds.set_words(kind, title.format(a=a, b=b, n=n))
+        self._kinds.set(self._kind)
+        for number, letter in ((3, a), (4, b)):
+            self.table.rows_model.set_title(number, letter)
+        rows = getattr(pair, self._kind)
+        self.table.set_rows(rows)
+        self.table.setVisible(bool(rows))
+        self._none.setVisible(not rows)
+        self._review.setEnabled(bool(rows))
+
+    def _ids(self) -> tuple[int, ...]:
+        return tuple(one.document_id for one in self.table.rows())
+
+    def _open(self, chosen: Any) -> None:
+        self._state.review(self._ids(), chosen.document_id)
+
+    def _open_all(self) -> None:
+        self._state.review(self._ids())

@@ -1,4 +1,4 @@
-"""Dialogs of the Results page: deleting runs, and predictions for files."""
+"""Dialogs of the Results page: deleting and organising runs, and predictions for files."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCompleter, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.operations import predict_files
+from workbench.operations import predict_files, run_list
 from workbench.operations import results as operations
 from workbench.ui.formats import size
 from workbench.ui.widgets.button import Button
@@ -24,6 +25,7 @@ from workbench.ui.widgets.words import words
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
     from workbench.storage.runs import Run
+    from workbench.ui.panels.results.listing import Organising
     from workbench.ui.panels.results.state import ResultsState
 
 
@@ -45,6 +47,53 @@ class DeleteRuns(Dialog):
         back = Button(_("Go back"), on=self.reject)
         self.end(None, back, Button(_("Delete"), "trash-2", "danger", on=self.accept))
         back.setFocus()
+
+
+class OrganiseRuns(Dialog):
+    """Group, tags and note of the selected runs."""
+
+    def __init__(self, parent: QWidget, listing: Organising, runs: Sequence[Run]) -> None:
+        chosen = listing.chosen
+        title = ngettext("Organise {name}", "Organise {n} runs", len(chosen))
+        super().__init__(parent, title.format(name=chosen[0].name, n=len(chosen)), width=480)
+        self._listing = listing
+        self._group, self._tags, self._note = QLineEdit(), QLineEdit(), QPlainTextEdit()
+        groups, notes = (
+            {getattr(run.listing, name) for run in chosen} for name in ("group", "note")
+        )
+        self._several = len(groups) > 1, len(notes) > 1
+        for box, values in (
+            (self._group, groups),
+            (self._tags, {", ".join(listing.shared_tags())}),
+        ):
+            box.setText(values.pop() if len(values) == 1 else "")
+        self._note.setPlainText(notes.pop() if len(notes) == 1 else "")
+        self._note.setFixedHeight(90)
+        self._note.setTabChangesFocus(True)
+        known = QCompleter(run_list.groups(runs), self._group)
+        known.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self._group.setCompleter(known)
+        keep = _("Empty: unchanged, as the selected runs differ.")
+        tags = _("Separated by commas.")
+        if len(chosen) > 1:
+            tags = _("Separated by commas. Shown are the tags that all of them have.")
+        self.put(
+            Field(_("Group"), self._group, keep if self._several[0] else ""),
+            Field(_("Tags"), self._tags, tags),
+            Field(_("Note"), self._note, keep if self._several[1] else ""),
+        )
+        back = Button(_("Cancel"), on=self.reject)
+        self.end(None, back, Button(_("Save"), "check", "primary", on=self.save))
+        self._group.setFocus()
+
+    def save(self) -> None:
+        group, note = self._group.text().strip(), self._note.toPlainText().strip()
+        self._listing.organise(
+            None if self._several[0] and not group else group,
+            self._tags.text(),
+            None if self._several[1] and not note else note,
+        )
+        self.accept()
 
 
 class ApplyToFiles(Dialog):

@@ -11,19 +11,23 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import baselines, block_states, quality, results, run_folders, wire
+from workbench.operations.run_list import Shown
 from workbench.ui.opened import opened
 from workbench.ui.panels.results import acts
 from workbench.ui.panels.results.averaging import Averaging
+from workbench.ui.panels.results.board_state import BoardState
+from workbench.ui.panels.results.comparing import Comparing
 from workbench.ui.panels.results.details import Details, ScoreRow, details, score_rows
 from workbench.ui.panels.results.errors_state import ErrorsState
 from workbench.ui.panels.results.facts import comparable, describe, files_below
+from workbench.ui.panels.results.listing import Organising
 from workbench.ui.panels.results.measures import Measures
 
 if TYPE_CHECKING:
     from workbench.metrics.report import Report
     from workbench.operations.background import Done
     from workbench.operations.baselines import Offer
-    from workbench.operations.results import Comparison, ErrorRow, Matrix
+    from workbench.operations.results import ErrorRow, Matrix
     from workbench.operations.scoring import Evaluation
     from workbench.project.changes import Changes
     from workbench.storage.runs import Run
@@ -50,7 +54,6 @@ class ResultsState(State):
         self.bytes_on_disk = 0
         self.chosen: tuple[int, ...] = ()
         self.details: Details | None = None
-        self.comparison: Comparison | None = None
         self.problem = ""  # why the selected run cannot be shown in detail
         self.tests: dict[int, Evaluation] = {}  # test scores shown since the page was built, by run
         self.measures = Measures()  # scores with intervals of the selected run
@@ -61,6 +64,10 @@ class ResultsState(State):
         self.averaging = Averaging(self)
         self.part = "scores"  # the shown part of the run, a key of view.PARTS
         self.browser = ErrorsState(self)
+        self.comparing, self.board = Comparing(self), BoardState(self)
+        self.view = "runs"  # or "board"
+        self.filter = Shown()  # which runs are listed
+        self.listing = Organising(self)
         self._stale = True
         self._watched = False
         self.listen(self.project.changed, self._project_changed)
@@ -94,11 +101,11 @@ class ResultsState(State):
         self.context.run(work, added, lambda _error: None)  # a run was deleted meanwhile
 
     def choose(self, ids: tuple[int, ...]) -> None:
-        """Select one run for details, or two to compare."""
+        """Select one run for details, or several to compare."""
         if ids == self.chosen and not self._stale:
             return
         by_label = self.by_label if ids == self.chosen else DEV_TODAY
-        self.update(chosen=ids, details=None, comparison=None, problem="", by_label=by_label)
+        self.update(chosen=ids, details=None, problem="", by_label=by_label)
         self.update(measures=Measures())
         self._load()
 
@@ -112,9 +119,11 @@ class ResultsState(State):
         self.browser.project_changed(changes)
         if changes.rows is None or any(changes.touches(table) for table in GOLD):
             self._stale = True
+            self.board.outdated()
         if changes.touches("run") or changes.touches("prediction"):
             self._stale = True
             self.look()
+            self.board.outdated()
         elif self._stale and self._watched:
             self._load()
 
@@ -130,23 +139,20 @@ class ResultsState(State):
                 lambda found: self._loaded(ids, details=found),
                 lambda e: self._failed(ids, e),
             )
-        elif len(ids) == 2:
-            work = lambda: results.compare(self.project, min(ids), max(ids))  # noqa: E731
-            self.context.run(
-                work,
-                lambda found: self._loaded(ids, comparison=found),
-                lambda e: self._failed(ids, e),
-            )
+        elif ids == self.comparing.ids:
+            self.comparing.load()
+        else:
+            self.comparing.show(ids)
 
     def _loaded(self, ids: tuple[int, ...], **found: Any) -> None:
         if ids == self.chosen:
             self.update(problem="", **found)
             self._drop_old_test_score()
             for split in self.splits_shown:
-                self._measure(split)
+                self.measure(split)
             self.context.commands_changed()
 
-    def _measure(self, split: str) -> None:
+    def measure(self, split: str) -> None:
         """Compute the intervals of every score on a split: a second for thousands of documents."""
         run = self.run
         if run is None or self.details is None:
@@ -175,6 +181,20 @@ class ResultsState(State):
             self.context.fail(error)
         elif ids == self.chosen:
             self.update(problem=str(error))
+
+    @property
+    def listed(self) -> tuple[Run, ...]:
+        """The runs that the filter lets through."""
+        return self.filter.of(self.runs)
+
+    def show_only(self, chosen: Shown) -> None:
+        self.update(filter=chosen)
+        self.board.outdated()
+
+    def show_run(self, run_id: int) -> None:
+        """Leave the board for one run."""
+        self.update(view="runs")
+        self.choose((run_id,))
 
     # ---------------------------------------------------------------- selected run
 
@@ -341,30 +361,8 @@ class ResultsState(State):
 
     def show_test(self) -> None:
         """Score on test; each view is counted."""
-        run = self.run
-        if run is None or not self.can_show_test:
-            return
-        self.update(busy=_("Scoring on test…"))
-
-        def scored(found: Any, error: Exception | None) -> None:
-            self.update(busy="")
-            if error is not None:
-                self.context.fail(error)
-                return
-            self.update(tests={**self.tests, run.id: found})
-            if self.run is not None and self.run.id == run.id:
-                self.show_by_label("test", "today")
-                self._measure("test")
-
-        self.attempt(
-            results.start_evaluation,
-            self.project,
-            self.context.queue,
-            run,
-            "test",
-            scored,
-            background=self.background,
-        )
+        if self.can_show_test:
+            acts.show_test(self)
 
     def suggest(self, ids: tuple[int, ...] | None = None) -> None:
         """Suggest labels for unlabelled documents (all, or the given ones) in the background."""

@@ -1,17 +1,16 @@
-"""The Results page: runs on the left, one run or two side by side on the right."""
+"""The Results page: runs on the left, one run or several compared on the right; the board."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol, cast
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QComboBox,
     QFrame,
-    QHBoxLayout,
     QMenu,
     QSizePolicy,
     QTabBar,
@@ -21,22 +20,22 @@ from PySide6.QtWidgets import (
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import N_, _, ngettext
 from workbench.ui import formats, plain, theme
-from workbench.ui.commands import SEPARATOR, Choice
-from workbench.ui.formats import size, when_iso
+from workbench.ui.formats import size
 from workbench.ui.panel import WatchingView
+from workbench.ui.panels.results.board import BoardView
 from workbench.ui.panels.results.comparison import ComparisonView
 from workbench.ui.panels.results.details import told_again
 from workbench.ui.panels.results.errors import ErrorsView
 from workbench.ui.panels.results.quality import QualityView
+from workbench.ui.panels.results.run_table import TASK, WHEN, RunTable
 from workbench.ui.panels.results.scores import ScoresView
 from workbench.ui.panels.results.state import FINISHED, ResultsState
 from workbench.ui.panels.results.tabs import FilesView, SettingsView
-from workbench.ui.run_words import main_score, short_title, title_of
+from workbench.ui.run_words import main_score, title_of
 from workbench.ui.waits import Waits, of_project
-from workbench.ui.widgets.button import Button, icon_button
+from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
-from workbench.ui.widgets.context_menu import RowMenu
 from workbench.ui.widgets.delegates import RUN_TONES
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
@@ -44,22 +43,14 @@ from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.job_row import status_words
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import column, layout_of, row
-from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.storage.runs import Run
 
-ICONS = {
-    "done": ("circle-check", "good"),
-    "stopped": ("circle-check", "good"),
-    "running": ("activity", "accent"),
-    "waiting": ("clock", "faint"),
-    "interrupted": ("triangle-alert", "warn"),
-}
 NARROW_LIST = 260  # minimum width of the run list in pixels
-NONE, ONE, TWO = range(3)  # number of runs shown on the right side
+NONE, ONE, MANY = range(3)  # number of runs shown on the right side
 PARTS = {
     "scores": N_("Scores"),
     "errors": N_("Errors"),
@@ -101,89 +92,35 @@ class ResultsView(WatchingView):
             tip=_("Use the same settings on the current labels"),
             name=_("Train again with these labels"),
         )
+        self._views = Segments(("runs", _("Runs")), ("board", _("Board")), name=_("View"))
+        self._views.chosen.connect(lambda view: state.update(view=view))
+        self._save = Button(_("Export…"), "upload", on=self._export_board, name=_("Export board"))
         self._header = PageHeader(
-            _("Results"), "", self._baseline, self._compare, self._delete, self._train_again
+            _("Results"),
+            "",
+            self._views,
+            self._baseline,
+            self._compare,
+            self._delete,
+            self._save,
+            self._train_again,
         )
-        self._runs = self._run_table()
+        self._left = RunTable(
+            state, delete=self.delete, apply=self.apply_to_files, organise=self.organise
+        )
+        self._runs = self._left.table
         self.first = self._runs
-        self._left = QFrame()
-        self._left.setProperty("part", "side")
-        beside = QVBoxLayout(self._left)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.addWidget(self._runs)
         self._head: QBoxLayout | None = None
-        self._right = LaterStack(self._no_run, self._one_run, lambda: ComparisonView(state))
-        body = QHBoxLayout()
-        body.setSpacing(0)
-        body.addWidget(self._left)
-        body.addWidget(self._right, 1)
+        self._right = LaterStack(self._no_run, self._one_run, self._several_runs)
+        one = row(self._left, (self._right, 1), gap=0)
+        body = self._body = LaterStack(lambda: one, lambda: BoardView(state))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._header)
-        layout.addLayout(body, 1)
+        layout.addWidget(body, 1)
 
     # ---------------------------------------------------------------- parts
-
-    def _run_table(self) -> Table:
-        columns = (
-            Column(
-                _("Run"),
-                lambda run: run.name,
-                icon=lambda run: ICONS.get(run.status, ("circle-x", "bad")),
-                tip=lambda run: f"{run.name}: {status_words(run.status)}",
-            ),
-            Column(
-                _("Task"),
-                short_title,
-                66,
-                tip=title_of,
-            ),
-            Column(
-                _("Dev"),
-                main_score,
-                54,
-                right=True,
-                hint=_("Macro F1 (for tagging: strict span F1) on dev, as run"),
-            ),
-            Column(
-                _("When"),
-                lambda run: when_iso(run.at, brief=True),
-                82,
-                tip=lambda run: run.at,
-                sort=lambda run: run.at,
-            ),
-        )
-        table = Table(columns, name=_("Runs"), key=lambda run: run.id, many=True, sortable=True)
-        table.chosen.connect(
-            lambda: self.state.choose(tuple(run.id for run in table.chosen_rows()[:2]))
-        )
-        table.removed.connect(self.delete)
-        RowMenu(table, self._run_choices)
-        return table
-
-    def _run_choices(self) -> tuple[Choice | None, ...]:
-        """Actions on one or two selected runs; the keys are those of the Run menu."""
-        state, average = self.state, self.state.averaging
-        names = "\n".join(run.name for id in state.chosen if (run := state.run_of(id)))
-        delete = ngettext("&Delete run…", "&Delete {n} runs…", len(state.chosen))
-        copy = ngettext("Copy na&me", "Copy na&mes", len(state.chosen))
-        return (
-            _run_choice("suggest", _("&Suggest with this run"), state.suggest, state.can_suggest),
-            _run_choice("inspect", _("&Inspect this run"), state.inspect, state.usable),
-            _run_choice("apply", _("A&pply to files…"), self.apply_to_files, state.usable),
-            _run_choice("export", _("&Export model"), state.export, state.usable),
-            SEPARATOR,
-            _run_choice("again", _("Train &again"), state.train_again, state.can_train_again),
-            _run_choice("test", _("Show &test score"), state.show_test, state.can_show_test),
-            _run_choice("errors", _("Review e&rrors"), state.open_first_error, bool(state.errors)),
-            _run_choice("average", _("A&verage two runs"), average.start, not average.problem),
-            SEPARATOR,
-            Choice(copy, lambda: QGuiApplication.clipboard().setText(names)),
-            _run_choice(
-                "delete", delete.format(n=len(state.chosen)), self.delete, state.can_delete
-            ),
-        )
 
     def _no_run(self) -> EmptyState:
         train = lambda: self.state.context.go("train")  # noqa: E731
@@ -262,6 +199,14 @@ class ResultsView(WatchingView):
             margins=(20, 14, 20, 16),
         )
 
+    def _several_runs(self) -> ComparisonView:
+        state = self.state
+        self._average = Button(_("Average these runs"), small=True, on=state.averaging.start)
+        first = lambda: state.choose(state.chosen[:1])  # noqa: E731
+        return ComparisonView(
+            state.comparing, self._average, Button(_("Show first only"), small=True, on=first)
+        )
+
     def _fill_tab(self, number: int) -> None:
         if self.state.run is not None:
             cast(_Part, self._pages.widget(number)).render_part(ALL)
@@ -292,15 +237,22 @@ class ResultsView(WatchingView):
                 n=many, size=size(state.bytes_on_disk)
             )
             self._header.set_hint(hint if many else _("Scores, errors and settings of each run"))
-            self._runs.set_rows(state.runs)
-        if concerns(fields, "chosen", "runs"):
+        if concerns(fields, "runs", "filter"):
+            self._left.show_runs()
+        if concerns(fields, "chosen", "runs", "filter"):
             self._runs.choose(set(state.chosen))
+        on_board = state.view == "board"
         whole = state.part in WHOLE_WIDTH and state.run is not None
         self._left.setVisible(bool(state.runs) and not whole)
-        self._train_again.setVisible(whole)
+        self._train_again.setVisible(whole and not on_board)
         self._train_again.setEnabled(state.can_train_again)
-        two = len(state.chosen) == 2
-        self._right.setCurrentIndex(TWO if two else ONE if state.run is not None else NONE)
+        self._views.set(state.view)
+        self._body.setCurrentIndex(int(on_board))
+        for button in (self._compare, self._delete):
+            button.setVisible(not on_board)
+        self._save.setVisible(on_board)
+        several = len(state.chosen) > 1
+        self._right.setCurrentIndex(MANY if several else ONE if state.run is not None else NONE)
         self._delete.setEnabled(state.can_delete)
         self._baseline.setEnabled(not state.project.read_only)
         self._compare.setEnabled(bool(state.others()))
@@ -312,8 +264,12 @@ class ResultsView(WatchingView):
             self._show_picker(whole)
             for number in self._pages.made():
                 cast(_Part, self._pages.widget(number)).render_part(fields)
-        if two:
-            cast(_Part, self._right.widget(TWO)).render_part(fields)
+        if several:
+            cast(_Part, self._right.widget(MANY)).render_part(fields)
+            reason = state.averaging.problem
+            self._average.setEnabled(not reason)
+            told = _("Add a run whose class probabilities are the mean of these runs")
+            plain.set_tip(self._average, reason or told)
 
     def _render_run(self) -> None:
         state, run = self.state, self.state.shown_run
@@ -389,6 +345,20 @@ class ResultsView(WatchingView):
         if runs and not self.state.project.read_only and DeleteRuns(self, self.state, runs).exec():
             self.state.delete()
 
+    def rename(self) -> None:
+        self._left.rename()
+
+    def organise(self) -> None:
+        from workbench.ui.panels.results.dialogs import OrganiseRuns
+
+        if self.state.can_delete:
+            OrganiseRuns(self, self.state.listing, self.state.runs).exec()
+
+    def _export_board(self) -> None:
+        board = self._body.widget(1)
+        if isinstance(board, BoardView):
+            board.export()
+
     def apply_to_files(self) -> None:
         from workbench.ui.panels.results.dialogs import ApplyToFiles
 
@@ -431,9 +401,9 @@ class ResultsView(WatchingView):
         narrow = min(theme.px(280), max(NARROW_LIST, room))
         self._left.setFixedWidth(list_width if wide else narrow)
         self._runs.setColumnHidden(
-            1, self._left.width() < theme.px(270)
+            TASK, self._left.width() < theme.px(270)
         )  # the name on the left, the task on the right
-        self._runs.setColumnHidden(3, not wide)
+        self._runs.setColumnHidden(WHEN, not wide)
         self._fit_head()
         super().resizeEvent(event)
 
@@ -444,7 +414,3 @@ class ResultsView(WatchingView):
         self._head.setDirection(
             QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         )
-
-
-def _run_choice(id: str, title: str, act: Callable[..., Any], can: bool) -> Choice:
-    return Choice(title, lambda: act(), can, command=f"results.{id}")

@@ -1,0 +1,360 @@
+"""The board: every run, prompt and baseline of a layer on one test set, two of them compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QHideEvent, QImage, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFileDialog, QFrame, QSplitter, QVBoxLayout
+from shiboken6 import isValid
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui import formats, plain, theme
+from workbench.ui.formats import points
+from workbench.ui.panels.results.board_state import BoardState, kind_of
+from workbench.ui.panels.results.comparing import score_hint
+from workbench.ui.panels.results.comparison import ComparisonView
+from workbench.ui.panels.results.scores import SPLITS
+from workbench.ui.panels.results.state import ResultsState
+from workbench.ui.run_words import score_title
+from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.field import combo, fill
+from workbench.ui.widgets.interval_bar import Interval, IntervalDelegate
+from workbench.ui.widgets.job_row import duration
+from workbench.ui.widgets.layout import bar
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import Elided, words
+
+if TYPE_CHECKING:
+    from workbench.operations.board import Entry
+
+LETTER, SYSTEM, KIND, MADE_FROM, SCORE, SECOND, SECONDS, SIZE, CPU = range(9)
+NARROW, NARROWER = 1040, 900  # pixels at 100 % below which columns are hidden
+MOST_ROWS = 9  # that the table shows before it scrolls
+PICTURE = 1240, 2  # width of a saved picture in pixels at 100 %, and its scale
+
+
+def _badge(state: BoardState) -> Callable[[Entry], tuple[str, None, str] | None]:
+    """The letter of a compared system as a chip."""
+    return lambda one: (letter, None, "accent") if (letter := state.letter(one)) else None
+
+
+class BoardTable(Table):
+    """Space selects the current row too, or no longer."""
+
+    def __init__(self, state: BoardState):
+        self._state = state
+        columns = (
+            Column(
+                "",
+                lambda one: state.letter(one),
+                64,
+                chip=_badge(state),
+                sort=lambda one: state.letter(one) or None,
+            ),
+            Column(
+                _("System"),
+                lambda one: one.run.name,
+                tip=_about,
+                icon=lambda one: ("triangle-alert", "warn") if one.changed else None,
+            ),
+            Column(
+                _("Kind"),
+                lambda one: kind_of(one)[1],
+                104,
+                icon=lambda one: (kind_of(one)[0], "muted"),
+            ),
+            Column(_("Made from"), lambda one: one.made_from, 190, tip=lambda one: one.made_from),
+            Column(
+                _("Score"),
+                self._score_text,
+                310,
+                tip=lambda one: one.problem,
+                sort=lambda one: one.value(state.score),
+            ),
+            Column(
+                _("Second score"),
+                lambda one: points(one.value(self.second)),
+                84,
+                right=True,
+                sort=lambda one: one.value(self.second),
+            ),
+            Column(
+                _("Training time"),
+                lambda one: "–" if one.seconds is None else duration(one.seconds),
+                112,
+                right=True,
+                sort=lambda one: one.seconds,
+            ),
+            Column(
+                _("Size"),
+                lambda one: "–" if one.bytes is None else formats.size(one.bytes),
+                76,
+                right=True,
+                hint=_("Size of the weights on disk"),
+                tip=_parameters,
+                sort=lambda one: one.bytes,
+            ),
+            Column(
+                _("CPU s / 1,000"),
+                lambda one: "–" if one.cpu is None else formats.decimal(one.cpu, 1),
+                118,
+                right=True,
+                hint=_(
+                    "CPU seconds of all threads per 1,000 documents, from text to labels; “–” if "
+                    "no predictions were measured yet"
+                ),
+                sort=lambda one: one.cpu,
+            ),
+        )
+        super().__init__(
+            columns, name=_("Board"), key=lambda one: one.run.id, many=True, sortable=True
+        )
+        self.setItemDelegateForColumn(SCORE, IntervalDelegate(self, self._interval))
+
+    @property
+    def second(self) -> str:
+        """The score in a column of its own: the first that is not the shown one."""
+        names = self._state.board.names if self._state.board is not None else ()
+        return next((name for name in names if name != self._state.score), "")
+
+    def _score_text(self, one: Entry) -> str:
+        found = one.scores.get(self._state.score)
+        if found is None or found.value is None:
+            return points(None)
+        if found.low is None or found.high is None:
+            return points(found.value)
+        return f"{points(found.value)}  {points(found.low)} – {points(found.high)}"
+
+    def _interval(self, number: int) -> Interval:
+        one = self.rows()[number]
+        if one.problem:
+            return Interval(None, note=one.problem)
+        found = one.scores.get(self._state.score)
+        if found is None:
+            return Interval(None)
+        return Interval(found.value, found.low, found.high, self._state.best)
+
+    def show_state(self) -> None:
+        state = self._state
+        title = _("{score} and 95 % interval").format(score=score_title(state.score))
+        self.rows_model.set_title(SCORE, title)
+        self.rows_model.set_title(SECOND, score_title(self.second) if self.second else "")
+        self.set_rows(state.rows())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Space and self.currentIndex().isValid():
+            selection = self.selectionModel()
+            flag = selection.SelectionFlag
+            selection.select(self.currentIndex(), flag.Toggle | flag.Rows)
+            return
+        super().keyPressEvent(event)
+
+
+class BoardView(QFrame):
+    def __init__(self, page: ResultsState):
+        super().__init__()
+        self.state = state = page.board
+        self._layer = combo(name=_("Layer"))
+        self._layer.activated.connect(lambda _at: state.show_layer(self._layer.currentData()))
+        self._score = combo(name=_("Score"))
+        self._score.activated.connect(lambda _at: state.show_score(self._score.currentData()))
+        self._split = Segments(*SPLITS.items(), name=_("Test set"))
+        self._split.chosen.connect(state.show_split)
+        self._about = Elided("", "small", "muted")
+        self._busy = words("", "small", "accent")
+        self._score_here = Button(_("Score on this test set"), small=True, on=self._score_current)
+        self._score_here.hide()
+        self._head = bar(
+            words(_("Layer"), "small", "muted"),
+            self._layer,
+            words(_("Score"), "small", "muted"),
+            self._score,
+            words(_("Test set"), "small", "muted"),
+            self._split,
+            (self._about, 1),
+            self._busy,
+            self._score_here,
+        )
+        for box in (self._layer, self._score):
+            box.setMinimumWidth(theme.px(110))
+            box.setMaximumWidth(theme.px(180))
+        self.table = BoardTable(state)
+        self.table.chosen.connect(self._choose)
+        self.table.opened.connect(lambda one: page.show_run(one.run.id))
+        self._problem = Callout("", "warn")
+        self._compare = ComparisonView(state.comparing)
+        self._select = EmptyState(
+            "list-checks",
+            _("Select two rows"),
+            _("Space or Ctrl+click adds a system to the comparison; Enter opens a run."),
+        )
+        below = QFrame()
+        layout = QVBoxLayout(below)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._compare, 1)
+        layout.addWidget(self._select, 1)
+        self._sides = QSplitter(Qt.Orientation.Vertical)
+        self._sides.setChildrenCollapsible(False)
+        self._sides.addWidget(self.table)
+        self._sides.addWidget(below)
+        self._fitted = 0  # rows that the splitter gives room to
+        self._none = EmptyState(
+            "chart-column",
+            _("No run has used this test set yet"),
+            _("Train a model, ask a prompt, or add a baseline."),
+        )
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addWidget(self._head)
+        whole.addWidget(self._problem)
+        whole.addWidget(self._sides, 1)
+        whole.addWidget(self._none, 1)
+        page.listen(state.changed, self._changed)
+        page.listen(state.comparing.changed, self._changed)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.state.watch(True)
+        self.render_part(frozenset())
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self.state.watch(False)
+        super().hideEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        for column, least in ((MADE_FROM, NARROW), (KIND, NARROWER), (SECONDS, NARROWER)):
+            self.table.setColumnHidden(column, self.width() < theme.px(least))
+        super().resizeEvent(event)
+
+    def _changed(self, fields: frozenset[str]) -> None:
+        if isValid(self) and self.isVisible():
+            self.render_part(fields)
+
+    def render_part(self, _fields: frozenset[str]) -> None:
+        state, found = self.state, self.state.board
+        fill(self._layer, [(name, name) for name in state.layers], state.layer)
+        names = found.names if found is not None else ()
+        fill(self._score, [(name, score_title(name)) for name in names], state.score)
+        plain.set_tip(self._score, score_hint(state.score))
+        self._split.set(state.split)
+        self._busy.setText(state.busy)
+        self._problem.set(state.problem, "warn")
+        some = found is not None and bool(found.entries or found.others)
+        self._sides.setVisible(some)
+        self._none.setVisible(not some and not state.busy)
+        if found is None:
+            self._about.setText("")
+            return
+        self._about.setText(self._told())
+        plain.set_tip(self._about, found.fingerprint)
+        self.table.show_state()
+        self._fit_table()
+        self._show_score_here()
+        several = len(state.chosen) > 1
+        self._compare.setVisible(several)
+        self._select.setVisible(not several)
+        if several:
+            self._compare.render_part(frozenset())
+
+    def _fit_table(self) -> None:
+        """The table takes the height of its rows when their number has changed."""
+        count = min(max(len(self.table.rows()), 2), MOST_ROWS)
+        if count != self._fitted and self._sides.height() > 0:
+            self._fitted = count
+            head = self.table.horizontalHeader().sizeHint().height()
+            needed = head + count * self.table.verticalHeader().defaultSectionSize() + 8
+            self._sides.setSizes([needed, max(1, self._sides.height() - needed)])
+
+    def _told(self) -> str:
+        found = self.state.board
+        if found is None:
+            return ""
+        every = len(found.entries) + len(found.others)
+        told = ngettext(
+            "{n:,} document, fingerprint {fingerprint} · {used} of {every} used it",
+            "{n:,} documents, fingerprint {fingerprint} · {used} of {every} used them",
+            found.n,
+        )
+        about = {"used": len(found.entries), "every": every}
+        return told.format(n=found.n, fingerprint=found.fingerprint[:8], **about)
+
+    def _choose(self) -> None:
+        self.state.choose(tuple(one.run.id for one in self.table.chosen_rows()))
+        self._show_score_here()
+
+    def _unscored(self) -> Entry | None:
+        """The one selected row, if it is not scored on this test set."""
+        chosen = self.table.chosen_rows()
+        return chosen[0] if len(chosen) == 1 and chosen[0].problem else None
+
+    def _show_score_here(self) -> None:
+        entry = self._unscored()
+        self._score_here.setVisible(entry is not None)
+        self._score_here.setEnabled(self.state.can_score(entry))
+
+    def _score_current(self) -> None:
+        entry = self._unscored()
+        if entry is not None:
+            self.state.score_here(entry)
+
+    # ---------------------------------------------------------------- export
+
+    def export(self) -> None:
+        """Ask for a file; its suffix selects the format."""
+        kinds = _("CSV (*.csv);;Markdown (*.md);;PNG (*.png)")
+        name = f"{self.state.layer}-{self.state.split}.csv"
+        path, kind = QFileDialog.getSaveFileName(self, _("Export board"), name, kinds)
+        if not path:
+            return
+        file = Path(path)
+        suffixes = (".csv", ".md", ".png")
+        if file.suffix.lower() not in suffixes:
+            file = Path(path + next(one for one in suffixes if f"*{one}" in kind))
+        if file.suffix.lower() == ".png":
+            self.save_picture(file)
+        else:
+            self.state.save(file)
+
+    def save_picture(self, path: Path) -> None:
+        """The whole table, rows below the window's edge too."""
+        width, scale = theme.px(PICTURE[0]), PICTURE[1]
+        table = BoardTable(self.state)
+        table.setParent(self)  # for its style
+        table.show_state()
+        table.resize(width, 100)
+        table.fit_height(max(1, len(table.rows())))
+        table.ensurePolished()
+        image = QImage(width * scale, table.height() * scale, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(scale)
+        image.fill(theme.qcolour("surface"))
+        table.render(image)
+        table.deleteLater()
+        context = self.state.context
+        told = _("The board was saved as {path}.").format(path=path)
+        context.run(lambda: _save(image, path), lambda _done: context.note(told))
+
+
+def _save(image: QImage, path: Path) -> None:
+    if not image.save(str(path)):
+        raise OSError(_("{path} cannot be written.").format(path=path))
+
+
+def _about(one: Entry) -> str:
+    """Name, group, tags and note of a run; and whether its test set has changed."""
+    listing = one.run.listing
+    parts = [one.run.name, listing.group, ", ".join(listing.tags), listing.note, one.problem]
+    if one.changed:
+        parts.append(_("Documents or labels have changed since the run."))
+    return "\n".join(part for part in parts if part)
+
+
+def _parameters(one: Entry) -> str:
+    n: Any = one.parameters
+    return "" if n is None else ngettext("{n:,} parameter", "{n:,} parameters", n).format(n=n)

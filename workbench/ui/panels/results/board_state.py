@@ -1,0 +1,202 @@
+"""State of the board: every system of a layer on one test set, and those compared. No Qt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import N_, _
+from workbench.base.terms import term
+from workbench.base.watch import Watch
+from workbench.baselines.spec import KIND as BASELINE
+from workbench.operations import board as boards
+from workbench.operations import board_export, results
+from workbench.operations.outcomes import ENSEMBLE, PROMPT, TRAINING
+from workbench.ui.panels.results.comparing import MOST, Comparing
+
+if TYPE_CHECKING:
+    from workbench.operations.board import Board, Entry
+    from workbench.ui.panels.results.state import ResultsState
+
+
+KINDS = {  # kind of run → its icon and title
+    TRAINING: ("activity", N_("Run")),
+    BASELINE: ("circle-dot", N_("Baseline")),
+    PROMPT: ("message-square-quote", N_("Prompt")),
+    ENSEMBLE: ("boxes", N_("Ensemble")),
+}
+
+
+def kind_of(one: Entry) -> tuple[str, str]:
+    """Icon and title of the kind of a run."""
+    icon, title = KINDS.get(one.run.kind, ("circle", ""))
+    return icon, _(title) if title else term(one.run.kind)
+
+
+class BoardState(State):
+    """Follows the project while the board is visible."""
+
+    def __init__(self, page: ResultsState) -> None:
+        super().__init__()
+        self.page, self.project, self.context = page, page.project, page.context
+        self.layers: tuple[str, ...] = ()
+        self.layer = ""
+        self.split = "dev"
+        self.score = ""
+        self.board: Board | None = None
+        self.busy = ""
+        self.problem = ""
+        self.chosen: tuple[int, ...] = ()  # runs in the order of their letters
+        self.comparing = Comparing(page)
+        self._on, self._stale = False, True
+        self._watch: Watch | None = None
+
+    def watch(self, on: bool) -> None:
+        self._on = on
+        if on and self._stale:
+            self.load()
+
+    def outdated(self) -> None:
+        """Runs, predictions or gold labels have changed."""
+        self._stale = True
+        if self._on:
+            self.load()
+
+    def load(self) -> None:
+        self._stale = False
+        if self._watch is not None:
+            self._watch.cancel()
+        watch = self._watch = Watch()
+        project, layer, split = self.project, self.layer, self.split
+        archived = self.page.filter.archived
+
+        def work() -> tuple[tuple[str, ...], Board | None]:
+            layers = boards.layers_with_runs(project)
+            if not layers:
+                return layers, None
+            chosen = layer if layer in layers else layers[0]
+            return layers, boards.board(project, chosen, split, archived=archived, watch=watch)
+
+        def done(found: tuple[tuple[str, ...], Board | None]) -> None:
+            if watch is self._watch:
+                self._take(*found)
+
+        def failed(error: Exception) -> None:
+            if watch is not self._watch or isinstance(error, Cancelled | KeyError):
+                return
+            self.update(busy="", problem=str(error) if isinstance(error, WorkbenchError) else "")
+            if not isinstance(error, WorkbenchError):
+                self.context.fail(error)
+
+        self.update(busy=_("Scoring…"))
+        self.context.run(work, done, failed)
+
+    def _take(self, layers: tuple[str, ...], found: Board | None) -> None:
+        score = self.score
+        if found is not None and score not in found.names:
+            score = found.score
+        known = {one.run.id for one in found.entries} if found is not None else set()
+        chosen = tuple(id for id in self.chosen if id in known)
+        layer = found.layer if found is not None else ""
+        self.update(
+            layers=layers, layer=layer, board=found, score=score, busy="", problem="", chosen=chosen
+        )
+        self._compare(again=True)
+
+    # ---------------------------------------------------------------- choices
+
+    def show_layer(self, layer: str) -> None:
+        if layer != self.layer:
+            self.update(layer=layer, chosen=(), score="")
+            self.load()
+
+    def show_split(self, split: str) -> None:
+        if split != self.split:
+            self.update(split=split, chosen=())
+            self.load()
+
+    def show_score(self, score: str) -> None:
+        self.update(score=score)
+        self._compare()
+
+    def choose(self, ids: tuple[int, ...]) -> None:
+        """Select systems; those already selected keep their letter."""
+        scored = {one.run.id for one in self.board.entries} if self.board is not None else set()
+        kept = [id for id in self.chosen if id in ids]
+        new = [id for id in ids if id in scored and id not in kept]
+        chosen = tuple([*kept, *new][:MOST])
+        if chosen != self.chosen:
+            self.update(chosen=chosen)
+            self._compare()
+
+    def _compare(self, again: bool = False) -> None:
+        wanted = (self.chosen, self.split, self.score)
+        same = wanted == (self.comparing.ids, self.comparing.split, self.comparing.score)
+        if again and same and len(self.chosen) > 1:
+            self.comparing.load()
+        else:
+            self.comparing.show(*wanted)
+
+    def letter(self, entry: Entry) -> str:
+        return self.comparing.letter(entry.run.id)
+
+    def rows(self) -> tuple[Entry, ...]:
+        """Systems by the shown score, best first, then those on another test set."""
+        if self.board is None:
+            return ()
+        return (*self.board.sorted_by(self.score), *self.board.others)
+
+    @property
+    def best(self) -> float | None:
+        rows = self.board.sorted_by(self.score) if self.board is not None else ()
+        return rows[0].value(self.score) if rows else None
+
+    # ---------------------------------------------------------------- actions
+
+    def can_score(self, entry: Entry | None) -> bool:
+        """Whether a system can be scored on the test set of the board."""
+        return (
+            entry is not None
+            and bool(entry.problem)
+            and not self.busy
+            and not self.project.read_only
+        )
+
+    def score_here(self, entry: Entry) -> None:
+        """Compute the predictions that a system lacks; on test, this counts as a view."""
+        if not self.can_score(entry):
+            return
+        self.update(busy=_("Scoring {run}…").format(run=entry.run.name))
+
+        def scored(_found: Any, error: Exception | None) -> None:
+            self.update(busy="")
+            if error is not None:
+                self.context.fail(error)
+            self.load()
+
+        page = self.page
+        page.attempt(
+            results.start_evaluation,
+            self.project,
+            self.context.queue,
+            entry.run,
+            self.split,
+            scored,
+            background=page.background,
+        )
+
+    def text(self, markdown: bool) -> str:
+        """The board as Markdown or CSV, sorted by the shown score."""
+        if self.board is None:
+            return ""
+        make = board_export.to_markdown if markdown else board_export.to_csv
+        return make(self.board, self.score)
+
+    def save(self, path: Path) -> None:
+        """Write the board; the suffix .md selects Markdown, any other CSV."""
+        text = self.text(path.suffix.lower() == ".md")
+        told = _("The board was saved as {path}.").format(path=path)
+        write = lambda: path.write_text(text, encoding="utf-8", newline="\n")  # noqa: E731
+        self.context.run(write, lambda _n: self.context.note(told))

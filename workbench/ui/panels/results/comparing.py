@@ -1,0 +1,158 @@
+"""Runs compared on one test set, for the Runs and Board views of Results. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.base.watch import Watch
+from workbench.operations import compare, results
+from workbench.operations.pairs import BOOTSTRAP, MCNEMAR, RANDOMISATION
+from workbench.operations.run_settings import option_titles
+from workbench.tasks.spec import score_hint
+
+if TYPE_CHECKING:
+    from workbench.operations.compare import Comparison
+    from workbench.operations.pairs import Pair
+    from workbench.storage.runs import Run
+    from workbench.text.labels import Label
+    from workbench.ui.panels.results.state import ResultsState
+
+__all__ = [
+    "BOOTSTRAP", "MCNEMAR", "RANDOMISATION", "Comparing", "option_titles", "score_hint",
+]  # fmt: skip
+
+LETTERS = "ABCDEFGH"
+MOST = len(LETTERS)  # systems compared at once
+
+
+class Comparing(State):
+    """Compares the runs given to `show`; a new request replaces the previous one."""
+
+    def __init__(self, page: ResultsState) -> None:
+        super().__init__()
+        self.page, self.project, self.context = page, page.project, page.context
+        self.ids: tuple[int, ...] = ()
+        self.split = "dev"
+        self.score = ""  # of the tests, "" for the main score
+        self.found: Comparison | None = None
+        self.shown: tuple[int, int] | None = None  # A and B, by run id
+        self.problem = ""  # why the runs cannot be compared
+        self.busy = ""
+        self.labels: Mapping[str, Label] = {}  # of the layer, by name
+        self._watch: Watch | None = None
+
+    def show(self, ids: tuple[int, ...], split: str = "dev", score: str = "") -> None:
+        """Compare these runs, in this order; fewer than two clear the comparison."""
+        if (ids, split, score) != (self.ids, self.split, self.score):
+            kept = self.found if set(ids) == set(self.ids) else None
+            self.update(ids=ids, split=split, score=score, found=kept, shown=None, problem="")
+            self.load()
+
+    def load(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+        if len(self.ids) < 2:
+            self.update(found=None, problem="", busy="")
+            return
+        watch = self._watch = Watch()
+        project, ids, split, score = self.project, self.ids, self.split, self.score
+        self.update(busy=_("Comparing…"))
+
+        def work() -> tuple[Comparison, dict[str, Label]]:
+            found = compare.compare(project, ids, split, score=score, watch=watch)
+            layer = results.layer_of(project, found.systems[0].run)
+            return found, {label.name: label for label in layer.labels}
+
+        def done(made: tuple[Comparison, dict[str, Label]]) -> None:
+            if watch is self._watch:
+                self.update(found=made[0], labels=made[1], problem="", busy="")
+
+        def failed(error: Exception) -> None:
+            if watch is not self._watch or isinstance(error, Cancelled):
+                return
+            self.update(busy="", found=None)
+            if isinstance(error, WorkbenchError):
+                self.update(problem=str(error))
+            elif not isinstance(error, KeyError):  # a run was deleted meanwhile
+                self.context.fail(error)
+
+        self.context.run(work, done, failed)
+
+    # ---------------------------------------------------------------- the shown pair
+
+    @property
+    def pair(self) -> Pair | None:
+        """A and B: those chosen, else the first two systems."""
+        if self.found is None:
+            return None
+        chosen = self.shown or (self.found.systems[0].run.id, self.found.systems[1].run.id)
+        return self.found.pair(*chosen)
+
+    def choose_pair(self, first: int, second: int) -> None:
+        self.update(shown=(first, second))
+
+    def swap(self) -> None:
+        if (pair := self.pair) is not None:
+            self.choose_pair(pair.second, pair.first)
+
+    def letter(self, run_id: int) -> str:
+        """A, B … of a compared run, in the order in which they were chosen; "" for others."""
+        return LETTERS[self.ids.index(run_id)] if run_id in self.ids[:MOST] else ""
+
+    def name(self, run_id: int) -> str:
+        run = self.page.run_of(run_id)
+        return run.name if run is not None else ""
+
+    # ---------------------------------------------------------------- leading on
+
+    def review(self, ids: tuple[int, ...], first: int | None = None) -> None:
+        """Open documents in Annotate, with the predictions of B, beginning with `first`."""
+        pair = self.pair
+        if pair is not None and ids:
+            start = ids[0] if first is None else first
+            self.context.go("annotate", document=start, run=pair.second, errors=ids)
+
+    def open_documents(self, ids: tuple[int, ...], caption: str) -> None:
+        if ids:
+            self.context.go("data", ids=ids, caption=caption)
+
+    @property
+    def unscored(self) -> tuple[Run, ...]:
+        """The chosen runs, if the comparison failed and their predictions can be completed."""
+        chosen = (self.page.run_of(id) for id in self.ids) if self.problem else ()
+        return tuple(run for run in chosen if run is not None)
+
+    def score_all(self) -> None:
+        """Compute the predictions that are missing, one run after another, then compare."""
+        waiting = list(self.unscored)
+        if self.project.read_only or self.busy:
+            return
+
+        def then(_found: Any, error: Exception | None) -> None:
+            if error is not None:
+                self.update(busy="")
+                self.context.fail(error)
+            elif waiting:
+                ask(waiting.pop(0))
+            else:
+                self.update(busy="")
+                self.load()
+
+        def ask(run: Run) -> None:
+            self.update(busy=_("Scoring {run}…").format(run=run.name))
+            page = self.page
+            page.attempt(
+                results.start_evaluation,
+                self.project,
+                self.context.queue,
+                run,
+                self.split,
+                then,
+                background=page.background,
+            )
+
+        then(None, None)

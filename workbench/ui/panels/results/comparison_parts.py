@@ -1,0 +1,397 @@
+"""Parts of a comparison: paired tests, scores side by side, labels, slices, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+
+from workbench.base.i18n import N_, _, ngettext
+from workbench.base.terms import term
+from workbench.ui import formats, plain
+from workbench.ui.formats import points
+from workbench.ui.panels.results.comparing import (
+    BOOTSTRAP,
+    MCNEMAR,
+    RANDOMISATION,
+    Comparing,
+    option_titles,
+    score_hint,
+)
+from workbench.ui.run_words import score_names, score_title
+from workbench.ui.widgets.layout import column, row
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.metrics.paired import Difference
+    from workbench.metrics.report import Measured
+    from workbench.operations.pairs import Pair, PartDifference, Test
+    from workbench.operations.run_settings import SettingRow
+
+HINTS = {
+    BOOTSTRAP: N_(
+        "Documents are drawn with replacement, for both runs together; p: how often the "
+        "difference then deviates by as much as it is (Efron and Tibshirani 1993)."
+    ),
+    RANDOMISATION: N_(
+        "The predictions of both runs are exchanged for random documents; p: how often the "
+        "difference is then as large (Noreen 1989; Yeh 2000)."
+    ),
+    MCNEMAR: N_(
+        "From the documents that only one of the runs predicts correctly; binomial distribution "
+        "(McNemar 1947)."
+    ),
+}
+CORRECTED = N_("p-values are corrected for the number of pairs (Holm 1979). Undecided: p ≥ 0.05.")
+PLAIN = N_("Two-sided. Undecided: p ≥ 0.05.")
+LEAST = 0.001  # p below which only this bound is shown
+
+
+class _Part(QFrame):
+    """A part of the comparison; `show_state` shows the current pair."""
+
+    def __init__(self, comparing: Comparing):
+        super().__init__()
+        self.state = comparing
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 4, 0, 0)
+        self._layout.setSpacing(6)
+
+    def put(self, *parts: QWidget, stretch: bool = False) -> None:
+        """Add parts; a table among them takes the free height unless there is a stretch."""
+        for one in parts:
+            self._layout.addWidget(one, int(isinstance(one, Table) and not stretch))
+        if stretch:
+            self._layout.addStretch(1)
+
+    def show_state(self) -> None:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class TestRow:
+    """A test of the shown pair; name: of the better system, "" if undecided."""
+
+    test: Test
+    better: str
+
+
+class TestsPart(_Part):
+    """Differences in the main score and in correct documents, tests, and all pairs of many runs."""
+
+    def __init__(self, comparing: Comparing):
+        super().__init__(comparing)
+        self._difference, self._interval = words("", "heading", weight=600), words("", "small")
+        self._accuracy, self._correct = words("", "heading", weight=600), words("", "small")
+        self._names = words("", "small", "muted"), words("", "small", "muted")
+        left = column(self._names[0], row(self._difference, self._interval, None, gap=6), gap=0)
+        right = column(self._names[1], row(self._accuracy, self._correct, None, gap=6), gap=0)
+        columns = (
+            Column(
+                _("Test"), lambda one: term(one.test.test), tip=lambda one: _(HINTS[one.test.test])
+            ),
+            Column(_("On"), lambda one: _on(one.test), 104, tip=lambda one: _on(one.test)),
+            Column(_("p"), lambda one: p_text(one.test.holm), 60, right=True),
+            Column(_("Result"), _result, 124, icon=_result_icon, tip=_result),
+        )
+        self._tests = Table(columns, name=_("Tests"), key=lambda one: one.test.test)
+        pair_columns = (
+            Column(_("Pair"), self._pair_title, tip=self._pair_title),
+            Column(_("Diff."), lambda one: _signed(self._main(one)), 62, right=True),
+            self._p_column(_("Bootstrap"), BOOTSTRAP),
+            self._p_column(_("Random."), RANDOMISATION),
+            self._p_column(_("McNemar"), MCNEMAR),
+        )
+        self._pairs = Table(
+            pair_columns, name=_("Pairs"), key=lambda one: (one.first, one.second), sortable=True
+        )
+        self._pairs.chosen.connect(self._choose)
+        self._told, self._note = (
+            words("", "small", wrap=True),
+            words("", "caption", "muted", wrap=True),
+        )
+        head = row((left, 1), (right, 1))
+        self.put(head, self._tests, self._told, self._pairs, self._note, stretch=True)
+
+    def _main(self, pair: Pair) -> Difference | None:
+        found = self.state.found
+        return pair.differences.get(found.score) if found is not None else None
+
+    def _pair_title(self, pair: Pair) -> str:
+        state = self.state
+        sides = (f"{state.letter(id)} {state.name(id)}" for id in (pair.first, pair.second))
+        return " – ".join(sides)
+
+    @staticmethod
+    def _p_column(title: str, kind: str) -> Column:
+        """The corrected p-value of one test."""
+
+        def value(pair: Pair) -> float | None:
+            return next((test.holm for test in pair.tests if test.test == kind), None)
+
+        hint = _("p of the test: {test}").format(test=term(kind))
+        text = lambda pair: p_text(value(pair))  # noqa: E731
+        return Column(title, text, 86, right=True, hint=hint, sort=value)
+
+    def _choose(self) -> None:
+        chosen = self._pairs.chosen_rows()
+        if chosen:
+            self.state.choose_pair(chosen[0].first, chosen[0].second)
+
+    def show_state(self) -> None:
+        state, pair, found = self.state, self.state.pair, self.state.found
+        if pair is None or found is None:
+            return
+        main = pair.differences.get(found.score)
+        told = _("Difference in {score}").format(score=score_title(found.score))
+        self._names[0].setText(told)
+        plain.set_tip(self._names[0], score_hint(found.score))
+        self._difference.setText(_signed(main))
+        self._interval.setText(_interval(main))
+        right = pair.both_right + len(pair.only_first), pair.both_right + len(pair.only_second)
+        self._names[1].setText(_("Correct documents"))
+        share = (right[0] - right[1]) / found.n
+        self._accuracy.setText(points(share, signed=True))
+        counts = _("{first} and {second} of {n}")
+        self._correct.setText(
+            counts.format(first=right[0], second=right[1], n=formats.count(found.n))
+        )
+        rows = []
+        for test in pair.tests:
+            better = pair.higher(test)
+            rows.append(TestRow(test, state.letter(better) if better is not None else ""))
+        self._tests.set_rows(rows)
+        self._tests.fit_height(3)
+        self._told.setText(
+            _(
+                "Both correct {both}, only {a} {first}, only {b} {second}, both wrong {none}."
+            ).format(
+                both=pair.both_right,
+                a=state.letter(pair.first),
+                first=len(pair.only_first),
+                b=state.letter(pair.second),
+                second=len(pair.only_second),
+                none=len(pair.both_wrong),
+            )
+        )
+        many = len(found.pairs) > 1
+        self._pairs.setVisible(many)
+        if many:
+            self._pairs.set_rows(found.pairs)
+            self._pairs.fit_height(6)
+        samples = ngettext("{n:,} sample.", "{n:,} samples.", pair.rounds).format(n=pair.rounds)
+        note = _(CORRECTED) if many else _(PLAIN)
+        self._note.setText(f"{samples} {note}" if pair.rounds else note)
+
+
+class ScoresPart(_Part):
+    """Every score of every compared system, with its interval."""
+
+    def __init__(self, comparing: Comparing):
+        super().__init__(comparing)
+        self._table: Table | None = None
+        self._shown: tuple[int, ...] = ()
+
+    def show_state(self) -> None:
+        found = self.state.found
+        if found is None:
+            return
+        if self._shown != self.state.ids or self._table is None:
+            self._build()
+        first = found.systems[0]
+        names = score_names(first.scores, first.evidence.info.id)
+        rows = [(name, tuple(one.scores.get(name) for one in found.systems)) for name in names]
+        if self._table is not None:
+            self._table.set_rows(rows)
+
+    def _build(self) -> None:
+        """A column for each system: the number of systems changes."""
+        if self._table is not None:
+            self._table.deleteLater()
+        state = self.state
+        self._shown = state.ids
+        columns = [
+            Column(_("Score"), lambda one: score_title(one[0]), tip=lambda one: score_hint(one[0]))
+        ]
+        for at, id in enumerate(state.ids):
+            title = f"{state.letter(id)} {state.name(id)}"
+            columns.append(_score_column(title, at))
+        self._table = Table(
+            columns, name=_("Scores side by side"), key=lambda one: one[0], sortable=True
+        )
+        self.put(self._table)
+
+
+def _score_column(title: str, at: int) -> Column:
+    """The scores of the system at a position: rows are (name, scores of all systems)."""
+
+    def text(one: tuple[str, tuple[Measured | None, ...]]) -> str:
+        return measured_text(one[1][at])
+
+    def value(one: tuple[str, tuple[Measured | None, ...]]) -> float | None:
+        found = one[1][at]
+        return found.value if found is not None else None
+
+    return Column(title, text, 120, right=True, hint=title, sort=value)
+
+
+def _part_columns(title: str) -> tuple[Column, ...]:
+    return (
+        Column(title, lambda one: one.name, tip=lambda one: one.name),
+        Column(_("n"), lambda one: formats.count(one.n), 44, right=True, sort=lambda one: one.n),
+        Column(_("A"), lambda one: points(one.first), 52, right=True),
+        Column(_("B"), lambda one: points(one.second), 52, right=True),
+        Column(
+            _("Difference"),
+            lambda one: _signed(one.difference),
+            98,
+            right=True,
+            tip=lambda one: _interval(one.difference),
+            sort=lambda one: one.difference.value,
+        ),
+        Column(
+            _("p"),
+            lambda one: p_text(one.holm),
+            56,
+            right=True,
+            hint=_("Paired bootstrap, corrected for the number of rows (Holm 1979)"),
+            sort=lambda one: one.holm,
+        ),
+    )
+
+
+class _Differences(_Part):
+    """A table of a score of both systems on parts of the documents."""
+
+    def __init__(self, comparing: Comparing, title: str, name: str):
+        super().__init__(comparing)
+        self._table = Table(
+            _part_columns(title), name=name, key=lambda one: one.name, sortable=True
+        )
+        self._note = words("", "caption", "muted", wrap=True)
+        self.put(self._table, self._note)
+
+    def show_rows(self, rows: Sequence[PartDifference], note: str) -> None:
+        pair = self.state.pair
+        if pair is not None:
+            for number, id in ((2, pair.first), (3, pair.second)):
+                self._table.rows_model.set_title(number, self.state.letter(id))
+        self._table.set_rows(rows)
+        self._note.setText(note)
+
+
+class LabelsPart(_Differences):
+    def __init__(self, comparing: Comparing):
+        super().__init__(comparing, _("Label"), _("Differences per label"))
+
+    def show_state(self) -> None:
+        if (pair := self.state.pair) is not None:
+            self.show_rows(pair.labels, _("F1 of each label, lowest p first; n: gold labels."))
+
+
+class SlicesPart(_Differences):
+    """Enter opens the documents of a slice on Data."""
+
+    def __init__(self, comparing: Comparing):
+        super().__init__(comparing, _("Slice"), _("Differences per slice"))
+        self._table.opened.connect(self._open)
+
+    def _open(self, chosen: PartDifference) -> None:
+        self.state.open_documents(chosen.documents, chosen.name)
+
+    def show_state(self) -> None:
+        pair, found = self.state.pair, self.state.found
+        if pair is None or found is None:
+            return
+        told = _("{score}, lowest p first. Press Enter to open the documents of a slice.")
+        if not pair.slices:
+            told = _("All slices are too small.")
+        self.show_rows(pair.slices, told.format(score=score_title(found.slice_score)))
+
+
+class SettingsPart(_Part):
+    """Settings that are not equal in A and B."""
+
+    def __init__(self, comparing: Comparing):
+        super().__init__(comparing)
+        self._titles: dict[str, str] = {}
+        columns = (
+            Column(_("Setting"), lambda one: one.title(self._titles), tip=lambda one: one.name),
+            Column(
+                _("A"), lambda one: self._value(one, 0), 130, tip=lambda one: self._value(one, 0)
+            ),
+            Column(
+                _("B"), lambda one: self._value(one, 1), 130, tip=lambda one: self._value(one, 1)
+            ),
+        )
+        self._table = Table(columns, name=_("Settings that differ"), key=lambda one: one.name)
+        self._note = words("", "caption", "muted", wrap=True)
+        self.put(self._table, self._note)
+
+    def _value(self, chosen: SettingRow, side: int) -> str:
+        pair, found = self.state.pair, self.state.found
+        if pair is None or found is None:
+            return ""
+        ids = [one.run.id for one in found.systems]
+        value = chosen.values[ids.index((pair.first, pair.second)[side])]
+        return "–" if value is None else term(str(value))
+
+    def show_state(self) -> None:
+        found, pair = self.state.found, self.state.pair
+        if found is None or pair is None:
+            return
+        if not self._titles:
+            self._titles = option_titles()
+        for number, id in ((1, pair.first), (2, pair.second)):
+            self._table.rows_model.set_title(number, self.state.letter(id))
+        rows = [one for one in found.settings if self._value(one, 0) != self._value(one, 1)]
+        self._table.set_rows(rows)
+        none = _("Both have the same settings.")
+        self._note.setText("" if rows else none)
+
+
+# ---------------------------------------------------------------- texts
+
+
+def p_text(p: float | None) -> str:
+    """A p-value with three decimal places: 0.038, "< 0.001"; "–" if it is not defined."""
+    if p is None:
+        return "–"
+    bound = formats.decimal(LEAST, 3)
+    return f"< {bound}" if p < LEAST else formats.decimal(p, 3)
+
+
+def measured_text(found: Measured | None) -> str:
+    """84.1 (75.0 – 91.4); "–" if it is not defined."""
+    if found is None or found.value is None:
+        return "–"
+    if found.low is None or found.high is None:
+        return points(found.value)
+    return f"{points(found.value)} ({points(found.low)} – {points(found.high)})"
+
+
+def _signed(found: Difference | None) -> str:
+    return points(found.value if found is not None else None, signed=True)
+
+
+def _interval(found: Difference | None) -> str:
+    if found is None or found.low is None:
+        return ""
+    told = _("95 %: {low} to {high}")
+    low, high = (points(one, signed=True) for one in (found.low, found.high))
+    return told.format(low=low, high=high)
+
+
+def _on(test: Test) -> str:
+    return score_title(test.score) if test.score else _("Documents")
+
+
+def _result(one: TestRow) -> str:
+    return _("{name} is higher").format(name=one.better) if one.better else _("undecided")
+
+
+def _result_icon(one: TestRow) -> tuple[str, str]:
+    return ("circle-check", "good") if one.better else ("circle-help", "muted")

@@ -1,0 +1,100 @@
+"""Names, groups, tags, notes and the archive of the selected runs, with undo. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _, ngettext
+from workbench.operations import run_list
+from workbench.operations.run_list import Shown, groups, tags
+
+if TYPE_CHECKING:
+    from workbench.operations.run_list import Earlier
+    from workbench.storage.runs import Run
+    from workbench.ui.panels.results.state import ResultsState
+
+
+__all__ = ["Organising", "Shown", "groups", "tags"]
+
+
+class Organising:
+    """Changes of the selected runs of a state; each can be taken back from the note line."""
+
+    def __init__(self, state: ResultsState):
+        self._state = state
+
+    @property
+    def chosen(self) -> tuple[Run, ...]:
+        found = (self._state.run_of(id) for id in self._state.chosen)
+        return tuple(run for run in found if run is not None)
+
+    @property
+    def can_rename(self) -> bool:
+        return len(self._state.chosen) == 1 and self._state.can_delete
+
+    @property
+    def all_archived(self) -> bool:
+        return bool(self.chosen) and all(run.listing.archived for run in self.chosen)
+
+    def archive_title(self) -> str:
+        return _("Res&tore from archive") if self.all_archived else _("Arc&hive")
+
+    def rename(self, run: Run, name: str) -> None:
+        told = _("Renamed {old} to {name}.").format(old=run.name, name=name.strip())
+        self._change(partial(run_list.rename, self._state.project, run.id, name), told)
+
+    def archive(self) -> None:
+        """Archive the selected runs, or restore them if all are archived."""
+        restore, n = self.all_archived, len(self.chosen)
+        ids = self._state.chosen
+        told = ngettext("{n} run was archived.", "{n} runs were archived.", n)
+        if restore:
+            told = ngettext(
+                "{n} run was restored from the archive.",
+                "{n} runs were restored from the archive.",
+                n,
+            )
+        project = self._state.project
+        self._change(partial(run_list.archive, project, ids, not restore), told.format(n=n))
+
+    def organise(self, group: str | None, typed: str, note: str | None) -> None:
+        """Set group and note (None: unchanged) of the selected runs; typed: tags with commas.
+
+        Tags that all selected runs have are removed if they are not in the text.
+        """
+        project, ids, n = self._state.project, self._state.chosen, len(self.chosen)
+        wanted = run_list.tags_in(typed)
+        removed = [tag for tag in self.shared_tags() if tag not in wanted]
+
+        def change() -> Earlier:
+            with project.write(_("Organise runs")):
+                earlier = run_list.set_tags(project, ids, add=wanted, remove=removed)
+                if group is not None:
+                    run_list.set_group(project, ids, group)
+                if note is not None:
+                    run_list.set_note(project, ids, note)
+            return earlier
+
+        told = ngettext("{n} run was changed.", "{n} runs were changed.", n)
+        self._change(change, told.format(n=n))
+
+    def shared_tags(self) -> tuple[str, ...]:
+        """The tags that all selected runs have."""
+        chosen = self.chosen
+        if not chosen:
+            return ()
+        first = chosen[0].listing.tags
+        return tuple(tag for tag in first if all(tag in run.listing.tags for run in chosen))
+
+    def _change(self, act: Callable[[], Earlier], told: str) -> None:
+        state = self._state
+        earlier = state.context.attempt(act)
+        state.look()
+        if earlier is not None:
+            state.context.note(told, partial(self._take_back, earlier))
+
+    def _take_back(self, earlier: Earlier) -> None:
+        self._state.context.attempt(run_list.restore, self._state.project, earlier)
+        self._state.look()
