@@ -9,6 +9,8 @@ from workbench.base.i18n import N_, _
 ZERO = N_("Zero division: counts as 0.")
 LEFT_OUT = N_("Zero division: labels without a document are left out.")
 NEVER = N_("Zero division: cannot occur with at least one document.")
+CONSTANT = N_("Zero division: not defined if all numbers of either side are equal.")
+NO_ANSWER = N_("Zero division: without an answer 1 if none is predicted, else 0.")
 CHANCE = N_("Zero division: 0 if all documents have one label on either side.")
 
 
@@ -56,6 +58,16 @@ CONLL = N_(
     "Default mode (conlleval): strict spans of words; an I- tag that continues no span begins one. "
     "Gold spans that are not words are widened to words."
 )
+
+ANSWER_EXACT = N_(
+    "Fraction of questions whose answer equals a gold answer, without case, punctuation and "
+    "articles."
+)
+ANSWER_F1 = N_(
+    "Mean over questions of the F1 of the tokens of the answer and the best gold answer, without "
+    "case, punctuation and articles."
+)
+SQUAD = "SQuAD 2.0"
 
 DEFINITIONS: dict[str, Definition] = {
     "accuracy": Definition(N_("Accuracy"), N_("Fraction of correct labels."), NEVER),
@@ -129,6 +141,37 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "token_accuracy": Definition(
         N_("Token accuracy"), N_("Fraction of words with the correct tag."), ZERO, "seqeval"
+    ),
+    "pearson": Definition(
+        N_("Pearson"),
+        N_("Linear correlation of gold and predicted numbers, from −1 to 1."),
+        CONSTANT,
+        "scipy",
+    ),
+    "spearman": Definition(
+        N_("Spearman"),
+        N_("Correlation of the ranks, from −1 to 1; equal numbers share their mean rank."),
+        CONSTANT,
+        "scipy",
+    ),
+    "mse": Definition(N_("MSE"), N_("Mean squared error; 0 is best."), NEVER),
+    "mae": Definition(N_("MAE"), N_("Mean absolute error; 0 is best."), NEVER),
+    "answer_exact_match": Definition(N_("Exact match"), ANSWER_EXACT, NEVER, SQUAD),
+    "answer_f1": Definition(N_("Answer F1"), ANSWER_F1, NO_ANSWER, SQUAD),
+    "perplexity": Definition(
+        N_("Perplexity per token"),
+        N_("exp of the mean negative log-likelihood of the tokens; 1 is best."),
+        NEVER,
+        "Mielke 2019",
+    ),
+    "perplexity_per_word": Definition(
+        N_("Perplexity per word"),
+        N_(
+            "exp of the negative log-likelihood of the text divided by its words, so that models "
+            "with different tokenizers can be compared; 1 is best."
+        ),
+        NEVER,
+        "Mielke 2019",
     ),
 }
 

@@ -1,0 +1,67 @@
+"""Scores of predicted numbers: Pearson, Spearman, mean squared and mean absolute error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def pearson(gold: Sequence[float], predicted: Sequence[float]) -> float | None:
+    """Correlation from -1 to 1; None if either side is constant, or there are fewer than two.
+
+    Raises ValueError if the two differ in length. Source: as in scipy.stats.pearsonr.
+    """
+    left, right = _sides(gold, predicted)
+    if len(left) < 2 or np.ptp(left) == 0 or np.ptp(right) == 0:
+        return None
+    left, right = left - left.mean(), right - right.mean()
+    # Scaled first, so that the squares of tiny and of huge numbers are finite.
+    left, right = left / np.abs(left).max(), right / np.abs(right).max()
+    value = float((left @ right) / np.sqrt((left @ left) * (right @ right)))
+    return min(1.0, max(-1.0, value))
+
+
+def spearman(gold: Sequence[float], predicted: Sequence[float]) -> float | None:
+    """Pearson correlation of the ranks; equal values share their mean rank.
+
+    None and errors as for `pearson`. Source: as in scipy.stats.spearmanr.
+    """
+    left, right = _sides(gold, predicted)
+    return pearson(ranks(left).tolist(), ranks(right).tolist())
+
+
+def mean_squared_error(gold: Sequence[float], predicted: Sequence[float]) -> float | None:
+    """In the squared unit of gold; None without documents. Source: as in scikit-learn."""
+    left, right = _sides(gold, predicted)
+    return float(np.mean((left - right) ** 2)) if len(left) else None
+
+
+def mean_absolute_error(gold: Sequence[float], predicted: Sequence[float]) -> float | None:
+    """In the unit of gold; None without documents. Source: as in scikit-learn."""
+    left, right = _sides(gold, predicted)
+    return float(np.mean(np.abs(left - right))) if len(left) else None
+
+
+def scores(gold: Sequence[float], predicted: Sequence[float]) -> dict[str, float | None]:
+    """`pearson`, `spearman`, `mse` and `mae`."""
+    return {
+        "pearson": pearson(gold, predicted),
+        "spearman": spearman(gold, predicted),
+        "mse": mean_squared_error(gold, predicted),
+        "mae": mean_absolute_error(gold, predicted),
+    }
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks from 1, float; equal values get the mean of their ranks."""
+    _unique, group, count = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(count)
+    found: np.ndarray = (last - (count - 1) / 2)[group]
+    return found
+
+
+def _sides(gold: Sequence[float], predicted: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    if len(gold) != len(predicted):
+        raise ValueError(f"{len(gold)} gold numbers, but {len(predicted)} predicted numbers")
+    return np.asarray(gold, np.float64), np.asarray(predicted, np.float64)
