@@ -22,6 +22,20 @@ def test_a_split_without_predictions_has_no_report(project, trained):
     assert quality.report(quality.evidence(project, trained, "train")) is None
 
 
+def test_files_and_other_splits_come_from_the_project(project, queue, trained, answer_job):
+    given = quality.evidence(project, trained, "dev")
+    assert given.files == ("",) * 4 and quality.other_splits(project, trained, "dev") == ()
+
+    job = results.start_evaluation(project, queue, trained, "test", lambda *_: None)
+    answer_job(job, "praise")
+    with project.edit("Name the file"):
+        project.db.writer.execute("update source set ref = 'a.csv' where kind = 'import'")
+    run = results.run(project, trained.id)
+
+    assert [one.split for one in quality.other_splits(project, run, "dev")] == ["test"]
+    assert quality.evidence(project, run, "dev").files == ("a.csv",) * 4
+
+
 def test_the_main_scores_of_the_report_are_those_of_the_evaluation(project, trained):
     given = quality.evidence(project, trained, "dev")
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from workbench.base.errors import SpecError
@@ -39,6 +41,21 @@ def test_the_worst_slice_is_found_and_marked_after_correction():
     names = {row.name: row for row in found.rows}
     assert {"source: app", "source: letter", "label: A", "label: B"} <= set(names)
     assert names["label: B"].score.value == 1.0 and not names["label: B"].is_low
+
+
+def test_files_are_slices_and_other_splits_are_listed_without_a_test():
+    given = evidence()
+    files = tuple("a.csv" if at % 4 == 0 else "b.csv" for at in range(80))
+    other = replace(evidence(8), split="test")
+
+    found = slices(replace(given, files=files), (), (other, replace(other, documents=())))
+
+    rows = {row.name: row for row in found.rows}
+    assert rows["file: a.csv"].is_low and rows["file: a.csv"].documents == tuple(range(0, 80, 4))
+    last = found.rows[-1]
+    assert (last.name, last.split, last.score.p) == ("split: test", "test", None)
+    assert last.score.value == 0.75 and last.score.low <= 0.75 <= last.score.high
+    assert found.tested == len(found.rows) - 1
 
 
 def test_a_pattern_that_is_not_valid_is_reported():

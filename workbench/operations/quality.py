@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.operations import predict, results
+from workbench.storage import queue
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
-from workbench.text.document import Document
+from workbench.text.document import SPLITS, Document
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The predictions of a run for documents of one split, with current gold, in order."""
+    """The predictions of a run for documents of one split, with current gold, in order.
+
+    files: those that the documents were imported from, "" for none; () if they are not known.
+    """
 
     info: TaskInfo
     split: str
@@ -38,6 +42,7 @@ class Evidence:
     documents: tuple[Document, ...]
     golds: tuple[Any, ...] = field(hash=False)
     predictions: tuple[Prediction, ...] = field(hash=False)
+    files: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -63,6 +68,7 @@ def evidence_of(
 ) -> Evidence:
     """The same for known documents and predictions by document id."""
     have = [one for one in found if one.document.id in answers]
+    files = queue.files_of(project.db, (row_id(one.document) for one in have))
     return Evidence(
         tasks.info(results.task_of(run)),
         split,
@@ -70,7 +76,24 @@ def evidence_of(
         tuple(one.document for one in have),
         tuple(one.gold for one in have),
         tuple(answers[one.document.id or 0] for one in have),
+        tuple(files.get(one.document.id or 0, "") for one in have),
     )
+
+
+def other_splits(project: Project, run: Run, split: str) -> tuple[Evidence, ...]:
+    """The splits besides `split` that a run has predicted completely.
+
+    Test only after its score was asked for.
+    """
+    found = []
+    for other in SPLITS:
+        if other == split or (other == "test" and not run.seen_test):
+            continue
+        documents = results.scored(project, run, other)
+        answers = predict.stored(project, run, [one.document for one in documents])
+        if documents and len(answers) == len(documents):
+            found.append(evidence_of(project, run, other, documents, answers))
+    return tuple(found)
 
 
 def report(given: Evidence) -> Report | None:

@@ -37,7 +37,7 @@ def quality_report(
         "confusion": _confusion(project, run, given),
         "calibration": _calibrated(quality.calibrated(given, dev, in_use, can_scale=can)),
         "curves": [_curves(one) for one in quality.label_curves(given)],
-        "slices": _slices(slices(given, patterns)),
+        "slices": _slices(slices(given, patterns, quality.other_splits(project, run, split))),
         "training": to_plain(training) if training is not None else None,
     }
 
@@ -113,7 +113,12 @@ def _slices(found: Slices | None) -> dict[str, Any] | None:
     if found is None:
         return None
     rows = [
-        {**to_plain(one.score), "is_low": one.is_low, "documents": list(one.documents)}
+        {
+            **to_plain(one.score),
+            "is_low": one.is_low,
+            "split": one.split,
+            "documents": list(one.documents),
+        }
         for one in found.rows
     ]
     return {"score": found.score, "value": found.whole, "n": found.n, "rows": rows}

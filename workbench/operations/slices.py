@@ -1,4 +1,6 @@
-"""Slices of the documents that a run is scored on: by length, label, metadata, expression."""
+"""Slices of the documents that a run is scored on: by length, label, metadata, file, split,
+expression.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.base.i18n import _
-from workbench.metrics.slices import SliceScore, measured
+from workbench.base.terms import term
+from workbench.metrics.resampling import bounds, resampled
+from workbench.metrics.slices import SEED, SliceScore, measured
 from workbench.text.patterns import matcher
 from workbench.text.rows import row_id
 from workbench.text.segment import tokens_of
@@ -25,12 +29,17 @@ PART = 0.05  # level of the corrected test
 
 @dataclass(frozen=True)
 class Slice:
-    """A slice with its score; documents: ids. is_low: below the whole after correction."""
+    """A slice with its score; documents: ids. is_low: below the whole after correction.
+
+    split: of the documents where it is another one than that of the other slices, which this
+    slice is not tested against; "" for the same.
+    """
 
     name: str
     score: SliceScore
     documents: tuple[int, ...]
     is_low: bool
+    split: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,9 +51,16 @@ class Slices:
     n: int
     rows: tuple[Slice, ...]
 
+    @property
+    def tested(self) -> int:
+        """The number of slices with a p-value."""
+        return sum(row.score.p is not None for row in self.rows)
 
-def slices(given: Evidence, patterns: Sequence[str] = ()) -> Slices | None:
-    """Score the slices of a split, those of `patterns` included.
+
+def slices(
+    given: Evidence, patterns: Sequence[str] = (), others: Sequence[Evidence] = ()
+) -> Slices | None:
+    """Score the slices of a split, those of `patterns` included, and `others`, whole splits.
 
     By accuracy where every unit has one label: macro F1 of the documents of one label would count
     the others as wrong. By the main score of other tasks.
@@ -69,7 +85,21 @@ def slices(given: Evidence, patterns: Sequence[str] = ()) -> Slices | None:
         )
         for one in found
     ]
+    rows += [_whole(other, score) for other in others if len(other) >= LEAST]
     return Slices(score, whole, n, tuple(rows))
+
+
+def _whole(given: Evidence, score: str) -> Slice:
+    """Another split, all documents of it, without a test."""
+    n, statistic = len(given), given.statistic
+    if statistic is None:
+        raise TypeError(f"{given.info.id} has no statistic")
+    plain = statistic.taken(np.arange(n))
+    value = float(plain(np.ones((1, n), np.float32))[score][0])
+    low, high = bounds(resampled(plain, n, seed=SEED)[score])
+    name = _("split: {split}").format(split=term(given.split))
+    ids = tuple(row_id(document) for document in given.documents)
+    return Slice(name, SliceScore(name, n, value, float(low), float(high)), ids, False, given.split)
 
 
 def members(given: Evidence, patterns: Sequence[str] = ()) -> dict[str, np.ndarray]:
@@ -88,10 +118,20 @@ def _members(given: Evidence, patterns: Sequence[str]) -> Iterator[tuple[str, np
         has = np.array([label in labels for labels in chosen])
         yield _("label: {label}").format(label=label), np.flatnonzero(has)
     yield from _by_metadata(given)
+    yield from _by_file(given)
     for pattern in patterns:
         matches = matcher(pattern)
         has = np.array([matches(document.text) for document in given.documents])
         yield _("matches {pattern}").format(pattern=pattern), np.flatnonzero(has)
+
+
+def _by_file(given: Evidence) -> Iterator[tuple[str, np.ndarray]]:
+    """The files that the documents were imported from, if there are several."""
+    names = sorted(set(given.files) - {""})
+    if 2 <= len(names) <= MOST_VALUES or (names and "" in given.files):
+        for name in names[:MOST_VALUES]:
+            rows = np.flatnonzero(np.array([one == name for one in given.files]))
+            yield _("file: {name}").format(name=name), rows
 
 
 def _by_metadata(given: Evidence) -> Iterator[tuple[str, np.ndarray]]:

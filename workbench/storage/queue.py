@@ -6,7 +6,7 @@ the number of texts in its options.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -78,6 +78,17 @@ def add_state(add: Add, state: str, layer_ids: Sequence[int]) -> None:
 def add_suggested(add: Add, layer_ids: Sequence[int]) -> None:
     """Add the condition that an open suggestion in one of the layers differs from gold."""
     add(_SUGGESTED, ids_in(layer_ids))
+
+
+def files_of(db: Database, document_ids: Iterable[int]) -> dict[int, str]:
+    """Document id → the file it was imported from; documents from elsewhere are left out."""
+    rows = db.reader().execute(
+        "select d.id, s.ref from document d join source s on s.id = d.batch_source_id"
+        " where s.kind = 'import' and s.ref != ''"
+        " and d.id in (select value from json_each(?))",
+        (ids_in(document_ids),),
+    )
+    return dict(rows.fetchall())
 
 
 def source_files(db: Database) -> tuple[SourceFile, ...]:

@@ -142,7 +142,7 @@ class SlicesCard(QFrame):
             ),
             Column(
                 _("p"),
-                lambda one: formats.decimal(one.score.p, 3),
+                lambda one: "–" if one.score.p is None else formats.decimal(one.score.p, 3),
                 56,
                 right=True,
                 hint=_(
@@ -192,7 +192,7 @@ class SlicesCard(QFrame):
         self._note.setText(told.format(score=score, n=found.n, value=points(found.whole)))
         self.table.set_rows(found.rows)
         self.table.fit_height(8)
-        count = len(found.rows)
+        count = found.tested
         caution = ngettext(
             "{n} slice was tested. Marked: below the whole with p < 0.05 after Holm correction.",
             "{n} slices were tested, so about {expected} have p below 0.05 by chance. Marked: "

@@ -186,7 +186,11 @@ class QualityState(State):
             )
 
     def open_slice(self, chosen: Slice) -> None:
-        self.open_documents(chosen.documents, chosen.name)
+        """Show the errors of a slice; documents of another split are opened on Data."""
+        if chosen.split:
+            self.context.go("data", ids=chosen.documents, caption=chosen.name)
+        else:
+            self.open_documents(chosen.documents, chosen.name)
 
     def open_wrong(self, threshold: float) -> None:
         """Open the documents that are decided wrongly for the label at a threshold.
@@ -221,11 +225,11 @@ def _loaded(
     for other in overlaid:
         if (found := training_curves(project, other)) is not None:
             others[results.run(project, other).name] = found
-    problem = ""
+    problem, splits = "", quality.other_splits(project, run, split)
     try:
-        sliced = slices(given, patterns)
+        sliced = slices(given, patterns, splits)
     except WorkbenchError as error:
-        problem, sliced = str(error), slices(given, patterns[:-1])
+        problem, sliced = str(error), slices(given, patterns[:-1], splits)
     loaded = Loaded(
         split,
         given.info.main,
