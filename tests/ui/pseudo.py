@@ -80,6 +80,7 @@ ALLOWED = (
     (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "moments"),
     (r"\b([kMG]?B|ms|s)\b", "units"),
     (r"\b\d\.\de[-+]\d\d\b", "numbers"),
+    (r"\b[0-9a-f]{8}([0-9a-f]{24})?\b", "fingerprints"),
     (r"\b(fp32|bf16|cuda:\d)\b", "number formats, devices"),
     (r"unexpected '\}'|\bOSError\b", "what Jinja and Python say"),
     (r"(?<![A-Za-z])(class|spans|pairs)$", "names that a new layer gets, stored with it"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.base.watch import Watch
 from workbench.operations import compare, results
 from workbench.operations.pairs import BOOTSTRAP, MCNEMAR, RANDOMISATION
@@ -25,7 +25,7 @@ __all__ = [
     "BOOTSTRAP", "MCNEMAR", "RANDOMISATION", "Comparing", "option_titles", "score_hint",
 ]  # fmt: skip
 
-LETTERS = "ABCDEFGH"
+LETTERS = (N_("A"), N_("B"), N_("C"), N_("D"), N_("E"), N_("F"), N_("G"), N_("H"))
 MOST = len(LETTERS)  # systems compared at once
 
 
@@ -101,7 +101,7 @@ class Comparing(State):
 
     def letter(self, run_id: int) -> str:
         """A, B … of a compared run, in the order in which they were chosen; "" for others."""
-        return LETTERS[self.ids.index(run_id)] if run_id in self.ids[:MOST] else ""
+        return _(LETTERS[self.ids.index(run_id)]) if run_id in self.ids[:MOST] else ""
 
     def name(self, run_id: int) -> str:
         run = self.page.run_of(run_id)
