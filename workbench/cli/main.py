@@ -43,6 +43,11 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "ladder": ("ladder", "ladder", _("Compare steps of transfer, from random to fine-tuned.")),
     "pretrain": ("pretrain", "pretrain", _("Train a language model on plain text.")),
     "evaluate": ("use", "evaluate", _("Evaluate a run on the current gold labels.")),
+    "perplexity": (
+        "perplexity",
+        "perplexity",
+        _("Evaluate language models on held-out text."),
+    ),
     "board": ("board", "board", _("List all runs of a layer on one test set, best first.")),
     "compare": ("compare", "compare", _("Compare runs, prompts and baselines on one test set.")),
     "runs": ("runs", "runs", _("List, rename, group, tag, annotate and archive runs.")),

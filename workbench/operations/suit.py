@@ -68,8 +68,17 @@ def sample(texts: Iterable[str], count: int = SAMPLE, seed: int = 1) -> list[str
     return [given[number] for number in sorted(chosen)]
 
 
-def start(queue: Queue, cards: Sequence[ModelInfo], texts: Sequence[str], *, seed: int = 1) -> Job:
+def start(
+    queue: Queue,
+    cards: Sequence[ModelInfo],
+    texts: Sequence[str],
+    *,
+    seed: int = 1,
+    seconds: float = SECONDS,
+) -> Job:
     """Measure usable models on texts in a worker; its result has `fits`.
+
+    seconds: per model, for its perplexity.
 
     Raises SpecError if none of the models is usable.
     """
@@ -82,7 +91,7 @@ def start(queue: Queue, cards: Sequence[ModelInfo], texts: Sequence[str], *, see
     models = [
         {"name": card.name, "path": card.path, "allow_pickle": card.pickled} for card in usable
     ]
-    params = {"models": models, "texts": str(given), "seconds": SECONDS, "seed": seed}
+    params = {"models": models, "texts": str(given), "seconds": seconds, "seed": seed}
     title = ngettext("Measure {n} model on a sample", "Measure {n} models on a sample", len(models))
     spec = JobSpec(TARGET, params, str(folder), title=title.format(n=len(models)), stoppable=True)
     job = queue.add(spec)

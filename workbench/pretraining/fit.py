@@ -97,6 +97,7 @@ def _measured(
         round(time.monotonic() - began, 3),
         words.lengths,
         tuple((one.word, one.units, one.count, one.texts) for one in words.split),
+        total=total,
     )
 
 

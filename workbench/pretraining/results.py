@@ -81,7 +81,8 @@ class ModelFit:
     unknown, cut, cut_at: fractions. fertility: units per word. cut: of texts with more units than
     the model takes; cut_at: limit → the same for that many units. limit: 0 if there is none.
     kind: of the perplexity. perplexity: per word, for CHARACTER per character; 0 without one.
-    per_character: perplexity per character of the text, for all kinds. scored: predicted units.
+    per_character: perplexity per character of the text, for all kinds. scored: predicted units;
+    total: the sum of their negative natural log-likelihoods.
     lengths: units of each text, special ones included. split: words divided most often, as
     (word, units, count, texts). problem: why the model could not be measured.
     """
@@ -101,6 +102,7 @@ class ModelFit:
     lengths: tuple[int, ...] = ()
     split: tuple[tuple[str, tuple[str, ...], int, int], ...] = ()
     problem: str = ""
+    total: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

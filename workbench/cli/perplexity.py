@@ -1,0 +1,67 @@
+"""`perplexity`: evaluate language models on held-out text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from workbench.base.i18n import _
+from workbench.cli.output import Progress, as_json, emit, plain, table
+from workbench.cli.session import PROJECT, failed, session
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=PROJECT, metavar="TEXTS...")
+@click.option(
+    "--model",
+    "names",
+    multiple=True,
+    required=True,
+    help=_("A name from `models list`, or a folder that was pretrained; several to compare."),
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=1),
+    default=600.0,
+    show_default=True,
+    help=_("Time limit per model; the texts that fit into it are scored, in a random order."),
+)
+@click.option("--seed", type=int, default=1, show_default=True, help=_("Random seed."))
+@as_json
+def perplexity(
+    paths: tuple[Path, ...], names: tuple[str, ...], seconds: float, seed: int, as_json: bool
+) -> None:
+    """Evaluate language models on held-out text: perplexity per token and per word.
+
+    TEXTS are text files, folders with such files, or projects. Texts are read in pieces of 120
+    words. Masked models: pseudo-perplexity, one unit masked at a time. Only perplexities of one
+    kind can be compared, those per word also between tokenizers.
+    """
+    from workbench.operations import lm_evaluation, models, suit
+    from workbench.pretraining.results import ModelFit
+
+    cards = [models.find(name) for name in names]
+    texts = lm_evaluation.pieces(paths)
+    progress = Progress(_("Measuring"), quiet=as_json)
+    with session(None) as opened:
+        job = suit.start(opened.queue, cards, texts, seed=seed, seconds=seconds)
+        opened.wait(job, progress.heard)
+    progress.end()
+    if job.status not in ("done", "stopped"):
+        raise failed(job, _("The measurement"))
+    found = lm_evaluation.scored(map(ModelFit.from_json, job.result["fits"]), texts)
+    if as_json:
+        return emit({"texts": len(texts), "models": [one.to_json() for one in found]})
+    heads = (_("Model"), _("Kind"), _("Tokens"), _("Per token"), _("Per word"), _("Per character"))
+    rows = []
+    for one in found:
+        line = one.to_json()
+        values = [_number(line[name]) for name in ("per_token", "per_word", "per_character")]
+        kind = suit.KINDS.get(one.kind, "") or one.problem
+        rows.append([plain(one.model), kind, f"{one.tokens:,}", *values])
+    table(heads, rows)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.2f}"

@@ -1,0 +1,94 @@
+"""Evaluation of language models on held-out text: perplexity per token, word and character."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.metrics.perplexity import perplexity
+from workbench.operations.vectors import texts_of
+from workbench.pretraining.results import CHARACTER, ModelFit
+from workbench.pretraining.texts import Texts
+from workbench.storage.header import is_project
+
+if TYPE_CHECKING:
+    from workbench.metrics.perplexity import Perplexity
+
+PIECE = 120  # words of a piece, which models of 256 units or more read as a whole
+SECONDS = 600.0  # per model
+
+
+@dataclass(frozen=True)
+class LMScore:
+    """A language model on a text. kind: of the perplexity; only those of one kind are comparable.
+
+    tokens: number of units that were predicted. problem: why the model could not be measured.
+    """
+
+    model: str
+    kind: str
+    tokens: int
+    perplexity: Perplexity | None
+    seconds: float
+    problem: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        names = ("per_token", "per_word", "per_character")
+        scores = dict.fromkeys(names) if self.perplexity is None else asdict(self.perplexity)
+        own = {name: value for name, value in vars(self).items() if name != "perplexity"}
+        return {**own, **scores}
+
+
+def pieces(paths: Sequence[Path]) -> list[str]:
+    """The texts of files, folders and projects, in pieces of at most PIECE words.
+
+    Raises SpecError without any words, WorkbenchError if a file cannot be read.
+    """
+    found = [piece for text in _texts(paths) for piece in _cut(text)]
+    if not found:
+        raise SpecError(_("There is no text to measure on."))
+    return found
+
+
+def _texts(paths: Sequence[Path]) -> Iterator[str]:
+    from workbench.project.project import Project
+
+    for path in paths:
+        if path.is_file() and is_project(path):
+            with closing(Project.open(path, read_only=True)) as project:
+                yield from texts_of(project)
+        else:
+            for document in Texts([path]):
+                yield "\n".join(document)
+
+
+def _cut(text: str) -> Iterator[str]:
+    """At most PIECE words each; divided where there is white space, which is kept inside."""
+    words = text.split()
+    for start in range(0, len(words), PIECE):
+        yield " ".join(words[start : start + PIECE])
+
+
+def scored(fits: Iterable[ModelFit], texts: Sequence[str]) -> tuple[LMScore, ...]:
+    """The results of the job of `suit.start` on these texts."""
+    letters, words = sum(map(len, texts)), sum(len(text.split()) for text in texts)
+    return tuple(_score(fit, words / max(1, letters)) for fit in fits)
+
+
+def _score(fit: ModelFit, words_per_character: float) -> LMScore:
+    problem = fit.problem
+    if not fit.scored:
+        problem = problem or _("The model is no language model.")
+        return LMScore(fit.name, fit.kind, 0, None, fit.seconds, problem)
+    if fit.kind == CHARACTER:
+        words, characters = fit.scored * words_per_character, float(fit.scored)
+    else:
+        words = fit.scored / fit.fertility if fit.fertility else 0.0
+        characters = words / words_per_character if words_per_character else 0.0
+    found = perplexity(fit.total, fit.scored, words=words, characters=characters)
+    return LMScore(fit.name, fit.kind, fit.scored, found, fit.seconds)
