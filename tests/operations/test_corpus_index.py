@@ -90,7 +90,8 @@ def test_senses_are_labels_of_uses_and_one_step_to_undo(project, ids, model):
     found = compute(project, need(project, model, USES, word="stop"))
     places = [(ids[0], 17, 21), (ids[0], 0, 4)]
 
-    senses.assign(project, senses.LAYER, "place", places)
+    pair = (ids[3], 6, 10)  # of two texts, to which the layer does not apply
+    assert senses.assign(project, senses.LAYER, "place", [*places, pair]) == 2
     senses.assign(project, senses.LAYER, "act", places[1:])
 
     spans = documents.record(project.db, ids[0], None).spans[senses.LAYER]

@@ -9,7 +9,6 @@ from workbench.base.i18n import _
 from workbench.operations import annotate, labels
 from workbench.storage import documents
 from workbench.text.rows import row_id
-from workbench.text.spans import Span, overlap
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -34,27 +33,34 @@ def names(project: Project, layer: str) -> tuple[str, ...]:
     return next((one.names for one in labels.layers(project) if one.name == layer), ())
 
 
-def assign(
-    project: Project, layer: str, sense: str, places: Sequence[tuple[int, int, int]]
-) -> None:
+def assign(project: Project, layer: str, sense: str, places: Sequence[tuple[int, int, int]]) -> int:
     """Label uses (document, start, end) with a sense, one step that can be undone.
 
     A use that has a label in the layer gets another one. Layer and label are added if they are
-    missing. Raises WorkbenchError for a layer without spans, or an invalid name.
+    missing. Documents that the layer does not apply to, such as pairs, are skipped; returns how
+    many uses were labelled. Raises WorkbenchError for a layer without spans, or an invalid name.
     """
     with project.edit(_("Assign sense {name}").format(name=sense)):
         found = next((one for one in labels.layers(project) if one.name == layer), None)
         id = row_id(found) if found is not None else labels.add_layer(project, layer, "span")
+        texts = found.texts if found is not None else 1
         label = labels.add_labels(project, id, (sense,))[sense]
-        for document, start, end in places:
-            _label(project, layer, label, document, start, end)
-
-
-def _label(project: Project, layer: str, label: int, document: int, start: int, end: int) -> None:
-    spans = documents.record(project.db, document, (layer,)).spans.get(layer, ())
-    same = [span for span in spans if overlap(span, Span(start, end, ""))]
-    exact = [span for span in same if (span.start, span.end) == (start, end)]
-    if exact and exact[0].id is not None:
-        annotate.relabel_span(project, exact[0].id, label)
-    else:
-        annotate.add_span(project, document, start, end, label)
+        records = {
+            row_id(one.document): one
+            for one in documents.records(
+                project.db, layers=(layer,), ids=[document for document, _start, _end in places]
+            )
+        }
+        fitting = [
+            place
+            for place in places
+            if place[0] in records and len(records[place[0]].document.texts) == texts
+        ]
+        for document, start, end in fitting:
+            spans = records[document].spans.get(layer, ())
+            same = next((one for one in spans if (one.start, one.end) == (start, end)), None)
+            if same is not None and same.id is not None:
+                annotate.relabel_span(project, same.id, label)
+            else:
+                annotate.add_span(project, document, start, end, label)
+    return len(fitting)

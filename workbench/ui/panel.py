@@ -33,6 +33,7 @@ arguments:
               model=name or folder
               text="…"
               document=id
+              documents=(id, …): select these on the map
     prompts   –
     export    run=id
     welcome   –

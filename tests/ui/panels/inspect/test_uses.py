@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QPainter
-from PySide6.QtWidgets import QStyleOptionViewItem
+from PySide6.QtWidgets import QPushButton, QStyleOptionViewItem
 
 from workbench.base.events import ALL, State
 from workbench.inspection.uses.info import LayerSenses, Ranking, Senses, Use, Uses
@@ -51,8 +51,9 @@ class _Corpus:
     def label(self, _layer, _name):
         return None
 
-    def assign(self, *given):
-        self.given.append(given)
+    def assign(self, layer, sense, places, then):
+        self.given.append((layer, sense, places))
+        then()
 
 
 class Page(State):
@@ -113,6 +114,19 @@ def test_a_sense_is_given_to_the_selected_uses(view, monkeypatch):
 
     assert view.page.corpus.given == [("senses", "act", [(8, 4, 8)])]
     assert view.state.option("senses") == "senses"
+
+
+def test_without_a_word_sample_texts_with_a_word_are_offered(view, monkeypatch):
+    taken = []
+    view.page.type_text = taken.append
+    monkeypatch.setattr(view.state, "ask", lambda: None)
+    view.show_result(Uses(()))
+    assert view._empty.isVisibleTo(view) and not view._found.isVisibleTo(view)
+
+    text = "Please tell the driver to stop at the next stop."
+    next(one for one in view.findChildren(QPushButton) if one.text() == text).click()
+
+    assert (taken, view.state.option("word")) == ([text], "stop")
 
 
 def test_the_saved_table_has_every_layer(view):

@@ -28,6 +28,7 @@ def choices(state: DataState, delete: Callable[[], None]) -> Choices:
     return (
         Choice(_("Open in &Annotate"), lambda: state.open(chosen[0]), one, key=_("Enter")),
         Choice(_("&Inspect"), lambda: state.inspect(chosen[0]), one),
+        Choice(_("Show on the &map"), state.show_on_map, bool(n)),
         SEPARATOR,
         Choice(_("Set &class"), enabled=can and bool(classes), choices=classes or _NOTHING),
         Choice(_("Set &split"), enabled=can, choices=split_choices(state)),

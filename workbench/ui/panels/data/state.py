@@ -221,6 +221,10 @@ class DataState(State):
         """Their keys, one per line."""
         return "\n".join(one.key for one in self.rows(self.chosen)) if self.can_copy else ""
 
+    def show_on_map(self) -> None:
+        """Select the selected documents on the map of Inspect."""
+        self.context.go("inspect", documents=tuple(self.chosen))
+
     def inspect(self, document_id: int) -> None:
         self.context.go("inspect", document=document_id)
 

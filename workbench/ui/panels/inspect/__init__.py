@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.state import InspectState
     from workbench.ui.panels.inspect.view import InspectView
 
+MAP = "document_map"  # the view that shows selected documents among all others
+
 
 def _document(panel: InspectPanel) -> bool:
     return panel.state.document_id is not None
@@ -105,6 +107,7 @@ class InspectPanel(Panel):
         model: str = "",
         text: str = "",
         document: int | None = None,
+        documents: tuple[int, ...] = (),
         **_args: Any,
     ) -> None:
         self.state.look()
@@ -116,3 +119,6 @@ class InspectPanel(Panel):
             self.state.pick(document)
         elif text:
             self.state.type_text(text)
+        if documents:
+            self.state.corpus.choose(documents)
+            self.state.show(MAP)

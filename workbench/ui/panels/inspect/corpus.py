@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.operations import corpus, corpus_index, inspect, labels, map_colours, senses
 from workbench.operations.map_colours import Colours, Way
@@ -112,22 +111,34 @@ class Corpus:
         every = (label for one in found for label in one.labels)
         return next((label for label in every if label.name == name), None)
 
-    def assign(self, layer: str, sense: str, places: Sequence[Place]) -> None:
-        """Give uses a sense."""
+    def assign(
+        self,
+        layer: str,
+        sense: str,
+        places: Sequence[Place],
+        then: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Give uses a sense; calls `then()` when it is done."""
         context, project = self._page.context, self._page.project
-        told = ngettext("{n} use is “{sense}”", "{n} uses are “{sense}”", len(places))
 
-        def done(_result: object) -> None:
-            context.note(told.format(n=len(places), sense=sense), undo=True)
+        def done(count: int) -> None:
+            told = ngettext("{n:,} use is “{sense}”.", "{n:,} uses are “{sense}”.", count)
+            parts = [told.format(n=count, sense=sense)]
+            if skipped := len(places) - count:
+                left = ngettext(
+                    "{n:,} use in a pair of texts cannot have a sense.",
+                    "{n:,} uses in pairs of texts cannot have a sense.",
+                    skipped,
+                )
+                parts.append(left.format(n=skipped))
+            context.note(" ".join(parts), undo=True)
+            then()
 
-        try:
-            context.long(
-                _("Assign sense {name}").format(name=sense),
-                lambda _watch: senses.assign(project, layer, sense, places),
-                done,
-            )
-        except WorkbenchError as error:
-            context.fail(error)
+        context.long(
+            _("Assign sense {name}").format(name=sense),
+            lambda _watch: senses.assign(project, layer, sense, places),
+            done,
+        )
 
 
 def _text_at(document: Document, start: int, end: int) -> tuple[str, str]:

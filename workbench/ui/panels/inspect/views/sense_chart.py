@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.base.i18n import _, ngettext
+from workbench.base.i18n import N_, _, ngettext
 from workbench.ui import formats
 from workbench.ui.widgets.chart import SQUARE, Axis, Chart, Series
-from workbench.ui.widgets.layout import column, fixed, row
+from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.layout import column, fixed
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.uses.info import LayerSenses, Senses
 
-HEIGHT = 176
-KINDS = ("f1", "same", "pairs")
+HEIGHT = 156
+CENTROID = N_("nearest centroid, F1")
+SAME = N_("same sense among 10 nearest")
+PAIRS = N_("pairs, accuracy")
 
 
 class SenseChart:
@@ -25,7 +28,12 @@ class SenseChart:
         self._note = words("", "caption", "muted", wrap=True)
         self.chart = Chart(_("Senses by layer"), Axis(_("Layer")), Axis(_("%"), 0.0, 100.0))
         fixed(self.chart, height=HEIGHT)
-        self.widget = column(row(self._title, None), self.chart, self._note, gap=4)
+        names = ((CENTROID, "accent"), (SAME, "good"), (PAIRS, "muted"))
+        legend = [words(_(name), "caption", tone, weight=600) for name, tone in names]
+        dashed = words(_("dashed: most frequent sense, static vector"), "caption", "muted")
+        self.widget = column(
+            flow(self._title, *legend, dashed, gap=12), self.chart, self._note, gap=2
+        )
         self.widget.hide()
 
     def show_senses(self, found: Senses | None, layer: int) -> None:
@@ -42,9 +50,9 @@ class SenseChart:
         frequent, static = 100 * found.frequent_f1, 100 * found.same_static
         self.chart.set_series(
             [
-                Series(_("nearest centroid, F1"), x, _y(found, "f1"), "accent", marker=SQUARE),
-                Series(_("same sense among 10 nearest"), x, _y(found, "same"), "good"),
-                Series(_("pairs, accuracy"), x, _y(found, "pairs"), "muted"),
+                Series(_(CENTROID), x, _y(found, "f1"), "accent", marker=SQUARE),
+                Series(_(SAME), x, _y(found, "same"), "good"),
+                Series(_(PAIRS), x, _y(found, "pairs"), "muted"),
                 Series(_("most frequent sense, F1"), ends, (frequent,) * 2, "accent", dashed=True),
                 Series(_("static vector, same sense"), ends, (static,) * 2, "good", dashed=True),
             ]

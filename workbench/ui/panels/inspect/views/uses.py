@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu
@@ -10,10 +11,12 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, theme
 from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.samples import WORD_SAMPLES
 from workbench.ui.panels.inspect.views.layer_choice import LayerChoice
 from workbench.ui.panels.inspect.views.sense_chart import SenseChart
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.context_menu import RowMenu, fill
+from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field, combo
 from workbench.ui.widgets.field import fill as fill_combo
 from workbench.ui.widgets.kwic import KwicDelegate
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.inspection.uses.info import Use, Uses
     from workbench.ui.panels.inspect.shown import Shown
 
-STRIP = 76  # pixels at 100 %: the words of the text
+STRIP = 62  # pixels at 100 %: the words of the text
 USE_COLUMN = 1
 STATIC_WIDTH = 220
 
@@ -83,10 +86,19 @@ class UsesView(InspectorView):
         )
         static = column(self._static_title, self._static_note, (self._static, 1), gap=4)
         static.setMaximumWidth(theme.px(STATIC_WIDTH))
-        below = row((nearest, 3), (static, 1), gap=12)
-        layout_of(self).addWidget(
-            card(strip, options, (below, 1), self._chart.widget, gap=8, margins=(12, 8, 12, 8))
+        self._found = row((nearest, 3), (static, 1), gap=12)
+        self._empty = EmptyState(
+            "whole-word",
+            _("Choose a word"),
+            _("Click a word of the text, or type one, to find its uses in your documents. Or try:"),
+            *(
+                Button(_(text), small=True, on=self._sample(_(text), _(word)))
+                for text, word in WORD_SAMPLES
+            ),
         )
+        self._empty.hide()
+        parts = (strip, options, (self._empty, 1), (self._found, 1), self._chart.widget)
+        layout_of(self).addWidget(card(*parts, gap=8, margins=(12, 8, 12, 8)))
 
     # ---------------------------------------------------------------- showing
 
@@ -119,6 +131,8 @@ class UsesView(InspectorView):
         self._layer.set(result.layers, self._layer.value)
         self._static.set_rows(result.static)
         self._static_note.setText(_static_told(result))
+        self._empty.setVisible(not result.word)
+        self._found.setVisible(bool(result.word))
         self._show_layer()
 
     def _show_layer(self) -> None:
@@ -158,7 +172,7 @@ class UsesView(InspectorView):
 
     def _columns(self) -> list[Column]:
         return [
-            Column(_("Cosine"), lambda pair: formats.decimal(pair[1], 2), 80, right=True),
+            Column(_("Cosine"), lambda pair: formats.decimal(pair[1], 3), 80, right=True),
             Column(_("Use"), lambda pair: _line(pair[0]), None, tip=lambda pair: _line(pair[0])),
             Column(
                 _("Label"),
@@ -192,6 +206,13 @@ class UsesView(InspectorView):
         word = self.state.result.words[at]
         self._word.setText(word.text)
         self.state.set_options(word=word.text, start=word.start, use=-1)
+
+    def _sample(self, text: str, word: str) -> Callable[[], None]:
+        def use() -> None:
+            self.page.type_text(text)
+            self.state.set_options(word=word, start=-1, use=-1)
+
+        return use
 
     def _typed(self) -> None:
         self.state.set_options(word=" ".join(self._word.text().split()), start=-1, use=-1)
@@ -242,8 +263,8 @@ class UsesView(InspectorView):
 
     def _give(self, layer: str, name: str) -> None:
         uses = [one for one, _cosine in self._table.chosen_rows()]
-        self.page.corpus.assign(layer, name, [(one.document, one.start, one.end) for one in uses])
-        self.state.set_options(senses=layer)
+        places = [(one.document, one.start, one.end) for one in uses]
+        self.page.corpus.assign(layer, name, places, lambda: self.state.set_options(senses=layer))
 
 
 def _number(pair: tuple[Use, float]) -> int:
@@ -261,8 +282,6 @@ def _line(use: Use) -> str:
 
 def _told(result: Uses) -> str:
     """What was compared with what."""
-    if not result.word:
-        return _("Click a word of the text, or type one, to find its uses in your documents.")
     if not result.count:
         return _("“{word}” does not occur in your documents.").format(word=result.word)
     of = next((one for one in result.uses if one.number == result.of), None)
