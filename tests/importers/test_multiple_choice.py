@@ -1,10 +1,15 @@
 """Multiple choice in the layouts of published data sets; the examples are made up."""
 
+import io
 import json
 
 import pytest
 
-from workbench.text.document import CHOICES
+from workbench.exporters.data.base import Plan
+from workbench.exporters.data.table import CsvExporter
+from workbench.text.dataset import Record
+from workbench.text.document import CHOICES, choice_names, with_choices
+from workbench.text.labels import ONE_OF, Label, Layer
 
 TRAM = ("a tram", "a boat", "a lift")
 
@@ -153,3 +158,23 @@ def test_pairs_and_classes_are_not_taken_for_choices(read):
     found = read(lines({"sentence1": "a", "sentence2": "b", "label": "x", "choices": 3}))
 
     assert len(found.records[0].document.texts) == 2
+
+
+def test_a_table_written_by_the_program_is_read_back(read):
+    documents = [
+        with_choices("a", "Rails.", ["x", "y"], "Which?"),
+        with_choices("b", "Up.", ["p", "q", "r"]),
+    ]
+    layer = Layer("answer", ONE_OF.id, tuple(map(Label, choice_names(3))), CHOICES)
+    marks = [{"answer": ("1",)}, {"answer": ("2",)}]
+    records = [
+        Record(one, {"answer": "submitted"}, mark)
+        for one, mark in zip(documents, marks, strict=True)
+    ]
+    out = io.StringIO()
+
+    CsvExporter().write(records, Plan((layer,)), out)
+    again = read(out.getvalue(), name="x.csv")
+
+    assert [one.document.texts for one in again.records] == [one.texts for one in documents]
+    assert [one.marks for one in again.records] == marks

@@ -63,7 +63,7 @@ def test_a_task_describes_itself_in_terms_that_exist(task):
     assert info.main in scores and info.second in scores and len(set(scores)) == len(scores)
     assert next(score for score in info.scores if score.name == info.main).selects
     assert all(issubclass(getattr(fields, name), fields.Field) for name in info.outputs)
-    assert set(info.logits.values()) <= {"item", "token"}
+    assert set(info.logits.values()) <= {"item", "token", "choice"}
     assert info.title and info.short and info.definition and info.why_unusable()
 
 

@@ -258,7 +258,10 @@ class _Form:
         numbers = [(number, count) for number, count in pairs if number is not None]
         if not numbers or any(number == 0 for number, _count in numbers):
             return self, ""
-        if any(number == count for number, count in numbers):
+        counted = [_ending(name) for name in self.columns]
+        if ("1" in counted and "0" not in counted) or any(
+            number == count for number, count in numbers
+        ):
             return replace(self, first=1), ""
         return self, _(
             "The file does not show whether its answers are numbered from 0 or from 1: "

@@ -64,6 +64,7 @@ def add_layer(
     if LAYER_KINDS[kind].in_choices:
         texts = CHOICES
         labels = tuple(labels) or choice_names(documents.most_choices(project.db) or FEW_CHOICES)
+        _check_numbers(labels)
     elif texts not in (1, 2):
         raise WorkbenchError(
             _("A layer applies to documents with 1 or 2 texts, not {texts}.").format(texts=texts)
@@ -75,6 +76,19 @@ def add_layer(
         )
         add_labels(project, id, labels)
     return id
+
+
+def _check_numbers(labels: Sequence[str | Label]) -> None:
+    """Raises WorkbenchError for labels of a choice layer that are not 1, 2 …"""
+    names = [one.name if isinstance(one, Label) else one for one in labels]
+    numbers = choice_names(len(names))
+    if wrong := [name for name in names if name not in numbers]:
+        raise WorkbenchError(
+            _("The labels of a choice layer are the numbers of the choices, not {label!r}.").format(
+                label=wrong[0]
+            ),
+            hint=_("Leave the labels empty: they are numbered automatically."),
+        )
 
 
 def rename_layer(project: Project, layer_id: int, name: str, *, origin: object = None) -> None:

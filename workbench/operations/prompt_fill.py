@@ -14,7 +14,7 @@ from workbench.prompting.backends import spec as backends
 from workbench.prompting.backends.spec import Measure, PromptModel
 from workbench.storage import documents
 from workbench.tasks import spec as tasks
-from workbench.text.document import TEXT_B, Document
+from workbench.text.document import CHOICES, TEXT_B, Document
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 
@@ -345,8 +345,14 @@ def _content_free_texts(spec: PromptSpec, measure: Measure) -> tuple[str, ...]:
 
 
 def _tasks() -> tuple[str, ...]:
-    """The tasks that a prompt can answer: those with one class as the answer."""
-    return tuple(info.id for info in tasks.all_tasks() if "ClassScores" in info.outputs)
+    """The tasks that a prompt can answer: those with one class as the answer, the same classes for
+    every document.
+    """
+    return tuple(
+        info.id
+        for info in tasks.all_tasks()
+        if "ClassScores" in info.outputs and info.texts != CHOICES
+    )
 
 
 class _ClassGold(Protocol):

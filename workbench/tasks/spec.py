@@ -95,7 +95,8 @@ class TaskInfo(ABC):
     beside it, `beside` next to these two. has_majority: accuracy of always predicting the most
     frequent label is meaningful.
     outputs: names of the fields (`workbench.text.fields`) of its predictions.
-    logits: name → "item" for arrays (B, …), "token" for arrays (B, T, …).
+    logits: name → "item" for arrays (B, …), "token" for arrays (B, T, …), "choice" for arrays
+    (B, 1) of one choice each.
     windows: long texts are processed in overlapping windows; otherwise they are truncated.
     options: settings in addition to the general ones. least_labels: minimum number in a layer.
     few_steps: number of optimizer updates for a small data set; learning_rate: peak for a model of

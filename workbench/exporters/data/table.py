@@ -11,6 +11,7 @@ from typing import TextIO
 from workbench.base.i18n import N_, _
 from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan
 from workbench.text.dataset import Record
+from workbench.text.document import CHOICE, QUESTION, choice_names
 from workbench.text.formulas import ESCAPED_COLUMN, escape, escape_name, is_formula
 from workbench.text.labels import Layer
 from workbench.text.spans import Span
@@ -37,8 +38,9 @@ class CsvExporter:
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         layers = [one for one in plan.layers if one.labels]
         columns = [_column(one.name) for one in layers]
+        choices = _choice_columns(layers)
         # metadata differ between documents, so they are in one column as JSON
-        names = [*_FIRST, *columns, "meta"]
+        names = [*_FIRST, *choices, *columns, "meta"]
         if plan.escape:
             self._write_row(out, [escape_name(name) for name in (*names, ESCAPED_COLUMN)])
         else:
@@ -55,7 +57,9 @@ class CsvExporter:
                 document.group or "",
             ]
             meta = json.dumps(dict(document.meta), ensure_ascii=False) if document.meta else ""
-            row = [*first, *(_cell(record, one) for one in layers), meta]
+            texts = dict(document.texts)
+            own = [texts.get(name, "") for name in choices]
+            row = [*first, *own, *(_cell(record, one) for one in layers), meta]
             if plan.escape:
                 row = _escaped(row, names)
             else:
@@ -80,6 +84,12 @@ def _quoted(cell: str, delimiter: str) -> str:
     if any(sign in cell for sign in (delimiter, '"', "\n", "\r")):
         return '"' + cell.replace('"', '""') + '"'
     return cell
+
+
+def _choice_columns(layers: Sequence[Layer]) -> list[str]:
+    """Columns of the further texts of documents with choices, if there are layers for them."""
+    most = max((len(one.labels) for one in layers if one.traits.in_choices), default=0)
+    return [QUESTION, *(f"{CHOICE}{name}" for name in choice_names(most))] if most else []
 
 
 def _column(name: str) -> str:

@@ -14,6 +14,7 @@ from workbench.inspection.base import stitch, token_rows, words_of
 from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.subject import Predicted, Subject
 from workbench.runtime import decoding
+from workbench.runtime.inputs import PER_TOKEN
 from workbench.text.document import Document
 
 LOGITS = "logits"  # of networks with one output per text or token
@@ -56,8 +57,8 @@ def explained(subject: Subject, document: Document) -> Explained:
     found = subject.predicted(document)
     words = words_of(document, subject.texts)
     rows = [token_rows(one, document, words, subject.preparer) for one in found.prepared.inputs]
-    per_text = subject.predictor.task.info.logits.get(LOGITS) == "item"
-    read = _classes if per_text else _tags
+    per_token = subject.predictor.task.info.logits.get(LOGITS) == PER_TOKEN
+    read = _tags if per_token else _classes
     pairs = read(subject, found, rows)
     targets = tuple(target for target, _place in pairs)
     return Explained(found, words, rows, targets, {target.id: place for target, place in pairs})

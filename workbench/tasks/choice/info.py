@@ -15,6 +15,7 @@ from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, choice_name
 if TYPE_CHECKING:
     import numpy as np
 
+    from workbench.metrics.accuracy import Accuracy
     from workbench.metrics.confusion import Confusion
     from workbench.runtime.inputs import Prepared, Preparer
     from workbench.text.fields import Prediction
@@ -37,6 +38,7 @@ class ChoiceInfo(ClassifyInfo):
     main = "accuracy"
     second = "accuracy"
     has_majority = False
+    logits = {"logits": "choice"}
     options = (POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM)
     pipeline = ""
 
@@ -101,6 +103,16 @@ class ChoiceInfo(ClassifyInfo):
         from workbench.metrics.classes import ratio
 
         return {"accuracy": ratio(sum(map(self.agrees, golds, predictions)), len(golds))}
+
+    def statistic(  # type: ignore[override]  # the numbers of choices have no scores of their own
+        self,
+        golds: Sequence[ClassGold],
+        predictions: Sequence[Prediction],
+        labels: Sequence[str],
+    ) -> Accuracy:
+        from workbench.metrics.accuracy import Accuracy
+
+        return Accuracy.of(list(map(self.agrees, golds, predictions)))
 
     def temperature(
         self, golds: Sequence[ClassGold], predictions: Sequence[Prediction]
