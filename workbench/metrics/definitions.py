@@ -116,6 +116,11 @@ DEFINITIONS: dict[str, Definition] = {
         ),
         LEFT_OUT,
     ),
+    "mean_reciprocal_rank": Definition(
+        N_("Mean reciprocal rank"),
+        N_("Mean of 1 / rank of the right choice by its score; equal scores count against it."),
+        NEVER,
+    ),
     "exact_match": Definition(
         N_("Exact match"), N_("Fraction of documents whose set of labels equals gold."), NEVER
     ),

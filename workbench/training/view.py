@@ -81,6 +81,8 @@ def _row(
         value = rows[position]
         if name in wanted and value.shape == (len(encoded),) and value.dtype == np.int64:
             targets = [None if one == IGNORED else names[one] for one in value.tolist()]
+        elif name not in wanted and value.dtype == np.int64:
+            continue  # numbers that only group inputs
         elif (told := _told(value, names)) is not None:
             notes[name] = told
     pieces = encoder.preparer.pieces(encoded)

@@ -54,4 +54,5 @@ def test_a_prediction_has_one_probability_for_each_choice(tiny_model):
     assert first.classes.as_dict() == pytest.approx({"1": 0.25, "2": 0.75})
     assert second.classes.labels == ("1", "2", "3")
     assert [answer.label for answer in INFO.answers(first)] == ["2"]
-    assert INFO.score([ClassGold("2"), ClassGold("3")], [first, second]) == {"accuracy": 0.5}
+    scores = INFO.score([ClassGold("2"), ClassGold("3")], [first, second])
+    assert scores == {"accuracy": 0.5, "mean_reciprocal_rank": pytest.approx((1 + 1 / 3) / 2)}

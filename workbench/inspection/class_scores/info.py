@@ -10,10 +10,14 @@ from workbench.inspection.spec import InspectorInfo
 
 @dataclass(frozen=True)
 class ClassProbabilities:
-    """(class, probability) in the order of the run's labels."""
+    """(class, probability) in the order of the run's labels.
+
+    choices: the beginnings of the texts that the classes stand for, () for other documents.
+    """
 
     classes: tuple[tuple[str, float], ...]
     cut: bool = False
+    choices: tuple[str, ...] = ()
 
 
 INFO = InspectorInfo(

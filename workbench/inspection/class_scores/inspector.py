@@ -10,11 +10,11 @@ from workbench.inspection.subject import Subject
 from workbench.text.document import Document
 from workbench.text.fields import ClassScores
 
-LONGEST = 60  # characters of a choice beside its number
+LONGEST = 60  # characters of a choice that are shown
 
 
 class ClassScoresInspector:
-    """For tasks that predict one class; choices are named by their number and text."""
+    """For tasks that predict one class."""
 
     info = INFO
 
@@ -24,11 +24,9 @@ class ClassScoresInspector:
         (document,) = documents
         prediction = subject.predicted(document).prediction
         scores = prediction.required(ClassScores)
-        names = scores.labels
-        if document.choices:
-            named = zip(names, document.choices, strict=True)
-            names = tuple(f"{name} · {shortened(choice)}" for name, choice in named)
-        return ClassProbabilities(tuple(zip(names, scores.scores, strict=True)), prediction.cut)
+        pairs = zip(scores.labels, scores.scores, strict=True)
+        choices = tuple(map(shortened, document.choices))
+        return ClassProbabilities(tuple(pairs), prediction.cut, choices)
 
 
 def shortened(text: str) -> str:

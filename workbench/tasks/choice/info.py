@@ -30,13 +30,17 @@ class ChoiceInfo(ClassifyInfo):
     predicts = N_("the right one of several answers")
     definition = N_(
         "Share of documents whose right choice has the highest score. Documents may have different "
-        "numbers of choices; chance is the mean of 1 / number."
+        "numbers of choices; chance is the mean of 1 / number. The mean reciprocal rank is that of "
+        "1 / rank of the right choice."
     )
     layer_kinds = ("choice",)
     texts = CHOICES
-    scores = (ScoreInfo("accuracy", N_("Accuracy"), hub="accuracy"),)
+    scores = (
+        ScoreInfo("accuracy", N_("Accuracy"), hub="accuracy"),
+        ScoreInfo("mean_reciprocal_rank", N_("Mean reciprocal rank")),
+    )
     main = "accuracy"
-    second = "accuracy"
+    second = "mean_reciprocal_rank"
     has_majority = False
     logits = {"logits": "choice"}
     options = (POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM)
@@ -102,7 +106,11 @@ class ChoiceInfo(ClassifyInfo):
     ) -> dict[str, float]:
         from workbench.metrics.classes import ratio
 
-        return {"accuracy": ratio(sum(map(self.agrees, golds, predictions)), len(golds))}
+        ranks = list(map(_reciprocal_rank, golds, predictions))
+        return {
+            "accuracy": ratio(sum(map(self.agrees, golds, predictions)), len(golds)),
+            "mean_reciprocal_rank": ratio(sum(ranks), len(golds)),
+        }
 
     def statistic(  # type: ignore[override]  # the numbers of choices have no scores of their own
         self,
@@ -137,6 +145,15 @@ class ChoiceInfo(ClassifyInfo):
     ) -> Confusion | None:
         """The number of a choice says nothing about it."""
         return None
+
+
+def _reciprocal_rank(gold: ClassGold, prediction: Prediction) -> float:
+    """1 / rank of the right choice, equal scores counted against it; 0 without a score."""
+    scores = prediction.classes.as_dict() if prediction.classes is not None else {}
+    if gold.label not in scores:
+        return 0.0
+    own = scores[gold.label]
+    return 1 / sum(score >= own for score in scores.values())
 
 
 INFO = ChoiceInfo()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class ClassesView(InspectorView):
     def __init__(self, state: Shown) -> None:
         super().__init__(state)
+        self.choices: dict[str, str] = {}  # class → the text that it stands for
         self._verdict, self._mark = words("", "ui"), IconLabel("circle", "muted", 16)
         self._table = Table(_columns(self), name=_("Classes"), key=lambda pair: pair[0])
         texts = card(
@@ -33,6 +34,8 @@ class ClassesView(InspectorView):
 
     def show_result(self, result: Any) -> None:
         page = self.page
+        names = [name for name, _share in result.classes]
+        self.choices = dict(zip(names, result.choices, strict=False))
         ordered = sorted(result.classes, key=lambda pair: -pair[1])
         self._table.rows_model.set_rows(ordered)
         best, gold = ordered[0][0], page.gold.label if page.gold is not None else None
@@ -55,15 +58,19 @@ class ClassesView(InspectorView):
 
 
 def _columns(view: ClassesView) -> list[Column]:
+    def named(pair: tuple[str, float]) -> str:
+        text = view.choices.get(pair[0], "")
+        return f"{pair[0]} · {text}" if text else pair[0]
+
     def chip(pair: tuple[str, float]) -> tuple[str, Any, str]:
-        return pair[0], view.page.labels.get(pair[0]), ""
+        return named(pair), view.page.labels.get(pair[0]), ""
 
     def gold(pair: tuple[str, float]) -> tuple[str, str] | None:
         page = view.page
         return ("check", "good") if page.gold is not None and page.gold.label == pair[0] else None
 
     return [
-        Column(_("Class"), lambda pair: pair[0], 220, chip=chip),
+        Column(_("Class"), named, 220, chip=chip),
         Column(_("Gold"), lambda pair: _("gold") if gold(pair) else "", 90, icon=gold),
         Column(
             _("Probability, %"),
