@@ -8,6 +8,8 @@ torch = pytest.importorskip("torch")
 
 from tests import tiny_models  # noqa: E402
 from workbench.base.errors import WorkbenchError  # noqa: E402
+from workbench.inspection.base import words_of  # noqa: E402
+from workbench.inspection.smallest_change.flips import flips  # noqa: E402
 from workbench.inspection.smallest_change.inspector import (  # noqa: E402
     SmallestChangeInspector,
     _Asking,
@@ -60,7 +62,8 @@ def test_a_change_that_turns_the_class_does_so_and_needs_all_its_words(subject):
 def test_without_the_model_of_the_run_only_deletions_are_tried(subject):
     result = run(subject)
 
-    assert [change.kind for change in result.changes] == ["delete"] and result.proposed_by == ""
+    assert [change.kind for change in result.changes] == ["delete", "flip"]
+    assert result.proposed_by == ""
 
 
 def test_words_are_replaced_by_what_the_model_of_the_run_expects(tiny_run, tmp_path):
@@ -75,6 +78,36 @@ def test_words_are_replaced_by_what_the_model_of_the_run_expects(tiny_run, tmp_p
     assert replaced.kind == "replace" and 1 <= len(replaced.words) <= 2
     assert all(new.isalpha() for _word, new in replaced.words)
     assert predicted(Subject(folder, device="cpu"), replaced.text) == replaced.label
+
+
+def test_the_gradient_proposes_words_of_the_whole_vocabulary_by_a_first_order_estimate(subject):
+    words, label = words_of(Document("", (("text", TEXT),)), 1), run(subject).label
+    model = subject.predictor.model.encoder.model
+    piece = subject.prepared(Document("", (("text", TEXT),))).inputs[0]
+    table = model.get_input_embeddings()
+    embeddings = table(torch.from_numpy(piece.ids)[None]).detach().requires_grad_()
+    logits = model(inputs_embeds=embeddings).logits[0]
+    logits.softmax(-1)[subject.labels.index(label)].backward()
+
+    found = flips(subject, Document("", (("text", TEXT),)), words, label, 5)
+
+    assert set(found) == {0, 1, 2, 3, 4, 5, 6, 8, 9}  # not the comma
+    vocabulary = subject.preparer.tokenizer.backend.get_vocab()
+    place = 2  # [CLS] the tram
+    for flip in found[1]:
+        change = table.weight[vocabulary[flip.new]] - embeddings[0, place]
+        estimate = -float((change.detach() * embeddings.grad[0, place]).sum())
+        assert flip.fall == pytest.approx(estimate, abs=1e-5)
+    assert [flip.fall for flip in found[1]] == sorted((f.fall for f in found[1]), reverse=True)
+
+
+def test_proposals_of_the_gradient_are_verified_by_a_prediction(subject):
+    result = run(subject, top=3, most=1)
+
+    flip = result.changes[1]
+    assert flip.kind == "flip" and predicted(subject, flip.text) == flip.label
+    estimated = [trial for trial in result.trials if trial.estimate is not None]
+    assert estimated and all(trial.new for trial in estimated)
 
 
 def test_a_deleted_word_takes_its_space_along_and_a_replaced_one_does_not():

@@ -333,6 +333,7 @@ def inspect(way: Walk) -> None:
     )
     edits = (Change("delete", ((0, ""),), "ζει", "κακό", 0.6, True),)
     edits += (Change("replace", ((1, "ζω"),), "Νίκος ζω", "καλό", 0.6, False),)
+    edits += (Change("flip", ((1, "ζω"),), "Νίκος ζω", "κακό", 0.6, True),)
     trials = (Trial(0, "", "κακό", 0.6, 0.4), Trial(1, "ζω", "καλό", 0.6, 0.2))
     results["smallest_change"] = tuple(
         SmallestChange(words, "καλό", 0.8, found, trials) for found in (edits, edits[:1])

@@ -51,14 +51,14 @@ class AttributionsInspector:
         text = explained(subject, document)
         target, place = text.place(options["target"])
         piece, rows = text.found.prepared.inputs[place.window], text.rows[place.window]
-        scorer = _Scorer(subject, piece, place, options["score"] == PROBABILITY)
+        scorer = Scorer(subject, piece, place, options["score"] == PROBABILITY)
         with torch.backends.cudnn.flags(enabled=False):  # its RNNs have no gradient in eval mode
             tokens, delta = _attributed(scorer, subject, rows, options)
         return _result(text, rows, tokens, delta, scorer, target, options["method"])
 
 
 @dataclass
-class _Scorer:
+class Scorer:
     """The target's score as a function of the token embeddings, or of ids."""
 
     subject: Subject
@@ -134,7 +134,7 @@ def _replaced(table: nn.Embedding, embeddings: Tensor) -> Iterator[None]:
 
 
 def _attributed(
-    scorer: _Scorer, subject: Subject, rows: Sequence[TokenRow], options: Mapping[str, Any]
+    scorer: Scorer, subject: Subject, rows: Sequence[TokenRow], options: Mapping[str, Any]
 ) -> tuple[np.ndarray, float | None]:
     """Per token float64 (T,), and the convergence delta of integrated gradients."""
     from captum.attr import InputXGradient, IntegratedGradients, NoiseTunnel
@@ -169,7 +169,7 @@ def _attributed(
     return per_token, delta
 
 
-def _occluded(scorer: _Scorer, subject: Subject, rows: Sequence[TokenRow]) -> np.ndarray:
+def _occluded(scorer: Scorer, subject: Subject, rows: Sequence[TokenRow]) -> np.ndarray:
     """How much the score falls when all tokens of a word are masked, at its first token."""
     from captum.attr import FeatureAblation
 
@@ -214,7 +214,7 @@ def _result(
     rows: Sequence[TokenRow],
     tokens: np.ndarray,
     delta: float | None,
-    scorer: _Scorer,
+    scorer: Scorer,
     target: str,
     method: str,
 ) -> Attributions:

@@ -8,14 +8,15 @@ from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.inspection.spec import InspectorInfo, WordRow
 
-DELETE, REPLACE = "delete", "replace"
+DELETE, REPLACE, FLIP = "delete", "replace", "flip"
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One word deleted or replaced. new: "" for a deletion. label, share: the prediction then.
 
-    fall: by how much the probability of the original class falls.
+    fall: by how much the probability of the original class falls. estimate: of the fall, by the
+    gradient; None for words that were not proposed by it.
     """
 
     word: int
@@ -23,6 +24,7 @@ class Trial:
     label: str
     share: float
     fall: float
+    estimate: float | None = None
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,8 @@ class Change:
 class SmallestChange:
     """label, share: the prediction for the text. trials: single changes, largest fall first.
 
-    changes: the best deletion, and the best replacement if a masked language model is known; it
-    is `proposed_by`.
+    changes: the best deletion; the best replacement by words of a masked language model, if one is
+    known, it is `proposed_by`; and the best by words that the gradient proposes.
     """
 
     words: tuple[WordRow, ...]
@@ -66,8 +68,8 @@ INFO = InspectorInfo(
         Option("top", "int", 8, N_("Replacements to try for each word."), low=1, high=50),
     ),
     shows=N_(
-        "Shows which words, deleted or replaced by what a masked language model expects there, "
-        "turn the predicted class; the search is greedy. Does not show that no smaller change "
-        "exists. Li et al. 2016; Ebrahimi et al. 2018; Li et al. 2020 (BERT-Attack)."
+        "Shows which words, deleted or replaced by what a masked language model or the gradient "
+        "proposes, turn the predicted class; the search is greedy. Does not show that no smaller "
+        "change exists. Li et al. 2016; Ebrahimi et al. 2018 (HotFlip); Li et al. 2020."
     ),
 )

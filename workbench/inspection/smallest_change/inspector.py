@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection.base import words_of
+from workbench.inspection.smallest_change.flips import flips
 from workbench.inspection.smallest_change.info import (
     DELETE,
+    FLIP,
     INFO,
     REPLACE,
     Change,
@@ -69,17 +71,24 @@ class SmallestChangeInspector:
             kinds[REPLACE] = lambda edits: {
                 at: found for at, found in proposals.items() if at not in edits
             }
-        changes, trials = [], []
+        estimates = _estimates(subject, document, words, before.label, options["top"])
+        if estimates:
+            kinds[FLIP] = lambda edits: {
+                at: [*found] for at, found in estimates.items() if at not in edits
+            }
+        changes, trials = [], dict[tuple[int, str], Trial]()
         for kind, candidates in kinds.items():
             change, first = _search(asking, kind, candidates, before, options["most"])
             changes.append(change)
-            trials += first
+            for one in first:
+                estimate = estimates.get(one.word, {}).get(one.new)
+                trials[one.word, one.new] = replace(one, estimate=estimate)
         return SmallestChange(
             words,
             before.label,
             before.share,
             tuple(changes),
-            tuple(sorted(trials, key=lambda one: -one.fall)),
+            tuple(sorted(trials.values(), key=lambda one: -one.fall)),
             model.encoder.info.name if model is not None else "",
         )
 
@@ -95,6 +104,17 @@ class SmallestChangeInspector:
             usable = found is not None and found.kind == MASKED
             self._model = key, found if usable else None
         return self._model[1]
+
+
+def _estimates(
+    subject: Subject, document: Document, words: Sequence[WordRow], label: str, top: int
+) -> dict[int, dict[str, float]]:
+    """Word → replacements with the estimated fall; {} for a model without token embeddings."""
+    try:
+        found = flips(subject, document, words, label, top)
+    except WorkbenchError:
+        return {}
+    return {at: {one.new: one.fall for one in given} for at, given in found.items() if given}
 
 
 @dataclass

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.inspection.smallest_change.info import Change, SmallestChange, Trial
     from workbench.ui.panels.inspect.shown import Shown
 
-KINDS = ("delete", "replace")
+KINDS = ("delete", "replace", "flip")
 
 
 class SmallestChangeView(InspectorView):
@@ -27,7 +27,11 @@ class SmallestChangeView(InspectorView):
         super().__init__(state)
         self._note = words("", "small", "muted")
         self._told = {kind: words("", wrap=True) for kind in KINDS}
-        names = {"delete": _("Deleted words"), "replace": _("Replaced words")}
+        names = {
+            "delete": _("Deleted words"),
+            "replace": _("Replaced words"),
+            "flip": _("Words replaced by the gradient"),
+        }
         self._strips = {kind: WordStrip(names[kind]) for kind in KINDS}
         parts = [part for kind in KINDS for part in (self._told[kind], self._strips[kind])]
         self._table = Table(
@@ -60,20 +64,24 @@ class SmallestChangeView(InspectorView):
             change = changes.get(kind)
             self._strips[kind].setVisible(change is not None)
             self._told[kind].setText(_sentence(kind, change))
+            self._told[kind].setVisible(bool(self._told[kind].text()))
             self._strips[kind].set(_painted(result, change) if change is not None else ())
         self._table.set_rows(result.trials)
 
     def data(self) -> list[list[object]]:
         result = self.state.result
         head = [_("Word"), _("Replaced by"), _("Predicted then"), _("Probability"), _("Fall")]
-        rows: list[list[object]] = [[*head]]
+        rows: list[list[object]] = [[*head, _("Estimated fall")]]
         texts = [word.text for word in result.words]
-        found = result.trials
-        rows += [[texts[one.word], one.new, one.label, one.share, one.fall] for one in found]
+        for one in result.trials:
+            numbers = [one.share, one.fall, "" if one.estimate is None else one.estimate]
+            rows.append([texts[one.word], one.new, one.label, *numbers])
         return rows
 
 
 def _sentence(kind: str, change: Change | None) -> str:
+    if change is None and kind == "flip":
+        return ""
     if change is None:
         return _("No replacements: the run was not trained from a masked language model.")
     texts = {
@@ -81,6 +89,14 @@ def _sentence(kind: str, change: Change | None) -> str:
         ("delete", False): _("No deletion tried turns the class; it stays {label}, {share} %."),
         ("replace", True): _("Replacing the marked words turns the class to {label}, {share} %."),
         ("replace", False): _("No replacement tried turns the class; it stays {label}, {share} %."),
+        ("flip", True): _(
+            "Replacing the marked words as the gradient proposes turns the class to {label}, "
+            "{share} %."
+        ),
+        ("flip", False): _(
+            "No replacement that the gradient proposes turns the class; it stays {label}, "
+            "{share} %."
+        ),
     }
     text = texts[kind, change.turned]
     return text.format(label=change.label, share=formats.points(change.share, 0))
@@ -115,6 +131,12 @@ def _columns(view: SmallestChangeView) -> list[Column]:
             lambda one: f"{one.label} {formats.points(one.share, 0)}",
             130,
             hint=_("The most probable class of the changed text, in %"),
+        ),
+        Column(
+            _("Estimate"),
+            lambda one: "–" if one.estimate is None else formats.points(one.estimate, 1),
+            80,
+            hint=_("The fall as the gradient estimates it, in points of %; – for other proposals"),
         ),
         Column(
             _("Fall, points"),

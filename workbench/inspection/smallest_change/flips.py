@@ -1,0 +1,91 @@
+"""Replacements of words by a first-order estimate over the whole vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+
+from workbench.inspection.attributions.inspector import Scorer
+from workbench.inspection.attributions.targets import explained
+from workbench.inspection.spec import WordRow
+from workbench.inspection.subject import Subject
+from workbench.runtime.preparers.subwords import Subwords
+from workbench.runtime.tokenizer import Tokenizer
+from workbench.text.document import Document
+
+SPACES = ("Ġ", "▁")  # at the beginning of a piece that begins a word
+INSIDE = "##"  # at the beginning of a piece that does not
+
+
+@dataclass(frozen=True)
+class Flip:
+    """fall: the estimate of how much the probability of the class falls."""
+
+    new: str
+    fall: float
+
+
+def flips(
+    subject: Subject, document: Document, words: Sequence[WordRow], label: str, top: int
+) -> dict[int, list[Flip]]:
+    """Word → entries of the vocabulary, the largest estimated fall first.
+
+    The estimate is (e_old - e_new) · ∂p/∂e at the embedding e of the word's token. Words of several
+    tokens are left out, and so are entries that are no whole words. {} for a model without
+    whole words in its vocabulary. Raises WorkbenchError for a model without token embeddings.
+    Source: Ebrahimi et al. 2018, section 3.1.
+    """
+    if not isinstance(subject.preparer, Subwords):
+        return {}
+    ids, names = _vocabulary(subject.preparer.tokenizer)
+    if not ids:
+        return {}
+    text = explained(subject, document)
+    _target, place = text.place(f"class:{label}")
+    rows = text.rows[place.window]
+    scorer = Scorer(subject, text.found.prepared.inputs[place.window], place, True)
+    gradient = _gradient(scorer)  # (T, E)
+    table = scorer.table.weight.detach()[torch.tensor(ids, device=gradient.device)]  # (W, E)
+    found: dict[int, list[Flip]] = {}
+    for at, word in enumerate(words):
+        places = [number for number, row in enumerate(rows) if row.word == at]
+        if len(places) != 1 or not any(map(str.isalnum, word.text)):
+            continue
+        (position,) = places
+        own = scorer.embeddings[0, position]
+        falls = (own - table) @ gradient[position]  # (W,)
+        best = falls.topk(min(top + 1, len(names)))
+        pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        found[at] = [
+            Flip(names[number], fall)
+            for number, fall in pairs
+            if names[number].casefold() != word.text.casefold()
+        ][:top]
+    return found
+
+
+def _gradient(scorer: Scorer) -> torch.Tensor:
+    """(T, E): of the score with respect to the token embeddings."""
+    embeddings = scorer.embeddings.clone().requires_grad_()
+    with torch.backends.cudnn.flags(enabled=False):  # its RNNs have no gradient in eval mode
+        scorer.of_embeddings(embeddings).sum().backward()
+    assert embeddings.grad is not None
+    gradient: torch.Tensor = embeddings.grad[0]
+    return gradient
+
+
+@lru_cache(maxsize=1)
+def _vocabulary(tokenizer: Tokenizer) -> tuple[list[int], list[str]]:
+    """Ids and texts of the entries that are whole words of letters."""
+    pieces = tokenizer.backend.get_vocab()
+    has_spaces = not any(piece.startswith(INSIDE) for piece in pieces)
+    found = [
+        (number, piece.lstrip("".join(SPACES)))
+        for piece, number in pieces.items()
+        if not has_spaces or piece.startswith(SPACES)
+    ]
+    kept = sorted((number, text) for number, text in found if text.isalpha() and len(text) > 1)
+    return [number for number, _text in kept], [text for _number, text in kept]
