@@ -201,7 +201,7 @@ def _layers(
         for turn, (given, wanted) in enumerate(targets):
             yield (number + turn / 2) / len(train.states)
             rights.append(probe(known, given, asked) == np.array(wanted))
-        probed.append(_intervals(*rights, dev.owner))
+        probed.append(_intervals(rights[0], rights[1], dev.owner))
     return tuple(probed)
 
 

@@ -9,7 +9,6 @@ from PySide6.QtCore import (
     QAbstractTableModel,
     QModelIndex,
     QPersistentModelIndex,
-    QRect,
     QRectF,
     QSize,
     Qt,
@@ -148,7 +147,7 @@ class _Painter(QStyledItemDelegate):
         ground = theme.sequential(min(1.0, max(0.0, cell.share)))
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        area = QRectF(cast(QRect, option.rect)).adjusted(1, 1, -1, -1)
+        area = QRectF(option.rect).adjusted(1, 1, -1, -1)
         chosen = table.currentIndex() == index
         tone = "accent" if table.hasFocus() else "text"
         painter.setPen(QPen(theme.qcolour(tone), 2) if chosen else Qt.PenStyle.NoPen)

@@ -73,7 +73,10 @@ def _creation(architecture: str, style: Style) -> Creation:
         title=N_("Lower case"),
     )  # fmt: skip
     counted = () if style.subwords == UNIGRAM else (MIN_COUNT,)
-    heads = ("next_lm" if architecture in DECODERS else "masked_lm", "layer_logits")
+    heads: tuple[str, ...] = (
+        "next_lm" if architecture in DECODERS else "masked_lm",
+        "layer_logits",
+    )
     if architecture in SEQ2SEQ:
         heads = ("text_to_text",)
     steps = () if architecture in OWN_ATTENTION else ("attention_steps",)

@@ -51,8 +51,8 @@ class LayerSimilarityView(ExaminedView):
         layers = range(len(result.values) - 1, -1, -1)
         across = range(len(result.values[0]))
         cells = [[self._cell(result, row, column) for column in across] for row in layers]
-        names = [[_layer_name(number) for number in numbers] for numbers in (layers, across)]
-        self._table.set_cells(*names, cells)
+        down, names = [*map(_layer_name, layers)], [*map(_layer_name, across)]
+        self._table.set_cells(down, names, cells)
         self._about.setText(self._summary(result))
         current = self._table.currentIndex()
         self._show_cell(current.row(), current.column())
