@@ -7,11 +7,13 @@ import pytest
 from tests.ui.panels.inspect.test_neighbours import Page
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import ALL, Signal
+from workbench.inspection.group_swap.info import GroupEffect, GroupSwap, SwappedDocument
 from workbench.inspection.layer_similarity.info import LayerSimilarity
 from workbench.inspection.probes.info import Interval, ProbedLayer, ProbedModel, Probes
 from workbench.operations import examine
 from workbench.operations.inspect import Choice
 from workbench.ui.panels.inspect.examined import Examined
+from workbench.ui.panels.inspect.views.group_swap import GroupSwapView
 from workbench.ui.panels.inspect.views.layer_similarity import LayerSimilarityView
 from workbench.ui.panels.inspect.views.probes import ProbesView
 
@@ -159,3 +161,25 @@ def test_after_a_change_of_the_documents_the_result_stays_and_can_be_renewed(qtb
 
     assert state.result is PROBES and not view._start.isHidden()
     assert view._note.text() == "The documents or the settings have changed."
+
+
+def test_changes_by_group_and_the_most_changed_documents_are_listed(qtbot, page):
+    row = SwappedDocument(
+        "7", "He\nwon", "good", ("good", "bad"), (0.9, 0.4), ("He won", "She won")
+    )
+    effects = (GroupEffect("good", "he", 0.9, 0.25, 0.2, 0.3),)
+    page.kept = GroupSwap("Pronouns", ("he", "she"), effects, 9, 1, 1, (row,))
+    state, view = shown(qtbot, page, "group_swap", GroupSwapView)
+
+    state.ask()
+    view._documents.choose({"7"})
+    view._show_chosen()
+
+    assert view._about.text().startswith("1 document has a word of the list (of 9); 1 is")
+    model = view._effects.model()
+    assert [model.index(0, at).data() for at in range(4)] == [
+        "good", "he", "90.0", "+25.00 (+20.00 to +30.00)",
+    ]  # fmt: skip
+    assert view._documents.model().index(0, 3).data() == "he: good, she: bad"
+    assert view._text.text() == "he: He won\nshe: She won"
+    assert view._list.findData("english-first-names") >= 0

@@ -9,6 +9,7 @@ from workbench.base.i18n import _
 from workbench.inspection.spec import BASE, Answer
 from workbench.operations import examine
 from workbench.operations.examine import Prepared
+from workbench.text import groups
 from workbench.ui.panels.inspect.shown import Shown
 
 if TYPE_CHECKING:
@@ -35,6 +36,11 @@ class Examined(Shown):
         self.layers: tuple[str, ...] = ()
         self._job: Job | None = None
         self._running: dict[str, Any] = {}  # the options of the job
+
+    @property
+    def word_lists(self) -> tuple[str, ...]:
+        """Names of the lists of words by group."""
+        return tuple(groups.lists())
 
     def forget(self, *, model: bool = False) -> None:
         """Another text changes nothing."""

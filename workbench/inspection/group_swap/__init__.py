@@ -1,0 +1,1 @@
+"""How scores change where words of one group stand in place of another's."""

@@ -1,0 +1,85 @@
+"""How scores change where words of one group replace those of another: description and result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.base.i18n import N_
+from workbench.base.options import Option
+from workbench.inspection.spec import TEXTS, InspectorInfo
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEffect:
+    """mean: of the probability of a label over the documents with the words of a group.
+
+    change: mean difference to the mean of all groups, paired by document, with its 95 % interval.
+    """
+
+    label: str
+    group: str
+    mean: float
+    change: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class SwappedDocument:
+    """labels: predicted for each group. shares: the probability of `label`, the prediction for the
+    text as it is. texts: for each group.
+    """
+
+    key: str
+    text: str
+    label: str
+    labels: tuple[str, ...]
+    shares: tuple[float, ...]
+    texts: tuple[str, ...]
+
+    @property
+    def spread(self) -> float:
+        """The largest difference between two groups."""
+        return max(self.shares) - min(self.shares)
+
+
+@dataclass(frozen=True)
+class GroupSwap:
+    """title: of the list. read: documents in the sample; documents: those with a word of the list.
+
+    changed: of these, how many are predicted differently for some group. rows: the documents with
+    the largest spread first.
+    """
+
+    title: str
+    groups: tuple[str, ...]
+    effects: tuple[GroupEffect, ...]
+    read: int
+    documents: int
+    changed: int
+    rows: tuple[SwappedDocument, ...]
+
+
+INFO = InspectorInfo(
+    "group_swap",
+    N_("Group swap"),
+    GroupSwap,
+    (
+        Option("list", "text", "english-pronouns", N_("Name or file of a list of words by group.")),
+        Option(
+            "documents",
+            "int",
+            2000,
+            N_("Documents; a random sample of more. Those of test are left out."),
+            low=1,
+            high=100_000,
+        ),
+        Option("seed", "int", 1, N_("Seed of the sample."), low=0),
+    ),
+    shows=N_(
+        "Shows how the probability of each class changes if names or pronouns of your documents "
+        "are exchanged with those of another group. Does not show effects of other words of a "
+        "group, nor whether gold labels are fair. Kiritchenko and Mohammad 2018."
+    ),
+    examines=TEXTS,
+)

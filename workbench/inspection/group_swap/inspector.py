@@ -1,0 +1,115 @@
+"""How scores change where words of one group replace those of another: the heavy part."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.inspection.group_swap.info import INFO, GroupEffect, GroupSwap, SwappedDocument
+from workbench.inspection.subject import Subject
+from workbench.metrics import resampling
+from workbench.text import groups
+from workbench.text.dataset import Dataset
+from workbench.text.document import Document
+from workbench.text.fields import ClassScores
+from workbench.text.groups import GroupList
+
+AT_ONCE = 64  # documents between two messages
+LISTED = 500  # documents in the result
+
+
+class GroupSwapInspector:
+    """For runs that predict one class."""
+
+    info = INFO
+
+    def examine(
+        self, subject: Subject, data: Dataset, task: str, options: Mapping[str, Any]
+    ) -> Generator[float, None, GroupSwap]:
+        """Raises WorkbenchError for a list that cannot be read, or if no document has its words."""
+        words = groups.read(str(options["list"]))
+        count = subject.texts
+        every = [one.document for one in data.records if len(one.document.texts) == count]
+        given = [one for one in every if any(words.occurs(text) for _name, text in one.texts)]
+        if not given:
+            raise WorkbenchError(
+                _("No document has a word of the list {title!r}.").format(title=words.title)
+            )
+        names = tuple(words.groups)
+        versions = [given, *([_swapped(one, words, name) for one in given] for name in names)]
+        shares = []
+        for number, documents in enumerate(versions):
+            found = []
+            for start in range(0, len(documents), AT_ONCE):
+                yield (number + start / len(documents)) / len(versions)
+                found += subject.predictor.predict(documents[start : start + AT_ONCE])
+            scores = [one.required(ClassScores) for one in found]
+            labels = scores[0].labels
+            shares.append(np.array([one.scores for one in scores]))  # (N, L)
+        table = np.stack(shares)  # (1 + G, N, L)
+        rows = _rows(versions, table, labels)
+        return GroupSwap(
+            words.title,
+            names,
+            tuple(_effects(table[1:], names, labels)),
+            len(every),
+            len(given),
+            sum(len(set(row.labels)) > 1 for row in rows),
+            tuple(sorted(rows, key=lambda row: -row.spread)[:LISTED]),
+        )
+
+
+def _swapped(document: Document, words: GroupList, group: str) -> Document:
+    """Imported tokens are dropped, as they have other places in the changed text."""
+    texts = tuple((name, words.swapped(text, group)) for name, text in document.texts)
+    return replace(document, texts=texts, tokens={})
+
+
+def _effects(table: np.ndarray, names: Sequence[str], labels: Sequence[str]) -> list[GroupEffect]:
+    """table (G, N, L): probabilities by group, document and label."""
+    changes = table - table.mean(0)
+    count, found = table.shape[1], []
+    columns = changes.transpose(1, 2, 0).reshape(count, -1)  # (N, L · G)
+    drawn = resampling.resampled(
+        lambda weights: {"mean": resampling.weighted_sums(weights, columns) / count}, count
+    )
+    low, high = resampling.bounds(drawn["mean"])
+    for at, label in enumerate(labels):
+        for number, name in enumerate(names):
+            column = at * len(names) + number
+            found.append(
+                GroupEffect(
+                    label,
+                    name,
+                    float(table[number, :, at].mean()),
+                    float(columns[:, column].mean()),
+                    float(low[column]),
+                    float(high[column]),
+                )
+            )
+    return found
+
+
+def _rows(
+    versions: Sequence[Sequence[Document]], table: np.ndarray, labels: Sequence[str]
+) -> list[SwappedDocument]:
+    best = table.argmax(-1)  # (1 + G, N)
+    rows = []
+    for at, document in enumerate(versions[0]):
+        own = int(best[0, at])
+        rows.append(
+            SwappedDocument(
+                document.key,
+                document.texts[0][1],
+                labels[own],
+                tuple(labels[int(number)] for number in best[1:, at]),
+                tuple(float(share) for share in table[1:, at, own]),
+                tuple(version[at].texts[0][1] for version in versions[1:]),
+            )
+        )
+    return rows

@@ -1,0 +1,138 @@
+"""How scores change where words of one group replace those of another: two tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui import formats
+from workbench.ui.panels.inspect.views.examined import ExaminedView
+from workbench.ui.widgets.field import combo, fill
+from workbench.ui.widgets.layout import column
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.inspection.group_swap.info import GroupEffect, GroupSwap, SwappedDocument
+    from workbench.ui.panels.inspect.shown import Shown
+
+
+class GroupSwapView(ExaminedView):
+    """Above: the change of each label for each group. Below: documents, the most changed first."""
+
+    def __init__(self, state: Shown) -> None:
+        super().__init__(state)
+        self._list = combo(name=_("Word list"))
+        self._list.activated.connect(
+            lambda index: self.state.set_options(list=self._list.itemData(index))
+        )
+        self._about = words("", "small", "muted", wrap=True)
+        self._effects = Table(
+            _effect_columns(), name=_("Change by group"), key=lambda one: (one.label, one.group),
+            sortable=True,
+        )  # fmt: skip
+        self._documents = Table(
+            _document_columns(self), name=_("Swapped documents"), key=lambda one: one.key,
+            sortable=True,
+        )  # fmt: skip
+        self._documents.chosen.connect(self._show_chosen)
+        self._text = words("", "small", wrap=True, select=True)
+        shown = column(self._about, (self._effects, 2), (self._documents, 3), self._text, gap=8)
+        self.put(_("Group swap"), [(_("Word list"), self._list)], shown)
+
+    def fill_fields(self) -> None:
+        chosen = str(self.state.option("list"))
+        names = dict.fromkeys([*self.examined.word_lists, chosen])
+        fill(self._list, [(name, name) for name in names], chosen)
+
+    def clear(self) -> None:
+        self._effects.set_rows(())
+        self._documents.set_rows(())
+        self._about.setText("")
+        self._text.setText("")
+
+    def show_result(self, result: GroupSwap) -> None:
+        self._effects.set_rows(result.effects)
+        self._documents.set_rows(result.rows)
+        self._about.setText(_summary(result))
+        self._text.setText("")
+
+    def data(self) -> list[list[object]]:
+        head = [_("Class"), _("Group"), _("Mean probability"), _("Change"), _("Low"), _("High")]
+        rows: list[list[object]] = [[*head]]
+        return rows + [
+            [one.label, one.group, one.mean, one.change, one.low, one.high]
+            for one in self.state.result.effects
+        ]
+
+    def predicted(self, one: SwappedDocument) -> str:
+        """The classes that are predicted for the groups, in their order."""
+        groups = self.state.result.groups
+        pairs = zip(groups, one.labels, one.shares, strict=True)
+        text = _("{group}: {label}")
+        if len(set(one.labels)) == 1:
+            text = _("{group}: {share} %")
+        return ", ".join(
+            text.format(group=group, label=label, share=formats.points(share))
+            for group, label, share in pairs
+        )
+
+    def _show_chosen(self) -> None:
+        result: GroupSwap | None = self.state.result
+        if result is not None and (chosen := self._documents.chosen_rows()):
+            pairs = zip(result.groups, chosen[0].texts, strict=True)
+            text = _("{group}: {text}")
+            lines = (text.format(group=group, text=" ".join(one.split())) for group, one in pairs)
+            self._text.setText("\n".join(lines))
+
+
+def _summary(result: GroupSwap) -> str:
+    found = ngettext(
+        "{n:,} document has a word of the list", "{n:,} documents have a word of the list",
+        result.documents,
+    )  # fmt: skip
+    changed = ngettext(
+        "{n:,} is predicted differently for some group",
+        "{n:,} are predicted differently for some group",
+        result.changed,
+    )
+    text = _("{found} (of {total}); {changed}. Change: to the mean of the groups, in points.")
+    return text.format(
+        found=found.format(n=result.documents),
+        total=formats.count(result.read),
+        changed=changed.format(n=result.changed),
+    )
+
+
+def _effect_columns() -> list[Column]:
+    def change(one: GroupEffect) -> str:
+        text = _("{value} ({low} to {high})")
+        numbers = (
+            formats.points(value, 2, signed=True) for value in (one.change, one.low, one.high)
+        )
+        return text.format(**dict(zip(("value", "low", "high"), numbers, strict=True)))
+
+    return [
+        Column(_("Class"), lambda one: one.label, 140, sort=lambda one: one.label),
+        Column(_("Group"), lambda one: one.group, 110, sort=lambda one: one.group),
+        Column(
+            _("Mean, %"), lambda one: formats.points(one.mean), 80, sort=lambda one: one.mean,
+            hint=_("Mean probability of the class with the words of this group"),
+        ),
+        Column(
+            _("Change, points"), change, None, sort=lambda one: abs(one.change),
+            hint=_("Mean difference to the mean of all groups, paired by document; 95 % interval"),
+        ),
+    ]  # fmt: skip
+
+
+def _document_columns(view: GroupSwapView) -> list[Column]:
+    return [
+        Column(_("Key"), lambda one: one.key, 90),
+        Column(_("Text"), lambda one: " ".join(one.text.split()), None, prose=True),
+        Column(_("Predicted"), lambda one: one.label, 100, sort=lambda one: one.label),
+        Column(
+            _("By group"), view.predicted, 240, sort=lambda one: one.spread,
+            hint=_("The prediction for each group where they differ, else its probability"),
+        ),
+    ]  # fmt: skip
