@@ -15,6 +15,7 @@ from workbench.operations.vectors import texts_of
 from workbench.pretraining.results import CHARACTER, ModelFit
 from workbench.pretraining.texts import Texts
 from workbench.storage.header import is_project
+from workbench.text.segment import words
 
 if TYPE_CHECKING:
     from workbench.metrics.perplexity import Perplexity
@@ -26,6 +27,8 @@ SECONDS = 600.0  # per model
 @dataclass(frozen=True)
 class LMScore:
     """A language model on a text. kind: of the perplexity; only those of one kind are comparable.
+
+    Words are words, numbers and symbols, as everywhere in the program (`text.segment`).
 
     tokens: number of units that were predicted. problem: why the model could not be measured.
     """
@@ -69,15 +72,15 @@ def _texts(paths: Sequence[Path]) -> Iterator[str]:
 
 def _cut(text: str) -> Iterator[str]:
     """At most PIECE words each; divided where there is white space, which is kept inside."""
-    words = text.split()
-    for start in range(0, len(words), PIECE):
-        yield " ".join(words[start : start + PIECE])
+    parts = text.split()
+    for start in range(0, len(parts), PIECE):
+        yield " ".join(parts[start : start + PIECE])
 
 
 def scored(fits: Iterable[ModelFit], texts: Sequence[str]) -> tuple[LMScore, ...]:
     """The results of the job of `suit.start` on these texts."""
-    letters, words = sum(map(len, texts)), sum(len(text.split()) for text in texts)
-    return tuple(_score(fit, words / max(1, letters)) for fit in fits)
+    letters, count = sum(map(len, texts)), sum(len(words(text)) for text in texts)
+    return tuple(_score(fit, count / max(1, letters)) for fit in fits)
 
 
 def _score(fit: ModelFit, words_per_character: float) -> LMScore:
@@ -86,9 +89,9 @@ def _score(fit: ModelFit, words_per_character: float) -> LMScore:
         problem = problem or _("The model is no language model.")
         return LMScore(fit.name, fit.kind, 0, None, fit.seconds, problem)
     if fit.kind == CHARACTER:
-        words, characters = fit.scored * words_per_character, float(fit.scored)
+        read, characters = fit.scored * words_per_character, float(fit.scored)
     else:
-        words = fit.scored / fit.fertility if fit.fertility else 0.0
-        characters = words / words_per_character if words_per_character else 0.0
-    found = perplexity(fit.total, fit.scored, words=words, characters=characters)
+        read = fit.scored / fit.fertility if fit.fertility else 0.0
+        characters = read / words_per_character if words_per_character else 0.0
+    found = perplexity(fit.total, fit.scored, words=read, characters=characters)
     return LMScore(fit.name, fit.kind, fit.scored, found, fit.seconds)

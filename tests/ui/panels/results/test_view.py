@@ -2,8 +2,10 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QLabel, QTableView, QWidget
 
+from workbench.jobs import threads
 from workbench.storage import runs
 
 
@@ -157,9 +159,9 @@ def test_the_board_lists_the_runs_of_a_layer_best_first(panel, qtbot, tmp_path):
 
     view.save_picture(tmp_path / "board.png")
     view.state.save(tmp_path / "board.md")
-    qtbot.waitUntil(lambda: (tmp_path / "board.md").exists(), timeout=30_000)
-    qtbot.waitUntil(lambda: (tmp_path / "board.png").exists(), timeout=30_000)
+    qtbot.waitUntil(threads.idle, timeout=30_000)
     assert "| first | train |" in (tmp_path / "board.md").read_text()
+    assert not QImage(str(tmp_path / "board.png")).isNull()
 
     view.table.opened.emit(view.table.rows()[1])
     assert panel.state.view == "runs" and panel.state.run.name == "second"
@@ -193,7 +195,7 @@ def test_runs_are_organised_filtered_and_the_change_taken_back(panel, qtbot, app
         ("best", "long"),
         "as in table 2",
     )
-    assert not table.isColumnHidden(2)
+    assert not table.isColumnHidden(2) and table.columnWidth(0) > 80
 
     panel.view._left._fill_filter()
     titles = {one.text(): one for one in panel.view._left._menu.actions()}

@@ -11,7 +11,7 @@ from PySide6.QtGui import QHideEvent, QImage, QKeyEvent, QResizeEvent, QShowEven
 from PySide6.QtWidgets import QFileDialog, QFrame, QSplitter, QVBoxLayout
 from shiboken6 import isValid
 
-from workbench.base.i18n import _, ngettext
+from workbench.base.i18n import N_, _, ngettext
 from workbench.ui import formats, plain, theme
 from workbench.ui.formats import points
 from workbench.ui.panels.results.board_state import BoardState, kind_of
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 LETTER, SYSTEM, KIND, MADE_FROM, SCORE, SECOND, SECONDS, SIZE, CPU = range(9)
 NARROW, NARROWER = 1040, 900  # pixels at 100 % below which columns are hidden
+SELECT = N_("Space or Ctrl+click adds a system to the comparison; Enter opens a run.")
 MOST_ROWS = 9  # that the table shows before it scrolls
 PICTURE = 1240, 2  # width of a saved picture in pixels at 100 %, and its scale
 
@@ -192,7 +193,7 @@ class BoardView(QFrame):
         self._select = EmptyState(
             "list-checks",
             _("Select two rows"),
-            _("Space or Ctrl+click adds a system to the comparison; Enter opens a run."),
+            _(SELECT),
         )
         below = QFrame()
         layout = QVBoxLayout(below)
@@ -257,11 +258,19 @@ class BoardView(QFrame):
         self.table.show_state()
         self._fit_table()
         self._show_score_here()
+        self._say_what_to_select()
         several = len(state.chosen) > 1
         self._compare.setVisible(several)
         self._select.setVisible(not several)
         if several:
             self._compare.render_part(frozenset())
+
+    def _say_what_to_select(self) -> None:
+        if self.state.board is not None and self.state.board.entries:
+            self._select.set(_("Select two rows"), _(SELECT))
+            return
+        told = _("Select a row to score it. On test, that counts as a view of the test score.")
+        self._select.set(_("No run has used this test set yet"), told)
 
     def _fit_table(self) -> None:
         """The table takes the height of its rows when their number has changed."""

@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import plain
+from workbench.ui import plain, theme
 from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.formats import when_iso
 from workbench.ui.panels.results.comparing import MOST
@@ -50,6 +50,7 @@ class RunTable(QFrame):
         super().__init__()
         self.setProperty("part", "side")
         self.state, self._delete, self._apply, self._organise = state, delete, apply, organise
+        self._wide = self._grouped = False
         self.table = self._make_table()
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill_filter)
@@ -103,12 +104,20 @@ class RunTable(QFrame):
         state = self.state
         runs = state.listed
         self.table.set_rows(runs)
-        self.table.setColumnHidden(GROUP, not groups(runs))
+        self._grouped = bool(groups(runs))
+        self.arrange(self._wide)
         hidden = len(state.runs) - len(runs)
         organised = groups(state.runs) or tags(state.runs) or hidden
         self._head.setVisible(bool(organised))
         told = ngettext("{n} run is hidden", "{n} runs are hidden", hidden).format(n=hidden)
         self._told.setText(told if hidden else "")
+
+    def arrange(self, wide: bool) -> None:
+        """Hide columns in favour of the name; a group is shown in the place of the time."""
+        self._wide, room = wide, self.width()
+        self.table.setColumnHidden(GROUP, not self._grouped)
+        self.table.setColumnHidden(WHEN, self._grouped or not wide)
+        self.table.setColumnHidden(TASK, room < theme.px(330 if self._grouped else 270))
 
     def rename(self) -> None:
         """Edit the name of the selected run in place."""

@@ -27,7 +27,7 @@ from workbench.ui.panels.results.comparison import ComparisonView
 from workbench.ui.panels.results.details import told_again
 from workbench.ui.panels.results.errors import ErrorsView
 from workbench.ui.panels.results.quality import QualityView
-from workbench.ui.panels.results.run_table import TASK, WHEN, RunTable
+from workbench.ui.panels.results.run_table import RunTable
 from workbench.ui.panels.results.scores import ScoresView
 from workbench.ui.panels.results.state import FINISHED, ResultsState
 from workbench.ui.panels.results.tabs import FilesView, SettingsView
@@ -400,10 +400,7 @@ class ResultsView(WatchingView):
         list_width = theme.px(420 if self.width() > theme.px(1600) else 340)
         narrow = min(theme.px(280), max(NARROW_LIST, room))
         self._left.setFixedWidth(list_width if wide else narrow)
-        self._runs.setColumnHidden(
-            TASK, self._left.width() < theme.px(270)
-        )  # the name on the left, the task on the right
-        self._runs.setColumnHidden(WHEN, not wide)
+        self._left.arrange(wide)
         self._fit_head()
         super().resizeEvent(event)
 
