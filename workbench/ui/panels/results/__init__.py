@@ -28,7 +28,7 @@ class ResultsPanel(Panel):
     state: ResultsState
     view: ResultsView
 
-    commands = (
+    commands: tuple[Command, ...] = (
         Command(
             "results.suggest",
             _("&Suggest with this run"),
