@@ -136,3 +136,13 @@ def test_the_legend_names_groups_and_a_click_selects_one(qtbot):
     assert legend.buttons[-1].text() == "2 more groups 25"
     legend.buttons[1].click()
     assert chosen == [1]
+
+
+def test_an_ampersand_in_the_name_of_a_group_is_shown(qtbot):
+    legend = PointLegend()
+    qtbot.addWidget(legend)
+
+    legend.set((PointGroup("R&D", "#000000", "circle"),), (2,))
+
+    assert legend.buttons[0].text() == "R&&D 2"  # a single "&" would underline the D
+    assert legend.buttons[0].accessibleName() == "R&D 2"

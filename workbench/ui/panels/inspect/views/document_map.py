@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
@@ -244,14 +245,14 @@ class DocumentMapView(InspectorView):
         if self._is_of_uses:
             layer = corpus.sense_target("")
             return [
-                Choice(name, lambda name=name: self._give(layer, name))  # type: ignore[misc]  # a default
+                Choice(plain.menu_text(name), partial(self._give, layer, name))
                 for name in corpus.sense_names(layer)
             ] or [Choice(_("Assign senses in Uses in context"), enabled=False)]
         return [
             Choice(
-                layer,
+                plain.menu_text(layer),
                 choices=tuple(
-                    Choice(name, lambda layer=layer, name=name: corpus.label_chosen(layer, name))  # type: ignore[misc]  # defaults
+                    Choice(plain.menu_text(name), partial(corpus.label_chosen, layer, name))
                     for name in names
                 ),
             )
