@@ -20,6 +20,14 @@ import workbench  # noqa: F401  turns telemetry off before a test imports onnxru
 from tests import leaks
 
 
+def pytest_configure():
+    gc.disable()  # until the tests are collected, which imports nearly everything
+
+
+def pytest_collection_finish():
+    gc.enable()
+
+
 def pytest_collection_modifyitems(items):
     """Run files with slow tests first, so that no process is left alone with one at the end."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}

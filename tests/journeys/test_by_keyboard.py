@@ -144,7 +144,7 @@ def trains(hand):
     hand.tab_to("Options")
     hand.key(Qt.Key.Key_Return)
     hand.tab_to("Training documents")
-    hand.replace("32")
+    hand.replace("16")
     hand.wait(lambda: state.ready, "a setting does not fit")
     hand.tab_to("Start training")
     hand.key(Qt.Key.Key_Return)
@@ -192,7 +192,7 @@ def prompts(hand):
         PATIENCE,
     )
     hand.tab_to("Examples")
-    hand.key(Qt.Key.Key_Down, times=5)  # one example: short prompts are evaluated faster
+    hand.key(Qt.Key.Key_Down, times=6)  # no examples: short prompts are evaluated faster
     hand.tab_to("Run on dev")
     hand.key(Qt.Key.Key_Return)
     hand.wait(

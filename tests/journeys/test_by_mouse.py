@@ -139,7 +139,7 @@ def trains(hand):
     hand.click("Options")
     limit = hand.find("Training documents", kind=QLineEdit)
     limit.setFocus()
-    hand.type("60")
+    hand.type("32")
     hand.click("Start training")
     hand.wait(lambda: bool(hand.app.queue.running), "no run starts")
     hand.job_ends()

@@ -16,12 +16,16 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
+    """Not compressed, which takes seconds for the weights of the starters."""
+    options = tmp_path_factory.mktemp("options") / "stored.cfg"
+    options.write_text("[bdist_wheel]\ncompression = stored\n", encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "packaging/build_wheel.py", str(tmp_path_factory.mktemp("dist"))],
         cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=300,
+        env={**os.environ, "DIST_EXTRA_CONFIG": str(options)},
     )
     assert done.returncode == 0, done.stderr
     return Path(done.stdout.strip().splitlines()[-1])

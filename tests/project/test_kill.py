@@ -21,7 +21,7 @@ from workbench.text.document import Document
 from workbench.text.spans import Span
 
 ROOT = Path(__file__).resolve().parents[2]
-COUNT = 2000  # documents of a step: it takes long enough to be hit in the middle
+COUNT = 1000  # documents of a step: it takes long enough to be hit in the middle
 KILLS = 5
 
 # Each does its steps over and over and tells when it begins.
