@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QWidget
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, plain, theme
@@ -18,7 +19,7 @@ from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.context_menu import fill
 from workbench.ui.widgets.field import Field, choose, combo
 from workbench.ui.widgets.field import fill as fill_combo
-from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row
+from workbench.ui.widgets.layout import card, column, layout_of, row
 from workbench.ui.widgets.point_legend import PointLegend
 from workbench.ui.widgets.point_map import PointGroup, PointMap
 from workbench.ui.widgets.point_stamps import SHAPES
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.shown import Shown
 
 LISTED = 200  # selected points in the table
+NARROW = 700  # pixels at 100 %
 
 
 @dataclass(frozen=True)
@@ -103,10 +105,17 @@ class DocumentMapView(InspectorView):
         left = column(self._legend, (self._map, 1), self._keys, gap=4)
         buttons = row(self._count, None, self._data, self._label, gap=6)
         right = column(buttons, (self._table, 1), gap=4)
-        below = TurningRow((left, 2), (right, 1), gap=12)
+        below = self._below = row((left, 2), (right, 1), gap=12)
         layout_of(self).addWidget(
             card(options, self._layer_field, self._note, (below, 1), gap=6, margins=(12, 8, 12, 8))
         )
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow pane, the selected points stand below the map."""
+        super().resizeEvent(event)
+        ways = QBoxLayout.Direction
+        narrow = self.width() < theme.px(NARROW)
+        layout_of(self._below).setDirection(ways.TopToBottom if narrow else ways.LeftToRight)
 
     # ---------------------------------------------------------------- showing
 

@@ -8,11 +8,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from workbench.base.i18n import _
+from workbench.ui import theme
 from workbench.ui.widgets.button import Segments
 from workbench.ui.widgets.field import choose, combo
 from workbench.ui.widgets.layout import clear
 
 MOST_SEGMENTS = 8
+SEGMENT = 38  # least width of one, pixels at 100 %
 
 
 class LayerChoice(QWidget):
@@ -49,6 +51,7 @@ class LayerChoice(QWidget):
         if len(items) <= MOST_SEGMENTS:
             segments = Segments(*items, name=name)
             segments.chosen.connect(self._take)
+            segments.setMinimumWidth(theme.px(SEGMENT) * len(items))
             self._control = segments
         else:
             box = combo(items, name=name)

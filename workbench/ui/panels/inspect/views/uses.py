@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QInputDialog, QLineEdit, QMenu
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, theme
@@ -20,7 +21,14 @@ from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field, combo
 from workbench.ui.widgets.field import fill as fill_combo
 from workbench.ui.widgets.kwic import KwicDelegate
-from workbench.ui.widgets.layout import card, column, fixed, layout_of, row, scrolled
+from workbench.ui.widgets.layout import (
+    card,
+    column,
+    fixed,
+    layout_of,
+    row,
+    scrolled,
+)
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.word_strip import StripWord, WordStrip
@@ -32,7 +40,9 @@ if TYPE_CHECKING:
 
 STRIP = 62  # pixels at 100 %: the words of the text
 USE_COLUMN = 1
-STATIC_WIDTH = 220
+STATIC_WIDTH, LEAST_STATIC = 220, 168
+LABEL_COLUMN, KEY_COLUMN = 2, 3
+NARROW = 700  # pixels at 100 %: in a narrower pane, keys of documents are left out
 
 
 class UsesView(InspectorView):
@@ -75,16 +85,18 @@ class UsesView(InspectorView):
 
     def _lay_out(self) -> None:
         strip = fixed(scrolled(self._strip), height=STRIP)
-        options = row(
-            (Field(_("Word, or several forms"), self._word), 2),
-            (Field(_("Layer (0: token embeddings)"), self._layer, name=_("Layer")), 5),
-            (Field(_("Senses from"), self._senses), 2),
+        self._layer_field = Field(_("Layer (0: token embeddings)"), self._layer, name=_("Layer"))
+        words_and_senses = row(
+            (Field(_("Word, or several forms"), self._word), 1),
+            (Field(_("Senses from"), self._senses), 1),
             gap=12,
         )
+        options = self._options = row((words_and_senses, 1), (self._layer_field, 1), gap=8)
         nearest = column(
             row((self._title, 1), self._assign, gap=8), self._count, (self._table, 1), gap=4
         )
         static = column(self._static_title, self._static_note, (self._static, 1), gap=4)
+        static.setMinimumWidth(theme.px(LEAST_STATIC))
         static.setMaximumWidth(theme.px(STATIC_WIDTH))
         self._found = row((nearest, 3), (static, 1), gap=12)
         self._empty = EmptyState(
@@ -99,6 +111,18 @@ class UsesView(InspectorView):
         self._empty.hide()
         parts = (strip, options, (self._empty, 1), (self._found, 1), self._chart.widget)
         layout_of(self).addWidget(card(*parts, gap=8, margins=(12, 8, 12, 8)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """The words around a use need the room of a narrow pane."""
+        narrow = self.width() < theme.px(NARROW)
+        ways = QBoxLayout.Direction
+        layout_of(self._options).setDirection(ways.TopToBottom if narrow else ways.LeftToRight)
+        self._table.setColumnHidden(KEY_COLUMN, narrow)
+        self._table.setColumnHidden(LABEL_COLUMN, narrow and not self.state.option("senses"))
 
     # ---------------------------------------------------------------- showing
 
@@ -133,6 +157,8 @@ class UsesView(InspectorView):
         self._static_note.setText(_static_told(result))
         self._empty.setVisible(not result.word)
         self._found.setVisible(bool(result.word))
+        self._layer_field.setVisible(bool(result.layers))
+        self._fit_columns()
         self._show_layer()
 
     def _show_layer(self) -> None:
@@ -306,5 +332,5 @@ def _static_told(result: Uses) -> str:
 def _static_columns() -> list[Column]:
     return [
         Column(_("Word"), lambda one: one.word, None),
-        Column(_("Cosine"), lambda one: formats.decimal(one.score, 2), 80, right=True),
+        Column(_("Cosine"), lambda one: formats.decimal(one.score, 2), 70, right=True),
     ]
