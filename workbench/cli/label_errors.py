@@ -76,6 +76,7 @@ def label_errors(
                 "share": found.share,
                 "interval": [found.low, found.high],
                 "changed": found.changed,
+                "agreement": found.agreement,
                 "suspects": [one.to_json() for one in suspects],
             }
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import N_, _
@@ -198,7 +198,17 @@ def _by_document(item: ErrorItem) -> tuple[int, tuple[int, int], str, str]:
     return item.document_id, mistake.place or (0, 0), mistake.gold, mistake.predicted
 
 
-def same_confusion(given: Iterable[ErrorItem], item: ErrorItem) -> list[ErrorItem]:
+class HasMistake(Protocol):
+    """An error of a run, or a doubtful label."""
+
+    @property
+    def mistake(self) -> Mistake: ...
+
+
+H = TypeVar("H", bound=HasMistake)
+
+
+def same_confusion(given: Iterable[H], item: HasMistake) -> list[H]:
     """Every error with the gold and predicted label of this one, itself included."""
     pair = item.mistake.gold, item.mistake.predicted
     return [one for one in given if (one.mistake.gold, one.mistake.predicted) == pair]
@@ -237,17 +247,34 @@ class Detail:
 
 
 def detail(project: Project, run: Run, document_id: int) -> Detail:
-    """Raises KeyError if the document was deleted."""
+    """With the stored prediction of a run. Raises KeyError if the document was deleted."""
     layer = results.layer_of(project, run)
+    document = documents.get(project.db, document_id)
+    answer = predict.stored(project, run, [document]).get(document_id)
+    return detail_of(project, layer, document_id, answer)
+
+
+def detail_of(
+    project: Project, layer: Layer, document_id: int, answer: Prediction | None
+) -> Detail:
+    """With any prediction. Raises KeyError if the document was deleted."""
     shown = annotate.view(project, document_id)
     names = {label.id: label.name for label in layer.labels}
     rows = [row for row in shown.spans if row.layer_id == layer.id and row.label_id in names]
     gold = tuple(Span(r.start, r.end, names[r.label_id], r.field, id=r.id) for r in rows)
     ids = {(span.field, span.start, span.end, span.label): span.id or 0 for span in gold}
-    answer = predict.stored(project, run, [shown.document]).get(document_id)
     predicted = answer.spans if answer is not None and layer.traits.in_text else ()
     state = shown.states.get(row_id(layer), "pending")
     return Detail(shown.document, state, gold, predicted, ids, answer)
+
+
+def place_in_annotate(shown: Detail | None, mistake: Mistake) -> dict[str, object]:
+    """Arguments with which Annotate shows the place: its gold span, else the range of text."""
+    if mistake.at is not None and shown is not None:
+        span = shown.gold_ids.get((mistake.field, *mistake.at, mistake.gold))
+        if span is not None:
+            return {"span": span}
+    return {"at": (mistake.field, *mistake.place)} if mistake.place is not None else {}
 
 
 def counts(given: Iterable[ErrorItem]) -> Counter[str]:

@@ -79,11 +79,16 @@ def models(project: Project, layer: Layer) -> tuple[tuple[str, str], ...]:
     return tuple(dict.fromkeys(one for one in found if one[0] != f"{PREFIX}majority"))
 
 
+def measurable(project: Project) -> tuple[Layer, ...]:
+    """The layers that a task learns."""
+    return tuple(layer for layer in labels.layers(project.db) if tasks.fitting(layer))
+
+
 def layer_named(project: Project, name: str) -> Layer:
     """Raises WorkbenchError if there is none that a task learns."""
     layer = labels.layer_by_name(project.db, name)
     if layer is None or not tasks.fitting(layer):
-        known = ", ".join(one.name for one in labels.layers(project.db) if tasks.fitting(one))
+        known = ", ".join(one.name for one in measurable(project))
         raise WorkbenchError(
             _("There is no layer {name!r} that a model can learn.").format(name=name),
             hint=_("Choose one of: {known}.").format(known=known or _("none")),

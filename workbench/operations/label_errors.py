@@ -71,7 +71,8 @@ class Ranking:
 
     share: estimated share of wrong labels; low, high: its 95 % interval over documents; units:
     labels that it is a share of (documents, decisions or words). changed: documents whose gold has
-    changed since the measurement.
+    changed since the measurement. agreement: share of labels that were predicted as they are; the
+    lower it is, the less the other numbers say.
     """
 
     measured: Measured
@@ -82,6 +83,7 @@ class Ranking:
     units: int
     documents: int
     changed: int
+    agreement: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,14 +113,14 @@ def ranking(project: Project, layer: Layer) -> Ranking | None:
     ]
     answers = [kept.predictions[row_id(one.document)][1] for one in given]
     known = {one.identity: one for one in reviews.reviews(project, row_id(layer))}
-    suspects, share, spread, units = _suspects(info, layer, given, answers, kept.fold)
+    suspects, share, spread, units, agreement = _suspects(info, layer, given, answers, kept.fold)
     rows = [_reviewed(one, known) for one in suspects]
     rows += _decided(given, known, {one.identity for one in rows}, kept)
     changed = sum(
         kept.given.get(row_id(one.document)) != _plain(one.gold.to_json()) for one in given
     )
     rows.sort(key=lambda one: (one.margin, one.document_id, one.mistake.place or (0, 0)))
-    return Ranking(kept, tuple(rows), share, *spread, units, len(given), changed)
+    return Ranking(kept, tuple(rows), share, *spread, units, len(given), changed, agreement)
 
 
 def _plain(value: object) -> object:
@@ -156,8 +158,8 @@ def _suspects(
     given: Sequence[Scored],
     answers: Sequence[Prediction],
     fold: Mapping[int, int],
-) -> tuple[list[Suspect], float, tuple[float, float], int]:
-    """(suspects, share of wrong labels, its interval, number of labels)."""
+) -> tuple[list[Suspect], float, tuple[float, float], int, float]:
+    """(suspects, share of wrong labels, its interval, number of labels, agreement)."""
     found: list[Suspect] = []
     judged_units = []
     for units in _units(info, layer, given, answers):
@@ -171,9 +173,13 @@ def _suspects(
             found += _of_words(info, given, answers, units, judged, fold)
     total = sum(len(units.given) for units, _judged in judged_units)
     if not total:
-        return [], 0.0, (0.0, 0.0), 0
+        return [], 0.0, (0.0, 0.0), 0, 0.0
     share = sum(one.share * len(units.given) for units, one in judged_units) / total
-    return found, share, _interval(judged_units, len(given)), total
+    same = sum(
+        int((units.probabilities.argmax(axis=1) == units.given).sum())
+        for units, _one in judged_units
+    )
+    return found, share, _interval(judged_units, len(given)), total, same / total
 
 
 def _interval(

@@ -19,7 +19,7 @@ def _usable(panel: ResultsPanel) -> bool:
     return panel.state.usable
 
 
-def _bare(id: str, title: str, keys: str) -> Command:
+def _bare(id: str, title: str, keys: tuple[str, ...] | str) -> Command:
     """A key handled by the list of errors itself, for the shortcut list."""
     return Command(f"results.error-{id}", title, keys=keys, shown_only=True)
 
@@ -142,6 +142,7 @@ class ResultsPanel(Panel):
         _bare("accept", _("In Errors and Label errors: accept the prediction as gold"), "A"),
         _bare("keep", _("In Errors and Label errors: keep gold and mark it as reviewed"), "K"),
         _bare("next", _("In Errors and Label errors: next open error"), "Space"),
+        _bare("label", _("In Label errors: change gold to another class"), ("1", "9")),
         _bare("open", _("In Errors and Label errors: open the place in Annotate"), "Return"),
     )
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtWidgets import QFrame, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.text.labels import TOKENS
 from workbench.text.mistakes import BOUNDARY, LABEL, MISSED
-from workbench.ui import theme
+from workbench.ui import plain, theme
 from workbench.ui.formats import points
 from workbench.ui.panels.results.errors_state import NONE, VERDICTS
 from workbench.ui.widgets.button import Button
@@ -24,18 +24,32 @@ from workbench.ui.widgets.words import Elided, KeyCap, words
 
 if TYPE_CHECKING:
     from workbench.operations.errors import Detail, ErrorItem
+    from workbench.operations.label_errors import Suspect
     from workbench.text.labels import Label
     from workbench.text.spans import Span
     from workbench.ui.panels.results.errors_state import ErrorsState
+    from workbench.ui.panels.results.label_errors_state import LabelErrorsState
 
 MOST_ROWS = 5  # of the tables below the text
 GREY = theme.NO_LABEL  # other spans, so that the chosen error stands out
 
 
+class Titles(NamedTuple):
+    """Titles of the decisions, where {label} stands for the label, and of the prediction."""
+
+    accept: str = _("Accept prediction")
+    keep: str = _("Keep gold")
+    next: str = _("Next")
+    predicted: str = _("What the model predicted")
+
+
 class ErrorDetail(QFrame):
-    def __init__(self, state: ErrorsState):
+    """titles: `accept` and `keep` may name the {label}."""
+
+    def __init__(self, state: ErrorsState | LabelErrorsState, titles: Titles | None = None):
         super().__init__()
         self._state = state
+        self._titles = titles = titles or Titles()
         self._shown: tuple[object, ...] = ()
         self._key = Elided("", weight=600)
         self._split, self._of, self._verdict = Chip(""), Chip(""), Chip("")
@@ -55,22 +69,22 @@ class ErrorDetail(QFrame):
         self._same_note = words("", "caption", "muted")
         self._cards = row(
             (
-                card(
-                    self._answers, None, title=_("What the model predicted"), note=self._answer_note
-                ),
+                card(self._answers, None, title=titles.predicted, note=self._answer_note),
                 1,
             ),
             (card(self._same, None, title=_("The same confusion"), note=self._same_note), 1),
             gap=12,
         )
-        self._accept = Button(_("Accept prediction"), "check", on=state.accept)
-        self._keep = Button(_("Keep gold"), "circle-dot", on=state.keep)
-        self._next = Button(_("Next"), "skip-forward", on=state.next, name=_("Next error"))
-        acts = bar(
-            self._accept, KeyCap("A"), 8, self._keep, KeyCap("K"), 8,
-            self._next, KeyCap(_("Space")), None,
-            margins=(0, 8, 0, 0),
-        )  # fmt: skip
+        self._accept = Button(titles.accept, "check", on=state.accept)
+        self._keep = Button(titles.keep, "circle-dot", on=state.keep)
+        self._next = Button(titles.next, "skip-forward", on=state.next)
+        self._menu = QMenu(self)
+        self._menu.aboutToShow.connect(self._fill_menu)
+        self._other = Button(_("Another label"), menu=self._menu)
+        keys = (KeyCap("A"), 8), (KeyCap("K"), 8), (KeyCap(_("Space")), 8)
+        buttons = zip((self._accept, self._keep, self._next), keys, strict=True)
+        parts = [part for button, (cap, gap) in buttons for part in (button, cap, gap)]
+        acts = bar(*parts, self._other, None, margins=(0, 8, 0, 0))
         head = row((self._key, 1), self._split, self._of, self._verdict, None,
                    self._inspect, self._open, KeyCap("Enter"))  # fmt: skip
         self._paper = card(
@@ -116,6 +130,13 @@ class ErrorDetail(QFrame):
         layer = self._state.layer
         return next((one for one in layer.labels if one.name == name), None) if layer else None
 
+    def _fill_menu(self) -> None:
+        self._menu.clear()
+        for place, name in enumerate(self._state.others()):
+            key = f"\t{place + 1}" if place < 9 else ""
+            action = self._menu.addAction(plain.menu_text(name) + key)
+            action.triggered.connect(lambda _on=False, at=place: self._state.set_label_at(at))
+
     # ---------------------------------------------------------------- showing
 
     def show_state(self) -> None:
@@ -123,17 +144,22 @@ class ErrorDetail(QFrame):
         item, detail = state.item, state.detail
         for part in (self._paper, self._cards):
             part.setVisible(item is not None and detail is not None)
-        for button in (self._accept, self._keep):
+        for button in (self._accept, self._keep, self._other):
             button.setEnabled(state.can_decide)
-        for button in (self._next, self._open, self._inspect):
+        self._other.setVisible(bool(state.others()))
+        for button in (self._next, self._open):
             button.setEnabled(item is not None)
-        self._inspect.setEnabled(item is not None and state.page.usable)
+        self._inspect.setVisible(state.can_inspect)
         self._key.setText(item.key if item is not None else "")
         for chip in (self._split, self._of, self._verdict):
             chip.setVisible(item is not None)
         if item is None or detail is None:
             return
-        self._split.set(term(state.split))
+        split = term(detail.document.split or "")
+        self._split.set(split or NONE)
+        gold, predicted = item.mistake.gold or NONE, item.mistake.predicted or NONE
+        self._accept.set_text(self._titles.accept.format(label=predicted))
+        self._keep.set_text(self._titles.keep.format(label=gold))
         self._of.set(term(detail.state), tone=STATE_TONES.get(detail.state, ""))
         self._verdict.setVisible(bool(item.verdict))
         if item.verdict:
@@ -147,10 +173,10 @@ class ErrorDetail(QFrame):
         self._same.set_rows(same)
         self._same.choose({item.identity})
         self._same.fit_height(MOST_ROWS)
-        told = ngettext("{n:,} on {split}", "{n:,} on {split}", len(same))
-        self._same_note.setText(told.format(n=len(same), split=term(state.split)))
+        told = ngettext("{n:,} place", "{n:,} places", len(same))
+        self._same_note.setText(told.format(n=len(same)))
 
-    def _show_texts(self, item: ErrorItem, detail: Detail) -> None:
+    def _show_texts(self, item: ErrorItem | Suspect, detail: Detail) -> None:
         texts = detail.document.texts[:2]
         for number, view in enumerate(self._texts):
             view.setVisible(number < len(texts))
@@ -166,7 +192,7 @@ class ErrorDetail(QFrame):
             view.choose(chosen, show=chosen is not None)
 
     def _spans(
-        self, item: ErrorItem, detail: Detail, field: str
+        self, item: ErrorItem | Suspect, detail: Detail, field: str
     ) -> tuple[list[TextSpan], tuple[str, int] | None]:
         """What is painted in one text, and the name of the chosen error."""
         mistake = item.mistake
@@ -205,7 +231,7 @@ class ErrorDetail(QFrame):
         label = self._look(name)
         return (label.colour or label.position) if label is not None else GREY
 
-    def _show_answers(self, item: ErrorItem, detail: Detail) -> None:
+    def _show_answers(self, item: ErrorItem | Suspect, detail: Detail) -> None:
         place = item.mistake.place
         rows: list[tuple[str, str, float]]
         if place is None:
@@ -228,7 +254,7 @@ def _keys(spans: tuple[Span, ...], field: str) -> set[tuple[int, int, str]]:
     return {(span.start, span.end, span.label) for span in spans if span.field == field}
 
 
-def _headline(item: ErrorItem) -> str:
+def _headline(item: ErrorItem | Suspect) -> str:
     mistake = item.mistake
     about: dict[str, Any] = {
         "text": item.quote.replace("\n", " ")[:60],

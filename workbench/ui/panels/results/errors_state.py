@@ -149,6 +149,10 @@ class ErrorsState(State):
         return errors.same_confusion(self.items or (), self.item) if self.item else []
 
     @property
+    def can_inspect(self) -> bool:
+        return self.item is not None and self.page.usable
+
+    @property
     def can_decide(self) -> bool:
         item = self.item
         return item is not None and not item.verdict and not self.project.read_only
@@ -259,6 +263,13 @@ class ErrorsState(State):
             self.context.note(told.format(key=item.key), undo=True)
             self.next()
 
+    def others(self) -> tuple[str, ...]:
+        """No other labels are offered than the prediction."""
+        return ()
+
+    def set_label_at(self, place: int) -> None:
+        """No other labels are offered."""
+
     # ---------------------------------------------------------------- other pages
 
     def open(self) -> None:
@@ -266,13 +277,7 @@ class ErrorsState(State):
         item, run, shown = self.item, self.page.run, self.detail
         if item is None or run is None:
             return
-        mistake = item.mistake
-        args: dict[str, Any] = {}
-        if mistake.at is not None and shown is not None:
-            span = shown.gold_ids.get((mistake.field, *mistake.at, mistake.gold))
-            args = {"span": span} if span is not None else {}
-        if not args and mistake.place is not None:
-            args = {"at": (mistake.field, *mistake.place)}
+        args = errors.place_in_annotate(shown, item.mistake)
         ids = tuple(dict.fromkeys(one.document_id for one in self.shown))
         self.context.go("annotate", document=item.document_id, run=run.id, errors=ids, **args)
 

@@ -20,6 +20,7 @@ from workbench.ui.panels.results.comparing import Comparing
 from workbench.ui.panels.results.details import Details, ScoreRow, details, score_rows
 from workbench.ui.panels.results.errors_state import ErrorsState
 from workbench.ui.panels.results.facts import comparable, describe, files_below
+from workbench.ui.panels.results.label_errors_state import LabelErrorsState
 from workbench.ui.panels.results.listing import Organising
 from workbench.ui.panels.results.measures import Measures
 
@@ -35,15 +36,8 @@ if TYPE_CHECKING:
 
 FINISHED = ("done", "stopped")
 DEV_TODAY = ("dev", "today")
-GOLD = (
-    "span",
-    "mark",
-    "state",
-    "label",
-    "layer",
-    "document",
-    "body",
-)  # tables whose changes make scores outdated
+# tables whose changes make scores outdated
+GOLD = ("span", "mark", "state", "label", "layer", "document", "body")
 
 
 class ResultsState(State):
@@ -63,9 +57,9 @@ class ResultsState(State):
         self.busy = ""  # title of the running operation on the selected run
         self.averaging = Averaging(self)
         self.part = "scores"  # the shown part of the run, a key of view.PARTS
-        self.browser = ErrorsState(self)
+        self.browser, self.doubts = ErrorsState(self), LabelErrorsState(self)
         self.comparing, self.board = Comparing(self), BoardState(self)
-        self.view = "runs"  # or "board"
+        self.view = "runs"  # or "board", "labels"
         self.filter = Shown()  # which runs are listed
         self.listing = Organising(self)
         self._stale = True
@@ -117,6 +111,7 @@ class ResultsState(State):
 
     def _project_changed(self, changes: Changes) -> None:
         self.browser.project_changed(changes)
+        self.doubts.project_changed(changes)
         if changes.rows is None or any(changes.touches(table) for table in GOLD):
             self._stale = True
             self.board.outdated()

@@ -26,6 +26,7 @@ from workbench.ui.panels.results.board import BoardView
 from workbench.ui.panels.results.comparison import ComparisonView
 from workbench.ui.panels.results.details import told_again
 from workbench.ui.panels.results.errors import ErrorsView
+from workbench.ui.panels.results.label_errors import LabelErrorsView
 from workbench.ui.panels.results.quality import QualityView
 from workbench.ui.panels.results.run_table import RunTable
 from workbench.ui.panels.results.scores import ScoresView
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs import Run
 
 NARROW_LIST = 260  # minimum width of the run list in pixels
+VIEWS = ("runs", "board", "labels")
 NONE, ONE, MANY = range(3)  # number of runs shown on the right side
 PARTS = {
     "scores": N_("Scores"),
@@ -92,7 +94,8 @@ class ResultsView(WatchingView):
             tip=_("Use the same settings on the current labels"),
             name=_("Train again with these labels"),
         )
-        self._views = Segments(("runs", _("Runs")), ("board", _("Board")), name=_("View"))
+        views = (("runs", _("Runs")), ("board", _("Board")), ("labels", _("Label errors")))
+        self._views = Segments(*views, name=_("View"))
         self._views.chosen.connect(lambda view: state.update(view=view))
         self._save = Button(_("Export…"), "upload", on=self._export_board, name=_("Export board"))
         self._header = PageHeader(
@@ -113,7 +116,8 @@ class ResultsView(WatchingView):
         self._head: QBoxLayout | None = None
         self._right = LaterStack(self._no_run, self._one_run, self._several_runs)
         one = row(self._left, (self._right, 1), gap=0)
-        body = self._body = LaterStack(lambda: one, lambda: BoardView(state))
+        others = lambda: BoardView(state), lambda: LabelErrorsView(state)  # noqa: E731
+        body = self._body = LaterStack(lambda: one, *others)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -213,7 +217,9 @@ class ResultsView(WatchingView):
 
     def take_focus(self) -> None:
         """The list of errors where it is shown, as the user returns to it from a document."""
-        if self.state.part == "errors" and self.state.run is not None:
+        if self.state.view == "labels":
+            cast(LabelErrorsView, self._body.widget(VIEWS.index("labels"))).table.setFocus()
+        elif self.state.part == "errors" and self.state.run is not None:
             page = self._pages.widget(ERRORS)
             cast(ErrorsView, page).table.setFocus()
         else:
@@ -231,7 +237,7 @@ class ResultsView(WatchingView):
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
-        if concerns(fields, "runs", "bytes_on_disk"):
+        if concerns(fields, "runs", "bytes_on_disk", "view"):
             many = len(state.runs)
             hint = ngettext("{n} run · {size} on disk", "{n} runs · {size} on disk", many).format(
                 n=many, size=size(state.bytes_on_disk)
@@ -241,15 +247,19 @@ class ResultsView(WatchingView):
             self._left.show_runs()
         if concerns(fields, "chosen", "runs", "filter"):
             self._runs.choose(set(state.chosen))
-        on_board = state.view == "board"
+        if state.view == "labels":
+            told = _("Gold labels that models trained on the other documents do not agree with")
+            self._header.set_hint(told)
+        on_runs, on_board = state.view == "runs", state.view == "board"
         whole = state.part in WHOLE_WIDTH and state.run is not None
         self._left.setVisible(bool(state.runs) and not whole)
-        self._train_again.setVisible(whole and not on_board)
+        self._train_again.setVisible(whole and on_runs)
         self._train_again.setEnabled(state.can_train_again)
         self._views.set(state.view)
-        self._body.setCurrentIndex(int(on_board))
+        self._body.setCurrentIndex(VIEWS.index(state.view))
         for button in (self._compare, self._delete):
-            button.setVisible(not on_board)
+            button.setVisible(on_runs)
+        self._baseline.setVisible(state.view != "labels")
         self._save.setVisible(on_board)
         several = len(state.chosen) > 1
         self._right.setCurrentIndex(MANY if several else ONE if state.run is not None else NONE)

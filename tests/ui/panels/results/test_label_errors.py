@@ -1,0 +1,70 @@
+"""Label errors of the Results page: measuring in the background, keys of the review."""
+
+import json
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QTableView
+
+from workbench.operations import folds
+
+
+@pytest.fixture
+def panel(app, scored_file, qtbot):
+    """The page with a kept measurement: k1 and k4 are predicted as the other label."""
+    assert app.open_project(scored_file, page="results")
+    panel = app.window.panel("results")
+    project = panel.state.project
+    layer = folds.layer_named(project, "class")
+    given = folds.given_labels(project, "classify", layer)
+    path = project.runs_folder / "label-errors" / f"{layer.id}.jsonl"
+    path.parent.mkdir(parents=True)
+    about = {"task": "classify", "model": "TF-IDF", "folds": 3, "at": "2026-01-01T00:00:00Z"}
+    ids = [one.document.id for one in given]
+    about |= {"fold": dict.fromkeys(ids, 0), "given": {}}
+    lines = [json.dumps(about)]
+    for one in given:
+        label = one.gold.label
+        if one.document.key in ("k1", "k4"):
+            label = {"good": "bad", "bad": "good"}[label]
+        scores = {"good": 0.1, "bad": 0.1, label: 0.9}
+        raw = {"label": label, "scores": scores, "tokens": [], "spans": [], "cut": False}
+        row = {"document_id": one.document.id, "text_hash": one.document.text_hash}
+        lines.append(json.dumps({**row, "prediction": {**raw, "fields": ["classes"]}}))
+    path.write_text("\n".join(lines) + "\n")
+    panel.state.update(view="labels")
+    qtbot.waitUntil(lambda: panel.state.doubts.ranking is not None)
+    return panel
+
+
+def table(panel):
+    found = panel.view.findChildren(QTableView)
+    return next(one for one in found if one.accessibleName() == "Label errors")
+
+
+def test_keys_change_keep_and_undo_leads_back(panel, qtbot):
+    doubts = panel.state.doubts
+    assert [one.key for one in doubts.suspects] == ["k1", "k4"]
+
+    qtbot.keyClick(table(panel), Qt.Key.Key_K)
+    qtbot.keyClick(table(panel), Qt.Key.Key_A)
+    assert [one.verdict for one in doubts.suspects] == ["kept", "changed"]
+
+    panel.context.app.undo()
+    qtbot.waitUntil(lambda: [one.verdict for one in doubts.suspects] == ["kept", ""])
+    assert doubts.chosen == doubts.suspects[1].identity
+
+
+def test_too_few_documents_are_reported_beside_the_button(panel, qtbot):
+    panel.state.doubts.measure("baseline:logistic", 5)
+
+    qtbot.waitUntil(lambda: bool(panel.state.doubts.problem))
+    assert "6 labelled documents" in panel.state.doubts.problem
+    assert panel.state.doubts.can_measure
+
+
+def test_without_a_measurement_the_page_says_what_measuring_does(panel):
+    doubts = panel.state.doubts
+    doubts.update(ranking=None, suspects=())
+
+    assert panel.view._body.widget(2)._none.isVisible()

@@ -1,0 +1,265 @@
+"""The Label errors part of Results: measure by folds, then review the doubtful labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QVBoxLayout
+from shiboken6 import isValid
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui import formats, theme
+from workbench.ui.formats import points, when_iso
+from workbench.ui.panels.results.error_detail import ErrorDetail, Titles
+from workbench.ui.panels.results.errors import ErrorTable, action_of
+from workbench.ui.panels.results.errors_state import NONE, VERDICTS
+from workbench.ui.panels.results.label_errors_state import CHOICES, FOLDS, LabelErrorsState
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.layout import column, row
+from workbench.ui.widgets.meter import Meter, Tile
+from workbench.ui.widgets.table import Column
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.operations.label_errors import Suspect
+    from workbench.text.labels import Label
+    from workbench.ui.panels.results.state import ResultsState
+
+LIST, NARROW_LIST = 560, 430  # widths of the list in pixels at 100 %
+KEY, STATE = 1, 5  # columns
+
+
+class LabelErrorsView(QFrame):
+    def __init__(self, page: ResultsState):
+        super().__init__()
+        self.state = state = page.doubts
+        self._looks: dict[str, Label] = {}
+        self._head = self._measure_bar(state)
+        self._progress = Meter(name=_("Progress of the folds"))
+        self._running = words("", "small", "muted")
+        self._cancel = Button(_("Cancel"), "x", small=True, on=state.cancel)
+        self._wait = row((self._progress, 1), self._running, self._cancel)
+        self._problem = Callout("", "bad")
+        self._tiles = (
+            Tile(_("Expected share of wrong labels"), tip=_(
+                "Off the diagonal of the confident joint (Northcutt et al. 2021), with a 95 % "
+                "bootstrap interval over documents"
+            )),
+            Tile(_("Doubtful labels")),
+            Tile(_("Reviewed")),
+            Tile(_("So far")),
+        )  # fmt: skip
+        self.table = self._suspect_table(state)
+        titles = Titles(_("Change to {label}"), _("Keep {label}"), _("Skip"), _("Out of fold"))
+        self._detail = ErrorDetail(state, titles)
+        self._left = column((self.table, 1))
+        self._body = QFrame()
+        body = QHBoxLayout(self._body)
+        body.setContentsMargins(0, 0, 0, 0)
+        body.setSpacing(12)
+        body.addWidget(self._left)
+        body.addWidget(self._detail, 1)
+        self._none = EmptyState("list-checks", "", "", None)
+        self._tile_row = row(*((tile, 1) for tile in self._tiles), gap=10)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 12, 20, 14)
+        layout.setSpacing(10)
+        for part in (self._head, self._wait, self._problem, self._tile_row):
+            layout.addWidget(part)
+        layout.addWidget(self._body, 1)
+        layout.addWidget(self._none, 1)
+        page.listen(state.changed, self._changed)  # dropped when the page is closed
+
+    # ---------------------------------------------------------------- parts
+
+    def _measure_bar(self, state: LabelErrorsState) -> QFrame:
+        self._layer = _combo(_("Layer"))
+        self._layer.activated.connect(lambda _at: state.choose_layer(self._layer.currentData()))
+        self._told = words("", "small", "muted", wrap=True)
+        self._model = _combo(_("Model of the folds"))
+        self._folds = _combo(_("Number of folds"))
+        for count in CHOICES:
+            title = ngettext("{n} fold", "{n} folds", count)
+            self._folds.addItem(title.format(n=formats.count(count)), count)
+        self._folds.setCurrentIndex(CHOICES.index(FOLDS))
+        self._measure = Button(
+            _("Measure"),
+            "gauge",
+            tip=_("Each part is predicted by a model that was trained on the others"),
+            on=lambda: state.measure(self._model.currentData(), self._folds.currentData()),
+        )
+        controls = flow(self._layer, self._model, self._folds, self._measure, gap=8)
+        return column(controls, self._told, gap=6)
+
+    def _suspect_table(self, state: LabelErrorsState) -> ErrorTable:
+        columns = (
+            Column("#", self._rank, 30, right=True),
+            Column(_("Key"), lambda one: one.key, 90, tip=lambda one: one.quote),
+            Column(_("Gold"), chip=lambda one: self._chip(one, one.mistake.gold), width=118),
+            Column(
+                _("Out of fold"), chip=lambda one: self._chip(one, one.mistake.predicted), width=118
+            ),
+            Column(
+                _("Conf."),
+                lambda one: points(one.mistake.confidence),
+                62,
+                right=True,
+                hint=_("Confidence of the model that did not see the document, in %"),
+            ),
+            Column(
+                _("State"),
+                lambda one: _(VERDICTS[one.verdict]) if one.verdict else "",
+                icon=lambda one: ("check", "good") if one.verdict else ("circle", "faint"),
+            ),
+        )
+        table = ErrorTable(columns, name=_("Label errors"), key=lambda one: one.identity)
+        table.chosen.connect(self._row_chosen)
+        table.opened.connect(lambda _one: state.open())
+        return table
+
+    def _rank(self, one: Suspect) -> str:
+        return formats.count(self._ranks.get(one.identity, 0))
+
+    def _chip(self, one: Suspect, name: str) -> tuple[str, Any, str]:
+        return name or NONE, None if one.verdict else self._looks.get(name), ""
+
+    def _row_chosen(self) -> None:
+        found = self.table.chosen_rows()
+        if found and found[0].identity != self.state.chosen:
+            self.state.choose(found[0].identity)
+
+    # ---------------------------------------------------------------- showing
+
+    def render_part(self, _fields: frozenset[str]) -> None:
+        self._changed(frozenset())
+
+    def _changed(self, _fields: frozenset[str]) -> None:
+        if not isValid(self) or not self.isVisibleTo(self.window()):
+            return
+        state = self.state
+        self._looks = {one.name: one for one in state.layer.labels} if state.layer else {}
+        self._ranks = {one.identity: at for at, one in enumerate(state.suspects, 1)}
+        self._show_controls()
+        has = bool(state.suspects)
+        self._tile_row.setVisible(state.ranking is not None)
+        self._body.setVisible(has)
+        self._none.setVisible(state.loaded and not has)
+        self._show_empty()
+        if state.ranking is not None:
+            self._show_tiles()
+        self.table.set_rows(state.suspects)
+        self.table.choose({state.chosen} if state.chosen is not None else set())
+        self._detail.show_state()
+
+    def _show_controls(self) -> None:
+        state, found = self.state, self.state.ranking
+        names = [(layer.name, layer.name) for layer in state.layers]
+        _fill(self._layer, names, state.layer.name if state.layer else "")
+        models = [(title, value) for value, title in state.models]
+        _fill(self._model, models, self._model.currentData())
+        self._measure.setEnabled(state.can_measure)
+        self._measure.set_text(_("Measure again") if found is not None else _("Measure"))
+        self._wait.setVisible(state.share is not None)
+        self._progress.set(state.share)
+        share = formats.points(state.share or 0.0)
+        self._running.setText(_("Training the folds: {share} %").format(share=share))
+        self._problem.set(state.problem, "bad")
+        told = ""
+        if found is not None:
+            about = {"model": found.measured.model, "when": when_iso(found.measured.at)}
+            told = ngettext(
+                "{n} fold of {model}, {when}.", "{n} folds of {model}, {when}.",
+                found.measured.folds,
+            ).format(n=found.measured.folds, **about)  # fmt: skip
+            agree = _("Out of fold, {share} % of the labels are predicted as they are.")
+            told = f"{told} {agree.format(share=points(found.agreement))}"
+            if found.changed:
+                more = ngettext(
+                    "Gold has changed since in {n:,} document.",
+                    "Gold has changed since in {n:,} documents.",
+                    found.changed,
+                )
+                told = f"{told} {more.format(n=found.changed)}"
+        self._told.setText(told)
+        self._told.setVisible(bool(told))
+
+    def _show_empty(self) -> None:
+        state = self.state
+        if not state.layers:
+            self._none.set(_("No layer to measure"), _("Create a layer with labels first."))
+        elif state.ranking is None:
+            self._none.set(
+                _("Not measured yet"),
+                _(
+                    "The labelled documents of train and dev are divided into folds. Each fold is "
+                    "predicted by a model trained on the others, and labels that it contradicts "
+                    "with confidence are listed here."
+                ),
+            )
+        else:
+            self._none.set(_("No doubtful labels"), _("The models of the folds agree with gold."))
+
+    def _show_tiles(self) -> None:
+        state, found = self.state, self.state.ranking
+        if found is None:
+            return
+        share, doubtful, reviewed, sofar = self._tiles
+        interval = _("95 %: {low} – {high} of {n:,} labels").format(
+            low=points(found.low), high=points(found.high), n=found.units
+        )
+        share.set(_("{share} %").format(share=points(found.share)), interval)
+        n = len(state.suspects)
+        doubtful.set(formats.count(n), _("most doubtful first"))
+        done = _("{done} of {n}").format(done=formats.count(state.count()), n=formats.count(n))
+        reviewed.set(done, _("labels"))
+        told = _("{changed} changed · {kept} kept")
+        counts = {"changed": formats.count(state.corrected), "kept": formats.count(state.kept)}
+        sofar.set(told.format(**counts), _("each can be undone"))
+
+    # ---------------------------------------------------------------- events
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        action = action_of(event)
+        if event.text().isdigit() and not event.modifiers():
+            self.state.set_label_at(int(event.text()) - 1)
+        elif action:
+            getattr(self.state, action)()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.state.open()
+        else:
+            super().keyPressEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.state.watch(True)
+        self._changed(frozenset())
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self.state.watch(False)
+        super().hideEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        wide = self.width() > theme.px(1250)
+        self._left.setFixedWidth(theme.px(LIST if wide else NARROW_LIST))
+        self.table.setColumnHidden(0, not wide)
+        super().resizeEvent(event)
+
+
+def _combo(name: str) -> QComboBox:
+    box = QComboBox()
+    box.setAccessibleName(name)
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+    return box
+
+
+def _fill(box: QComboBox, choices: list[tuple[str, str]], value: object) -> None:
+    if [box.itemData(at) for at in range(box.count())] != [value for _title, value in choices]:
+        box.clear()
+        for title, data in choices:
+            box.addItem(title, data)
+    box.setCurrentIndex(max(box.findData(value), 0))

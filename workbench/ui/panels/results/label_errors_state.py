@@ -1,0 +1,267 @@
+"""State of Label errors: doubtful gold labels of a layer, measured by folds, and their review."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.jobs.events import Output
+from workbench.operations import errors, folds, label_errors, reviews
+from workbench.operations.errors import Detail
+from workbench.operations.label_errors import Ranking, Suspect
+from workbench.operations.reviews import Review
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+    from workbench.project.changes import Changes
+    from workbench.text.labels import Layer
+    from workbench.ui.panels.results.state import ResultsState
+
+FOLDS, CHOICES = folds.FOLDS, (3, 5, 10)
+LABELLED = ("span", "mark", "state", "flag")
+WHOLE = ("label", "layer", "document", "run")
+Identity = tuple[object, ...]
+
+
+class LabelErrorsState(State):
+    """Reads the last measurement of the chosen layer while it is visible."""
+
+    can_inspect = False
+
+    def __init__(self, page: ResultsState) -> None:
+        super().__init__()
+        self.page, self.project, self.context = page, page.project, page.context
+        self.layers: tuple[Layer, ...] = ()
+        self.layer: Layer | None = None
+        self.models: tuple[tuple[str, str], ...] = ()
+        self.ranking: Ranking | None = None
+        self.suspects: tuple[Suspect, ...] = ()
+        self.loaded = False
+        self.share: float | None = None  # of a running measurement; None if there is none
+        self.problem = ""
+        self.chosen: Identity | None = None
+        self.detail: Detail | None = None
+        self._on, self._stale = False, True
+        self._job: Job | None = None
+
+    def watch(self, on: bool) -> None:
+        self._on = on
+        if on and self._stale:
+            self._load()
+
+    def project_changed(self, changes: Changes) -> None:
+        """Called by the page. Own decisions are shown at once, without another ranking."""
+        relevant = changes.rows is None or any(map(changes.touches, (*LABELLED, *WHOLE)))
+        if changes.origin is self or not relevant:
+            return
+        self._stale = True
+        if self._on:
+            self._load()
+
+    def _load(self) -> None:
+        self._stale = False
+        self.update(layers=folds.measurable(self.project))
+        names = {layer.name: layer for layer in self.layers}
+        before = self.layer.name if self.layer is not None else ""
+        layer = names.get(before) or next(iter(self.layers), None)
+        self.update(layer=layer)
+        if layer is None:
+            self.update(ranking=None, suspects=(), loaded=True, models=())
+            return
+        self.update(models=folds.models(self.project, layer))
+
+        def done(found: Ranking | None) -> None:
+            if self.layer is layer:
+                self.update(ranking=found, suspects=found.suspects if found else (), loaded=True)
+                self._choose_open()
+
+        self.context.run(lambda: label_errors.ranking(self.project, layer), done)
+
+    def _choose_open(self) -> None:
+        known = {one.identity for one in self.suspects}
+        if self.chosen in known:
+            self.choose(self.chosen)
+            return
+        first = next((one for one in self.suspects if not one.verdict), None)
+        first = first or next(iter(self.suspects), None)
+        self.choose(first.identity if first is not None else None)
+
+    def choose_layer(self, name: str) -> None:
+        layer = next((one for one in self.layers if one.name == name), None)
+        self.update(layer=layer, ranking=None, suspects=(), loaded=False, chosen=None, detail=None)
+        self._load()
+
+    # ---------------------------------------------------------------- measuring
+
+    @property
+    def can_measure(self) -> bool:
+        return self.layer is not None and bool(self.models) and self.share is None
+
+    def measure(self, model: str, count: int) -> None:
+        """Predict every document out of fold, in the background."""
+        layer = self.layer
+        if layer is None or not self.can_measure:
+            return
+        self.update(share=0.0, problem="")
+
+        def prepared(found: folds.Prepared) -> None:
+            job = folds.start(self.project, self.context.queue, found, self._measured)
+            self._job = job
+            job.changed.connect(self._heard)
+
+        work = lambda: folds.prepare(self.project, layer.name, model=model, folds=count)  # noqa: E731
+        self.context.run(work, prepared, self._failed)
+
+    def cancel(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+
+    def _heard(self, event: object) -> None:
+        if isinstance(event, Output) and event.payload.get("part") is not None:
+            self.update(share=float(event.payload["part"]))
+
+    def _measured(self, _found: object, error: Exception | None) -> None:
+        self._job = None
+        if self.context.closed:
+            return
+        if error is not None:
+            self._failed(error)
+            return
+        self.update(share=None, chosen=None)
+        self._load()
+
+    def _failed(self, error: Exception) -> None:
+        self.update(share=None)
+        if isinstance(error, Cancelled):
+            self.context.note(_("Cancelled. The last measurement was kept."))
+        elif isinstance(error, WorkbenchError):
+            self.update(problem=str(error))
+        else:
+            self.context.fail(error)
+
+    # ---------------------------------------------------------------- shown values
+
+    @property
+    def item(self) -> Suspect | None:
+        return next((one for one in self.suspects if one.identity == self.chosen), None)
+
+    def count(self, *verdicts: str) -> int:
+        """Number of labels with one of these verdicts; without any, of those reviewed."""
+        if not verdicts:
+            return sum(bool(one.verdict) for one in self.suspects)
+        return sum(one.verdict in verdicts for one in self.suspects)
+
+    @property
+    def corrected(self) -> int:
+        return self.count(reviews.CHANGED)
+
+    @property
+    def kept(self) -> int:
+        return self.count(reviews.KEPT)
+
+    def same_confusion(self) -> list[Suspect]:
+        item = self.item
+        return errors.same_confusion(self.suspects, item) if item is not None else []
+
+    @property
+    def can_decide(self) -> bool:
+        item = self.item
+        open_still = item is not None and item.verdict in ("", reviews.SKIPPED)
+        return open_still and not self.project.read_only
+
+    def choose(self, identity: Identity | None) -> None:
+        self.update(chosen=identity)
+        item, layer, found = self.item, self.layer, self.ranking
+        shown = None
+        if item is not None and layer is not None and found is not None:
+            given = found.measured.predictions.get(item.document_id)
+            try:
+                answer = given[1] if given is not None else None
+                shown = errors.detail_of(self.project, layer, item.document_id, answer)
+            except KeyError:
+                shown = None  # deleted meanwhile: the list is read again
+        self.update(detail=shown)
+
+    # ---------------------------------------------------------------- decisions
+
+    def accept(self) -> None:
+        """Change gold to the answer out of fold, and go on."""
+        self._decide(label_errors.change, reviews.CHANGED, _("Corrected the label of {key}."))
+
+    def set_label(self, name: str) -> None:
+        """Change gold to another label of the layer, and go on."""
+        item = self.item
+        if item is not None and name != item.mistake.gold:
+            act = lambda *given, **named: label_errors.change(*given, name, **named)  # noqa: E731
+            self._decide(act, reviews.CHANGED, _("Corrected the label of {key}."))
+
+    def others(self) -> tuple[str, ...]:
+        """The labels that gold can be changed to besides the answer; () where a place has several
+        parts: spans are corrected in Annotate.
+        """
+        layer = self.layer
+        if layer is None or not layer.traits.on_document or layer.traits.several:
+            return ()
+        return layer.names
+
+    def set_label_at(self, place: int) -> None:
+        """Change gold to the label at this place of the layer, from 0."""
+        if 0 <= place < len(self.others()):
+            self.set_label(self.others()[place])
+
+    def keep(self) -> None:
+        self._decide(label_errors.keep, reviews.KEPT, _("Kept gold of {key}."))
+
+    def next(self) -> None:
+        """Skip: decide later."""
+        if self.can_decide:
+            self._decide(label_errors.skip, reviews.SKIPPED, "")
+        else:
+            self._go_on()
+
+    def _decide(self, act: Callable[..., None], verdict: str, told: str) -> None:
+        item, layer = self.item, self.layer
+        if item is None or layer is None or not self.can_decide:
+            return
+
+        def decide() -> bool:
+            act(self.project, layer, item, origin=self)
+            return True
+
+        if not self.context.attempt(decide):
+            return
+        done = replace(item, review=Review(0, item.document_id, 0, verdict, item.mistake, None, ""))
+        self.update(suspects=tuple(done if one is item else one for one in self.suspects))
+        if told:
+            self.context.note(told.format(key=item.key), undo=True)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        places = [n for n, one in enumerate(self.suspects) if one.identity == self.chosen]
+        at = places[0] + 1 if places else 0
+        rest = (*self.suspects[at:], *self.suspects[:at])
+        following = next((one for one in rest if not one.verdict), None)
+        if following is None:
+            self.context.note(_("All doubtful labels are reviewed."))
+            self.choose(self.chosen)
+        else:
+            self.choose(following.identity)
+
+    # ---------------------------------------------------------------- other pages
+
+    def open(self) -> None:
+        """Open the chosen label in Annotate at its place."""
+        item = self.item
+        if item is None:
+            return
+        args: dict[str, Any] = {}
+        if self.detail is not None:
+            args = errors.place_in_annotate(self.detail, item.mistake)
+        self.context.go("annotate", document=item.document_id, **args)
+
+    def inspect(self) -> None:
+        """There is no run to inspect."""
