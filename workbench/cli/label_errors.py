@@ -83,7 +83,7 @@ def label_errors(
         return
     told = _("{layer}: {n} doubtful labels; {share:.1%} are expected to be wrong ({low:.1%} – "
              "{high:.1%}), by {folds} folds of {model}")  # fmt: skip
-    about = {"share": found.share, "low": found.low, "high": found.high}
+    about: dict[str, object] = {"share": found.share, "low": found.low, "high": found.high}
     about |= {"layer": layer_name, "n": len(found.suspects)}
     say(told.format(folds=found.measured.folds, model=found.measured.model, **about))
     head = (_("Key"), _("Text"), _("Gold"), _("Out of fold"), _("Confidence"), _("Margin"))

@@ -256,7 +256,7 @@ def measured(project: Project, layer: Layer) -> Measured | None:
                     Prediction.from_json(raw["prediction"]),
                 )
         fold, given = ({int(id): v for id, v in head[name].items()} for name in ("fold", "given"))
-        about = (str(head[name]) for name in ("task", "model"))
-        return Measured(*about, int(head["folds"]), str(head["at"]), found, fold, given)
+        task, model = str(head["task"]), str(head["model"])
+        return Measured(task, model, int(head["folds"]), str(head["at"]), found, fold, given)
     except (OSError, ValueError, KeyError, TypeError, StopIteration):
         return None

@@ -44,6 +44,13 @@ class DataView(View):
             self._splits,
             _("Divide the submitted documents into train, dev and test, with a preview"),
         )
+        self._audit = Button(
+            _("Check alignment…"),
+            "whole-word",
+            "quiet",
+            on=self.check_alignment,
+            tip=_("Labels that a tokenizer would move, split, lose or cut"),
+        )
         self._layers = QMenu(self)
         self._layers_button = Button(
             _("Layers"),
@@ -52,7 +59,13 @@ class DataView(View):
             tip=_("Classes, spans and states of the selected layers, here and in Annotate"),
         )
         self._header = PageHeader(
-            _("Data"), "", self._layers_button, self._splits, self._export, self._import
+            _("Data"),
+            "",
+            self._layers_button,
+            self._audit,
+            self._splits,
+            self._export,
+            self._import,
         )
         self._filters = FilterBar(state)
         self.table = DocumentTable(state.rows, lambda: state.labels, _("Documents"))
@@ -101,6 +114,11 @@ class DataView(View):
         state = ImportState(self.state.context, files)
         ImportDialog(self.window(), state).exec()
         state.close()
+
+    def check_alignment(self) -> None:
+        from workbench.ui.dialogs import audit
+
+        audit.show(self.state.context.app)
 
     def ask_splits(self) -> None:
         from workbench.ui.panels.data.splits_dialog import SplitsDialog

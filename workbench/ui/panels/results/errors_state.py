@@ -205,7 +205,7 @@ class ErrorsState(State):
         There, spans with other boundaries count as missed and spurious; here they are boundary
         errors with both labels, so only the label that the cell names restricts.
         """
-        names = {"gold": gold, "predicted": predicted}
+        names: dict[str, Any] = {"gold": gold, "predicted": predicted}
         if tasks.NONE in names.values():
             names = {side: name for side, name in names.items() if name != tasks.NONE}
             self.show(documents=ids, caption=caption, **names)

@@ -209,9 +209,11 @@ class LabelErrorsView(QFrame):
         if found is None:
             return
         share, doubtful, reviewed, sofar = self._tiles
-        interval = _("95 %: {low} – {high} of {n:,} labels").format(
-            low=points(found.low), high=points(found.high), n=found.units
-        )
+        told = ngettext(
+            "95 %: {low} – {high} of {n:,} label", "95 %: {low} – {high} of {n:,} labels",
+            found.units,
+        )  # fmt: skip
+        interval = told.format(low=points(found.low), high=points(found.high), n=found.units)
         share.set(_("{share} %").format(share=points(found.share)), interval)
         n = len(state.suspects)
         doubtful.set(formats.count(n), _("most doubtful first"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import Cancelled, WorkbenchError
@@ -196,7 +197,7 @@ class LabelErrorsState(State):
         """Change gold to another label of the layer, and go on."""
         item = self.item
         if item is not None and name != item.mistake.gold:
-            act = lambda *given, **named: label_errors.change(*given, name, **named)  # noqa: E731
+            act = partial(label_errors.change, label=name)
             self._decide(act, reviews.CHANGED, _("Corrected the label of {key}."))
 
     def others(self) -> tuple[str, ...]:

@@ -63,6 +63,7 @@ class Choices(QFrame):
             row(self._layers, None, column(self._map, None)),
             self._used,
             self._warnings,
+            row(self._audit, None),
             self._more,
             self._options,
             None,
@@ -94,6 +95,12 @@ class Choices(QFrame):
             on=self._show_map,
             tip=_("What is frozen, trained and new in this run"),
         )
+        self._audit = Button(
+            _("Check alignment…"),
+            kind="quiet",
+            on=self._check_alignment,
+            tip=_("Labels that the tokenizer of this model would move, split, lose or cut"),
+        )
         self._used, self._warnings = Callout(), Callout(tone="warn")
         self._more = Button(
             _("Options"),
@@ -118,6 +125,11 @@ class Choices(QFrame):
         dialog = RunMapDialog(self.window(), self.state.model, self.state.ask_map)
         dialog.exec()
         dialog.deleteLater()
+
+    def _check_alignment(self) -> None:
+        from workbench.ui.dialogs import audit
+
+        audit.show(self.state.context.app, self.layer.currentData() or "", self.state.model)
 
     def _line(self, name: str) -> QLineEdit:
         it = QLineEdit()

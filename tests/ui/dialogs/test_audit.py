@@ -1,0 +1,58 @@
+"""The alignment audit: findings, snapping by key, opening the place."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
+
+from workbench.operations import annotate, labels
+from workbench.storage import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.spans import Span
+from workbench.ui.dialogs import audit
+
+
+@pytest.fixture
+def dialog(app, project_file, qtbot):
+    assert app.open_project(project_file, page="data")
+    project = app.project
+    labels.add_layer(project, "place", "span", labels=("PLACE",))
+    rows = [("at Riverside Pier", Span(3, 15, "PLACE")), ("by Mill Lane", Span(3, 7, "PLACE"))]
+    records = [
+        Record(Document(f"p{n}", (("text", text),), "train"), {"place": "submitted"}, {},
+               {"place": (span,)})
+        for n, (text, span) in enumerate(rows)
+    ]  # fmt: skip
+    with project.edit("Add documents"):
+        documents.add(project.db, records, source_id=project.source("import"))
+    audit.show(app, "place", "starter-bert")
+    found = next(w for w in QApplication.topLevelWidgets() if isinstance(w, audit.AuditDialog))
+    qtbot.waitUntil(lambda: found.state.found is not None)
+    yield found
+    if isValid(found):
+        found.accept()
+
+
+def test_a_label_is_opened_snapped_by_key_and_undone(dialog, app, qtbot):
+    (one,) = dialog.state.shown
+    dialog.table.selectRow(0)
+    assert "moved to those of words" in dialog._meaning.text()
+
+    qtbot.keyClick(dialog.table, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: app.window.page == "annotate" and not app.window._steps)
+    assert app.window.panel("annotate").state.chosen == ("gold", one.span_id)
+
+    qtbot.keyClick(dialog.table, Qt.Key.Key_S)
+    qtbot.waitUntil(lambda: dialog.state.found is not None and not dialog.state.found.findings)
+    row = annotate.view(app.project, one.document_id).spans[0]
+    assert (row.start, row.end) == (3, 17)
+
+    app.undo()
+    qtbot.waitUntil(lambda: dialog.state.outdated)
+
+
+def test_the_audit_closes_with_its_project(dialog, app):
+    app.close_project()
+
+    assert dialog.state.closed

@@ -1,0 +1,65 @@
+"""`audit`: what the tokenizer of a model makes of the gold labels of a layer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from workbench.base.i18n import _
+from workbench.cli.output import as_json, emit, plain, say, table
+from workbench.cli.session import project_argument, reading, session
+
+
+@click.command()
+@project_argument
+@click.option("--layer", "layer_name", required=True, help=_("Name of the layer."))
+@click.option("--model", required=True, help=_("Name or folder of the model."))
+@click.option("--max-length", type=click.IntRange(min=8), help=_("Maximum length in units."))
+@click.option("--fix", is_flag=True, help=_("Move borders of labels to words, as one undo step."))
+@as_json
+def audit(
+    file: Path, layer_name: str, model: str, max_length: int | None, fix: bool, as_json: bool
+) -> None:
+    """List the labels that a training would split, lose or cut, and documents that are too long."""
+    from workbench.operations import alignment_audit as operations
+    from workbench.operations import folds, models
+
+    card = models.find(model)
+    with reading(file) as project:
+        layer = folds.layer_named(project, layer_name)
+        found = operations.audit(
+            project, layer, card.path, max_length=max_length, model_length=card.max_length
+        )
+    moved = 0
+    if fix:
+        with session(file) as opened:
+            moved = operations.snap(opened.project, found.findings)
+    counts = {kind: found.counts[kind] for kind in operations.KINDS if found.counts[kind]}
+    if as_json:
+        emit(
+            {
+                "layer": layer_name,
+                "model": card.name,
+                "documents": found.documents,
+                "labels": found.labels,
+                "max_length": found.max_length,
+                "kinds": counts,
+                "fixed": moved,
+                "findings": [one.to_json() for one in found.findings],
+            }
+        )
+        return
+    told = _("{documents} documents with {labels} labels, at most {length} units each")
+    about = {"documents": found.documents, "labels": found.labels, "length": found.max_length}
+    say(told.format(**about))
+    for kind, count in counts.items():
+        say(f"  {_(operations.TITLES[kind])}: {count}")
+    rows = [
+        (_(operations.TITLES[one.kind]), one.key, one.label or "–", plain(one.quote[:50]))
+        for one in found.findings
+    ]
+    if rows:
+        table((_("What"), _("Key"), _("Label"), _("Text")), rows)
+    if fix:
+        say(_("Moved to word borders: {n}").format(n=moved))

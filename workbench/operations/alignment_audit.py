@@ -1,0 +1,261 @@
+"""What a model would make of the gold labels: split, lost and cut ones, before a training.
+
+Every label whose borders are not those of words or of the model's units, and every document that
+exceeds the maximum length.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import N_, _, ngettext
+from workbench.base.watch import QUIET, Watch
+from workbench.models import spec as models
+from workbench.operations import annotate
+from workbench.operations.cut_texts import PAGE
+from workbench.storage import annotations as annotation_rows
+from workbench.storage import documents
+from workbench.storage.listing import Filter
+from workbench.tasks import spec as tasks
+from workbench.text.alignment import token_range
+from workbench.text.document import Document
+from workbench.text.rows import row_id
+from workbench.text.segment import tokens_of
+from workbench.text.spans import Span, flatten
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+    from workbench.runtime.inputs import Prepared
+    from workbench.storage.annotations import SpanRow
+    from workbench.text.labels import Layer
+
+KINDS = WORD, SPLIT, LOST, OVERLAP, CUT, LONG = (
+    "word", "split", "lost", "overlap", "cut", "long",
+)  # fmt: skip
+TITLES = {
+    WORD: N_("Not at word borders"),
+    SPLIT: N_("Splits a unit of the model"),
+    LOST: N_("Has no unit of the model"),
+    OVERLAP: N_("Overlaps a longer label"),
+    CUT: N_("After the truncated part"),
+    LONG: N_("Document is too long"),
+}
+MEANINGS = {
+    WORD: N_("The label is trained on whole words: its borders are moved to those of words."),
+    SPLIT: N_("A border lies inside a unit of the tokenizer, which gets one label as a whole."),
+    LOST: N_("A word of the label has no unit of its own, so it is not trained or predicted."),
+    OVERLAP: N_("The task learns labels without overlaps: the longer one is kept."),
+    CUT: N_("The label lies behind the maximum length of the model."),
+    LONG: N_("The text exceeds the maximum length and is truncated, or read in several windows."),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One label or document. start, end: of the label, None for a document; fix: where to move it.
+
+    amount: units of the text, for LONG.
+    """
+
+    kind: str
+    document_id: int
+    key: str
+    text: str
+    span_id: int | None = None
+    label: str = ""
+    field: str = "text"
+    start: int | None = None
+    end: int | None = None
+    fix: tuple[int, int] | None = None
+    amount: int = 0
+
+    @property
+    def quote(self) -> str:
+        return self.text[slice(self.start, self.end) if self.end is not None else slice(80)]
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "kind": self.kind,
+            "key": self.key,
+            "label": self.label or None,
+            "field": self.field,
+            "start": self.start,
+            "end": self.end,
+            "quote": self.quote,
+            "fix": list(self.fix) if self.fix else None,
+            "units": self.amount or None,
+        }
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Findings in the order of the documents, of `documents` documents with `labels` labels."""
+
+    findings: tuple[Finding, ...]
+    documents: int
+    labels: int
+    max_length: int
+
+    @property
+    def counts(self) -> Counter[str]:
+        return Counter(one.kind for one in self.findings)
+
+    @property
+    def fixable(self) -> tuple[Finding, ...]:
+        return tuple(one for one in self.findings if one.fix is not None)
+
+
+def audit(
+    project: Project,
+    layer: Layer,
+    model: str | Path,
+    *,
+    max_length: int | None = None,
+    model_length: int = 512,
+    watch: Watch = QUIET,
+) -> Audit:
+    """Check every submitted document of a layer with the tokenizer of a model, in a thread.
+
+    Raises WorkbenchError if no task learns the layer or the model has no readable tokenizer,
+    Cancelled through `watch`.
+    """
+    fitting = tasks.fitting(layer)
+    if not fitting:
+        raise WorkbenchError(_("No task learns layer {layer!r}.").format(layer=layer.name))
+    info, preparer = fitting[0], models.preparer(model)
+    length = min(max_length or 512, model_length or 512)
+    ids = documents.ids(project.db, Filter(layer_id=layer.id, state="submitted"))
+    names = {label.id: label.name for label in layer.labels}
+    found: list[Finding] = []
+    labels = 0
+    for part in watch.over(ids, PAGE):
+        page = [one.document for one in documents.records(project.db, layers=(), ids=part)]
+        page = [one for one in page if one.text.strip()]
+        prepared = info.prepare(preparer, page, length)
+        for number, document in enumerate(page):
+            rows = _rows(project, layer, document) if layer.traits.in_text else []
+            labels += len(rows)
+            found += _findings(document, prepared, number, rows, names, length)
+    return Audit(tuple(found), len(ids), labels, length)
+
+
+def _rows(project: Project, layer: Layer, document: Document) -> list[SpanRow]:
+    rows = annotation_rows.spans(project.db, row_id(document))
+    return [row for row in rows if row.layer_id == layer.id and row.field == document.fields[0]]
+
+
+def _findings(
+    document: Document,
+    prepared: Prepared,
+    number: int,
+    rows: Sequence[SpanRow],
+    names: dict[int | None, str],
+    length: int,
+) -> Iterator[Finding]:
+    id, text = row_id(document), document.text
+    inputs = prepared.of(number)
+    if bool(prepared.cut[number]) or len(inputs) > 1:
+        amount = sum(int((prepared.inputs[at].text >= 0).sum()) for at in inputs)
+        yield Finding(LONG, id, document.key, text, amount=amount)
+    if not rows:
+        return
+    words = tokens_of(document)
+    units = _units(prepared, inputs)
+    reached = units[-1][1] if prepared.cut[number] and units else len(text)
+    spans = {
+        row.id: Span(row.start, row.end, names.get(row.label_id, ""), id=row.id) for row in rows
+    }
+    kept = {span.id for span in flatten(spans.values())[0]}
+    for row in rows:
+        span = spans[row.id]
+        for kind, fix in _of_label(span, text, words, units, prepared, number, reached):
+            if kind == WORD or row.id in kept:
+                yield _finding(kind, document, row, span.label, fix)
+        if row.id not in kept:
+            yield _finding(OVERLAP, document, row, span.label, None)
+
+
+def _finding(
+    kind: str, document: Document, row: SpanRow, label: str, fix: tuple[int, int] | None
+) -> Finding:
+    place = label, row.field, row.start, row.end
+    return Finding(kind, row_id(document), document.key, document.text, row.id, *place, fix)
+
+
+def _of_label(
+    span: Span,
+    text: str,
+    words: Sequence[tuple[int, int]],
+    units: Sequence[tuple[int, int]],
+    prepared: Prepared,
+    number: int,
+    reached: int,
+) -> Iterator[tuple[str, tuple[int, int] | None]]:
+    """(kind, fix) of everything that happens to one label."""
+    if span.start >= reached:
+        yield CUT, None
+        return
+    at = token_range(words, span.start, span.end)
+    if at is None:
+        yield LOST, None
+        return
+    snapped = (words[at[0]][0], words[at[1] - 1][1])
+    if snapped != (span.start, span.end):
+        yield WORD, snapped
+    elif any(_inside(units, text, border) for border in (span.start, span.end)):
+        yield SPLIT, None
+    if prepared.alignments:
+        known = prepared.alignments[number].window
+        mine = token_range(prepared.words[number], span.start, span.end)
+        if mine is not None and any(known[word] < 0 for word in range(*mine)):
+            yield LOST, None
+
+
+def _units(prepared: Prepared, inputs: range) -> list[tuple[int, int]]:
+    """Code points of the units of a document's first text, in order, each range once."""
+    found: set[tuple[int, int]] = set()
+    for at in inputs:
+        one = prepared.inputs[at]
+        found.update((start, end) for start, end in one.offsets[one.text == 0].tolist())
+    return sorted(found)
+
+
+def _inside(units: Sequence[tuple[int, int]], text: str, border: int) -> bool:
+    """Whether a border has letters of one unit on both of its sides."""
+    last = bisect_left(units, (border, 0))
+    first = bisect_right([unit[1] for unit in units[max(0, last - 8) : last]], border)
+    for start, end in units[max(0, last - 8) : last][first:]:
+        if text[start:border].strip() and text[border:end].strip():
+            return True
+    return False
+
+
+# ---------------------------------------------------------------- fixing
+
+
+def snap(project: Project, found: Sequence[Finding], *, origin: object = None) -> int:
+    """Move the borders of labels to those of words, in one step; returns how many were moved.
+
+    Labels that have changed since the audit are left alone.
+    """
+    fixable = [one for one in found if one.fix is not None and one.span_id is not None]
+    if not fixable:
+        return 0
+    title = ngettext("Snap {n} label to words", "Snap {n} labels to words", len(fixable))
+    moved = 0
+    with project.edit(title.format(n=len(fixable)), origin=origin):
+        for one in fixable:
+            try:
+                row = annotation_rows.span(project.db, one.span_id or 0)
+            except KeyError:
+                continue  # deleted since
+            if (row.start, row.end) == (one.start, one.end) and one.fix is not None:
+                annotate.resize_span(project, row.id, *one.fix, origin=origin)
+                moved += 1
+    return moved

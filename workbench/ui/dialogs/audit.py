@@ -1,0 +1,182 @@
+"""The alignment audit, a window beside the pages: each row opens its place in Annotate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QComboBox
+
+from workbench.base.i18n import _
+from workbench.ui import formats, key_places, theme
+from workbench.ui.dialogs.audit_state import KINDS, MEANINGS, TITLES, AuditState
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import KeyCap, words
+
+if TYPE_CHECKING:
+    from workbench.operations.alignment_audit import Finding
+    from workbench.ui.app import App
+
+ICONS = {
+    "word": ("whole-word", "warn"),
+    "split": ("case-sensitive", "warn"),
+    "lost": ("circle-x", "bad"),
+    "overlap": ("boxes", "warn"),
+    "cut": ("x", "bad"),
+    "long": ("triangle-alert", "warn"),
+}
+AROUND = 24  # characters of context on both sides of a label
+
+
+def show(app: App, layer: str = "", model: str = "") -> None:
+    """Open the audit of the open project, on a layer and a model by name."""
+    if app.project is not None:
+        dialog = AuditDialog(app, AuditState(app, app.project, layer, model))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.show()
+
+
+class FindingTable(Table):
+    """S snaps the chosen label to words."""
+
+    def __init__(self, state: AuditState):
+        self._state = state
+        columns = (
+            Column(_("What"), lambda one: _(TITLES[one.kind]), 210,
+                   icon=lambda one: ICONS[one.kind], tip=lambda one: _(MEANINGS[one.kind])),
+            Column(_("Key"), lambda one: one.key, 90),
+            Column(_("Label"), chip=lambda one: (
+                one.label or "–", state.looks.get(one.label), ""), width=110),
+            Column(_("Text"), _context, tip=_context, prose=True),
+            Column(_("Snapped"), _snapped, 150, tip=_snapped),
+        )  # fmt: skip
+        key = lambda one: (one.kind, one.document_id, one.span_id)  # noqa: E731
+        super().__init__(columns, name=_("Findings"), key=key, many=True)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = (key_places.meant(event) or event.text()).lower()
+        if key == "s" and not event.modifiers():
+            self._state.fix(self.chosen_rows())
+        else:
+            super().keyPressEvent(event)
+
+
+class AuditDialog(Dialog):
+    def __init__(self, app: App, state: AuditState):
+        hint = _("Labels that a training would move, split, lose or cut, and texts that are long")
+        super().__init__(app.window, _("Alignment audit"), hint, width=980)
+        self.state = state
+        self._layer, self._model = _combo(_("Layer")), _combo(_("Model"))
+        for layer in state.layers:
+            self._layer.addItem(layer.name, layer.name)
+        self._layer.activated.connect(lambda _at: state.choose(layer=self._layer.currentData()))
+        self._model.activated.connect(lambda _at: state.choose(model=self._model.currentData()))
+        self._kind = _combo(_("Kind of finding"))
+        self._kind.activated.connect(lambda _at: state.narrow(self._kind.currentData()))
+        again = Button(_("Check again"), "rotate-ccw", "quiet", small=True, on=state.check)
+        self._told = words("", "small", "muted")
+        self._meter = Meter(name=_("Progress"))
+        self._cancel = Button(_("Cancel"), "x", small=True, on=state.cancel)
+        self._wait = row((self._meter, 1), self._cancel)
+        self._outdated = Callout(_("Labels have changed since this check."), "accent")
+        self.table = FindingTable(state)
+        self.table.setMinimumHeight(theme.px(320))
+        self.table.opened.connect(state.open)
+        self.table.chosen.connect(self._show_meaning)
+        self._meaning = words("", "small", "muted", wrap=True)
+        head = flow(self._layer, self._model, self._kind, again, gap=8)
+        self.put(head, self._told, self._wait, self._outdated, self.table, self._meaning)
+        self._open = Button(_("Open in Annotate"), "arrow-up-right", on=self._open_chosen)
+        self._snap = Button(_("Snap to word"), "whole-word", on=self._snap_chosen)
+        self._all = Button(_("Snap all"), on=lambda: state.fix(state.fixable))
+        close = Button(_("Close"), on=self.accept)
+        self.end(self._open, KeyCap("Enter"), self._snap, KeyCap("S"), self._all, None, close)
+        state.listen(state.changed, lambda _fields: self.render_state())
+        self._drop = app.opened.connect(lambda _project: self.accept())
+        self.render_state()
+        self.table.setFocus()
+
+    def done(self, result: int) -> None:
+        """Also called on Escape and the close button."""
+        self._drop()
+        self.state.close()
+        super().done(result)
+
+    def render_state(self) -> None:
+        state = self.state
+        if state.closed:
+            return
+        self._layer.setCurrentIndex(self._layer.findData(state.layer))
+        names = [card.name for card in state.cards]
+        if [self._model.itemData(at) for at in range(self._model.count())] != names:
+            self._model.clear()
+            for name in names:
+                self._model.addItem(name, name)
+        self._model.setCurrentIndex(self._model.findData(state.model))
+        self._show_kinds()
+        self._wait.setVisible(state.share is not None)
+        self._meter.set(state.share)
+        self._told.setText(state.told())
+        self._outdated.setVisible(state.outdated and state.share is None)
+        self.fault(state.problem)
+        self.table.set_rows(state.shown)
+        can = not state.project.read_only
+        self._all.setEnabled(can and bool(state.fixable))
+        self._all.set_text(_("Snap all ({n})").format(n=formats.count(len(state.fixable))))
+        self._show_meaning()
+
+    def _show_kinds(self) -> None:
+        state = self.state
+        counts = state.found.counts if state.found is not None else {}
+        total = formats.count(sum(counts.values()))
+        self._kind.clear()
+        self._kind.addItem(_("All findings ({n})").format(n=total), "")
+        for kind in KINDS:
+            if counts.get(kind):
+                n = formats.count(counts[kind])
+                self._kind.addItem(_("{kind} ({n})").format(kind=_(TITLES[kind]), n=n), kind)
+        self._kind.setCurrentIndex(max(self._kind.findData(state.kind), 0))
+
+    def _show_meaning(self) -> None:
+        found: list[Finding] = self.table.chosen_rows()
+        state = self.state
+        clean = state.found is not None and not state.found.findings
+        told = _("Nothing was found: every label is trained as it is.") if clean else ""
+        self._meaning.setText(_(MEANINGS[found[0].kind]) if found else told)
+        can = not state.project.read_only
+        self._open.setEnabled(bool(found))
+        self._snap.setEnabled(can and any(one.fix is not None for one in found))
+
+    def _open_chosen(self) -> None:
+        for one in self.table.chosen_rows()[:1]:
+            self.state.open(one)
+
+    def _snap_chosen(self) -> None:
+        self.state.fix(self.table.chosen_rows())
+
+
+def _combo(name: str) -> QComboBox:
+    box = QComboBox()
+    box.setAccessibleName(name)
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+    return box
+
+
+def _context(one: Finding) -> str:
+    """The label in brackets with the text around it, or the beginning of a document."""
+    if one.start is None or one.end is None:
+        return one.quote.replace("\n", " ")
+    before = one.text[max(0, one.start - AROUND) : one.start]
+    after = one.text[one.end : one.end + AROUND]
+    return f"{before}[{one.quote}]{after}".replace("\n", " ")
+
+
+def _snapped(one: Finding) -> str:
+    return one.text[slice(*one.fix)] if one.fix is not None else ""

@@ -1,0 +1,176 @@
+"""State of the alignment audit: labels that the tokenizer of a model would split, lose or cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import Watch
+from workbench.operations import alignment_audit, folds, models
+from workbench.operations.alignment_audit import Audit, Finding
+
+if TYPE_CHECKING:
+    from workbench.models.spec import ModelInfo
+    from workbench.project.changes import Changes
+    from workbench.project.project import Project
+    from workbench.text.labels import Layer
+    from workbench.ui.app import App
+
+KINDS, TITLES, MEANINGS = alignment_audit.KINDS, alignment_audit.TITLES, alignment_audit.MEANINGS
+LABELLED = ("span", "state", "layer", "label", "document")
+
+
+class AuditState(State):
+    """`found` is None until a check has ended; `share` is its progress, None if none is running."""
+
+    def __init__(self, app: App, project: Project, layer: str = "", model: str = "") -> None:
+        super().__init__()
+        self.app, self.project = app, project
+        self.layers: tuple[Layer, ...] = folds.measurable(project)
+        self.cards: tuple[ModelInfo, ...] = ()
+        self.layer, self.model = layer or next((x.name for x in self.layers), ""), model
+        self.found: Audit | None = None
+        self.kind = ""
+        self.share: float | None = None
+        self.problem = ""
+        self.outdated = False
+        self.closed = False
+        self._watch = Watch()
+        self.listen(project.changed, self._changed)
+        self._run(lambda: models.list(app.settings), self._take_cards, self._failed)
+
+    def _run(
+        self,
+        work: Callable[[], Any],
+        done: Callable[[Any], None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        from workbench.jobs import threads
+
+        def ended(result: Any, error: Exception | None) -> None:
+            if not self.closed:
+                done(result) if error is None else failed(error)
+
+        threads.run(work, ended, dispatch=self.app.dispatch)
+
+    def _take_cards(self, found: Sequence[ModelInfo]) -> None:
+        self.update(cards=tuple(card for card in found if not card.problems))
+        names = [card.name for card in self.cards]
+        if self.model not in names:
+            usual = [name for name in names if name == "starter-bert"]
+            self.update(model=next(iter(usual or names), ""))
+        self.check()
+
+    def _changed(self, changes: Changes) -> None:
+        own = changes.origin is self
+        if self.found is not None and not own and any(map(changes.touches, LABELLED)):
+            self.update(outdated=True)
+
+    def choose(self, *, layer: str | None = None, model: str | None = None) -> None:
+        self.update(layer=layer or self.layer, model=model or self.model, found=None, kind="")
+        self.check()
+
+    def narrow(self, kind: str) -> None:
+        self.update(kind=kind)
+
+    # ---------------------------------------------------------------- checking
+
+    def check(self) -> None:
+        """Check all labels, replacing a check that is running."""
+        layer = next((one for one in self.layers if one.name == self.layer), None)
+        card = next((one for one in self.cards if one.name == self.model), None)
+        if layer is None or card is None:
+            return
+        self._watch.cancel()
+        dispatch = self.app.dispatch
+        watch = Watch(lambda share: dispatch(lambda: self._told(watch, share)))
+        self._watch = watch
+        self.update(share=0.0, problem="", outdated=False)
+
+        def work() -> Audit:
+            length = card.max_length
+            return alignment_audit.audit(
+                self.project, layer, card.path, model_length=length, watch=watch
+            )
+
+        def done(found: Audit) -> None:
+            if watch is self._watch:
+                self.update(found=found, share=None)
+
+        def failed(error: Exception) -> None:
+            if watch is self._watch:
+                self._failed(error)
+
+        self._run(work, done, failed)
+
+    def _told(self, watch: Watch, share: float) -> None:
+        if watch is self._watch and self.share is not None and not self.closed:
+            self.update(share=share)
+
+    def _failed(self, error: Exception) -> None:
+        self.update(share=None)
+        if isinstance(error, WorkbenchError) and not isinstance(error, Cancelled):
+            self.update(problem=str(error))
+        elif not isinstance(error, Cancelled):
+            self.app.fail(error)
+
+    def cancel(self) -> None:
+        self._watch.cancel()
+
+    def close(self) -> None:
+        self.closed = True
+        self._watch.cancel()
+        super().close()
+
+    # ---------------------------------------------------------------- findings
+
+    @property
+    def shown(self) -> tuple[Finding, ...]:
+        found = self.found.findings if self.found is not None else ()
+        return tuple(one for one in found if not self.kind or one.kind == self.kind)
+
+    @property
+    def fixable(self) -> tuple[Finding, ...]:
+        return tuple(one for one in self.shown if one.fix is not None)
+
+    @property
+    def looks(self) -> dict[str, Any]:
+        """The labels of the layer by name."""
+        layer = next((one for one in self.layers if one.name == self.layer), None)
+        return {label.name: label for label in layer.labels} if layer is not None else {}
+
+    def open(self, one: Finding) -> None:
+        """Open the place in Annotate."""
+        args: dict[str, Any] = {"span": one.span_id} if one.span_id is not None else {}
+        self.app.visit("annotate", document=one.document_id, **args)
+
+    def fix(self, chosen: Sequence[Finding]) -> None:
+        """Snap these labels to words, in one undo step, off the main thread."""
+        given = [one for one in chosen if one.fix is not None]
+        if not given or self.project.read_only:
+            return
+
+        def done(moved: int) -> None:
+            told = ngettext("Snapped {n} label to words.", "Snapped {n} labels to words.", moved)
+            self.app.note(told.format(n=moved), undo=True)
+            self.check()
+
+        self._run(
+            lambda: alignment_audit.snap(self.project, given, origin=self), done, self._failed
+        )
+
+    def told(self) -> str:
+        """What was checked, in a sentence."""
+        found = self.found
+        if found is None:
+            return ""
+        documents = ngettext("{n:,} document", "{n:,} documents", found.documents)
+        labels = ngettext("{n:,} label", "{n:,} labels", found.labels)
+        return _("{documents} with {labels}; maximum length: {length}.").format(
+            documents=documents.format(n=found.documents),
+            labels=labels.format(n=found.labels),
+            length=found.max_length,
+        )
