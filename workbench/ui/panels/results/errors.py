@@ -49,7 +49,8 @@ class ErrorTable(Table):
     """Leaves the keys of the review to the part around it."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if action_of(event):
+        digit = event.text().isdigit() and not event.modifiers()
+        if action_of(event) or digit:
             event.ignore()
         else:
             super().keyPressEvent(event)
