@@ -42,6 +42,7 @@ ICONS = {
 LIST = 470  # width of the list in pixels at 100 %
 NARROW_LIST = 400
 KIND, ICON_ONLY = 118, 44  # widths of the column of kinds
+CHOSEN = frozenset(("chosen", "detail"))  # fields that change with the chosen row alone
 WAIT = 250  # milliseconds after the last letter of a search
 
 
@@ -184,24 +185,27 @@ class ErrorsView(QFrame):
         if not isValid(self) or not self.isVisibleTo(self.window()):
             return
         state = self.state
-        known = state.items is not None
+        if not fields or not fields <= CHOSEN:  # reading all rows again takes a while
+            self._show_list()
+        self.table.choose({state.chosen} if state.chosen is not None else set())
+        self._detail.show_state()
+        if "asked" in fields:
+            self.table.setFocus()
+
+    def _show_list(self) -> None:
+        state = self.state
         self._looks = {label.name: label for label in state.layer.labels} if state.layer else {}
         has = bool(state.items)
         self._body.setVisible(has)
         self._filters.setVisible(has or "test" in state.page.splits_shown)
-        self._none.setVisible(known and not has)
+        self._none.setVisible(state.items is not None and not has)
         self._show_filters()
-        if fields != {"detail"}:
-            self._one_kind = len(state.counts) < 2
-            self.table.setColumnWidth(0, theme.px(ICON_ONLY if self._one_kind else KIND))
-            loss = state.wanted.sort == LOSS
-            self.table.rows_model.set_title(4, _("Loss") if loss else _("Conf."))
-            self.table.set_rows(state.shown)
-        self.table.choose({state.chosen} if state.chosen is not None else set())
+        self._one_kind = len(state.counts) < 2
+        self.table.setColumnWidth(0, theme.px(ICON_ONLY if self._one_kind else KIND))
+        loss = state.wanted.sort == LOSS
+        self.table.rows_model.set_title(4, _("Loss") if loss else _("Conf."))
+        self.table.set_rows(state.shown)
         self._show_counts()
-        self._detail.show_state()
-        if "asked" in fields:
-            self.table.setFocus()
 
     def _show_filters(self) -> None:
         state, wanted = self.state, self.state.wanted

@@ -13,7 +13,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, theme
 from workbench.ui.formats import points, when_iso
 from workbench.ui.panels.results.error_detail import ErrorDetail, Titles
-from workbench.ui.panels.results.errors import ErrorTable, action_of
+from workbench.ui.panels.results.errors import CHOSEN, ErrorTable, action_of
 from workbench.ui.panels.results.errors_state import NONE, VERDICTS
 from workbench.ui.panels.results.label_errors_state import CHOICES, FOLDS, LabelErrorsState
 from workbench.ui.widgets.button import Button
@@ -138,9 +138,16 @@ class LabelErrorsView(QFrame):
     def render_part(self, _fields: frozenset[str]) -> None:
         self._changed(frozenset())
 
-    def _changed(self, _fields: frozenset[str]) -> None:
+    def _changed(self, fields: frozenset[str]) -> None:
         if not isValid(self) or not self.isVisibleTo(self.window()):
             return
+        if not fields or not fields <= CHOSEN:  # reading all rows again takes a while
+            self._show_list()
+        chosen = self.state.chosen
+        self.table.choose({chosen} if chosen is not None else set())
+        self._detail.show_state()
+
+    def _show_list(self) -> None:
         state = self.state
         self._looks = {one.name: one for one in state.layer.labels} if state.layer else {}
         self._ranks = {one.identity: at for at, one in enumerate(state.suspects, 1)}
@@ -153,8 +160,6 @@ class LabelErrorsView(QFrame):
         if state.ranking is not None:
             self._show_tiles()
         self.table.set_rows(state.suspects)
-        self.table.choose({state.chosen} if state.chosen is not None else set())
-        self._detail.show_state()
 
     def _show_controls(self) -> None:
         state, found = self.state, self.state.ranking
