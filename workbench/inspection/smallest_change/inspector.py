@@ -27,6 +27,7 @@ from workbench.text.document import Document
 from workbench.text.fields import ClassScores
 
 LONGEST = 60  # words at the beginning of a text that are changed
+VERIFIED = 24  # replacements that the gradient proposes, by a forward pass in each step
 Edits = Mapping[int, str]  # word → what stands in its place
 
 
@@ -73,9 +74,7 @@ class SmallestChangeInspector:
             }
         estimates = _estimates(subject, document, words, before.label, options["top"])
         if estimates:
-            kinds[FLIP] = lambda edits: {
-                at: [*found] for at, found in estimates.items() if at not in edits
-            }
+            kinds[FLIP] = lambda edits: _best_estimates(estimates, edits)
         changes, trials = [], dict[tuple[int, str], Trial]()
         for kind, candidates in kinds.items():
             change, first = _search(asking, kind, candidates, before, options["most"])
@@ -115,6 +114,22 @@ def _estimates(
     except WorkbenchError:
         return {}
     return {at: {one.new: one.fall for one in given} for at, given in found.items() if given}
+
+
+def _best_estimates(
+    estimates: Mapping[int, Mapping[str, float]], edits: Edits
+) -> dict[int, list[str]]:
+    """The VERIFIED replacements of other words with the largest estimates."""
+    pairs = [
+        (fall, at, new)
+        for at, found in estimates.items()
+        if at not in edits
+        for new, fall in found.items()
+    ]
+    best: dict[int, list[str]] = {}
+    for _fall, at, new in sorted(pairs, reverse=True)[:VERIFIED]:
+        best.setdefault(at, []).append(new)
+    return best
 
 
 @dataclass
