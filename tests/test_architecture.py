@@ -414,6 +414,7 @@ LEAD_TO_QT = {
     "ui/panels/data/dialogs.py": "opens dialogs",
     "ui/panels/annotate/error_review.py": MADE_OF_WIDGETS,
     "ui/panels/annotate/find.py": MADE_OF_WIDGETS,
+    "ui/panels/annotate/source_menu.py": "entries of menus",
     "ui/panels/inspect/views/*": MADE_OF_WIDGETS,
     "ui/widgets/*": "widgets",
 }
@@ -644,6 +645,7 @@ def test_long_files_have_an_excuse():
 NOT_CALLED_HERE = {
     "cli/patterns.py": {"list_patterns": "a command", "import_patterns": "a command"},
     "cli/plugins.py": {"list_plugins": "a command"},
+    "cli/sources.py": {"list_sources": "a command"},
     "project/check.py": {"check_open": "the check of an open project, for programs"},
 }
 # Tables that projects have from the start, so that the features to come change no schema.

@@ -37,6 +37,11 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         "patterns",
         _("Edit, count and apply patterns that suggest labels."),
     ),
+    "sources": (
+        "sources",
+        "sources",
+        _("List, accept and revert what people, runs and patterns made."),
+    ),
     "splits": ("splits", "splits", _("Assign submitted documents to train, dev and test.")),
     "models": ("models", "models", _("List, add and describe pretrained models.")),
     "train": ("train", "train", _("Fine-tune a pretrained model on the submitted documents.")),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.operations.annotate import make_room, start_draft
 from workbench.project.project import Project
 from workbench.storage import annotations as annotation_rows
@@ -15,8 +16,16 @@ from workbench.storage import suggestions as proposals
 from workbench.storage.suggestions import NewSuggestion, SuggestionRow
 from workbench.text.labels import Layer
 
+CHUNK = 200  # suggestions between two reports of progress
 
-def accept(project: Project, suggestion_ids: Iterable[int], *, origin: object = None) -> int:
+
+def accept(
+    project: Project,
+    suggestion_ids: Iterable[int],
+    *,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> int:
     """Make open suggestions gold; the source stays the run. Returns how many were accepted."""
     chosen = [one for one in proposals.by_ids(project.db, suggestion_ids) if one.status == "open"]
     if not chosen:
@@ -27,10 +36,11 @@ def accept(project: Project, suggestion_ids: Iterable[int], *, origin: object = 
         else _("Accept {n} suggestions").format(n=len(chosen))
     )
     found = {layer.id: layer for layer in labels.layers(project.db)}
-    with project.edit(title, origin=origin):
-        for one in chosen:
-            _make_gold(project, one, found[one.layer_id])
-            start_draft(project, one.document_id, one.layer_id)
+    with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
+        for some in watch.part(0.0, 0.9).over(chosen, CHUNK):
+            for one in some:
+                _make_gold(project, one, found[one.layer_id])
+                start_draft(project, one.document_id, one.layer_id)
         proposals.set_suggestion_status(project.db, [one.id for one in chosen], "accepted")
     return len(chosen)
 
@@ -64,7 +74,13 @@ def _make_gold(project: Project, one: SuggestionRow, layer: Layer) -> None:
         )
 
 
-def reject(project: Project, suggestion_ids: Iterable[int], *, origin: object = None) -> int:
+def reject(
+    project: Project,
+    suggestion_ids: Iterable[int],
+    *,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> int:
     """Rejected suggestions are not suggested again by the same run.
 
     Returns how many were rejected.
@@ -79,7 +95,7 @@ def reject(project: Project, suggestion_ids: Iterable[int], *, origin: object = 
         if len(chosen) == 1
         else _("Reject {n} suggestions").format(n=len(chosen))
     )
-    with project.edit(title, origin=origin):
+    with project.edit(title, origin=origin, watch=watch):
         return proposals.set_suggestion_status(project.db, chosen, "rejected")
 
 

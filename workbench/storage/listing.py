@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from workbench.storage import ordering, queue, search, states
 from workbench.storage.database import Database
 from workbench.storage.ordering import Order
+from workbench.storage.origins import Origin
 from workbench.storage.values import ids_in, text_out
 
 PREVIEW = 160  # code points of the text in a row
@@ -30,6 +31,7 @@ class Filter:
 
     `queued`: `states.overall` of `queue_layers`, or `queue.TO_DO`. `suggested`: has an open
     suggestion in `queue_layers`. `sources`: imported from one of these sources.
+    `origin`: has a label or an open suggestion from it.
     """
 
     text: str = ""
@@ -43,6 +45,7 @@ class Filter:
     queued: str | None = None
     suggested: bool = False
     sources: Sequence[int] | None = None
+    origin: Origin | None = None
 
     @property
     def empty(self) -> bool:
@@ -161,6 +164,8 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
             "d.batch_source_id in (select value from json_each(?))",
             ids_in(wanted.sources),
         )
+    if wanted.origin is not None:
+        queue.add_origin(add, wanted.origin)
     if wanted.ids is not None:
         add("d.id in (select value from json_each(?))", ids_in(wanted.ids))
     return " and ".join(parts), values

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.storage.origins import OF_ORIGIN, Origin
 from workbench.storage.values import ids_in
 
 if TYPE_CHECKING:
@@ -89,6 +90,15 @@ def files_of(db: Database, document_ids: Iterable[int]) -> dict[int, str]:
         (ids_in(document_ids),),
     )
     return dict(rows.fetchall())
+
+
+def add_origin(add: Add, origin: Origin) -> None:
+    """Add the condition that the origin made a label or an open suggestion."""
+    made = (
+        f"exists (select 1 from {{}} t where t.document_id = d.id and t.source_id in ({OF_ORIGIN})"
+    )
+    tables = (made.format("span"), made.format("mark"), made.format("suggestion"))
+    add(f"({') or '.join(tables)} and t.status = 'open'))", *origin, *origin, *origin)
 
 
 def source_files(db: Database) -> tuple[SourceFile, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import regex
@@ -39,6 +40,7 @@ class PatternSearch:
 
     def __init__(self, patterns: Sequence[Pattern]):
         self.patterns = tuple(patterns)
+        self._labels = [str(pattern.label_id) for pattern in patterns]
         self._expressions: list[tuple[int, regex.Pattern[str]]] = []
         self._words: list[_Words] = []
         for match_case in (False, True):
@@ -68,7 +70,9 @@ class PatternSearch:
             for hit in hits
             if not patterns[hit.pattern].whole_words or is_whole(text, hit.start, hit.end)
         ]
-        return self._apart(kept) if len(kept) > 1 else kept
+        kept.sort()
+        overlapping = any(later.start < hit.end for hit, later in pairwise(kept))
+        return self._apart(kept) if overlapping else kept
 
     def _matches(
         self, number: int, expression: regex.Pattern[str], text: str, name: str
@@ -88,8 +92,9 @@ class PatternSearch:
 
     def _apart(self, hits: list[Hit]) -> list[Hit]:
         """Drop matches that overlap a longer one for the same label."""
-        labels = [str(pattern.label_id) for pattern in self.patterns]
-        spans = (Span(*hit[:2], "", labels[hit.pattern], id=hit.pattern) for hit in hits)
+        spans = (
+            Span(hit.start, hit.end, "", self._labels[hit.pattern], id=hit.pattern) for hit in hits
+        )
         kept, _left_out = flatten(spans)  # the label takes the place of the field
         return sorted(Hit(span.start, span.end, span.id or 0) for span in kept)
 

@@ -13,6 +13,7 @@ from workbench.text.labels import TOKENS
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.choices import ChoiceState
 from workbench.ui.panels.annotate.queue import DONE, Narrowed
+from workbench.ui.panels.annotate.sources import SourceState
 from workbench.ui.panels.annotate.state import (
     GOLD,
     SUGGESTED,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.text.labels import Layer
 
 
-class AnnotateActs(ChoiceState):
+class AnnotateActs(ChoiceState, SourceState):
     """The state with its actions. Each is saved immediately; errors are shown, never raised."""
 
     _found: tuple[object, Name, Any] | None = None  # rows, name and the row of that name

@@ -15,6 +15,7 @@ from workbench.text.rows import row_id
 from workbench.ui import plain
 from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.panels.annotate.keys import moved
+from workbench.ui.panels.annotate.source_menu import of_source
 from workbench.ui.widgets.context_menu import ContextMenu, RowMenu
 from workbench.ui.widgets.text_view import TextView
 
@@ -128,8 +129,16 @@ class ContextMenus:
             self._all_occurrences(True),
             Choice(_("&Copy text"), partial(_copy, self._content(span))),
             SEPARATOR,
+            self._of_source(span),
             Choice(_("&Delete span"), state.delete_chosen, can, key=_("Del")),
         )
+
+    def _of_source(self, row: SpanRow | SuggestionRow) -> Choice:
+        """The acts on everything from the source of a span or suggestion."""
+        state, origin = self._state, self._state.origin_of(row)
+        n = next((n for one, _title, n in state.origins if one == origin), 0)
+        title = _("&From {source}").format(source=plain.menu_text(state.maker(row)))
+        return Choice(title, enabled=state.can_edit, choices=of_source(state, origin, n))
 
     def _label(self, label: Label) -> None:
         """Relabel the selected span, or correct the selected suggestion."""
@@ -160,6 +169,7 @@ class ContextMenus:
             Choice(_("&Accept suggestion"), partial(state.accept, row.id), can, key="A"),
             Choice(_("&Reject suggestion"), partial(state.reject, row.id), can, key="X"),
             *([Choice(_("Correct the &label"), enabled=can, choices=labels)] if labels else ()),
+            self._of_source(row),
             *(
                 [SEPARATOR, Choice(_("&Copy text"), partial(_copy, self._content(row)))]
                 if spans

@@ -147,7 +147,7 @@ class OccurrencesState(State):
     def _on_changed(self, changes: Changes) -> None:
         """Labels were added or removed, so what is there already has changed."""
         if self.shown and any(changes.touches(table) for table in ("span", "label", "document")):
-            if self.label_id in (row_id(label) for label in self.labels):
+            if self.label_id in [row_id(label) for label in self.labels]:
                 self.search()
             else:
                 self.leave()

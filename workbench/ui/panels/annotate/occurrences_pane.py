@@ -88,7 +88,10 @@ class _InContext(QStyledItemDelegate):
         laid.setLineWidth(1e6)
         line.endLayout()
         box = QRectF(option.rect).adjusted(8, 0, -8, 0)
-        left, width = laid.cursorToX(bold.start)[0], laid.naturalTextWidth()
+        left, width = (
+            cast(tuple[float, int], laid.cursorToX(bold.start))[0],
+            laid.naturalTextWidth(),
+        )
         # the occurrence stays in view: the text begins at most a third of the width before it
         edge = min(width - laid.naturalTextRect().left(), left)
         shift = max(0.0, edge - box.width() / 3) if width > box.width() else 0.0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.operations import annotate
+from workbench.operations import annotate, provenance
 from workbench.operations.annotate import TO_DO, DocumentRow, Filter, SourceFile
 from workbench.operations.background import is_large
 from workbench.text.rows import row_id
@@ -18,6 +18,7 @@ from workbench.ui.opened import opened
 
 if TYPE_CHECKING:
     from workbench.operations.annotate import DocumentView
+    from workbench.storage.origins import Origin
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 
@@ -25,6 +26,7 @@ UNLABELLED = TO_DO  # a state of the filter
 
 MANY = 20_000  # documents above which counting and listing run off the main thread
 FEW = 50  # changed documents that are tested against the filter one by one
+LATEST = 30  # origins that are offered as a filter
 NO_SPLIT = "none"
 DONE = ("submitted", "discarded")
 
@@ -35,6 +37,7 @@ class Narrowed:
 
     `state`: `TO_DO`, pending, draft, submitted or discarded in the selected layers.
     `suggested`: there are suggestions in them. `source`: the name of an imported file.
+    `origin`: who or what made a label or an open suggestion.
     """
 
     state: str | None = None
@@ -42,6 +45,7 @@ class Narrowed:
     label_id: int | None = None
     split: str | None = None
     source: str | None = None
+    origin: Origin | None = None
 
     @property
     def empty(self) -> bool:
@@ -122,7 +126,17 @@ class QueueState(State):
             found.append(("split", split.format(name=term(now.split))))
         if now.source is not None:
             found.append(("source", _("File: {name}").format(name=now.source)))
+        if now.origin is not None:
+            name = provenance.Names(self.project).of(now.origin)
+            found.append(("origin", _("Made by: {name}").format(name=name)))
         return tuple(found)
+
+    @property
+    def origin_choices(self) -> list[tuple[Origin, str]]:
+        """The latest origins of labels and suggestions, with titles."""
+        names = provenance.Names(self.project)
+        latest = provenance.origins(self.project)[:LATEST]
+        return [(origin, names.of(origin)) for origin in latest]
 
     def _label_name(self, label_id: int) -> str:
         names = {label.id: label.name for layer in self.layers for label in layer.labels}
@@ -145,6 +159,7 @@ class QueueState(State):
             label_id=now.label_id,
             split=now.split,
             sources=sources if now.source is not None else None,
+            origin=now.origin,
         )
 
     # ------------------------------------------------------------ loading

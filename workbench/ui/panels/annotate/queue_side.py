@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 NARROW, WIDEST_LEAST = 180, 340
 FILTER = 150  # width of a filter's name, pixels at 100 %
 STATES = ("pending", "draft", "submitted", "discarded")
-_CLEARED = {"state": None, "suggested": False, "label_id": None, "split": None, "source": None}
+_CLEARED = {
+    "state": None, "suggested": False, "label_id": None, "split": None, "source": None,
+    "origin": None,
+}  # fmt: skip
 
 
 class QueueSide(QFrame):
@@ -194,6 +197,8 @@ class FilterMenu(QMenu):
             for one in self.state.source_files
         ]
         self._choices(_("Source &file"), "source", [(None, _("any file")), *files])
+        makers = self.state.origin_choices
+        self._choices(_("&Made by"), "origin", [(None, _("anyone and anything")), *makers])
         self.addSeparator()
         again = self.addAction(_("&Clear all filters"), self.state.clear_filters)
         again.setEnabled(not now.empty)

@@ -5,200 +5,43 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QRectF, Qt
-from PySide6.QtGui import (
-    QFontMetrics,
-    QHelpEvent,
-    QMouseEvent,
-    QPainter,
-    QPixmap,
-)
+from PySide6.QtCore import QModelIndex
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QDoubleSpinBox,
     QFrame,
+    QMenu,
     QSizePolicy,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
 )
 
 from workbench.base.i18n import _
-from workbench.ui import formats, icons, plain, theme
+from workbench.ui import formats, theme
+from workbench.ui.panels.annotate.label_rows import LabelAndText, Sign
+from workbench.ui.panels.annotate.source_menu import source_choices
+from workbench.ui.panels.annotate.sources import BY_SCORE, BY_SOURCE, IN_TEXT
 from workbench.ui.panels.annotate.state import GOLD, SUGGESTED
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.chip import chip_width, paint_chip
-from workbench.ui.widgets.delegates import ground
+from workbench.ui.widgets import context_menu
+from workbench.ui.widgets.button import Button, icon_button
+from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.layout import column, layout_of, line, row
 from workbench.ui.widgets.markdown import MarkdownView
-from workbench.ui.widgets.table import Column, Rows, Table
+from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, KeyCap, call, words
 
 if TYPE_CHECKING:
     from workbench.storage.annotations import SpanRow
     from workbench.storage.suggestions import SuggestionRow
-    from workbench.text.labels import Label
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
 WIDEST_LEAST = 340  # maximum width in pixels, independent of the text size
 EXCERPT = 120  # code points of a span shown in a row
 ACCEPT, REJECT = 1, 2  # columns of the suggestions
 GUIDELINE, SPANS = 5, 4  # share of the height if there are many spans
+SUGGESTION = 44  # height of a suggestion with its source, pixels at 100 %
 FEW_SPANS = 6  # up to this number, spans are shown in full beside a guideline
-CROSS = 30  # width at the end of a span's row, pixels at 100 %, where a click deletes the span
 
 
 QWIDGETSIZE_MAX = 16_777_215  # Qt's own name: no limit
-
-
-class _Sign(QStyledItemDelegate):
-    """A clickable icon in each row."""
-
-    def __init__(self, table: Table, icon: str, tone: str):
-        super().__init__(table)
-        self._icon, self._tone = icon, tone
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        ground(painter, option, last_line=False)
-        at, side = option.rect.center(), theme.px(15)
-        painter.drawPixmap(
-            at.x() - side // 2,
-            at.y() - side // 2,
-            side,
-            side,
-            icons.pixmap(self._icon, self._tone, side),
-        )
-
-
-class _LabelAndText(QStyledItemDelegate):
-    """A label chip and the text, then the score of a suggestion or a cross that calls
-    `on_cross(row)`.
-
-    The cross is part of this cell: a separate column would cost a millisecond per paint of a long
-    list.
-    """
-
-    def __init__(
-        self,
-        table: Table,
-        chip_of: Callable[[Any], tuple[str, Any]],
-        text_of: Callable[[Any], str],
-        on_cross: Callable[[Any], None] | None = None,
-    ) -> None:
-        super().__init__(table)
-        self._chip_of, self._text_of, self._on_cross = chip_of, text_of, on_cross
-        self._chips: dict[tuple[object, ...], QPixmap] = {}
-        self._cuts: dict[tuple[str, int], str] = {}
-        self._widths: dict[str, int] = {}
-        self.restyle()
-
-    def restyle(self) -> None:
-        """Cache what depends on theme and text size: `paint` runs for every row of every paint."""
-        self._font = theme.font("small")
-        self._metrics = QFontMetrics(self._font)
-        self._height, self._side = theme.px(24), theme.px(15)
-        self._end = theme.px(CROSS) if self._on_cross else 6
-        self._cross = icons.pixmap("x", "muted", self._side)
-        self._cuts.clear()
-        self._widths.clear()
-
-    def _cut(self, text: str, width: int) -> str:
-        key = text, width
-        if key not in self._cuts:
-            if len(self._cuts) > 2000:
-                self._cuts.clear()
-            self._cuts[key] = self._metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
-        return self._cuts[key]
-
-    def _chip(self, name: str, label: Label, width: int, height: int, painter: QPainter) -> QPixmap:
-        """Chips are drawn once: many rows share a few labels."""
-        scale = painter.device().devicePixelRatioF()
-        key = name, label, width, height, scale, theme.is_dark(), theme.percent()
-        if key not in self._chips:
-            if len(self._chips) > 500:
-                self._chips.clear()
-            picture = QPixmap(round(width * scale), round(height * scale))
-            picture.setDevicePixelRatio(scale)
-            picture.fill(Qt.GlobalColor.transparent)
-            inner = QPainter(picture)
-            paint_chip(inner, QRectF(0, 0, width, height), name, label)
-            inner.end()
-            self._chips[key] = picture
-        return self._chips[key]
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        one = cast(Rows, index.model()).rows[index.row()]
-        name, label = self._chip_of(one)
-        painter.save()
-        ground(painter, option, last_line=False)
-        box, height = option.rect, self._height
-        if name not in self._widths:
-            self._widths[name] = chip_width(name)
-        width = min(self._widths[name], int(box.width() * 0.6))
-        painter.drawPixmap(
-            box.left() + 12,
-            box.center().y() - height // 2 + 1,
-            self._chip(name, label, width, height, painter),
-        )
-        painter.setFont(self._font)
-        painter.setPen(theme.qcolour("text"))
-        words_box = box.adjusted(12 + width + 8, 0, -self._end, 0)
-        if self._on_cross:
-            painter.drawPixmap(
-                box.right() - self._side - 7,
-                box.center().y() - self._side // 2,
-                self._side,
-                self._side,
-                self._cross,
-            )
-        if getattr(one, "kind", "") and one.score is not None:
-            score = formats.decimal(one.score, 2)
-            painter.setPen(theme.qcolour("muted"))
-            painter.drawText(
-                words_box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, score
-            )
-            painter.setPen(theme.qcolour("text"))
-            words_box.setRight(words_box.right() - self._metrics.horizontalAdvance(score) - 8)
-        text = self._cut(self._text_of(one), words_box.width())
-        painter.drawText(
-            words_box,
-            Qt.AlignmentFlag.AlignVCenter
-            | Qt.AlignmentFlag.AlignLeft
-            | Qt.AlignmentFlag.AlignAbsolute,
-            text,
-        )
-        painter.restore()
-
-    def editorEvent(
-        self,
-        event: QEvent,
-        model: QAbstractItemModel,
-        option: QStyleOptionViewItem,
-        index: QModelIndex,
-    ) -> bool:
-        if (
-            event.type() == QEvent.Type.MouseButtonRelease
-            and self._on_cross
-            and self._at_cross(cast(QMouseEvent, event).position().x(), option)
-        ):
-            self._on_cross(cast(Rows, model).rows[index.row()])
-            return True
-        return super().editorEvent(event, model, option, index)
-
-    def helpEvent(
-        self,
-        event: QHelpEvent,
-        view: QAbstractItemView,
-        option: QStyleOptionViewItem,
-        index: QModelIndex,
-    ) -> bool:
-        if self._on_cross and self._at_cross(event.pos().x(), option):
-            plain.show_tip(event.globalPos(), _("Delete the span (Del)"), view)
-            return True
-        return super().helpEvent(event, view, option, index)
-
-    def _at_cross(self, x: float, option: QStyleOptionViewItem) -> bool:
-        return x > option.rect.right() - self._end
 
 
 class RightSide(QFrame):
@@ -236,7 +79,7 @@ class RightSide(QFrame):
     def _build_suggestions(self) -> None:
         state = self.state
         columns = (
-            Column(_("Label and text"), self._words_of, tip=self._words_of),
+            Column(_("Label and text"), self._words_of, tip=self._tip_of),
             Column(
                 _("Accept"), lambda _row: _("Accept"), width=34, tip=lambda _row: _("Accept (A)")
             ),
@@ -245,9 +88,9 @@ class RightSide(QFrame):
             ),
         )
         self.suggestions = Table(columns, name=_("Suggestions"), key=lambda r: r.id)
-        self._plain(self.suggestions)
+        self._plain(self.suggestions, below_of=state.briefly_made)
         for column_, icon, tone in ((ACCEPT, "check", "good"), (REJECT, "x", "bad")):
-            self.suggestions.setItemDelegateForColumn(column_, _Sign(self.suggestions, icon, tone))
+            self.suggestions.setItemDelegateForColumn(column_, Sign(self.suggestions, icon, tone))
         self.suggestions.chosen.connect(lambda: self._choose(SUGGESTED, self.suggestions))
         self.suggestions.clicked.connect(self._clicked)
         self._from = Elided("", "small", "muted")
@@ -282,17 +125,37 @@ class RightSide(QFrame):
             gap=6,
             margins=(14, 12, 14, 4),
         )
-        acts = row(self._accept, self._sure, self._reject, None, gap=6, margins=(12, 6, 12, 10))
+        self._menu = QMenu(self)
+        self._more = icon_button("ellipsis", _("More acts on suggestions"), self._ask, small=True)
+        acts = row(
+            self._accept, self._sure, self._reject, None, self._more, gap=6, margins=(12, 6, 12, 10)
+        )
         self._acts = acts
         self._nothing = words(
             _("There are no suggestions for this document."), "small", "muted", wrap=True
         )
         none = column(self._nothing, margins=(14, 0, 14, 10))
         self._none = none
-        self._suggested_part = column(head, self.suggestions, acts, none, line(), gap=0)
+        self._source = combo(name=_("Source of the suggestions"))
+        self._source.currentIndexChanged.connect(
+            lambda _index: state.show_source(self._source.currentData())
+        )
+        orders = (
+            (IN_TEXT, _("By place")),
+            (BY_SCORE, _("By score")),
+            (BY_SOURCE, _("By source")),
+        )
+        self._order = combo(orders, name=_("Order of the suggestions"))
+        self._order.currentIndexChanged.connect(
+            lambda _index: state.sort_suggestions(self._order.currentData())
+        )
+        self._sorting = row((self._source, 1), (self._order, 1), gap=6, margins=(12, 2, 12, 6))
+        self._suggested_part = column(
+            head, self._sorting, self.suggestions, acts, none, line(), gap=0
+        )
 
     def _build_spans(self) -> None:
-        columns = (Column(_("Label and text"), self._words_of, tip=self._words_of),)
+        columns = (Column(_("Label and text"), self._words_of, tip=self._tip_of),)
         self.spans = Table(columns, name=_("Spans"), key=lambda r: r.id)
         self._plain(self.spans, self._delete if self.state.can_write else None)
         self.spans.chosen.connect(lambda: self._choose(GOLD, self.spans))
@@ -304,10 +167,15 @@ class RightSide(QFrame):
         self._no_spans_part = column(self._no_spans, None, margins=(14, 0, 14, 10))
         self._spans_part = column(head, (self.spans, 1), (self._no_spans_part, 1), gap=0)
 
-    def _plain(self, table: Table, on_cross: Callable[[Any], None] | None = None) -> None:
+    def _plain(
+        self,
+        table: Table,
+        on_cross: Callable[[Any], None] | None = None,
+        below_of: Callable[[Any], str] | None = None,
+    ) -> None:
         table.horizontalHeader().hide()
         table.setItemDelegateForColumn(
-            0, _LabelAndText(table, self._chip_of, self._text_of, on_cross)
+            0, LabelAndText(table, self._chip_of, self._text_of, on_cross, below_of)
         )
 
     # ------------------------------------------------------------ rows
@@ -321,6 +189,15 @@ class RightSide(QFrame):
         return f"{self._chip_of(one)[0]}: {self._text_of(one)}" + (
             f" ({formats.decimal(score, 2)})" if score is not None else ""
         )
+
+    def _tip_of(self, one: SpanRow | SuggestionRow) -> str:
+        return f"{self._words_of(one)}\n{self.state.made(one)}"
+
+    def _ask(self) -> None:
+        """The acts on suggestions of one source, and of all documents."""
+        self._menu.clear()
+        context_menu.fill(self._menu, source_choices(self.state))
+        self._menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))
 
     def _text_of(self, one: SpanRow | SuggestionRow) -> str:
         if one.start is None or one.end is None:
@@ -363,12 +240,11 @@ class RightSide(QFrame):
         self._fit_suggestions()
         for part in (self._accept, self._reject):
             part.setEnabled(state.can_edit)
-        sources = {one.source for one in suggestions}
-        self._from.setText(
-            _("{n} from {source}").format(n=len(suggestions), source=", ".join(sorted(sources)))
-            if suggestions
-            else ""
-        )
+        every = len(state.every_suggestion)
+        self._from.setText(formats.count(every) if every else "")
+        self._sorting.setVisible(every > 1 or state.source is not None)
+        names = [(origin, f"{title} ({formats.count(n)})") for origin, title, n in state.origins]
+        fill(self._source, [(None, _("All sources")), *names], state.source)
         spans = state.spans
         self.spans.set_rows(spans)
         self.spans.setVisible(bool(spans))
@@ -398,9 +274,10 @@ class RightSide(QFrame):
         self.spans.setFixedHeight(rows) if few else _any_height(self.spans)
 
     def _fit_suggestions(self) -> None:
-        """Height for all suggestions, up to six."""
-        lines = min(6, max(1, len(self.state.suggestions)))
-        self.suggestions.setFixedHeight(lines * theme.px(theme.ROW) + 4)
+        """Height for all suggestions, up to five."""
+        lines = min(5, max(1, len(self.state.suggestions)))
+        self.suggestions.verticalHeader().setDefaultSectionSize(theme.px(SUGGESTION))
+        self.suggestions.setFixedHeight(lines * theme.px(SUGGESTION) + 4)
 
     def show_sure(self) -> None:
         if abs(self._sure.value() - self.state.sure) > 0.004:
@@ -432,7 +309,7 @@ class RightSide(QFrame):
     def restyle(self) -> None:
         """Called after the theme or text size has changed."""
         for table in (self.suggestions, self.spans):
-            cast(_LabelAndText, table.itemDelegateForColumn(0)).restyle()
+            cast(LabelAndText, table.itemDelegateForColumn(0)).restyle()
         self.setMinimumWidth(min(theme.px(248), WIDEST_LEAST))
         self._sure.setFixedWidth(theme.px(74))
         self._fit_suggestions()

@@ -211,7 +211,7 @@ class AnnotateView(View):
             fields, "ids", "stale_rows", "left", "total", "document_id", "doc", "off", "narrowed"
         ):
             self.queue.render(fields)
-        if concerns(fields, "doc", "off", "predicted", "layers", "errors"):
+        if concerns(fields, "doc", "off", "predicted", "layers", "errors", "source", "order"):
             new = state.document_id != self._shown_document
             self._shown_document = state.document_id
             self._paper.render(new=new)

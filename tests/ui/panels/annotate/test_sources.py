@@ -1,0 +1,121 @@
+"""Sources of suggestions and spans: filter, order, and acts on everything of one source."""
+
+import pytest
+
+from tests.ui.context import choose, open_menu
+from workbench.operations import annotate, suggestion_edits
+from workbench.operations.annotate import NewSuggestion
+from workbench.storage.origins import Origin
+from workbench.ui.panels.annotate.sources import BY_SCORE, BY_SOURCE
+from workbench.ui.panels.annotate.view import AnnotateView
+
+NAMES, TIMES = Origin("rule", "pattern:names"), Origin("rule", "pattern:times")
+
+
+@pytest.fixture
+def suggested(state):
+    """Suggestions of two patterns: Ada (0.4), Bob (no score), 42 in the next document (0.9)."""
+    layer = next(layer.id for layer in state.layers if layer.name == "names")
+    ids = {label.name: id for id, (_layer, label) in state.label_of.items()}
+    for ref, rows in (
+        ("pattern:names", [(1, ids["PER"], 8, 11, None)]),
+        ("pattern:times", [(1, ids["TIME"], 0, 3, 0.4), (2, ids["TIME"], 4, 6, 0.9)]),
+    ):
+        made = [
+            NewSuggestion(document, layer, label, start, end, "text", score)
+            for document, label, start, end, score in rows
+        ]
+        suggestion_edits.add_suggestions(state.project, None, made, kind="rule", ref=ref)
+    state.open(1)
+    return state
+
+
+@pytest.fixture
+def view(suggested, look, qtbot):
+    made = AnnotateView(suggested)
+    qtbot.addWidget(made)
+    made.resize(1100, 700)
+    made.show()
+    return made
+
+
+def starts(state):
+    return [row.start for row in state.suggestions]
+
+
+def test_suggestions_are_filtered_by_source_and_sorted(suggested):
+    assert starts(suggested) == [0, 8]
+    suggested.sort_suggestions(BY_SOURCE)
+    assert starts(suggested) == [8, 0]
+    suggested.sort_suggestions(BY_SCORE)
+    assert starts(suggested) == [0, 8]
+
+    suggested.show_source(NAMES)
+    assert starts(suggested) == [8] and len(suggested.every_suggestion) == 2
+
+
+def test_who_made_what_is_told(suggested):
+    assert suggested.origins == (
+        (TIMES, "pattern “times”", 1),
+        (NAMES, "pattern “names”", 1),
+    )
+    annotate.add_span(suggested.project, 1, 15, 20, suggested.suggestions[0].label_id)
+
+    assert suggested.maker(suggested.spans[0]) == "you"
+    assert suggested.made(suggested.spans[0]).startswith("you, today")
+
+
+def test_a_source_is_decided_in_this_document_or_in_all(suggested):
+    suggested.decide_here(TIMES, accept=True)
+    assert [span.start for span in suggested.spans] == [0]
+    assert suggested.context.told == ["Accepted 1 suggestion."]
+
+    suggested.decide_everywhere(accept=False, origin=TIMES)
+    assert annotate.view(suggested.project, 2).suggestions == ()
+    suggested.project.undo()
+    suggested.decide_everywhere(accept=True, least=0.8)
+    assert len(annotate.view(suggested.project, 2).spans) == 1
+    assert suggested.context.told[-1] == "Accepted 2 suggestions."
+
+
+def test_everything_from_a_source_is_reverted(suggested):
+    suggested.decide_everywhere(accept=True, origin=TIMES)
+    suggested.revert(TIMES)
+
+    assert suggested.spans == () and starts(suggested) == [8]
+    assert suggested.context.told[-1] == "Deleted 2 labels. Deleted 2 suggestions."
+
+
+def test_the_queue_is_filtered_by_who_made_labels(suggested):
+    assert NAMES in [origin for origin, _title in suggested.origin_choices]
+    suggested.narrow(origin=NAMES)
+    assert list(suggested.ids) == [1]
+    assert suggested.filters == (("origin", "Made by: pattern “names”"),)
+
+    suggested.narrow(origin=TIMES)
+    assert list(suggested.ids) == [1, 2]
+
+
+# ---------------------------------------------------------------- the page
+
+
+def test_the_list_shows_sources_and_filters_by_them(view, suggested):
+    right = view.right
+    assert [right._source.itemText(n) for n in range(right._source.count())] == [
+        "All sources",
+        "pattern “times” (1)",
+        "pattern “names” (1)",
+    ]
+    right._source.setCurrentIndex(2)
+    assert [row.start for row in right.suggestions.rows()] == [8]
+
+
+def test_the_menu_of_a_suggestion_has_acts_on_its_source(view, suggested):
+    point = view.first.rect_of(1).center().toPoint()
+
+    choose(open_menu(view.first, point), "From pattern “times”/Accept 1 in this document")
+    assert [span.start for span in suggested.spans] == [0]
+
+    source = "From pattern “times”/Revert everything from this source"
+    choose(open_menu(view.first, point), source)
+    assert suggested.spans == ()

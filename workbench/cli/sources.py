@@ -1,0 +1,142 @@
+"""`sources`: who or what made labels and suggestions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import Watch
+from workbench.cli.output import Progress, as_json, emit, plain, say, table
+from workbench.cli.session import interrupts, project_argument, reading, session
+
+if TYPE_CHECKING:
+    from workbench.operations.provenance import Source
+    from workbench.project.project import Project
+
+_source = click.option(
+    "--source", metavar="SOURCE", help=_("Only from this source, as `sources list` names it.")
+)
+
+
+@click.group()
+def sources() -> None:
+    """Who or what made labels and suggestions: people, imports, runs, patterns."""
+
+
+@sources.command("list")
+@project_argument
+@as_json
+def list_sources(file: Path, as_json: bool) -> None:
+    """List the sources of FILE, with the labels they made and their open suggestions."""
+    from workbench.operations import provenance
+
+    with reading(file) as project:
+        found = provenance.sources(project)
+    if as_json:
+        emit([{"source": _id(one), **_as_dict(one)} for one in found])
+        return
+    head = (_("Source"), _("Made by"), _("Labels"), _("Suggestions"), _("Last"))
+    rows = [(_id(one), plain(one.title), one.labels, one.suggestions, one.last) for one in found]
+    table(head, rows)
+
+
+def _id(source: Source) -> str:
+    kind, ref, by = source.origin
+    return f"{kind}:{ref if by is None else by}"
+
+
+def _as_dict(source: Source) -> dict[str, object]:
+    return {
+        "title": source.title,
+        "labels": source.labels,
+        "suggestions": source.suggestions,
+        "first": source.first,
+        "last": source.last,
+    }
+
+
+def _chosen(project: Project, name: str) -> Source:
+    from workbench.operations import provenance
+
+    found = provenance.sources(project)
+    for source in found:
+        if name in (_id(source), source.title):
+            return source
+    raise SpecError(
+        _("There is no source {name!r}.").format(name=name),
+        hint=_("Its sources: {known}.").format(known=", ".join(map(_id, found)) or _("none")),
+    )
+
+
+@sources.command()
+@project_argument
+@_source
+@click.option("--score", type=click.FloatRange(0, 1), help=_("Only with at least this score."))
+@as_json
+def accept(file: Path, source: str | None, score: float | None, as_json: bool) -> None:
+    """Accept open suggestions of all documents of FILE, as one undo step."""
+    done = _decide(file, source, score, accepts=True, quiet=as_json)
+    if as_json:
+        emit({"accepted": done})
+    else:
+        told = ngettext("Accepted {n:,} suggestion.", "Accepted {n:,} suggestions.", done)
+        say(told.format(n=done))
+
+
+@sources.command()
+@project_argument
+@_source
+@as_json
+def reject(file: Path, source: str | None, as_json: bool) -> None:
+    """Reject open suggestions of all documents of FILE, as one undo step."""
+    done = _decide(file, source, None, accepts=False, quiet=as_json)
+    if as_json:
+        emit({"rejected": done})
+    else:
+        told = ngettext("Rejected {n:,} suggestion.", "Rejected {n:,} suggestions.", done)
+        say(told.format(n=done))
+
+
+def _decide(
+    file: Path, source: str | None, score: float | None, *, accepts: bool, quiet: bool
+) -> int:
+    from workbench.operations import labels, provenance
+    from workbench.text.rows import row_id
+
+    with session(file) as opened:
+        project = opened.project
+        layers = [row_id(layer) for layer in labels.layers(project)]
+        origin = _chosen(project, source).origin if source is not None else None
+        progress = Progress(_("Accepting") if accepts else _("Rejecting"), quiet=quiet)
+        watch = Watch(progress.show)
+        with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
+            done = provenance.decide(
+                project, layers, accept=accepts, origin=origin, least=score, watch=watch
+            )
+        progress.end()
+    return done
+
+
+@sources.command()
+@project_argument
+@click.argument("source")
+@as_json
+def revert(file: Path, source: str, as_json: bool) -> None:
+    """Delete all labels and suggestions of SOURCE in FILE, as one undo step.
+
+    Labels that were changed by hand since stay.
+    """
+    from workbench.operations import provenance
+
+    with session(file) as opened:
+        origin, watch = _chosen(opened.project, source).origin, Watch()
+        with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
+            labels, suggestions = provenance.revert(opened.project, origin, watch=watch)
+    if as_json:
+        emit({"labels": labels, "suggestions": suggestions})
+    else:
+        say(provenance.told(labels, suggestions))

@@ -1,0 +1,177 @@
+"""Rows of labels: a chip with a text, a score or a cross, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QRectF, Qt
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPixmap
+from PySide6.QtWidgets import QAbstractItemView, QStyledItemDelegate, QStyleOptionViewItem
+
+from workbench.base.i18n import _
+from workbench.ui import formats, icons, plain, theme
+from workbench.ui.widgets.chip import chip_width, paint_chip
+from workbench.ui.widgets.delegates import ground
+from workbench.ui.widgets.table import Rows, Table
+
+if TYPE_CHECKING:
+    from workbench.text.labels import Label
+
+CROSS = 30  # width at the end of a span's row, pixels at 100 %, where a click deletes the span
+_VERBATIM = (
+    Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
+)
+
+
+class Sign(QStyledItemDelegate):
+    """A clickable icon in each row."""
+
+    def __init__(self, table: Table, icon: str, tone: str):
+        super().__init__(table)
+        self._icon, self._tone = icon, tone
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+        ground(painter, option, last_line=False)
+        at, side = option.rect.center(), theme.px(15)
+        painter.drawPixmap(
+            at.x() - side // 2,
+            at.y() - side // 2,
+            side,
+            side,
+            icons.pixmap(self._icon, self._tone, side),
+        )
+
+
+class LabelAndText(QStyledItemDelegate):
+    """A label chip and the text, then the score of a suggestion or a cross that calls
+    `on_cross(row)`. `below_of(row)` is a second line.
+
+    The cross is part of this cell: a separate column would cost a millisecond per paint of a long
+    list.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        chip_of: Callable[[Any], tuple[str, Any]],
+        text_of: Callable[[Any], str],
+        on_cross: Callable[[Any], None] | None = None,
+        below_of: Callable[[Any], str] | None = None,
+    ) -> None:
+        super().__init__(table)
+        self._chip_of, self._text_of, self._on_cross = chip_of, text_of, on_cross
+        self._below_of = below_of
+        self._chips: dict[tuple[object, ...], QPixmap] = {}
+        self._cuts: dict[tuple[str, int], str] = {}
+        self._widths: dict[str, int] = {}
+        self.restyle()
+
+    def restyle(self) -> None:
+        """Cache what depends on theme and text size: `paint` runs for every row of every paint."""
+        self._font = theme.font("small")
+        self._metrics = QFontMetrics(self._font)
+        self._height, self._side = theme.px(24), theme.px(15)
+        self._end = theme.px(CROSS) if self._on_cross else 6
+        self._cross = icons.pixmap("x", "muted", self._side)
+        self._cuts.clear()
+        self._widths.clear()
+
+    def _cut(self, text: str, width: int) -> str:
+        key = text, width
+        if key not in self._cuts:
+            if len(self._cuts) > 2000:
+                self._cuts.clear()
+            self._cuts[key] = self._metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
+        return self._cuts[key]
+
+    def _chip(self, name: str, label: Label, width: int, height: int, painter: QPainter) -> QPixmap:
+        """Chips are drawn once: many rows share a few labels."""
+        scale = painter.device().devicePixelRatioF()
+        key = name, label, width, height, scale, theme.is_dark(), theme.percent()
+        if key not in self._chips:
+            if len(self._chips) > 500:
+                self._chips.clear()
+            picture = QPixmap(round(width * scale), round(height * scale))
+            picture.setDevicePixelRatio(scale)
+            picture.fill(Qt.GlobalColor.transparent)
+            inner = QPainter(picture)
+            paint_chip(inner, QRectF(0, 0, width, height), name, label)
+            inner.end()
+            self._chips[key] = picture
+        return self._chips[key]
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+        one = cast(Rows, index.model()).rows[index.row()]
+        name, label = self._chip_of(one)
+        painter.save()
+        ground(painter, option, last_line=False)
+        box, height = option.rect, self._height
+        if self._below_of is not None:
+            under = box.adjusted(14, box.height() // 2, -4, -2)
+            box = box.adjusted(0, 2, 0, -(box.height() // 2 - 4))
+            painter.setFont(self._font)
+            painter.setPen(theme.qcolour("muted"))
+            below = self._cut(self._below_of(one), under.width())
+            painter.drawText(under, _VERBATIM, below)
+        if name not in self._widths:
+            self._widths[name] = chip_width(name)
+        width = min(self._widths[name], int(box.width() * 0.6))
+        painter.drawPixmap(
+            box.left() + 12,
+            box.center().y() - height // 2 + 1,
+            self._chip(name, label, width, height, painter),
+        )
+        painter.setFont(self._font)
+        painter.setPen(theme.qcolour("text"))
+        words_box = box.adjusted(12 + width + 8, 0, -self._end, 0)
+        if self._on_cross:
+            painter.drawPixmap(
+                box.right() - self._side - 7,
+                box.center().y() - self._side // 2,
+                self._side,
+                self._side,
+                self._cross,
+            )
+        if getattr(one, "kind", "") and one.score is not None:
+            score = formats.decimal(one.score, 2)
+            painter.setPen(theme.qcolour("muted"))
+            painter.drawText(
+                words_box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, score
+            )
+            painter.setPen(theme.qcolour("text"))
+            words_box.setRight(words_box.right() - self._metrics.horizontalAdvance(score) - 8)
+        text = self._cut(self._text_of(one), words_box.width())
+        painter.drawText(words_box, _VERBATIM, text)
+        painter.restore()
+
+    def editorEvent(
+        self,
+        event: QEvent,
+        model: QAbstractItemModel,
+        option: QStyleOptionViewItem,
+        index: QModelIndex,
+    ) -> bool:
+        if (
+            event.type() == QEvent.Type.MouseButtonRelease
+            and self._on_cross
+            and self._at_cross(cast(QMouseEvent, event).position().x(), option)
+        ):
+            self._on_cross(cast(Rows, model).rows[index.row()])
+            return True
+        return super().editorEvent(event, model, option, index)
+
+    def helpEvent(
+        self,
+        event: QHelpEvent,
+        view: QAbstractItemView,
+        option: QStyleOptionViewItem,
+        index: QModelIndex,
+    ) -> bool:
+        if self._on_cross and self._at_cross(event.pos().x(), option):
+            plain.show_tip(event.globalPos(), _("Delete the span (Del)"), view)
+            return True
+        return super().helpEvent(event, view, option, index)
+
+    def _at_cross(self, x: float, option: QStyleOptionViewItem) -> bool:
+        return x > option.rect.right() - self._end

@@ -1,0 +1,50 @@
+"""Menu entries for everything that one source made."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui import formats, plain
+from workbench.ui.commands import SEPARATOR, Choice
+
+if TYPE_CHECKING:
+    from workbench.storage.origins import Origin
+    from workbench.ui.panels.annotate.sources import SourceState
+
+Choices = tuple[Choice | None, ...]
+
+
+def source_choices(state: SourceState) -> Choices:
+    """A submenu for each source of suggestions in the document, and the acts on all documents."""
+    can = state.can_edit
+    sure = formats.decimal(state.sure, 2)
+    return (
+        *(
+            Choice(plain.menu_text(title), enabled=can, choices=of_source(state, origin, n))
+            for origin, title, n in state.origins
+        ),
+        SEPARATOR,
+        Choice(
+            _("Accept at or above {score} in &all documents").format(score=sure),
+            partial(state.decide_everywhere, accept=True, least=state.sure),
+            can,
+        ),
+    )
+
+
+def of_source(state: SourceState, origin: Origin, n: int) -> Choices:
+    """The acts on one source; `n`: number of its suggestions in the document."""
+    here = ngettext("&Accept {n:,} in this document", "&Accept {n:,} in this document", n)
+    not_here = ngettext("&Reject {n:,} in this document", "&Reject {n:,} in this document", n)
+    in_all = partial(state.decide_everywhere, origin=origin)
+    return (
+        Choice(here.format(n=n), partial(state.decide_here, origin, accept=True), n > 0),
+        Choice(not_here.format(n=n), partial(state.decide_here, origin, accept=False), n > 0),
+        SEPARATOR,
+        Choice(_("Accept in a&ll documents"), partial(in_all, accept=True)),
+        Choice(_("Reject in all &documents"), partial(in_all, accept=False)),
+        SEPARATOR,
+        Choice(_("Re&vert everything from this source"), partial(state.revert, origin)),
+    )
