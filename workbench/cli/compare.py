@@ -78,9 +78,9 @@ def _show_pair(found: Comparison, pair: Pair) -> None:
             none=len(pair.both_wrong),
         )
     )
-    rows = [
+    rows: list[list[str | None]] = [
         [term(test.test), tasks.score_title(test.score) if test.score else _("correct documents")]
-        + [test.p, test.holm]
+        + [_p(test.p), _p(test.holm)]
         for test in pair.tests
     ]
     table((_("Test"), _("On"), _("p"), _("p, Holm")), rows)
@@ -102,7 +102,7 @@ def _show_parts(title: str, rows: tuple[PartDifference, ...]) -> None:
         (*heads, _("p, Holm")),
         [
             [row.name, row.n, row.first, row.second, row.difference.value]
-            + [row.difference.low, row.difference.high, row.holm]
+            + [row.difference.low, row.difference.high, _p(row.holm)]
             for row in rows[:SHOWN]
         ],
     )
@@ -118,3 +118,10 @@ def _show_settings(found: Comparison) -> None:
         for row in found.settings
     ]
     table((_("Settings that differ"), *(one.run.name for one in found.systems)), rows)
+
+
+def _p(value: float | None) -> str | None:
+    """A p-value with three decimal places, or "< 0.001"."""
+    if value is None:
+        return None
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"

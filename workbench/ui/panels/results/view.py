@@ -394,6 +394,8 @@ class ResultsView(WatchingView):
             action.triggered.connect(
                 lambda _checked=False, offer=offer: state.add_baselines((offer,))
             )
+        if not offers:
+            menu.addAction(_("No baseline fits the layers")).setEnabled(False)
         if one_layer and len(offers) > 1:
             menu.addSeparator()
             menu.addAction(_("All of them")).triggered.connect(lambda: state.add_baselines(offers))

@@ -101,7 +101,7 @@ class DocumentMapView(InspectorView):
             (Field(_("Colour by"), self._by), 3),
             gap=10,
         )
-        self._layer_field = Field(_("Layer (0: token embeddings)"), self._layer, name=_("Layer"))
+        self._layer_field = self._layer.field()
         left = column(self._legend, (self._map, 1), self._keys, gap=4)
         buttons = row(self._count, None, self._data, self._label, gap=6)
         right = column(buttons, (self._table, 1), gap=4)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 from workbench.base.i18n import _
 from workbench.ui import theme
 from workbench.ui.widgets.button import Segments
-from workbench.ui.widgets.field import choose, combo
+from workbench.ui.widgets.field import Field, choose, combo
 from workbench.ui.widgets.layout import clear
 
 MOST_SEGMENTS = 8
@@ -29,12 +29,21 @@ class LayerChoice(QWidget):
         self.layers: tuple[int, ...] = ()
         self.value = -1
         self._control: Segments | QComboBox | None = None
+        self._field: Field | None = None
+
+    def field(self) -> Field:
+        """This control with its title; hidden until the layers are known."""
+        self._field = Field(_("Layer (0: token embeddings)"), self, name=_("Layer"))
+        self._field.setVisible(bool(self.layers))
+        return self._field
 
     def set(self, layers: Sequence[int], value: int) -> None:
         """Offer these layers and select one, the last for -1; emits nothing."""
         if tuple(layers) != self.layers:
             self.layers = tuple(layers)
             self._build()
+        if self._field is not None:
+            self._field.setVisible(bool(self.layers))
         self.value = value if value in self.layers else (self.layers[-1] if self.layers else -1)
         if isinstance(self._control, Segments):
             self._control.set(self.value)

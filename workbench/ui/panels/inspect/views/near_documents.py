@@ -10,7 +10,6 @@ from workbench.ui.commands import Choice
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.layer_choice import LayerChoice
 from workbench.ui.widgets.context_menu import RowMenu
-from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.layout import card, layout_of, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided
@@ -32,7 +31,7 @@ class NearDocumentsView(InspectorView):
         self._table.opened.connect(lambda one: self.page.corpus.open(one.document))
         self._table.chosen.connect(self._chosen)
         RowMenu(self._table, self._choices)
-        layer = Field(_("Layer (0: token embeddings)"), self._layer, name=_("Layer"))
+        layer = self._layer.field()
         layout_of(self).addWidget(card(row((layer, 1)), self._note, (self._table, 1), gap=8))
 
     def clear(self) -> None:

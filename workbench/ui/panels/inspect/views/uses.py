@@ -85,7 +85,7 @@ class UsesView(InspectorView):
 
     def _lay_out(self) -> None:
         strip = fixed(scrolled(self._strip), height=STRIP)
-        self._layer_field = Field(_("Layer (0: token embeddings)"), self._layer, name=_("Layer"))
+        self._layer_field = self._layer.field()
         words_and_senses = row(
             (Field(_("Word, or several forms"), self._word), 1),
             (Field(_("Senses from"), self._senses), 1),
