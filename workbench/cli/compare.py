@@ -78,9 +78,13 @@ def _show_pair(found: Comparison, pair: Pair) -> None:
             none=len(pair.both_wrong),
         )
     )
-    rows: list[list[str | None]] = [
-        [term(test.test), tasks.score_title(test.score) if test.score else _("correct documents")]
-        + [_p(test.p), _p(test.holm)]
+    rows = [
+        (
+            term(test.test),
+            tasks.score_title(test.score) if test.score else _("correct documents"),
+            _p(test.p),
+            _p(test.holm),
+        )
         for test in pair.tests
     ]
     table((_("Test"), _("On"), _("p"), _("p, Holm")), rows)
