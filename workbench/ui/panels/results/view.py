@@ -96,6 +96,9 @@ class ResultsView(WatchingView):
         )
         views = (("runs", _("Runs")), ("board", _("Board")), ("labels", _("Label errors")))
         self._views = Segments(*views, name=_("View"))
+        # The tables have the names of their views.
+        self._views.button("runs").setAccessibleName(_("Show runs"))
+        self._views.button("board").setAccessibleName(_("Show board"))
         self._views.chosen.connect(lambda view: state.update(view=view))
         self._save = Button(_("Export…"), "upload", on=self._export_board, name=_("Export board"))
         self._header = PageHeader(
