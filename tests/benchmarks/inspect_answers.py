@@ -1,6 +1,6 @@
 """How long inspectors take for one sentence, beside one plain forward pass of the same model.
 
-    .venv/bin/python -m tests.benchmarks.inspect_answers [RUN …]
+    .venv/bin/python tests/benchmarks/inspect_answers.py [RUN …]
 
 RUN is the model folder of a run; the starters are always measured. Every answer is for another
 sentence of twelve words, so that nothing is reused. Printed are the first answer after the model
@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from meter import measure, print_machine
 
-from tests.benchmarks.meter import measure, print_machine
 from workbench.base.errors import WorkbenchError
 from workbench.base.paths import resource
 from workbench.base.registry import registry

@@ -1,10 +1,12 @@
 """CPU seconds of 1,000 dictionary entries and of all occurrences of a word in many documents.
 
-    python -m tests.benchmarks.patterns [documents, default 100,000] [data folder]
+    .venv/bin/python tests/benchmarks/patterns.py [documents, default 100,000] [data folder]
 
 The documents are the sentences of ner-wnut17 and chunk-conll2000, repeated up to the number given;
-the entries are their most frequent words of four letters or more. Measured on an x86-64 core
-(calibration 0.10 CPU-s), 100,000 documents: see the end of this file.
+the entries are their most frequent words of four letters or more. Measured once on a busy x86-64
+core (calibration 0.11 CPU-s), 100,000 documents of 11.6 million characters, CPU seconds: counting
+4.9, applying (646,535 suggestions) 16.2, applying again 41.9, undoing that 31.9, one regular
+expression 1.0, all occurrences of a frequent word 0.16, inside words 0.91.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from collections import Counter
 from itertools import cycle, islice
 from pathlib import Path
 
-from tests.benchmarks.meter import measure, print_machine
+from meter import measure, print_machine
+
 from workbench.operations import labels, occurrences, patterns
 from workbench.project.project import Project
 from workbench.storage import documents
