@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.base.errors import SpecError, WorkbenchError
-from workbench.operations import ensemble, predict, results, run_folders, train
+from workbench.operations import compare, ensemble, predict, results, run_folders, train
 from workbench.storage import documents, runs
 from workbench.text.fields import ClassScores, Prediction
 from workbench.text.rows import row_id
@@ -61,7 +61,7 @@ def test_an_ensemble_is_a_run_with_scores_and_predictions_on_dev(project, queue,
         assert prediction.classes.as_dict()["praise"] == pytest.approx((theirs + 0.4) / 2)
     assert len(mean) == 4 and run.scores["dev"] == results.as_run(run, "dev").scores
     assert (run.kind, run.status, run.layer) == ("ensemble", "done", "topic")
-    assert results.compare(project, trained.id, run.id).first.n == 4
+    assert compare.compare(project, (trained.id, run.id)).n == 4
     assert results.results(project, run.id).today.n == 4
 
 

@@ -140,6 +140,18 @@ def qcolour(name: str, alpha: float = 1.0) -> QColor:
     return it
 
 
+def channels(name: str) -> tuple[int, int, int]:
+    """Red, green and blue, in [0, 255], of a name of the theme or #RRGGBB."""
+    found = QColor(name) if name.startswith("#") else qcolour(name)
+    return found.red(), found.green(), found.blue()
+
+
+def packed(name: str) -> int:
+    """The same as one opaque pixel of a QImage: 0xFFRRGGBB."""
+    red, green, blue = channels(name)
+    return 0xFF << 24 | red << 16 | green << 8 | blue
+
+
 def is_dark() -> bool:
     return _use.dark
 

@@ -13,7 +13,7 @@ from workbench.ui import formats, plain, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import clear
-from workbench.ui.widgets.point_map import PointGroup, rgb
+from workbench.ui.widgets.point_map import PointGroup
 
 MOST = 12  # groups; those after are summed up
 SIZE = 16  # pixels of a shape
@@ -70,7 +70,7 @@ def shape_icon(group: PointGroup) -> QIcon:
     buffer = numpy.zeros((size, size), numpy.uint32)
     place = numpy.full((1, 2), size // 2, numpy.int32)
     codes = numpy.zeros(1, numpy.int16)
-    shades, shapes = (rgb(group.colour),), (group.shape,)
+    shades, shapes = (theme.channels(group.colour),), (group.shape,)
     point_stamps.paint(buffer, place, codes, shades, shapes, size / 4)
     image = QImage(buffer.data, size, size, 4 * size, QImage.Format.Format_ARGB32).copy()
     return QIcon(QPixmap.fromImage(image))

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QColor,
     QFontMetricsF,
     QImage,
     QKeyEvent,
@@ -201,15 +200,14 @@ class PointMap(QWidget):
         """All points; those that are not selected recede while others are."""
         ratio = self.devicePixelRatioF()
         width, height = round(self.width() * ratio), round(self.height() * ratio)
-        ground = theme.qcolour("surface")
-        buffer = np.full((height, width), ground.rgba(), np.uint32)
+        buffer = np.full((height, width), theme.packed("surface"), np.uint32)
         places = (self.pixels * np.float32(ratio)).astype(np.int32)
-        colours = [rgb(group.colour) for group in self._groups]
+        colours = [theme.channels(group.colour) for group in self._groups]
         shapes = [group.shape for group in self._groups]
         radius = self.radius * ratio
         chosen = self.chosen
         if chosen.any():
-            faint = [_mixed(colour, rgb("surface")) for colour in colours]
+            faint = [_mixed(colour, theme.channels("surface")) for colour in colours]
             rest = ~chosen
             point_stamps.paint(buffer, places[rest], self._codes[rest], faint, shapes, radius)
             point_stamps.paint(buffer, places[chosen], self._codes[chosen], colours, shapes, radius)
@@ -337,12 +335,6 @@ class PointMap(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.show_all()
-
-
-def rgb(name: str) -> tuple[int, int, int]:
-    """Of #RRGGBB or a name of the theme."""
-    colour = QColor(name) if name.startswith("#") else theme.qcolour(name)
-    return colour.red(), colour.green(), colour.blue()
 
 
 @lru_cache(maxsize=256)
