@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPointF, QRectF, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.paper import Paper
 
 LONGEST = 60  # code points of the text in the heading
-HEIGHT = 330  # pixels at 100 %
+LEAST, HEIGHT = 176, 330  # height in pixels at 100 %, at least and at most
 TICK, PLACE = 0, 2  # columns
 
 
@@ -113,7 +113,7 @@ class OccurrencesPane(QFrame):
         self.state = state = OccurrencesState(page)
         self.setProperty("part", "card")
         self.setAccessibleName(_("Label all occurrences"))
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self._heading = Elided("", "ui", weight=600, mode=Qt.TextElideMode.ElideMiddle)
         self._label = combo(name=_("Label"))
         self._label.currentIndexChanged.connect(
@@ -132,7 +132,11 @@ class OccurrencesPane(QFrame):
         page.listen(theme.changed, self._size)
 
     def _size(self) -> None:
-        self.setFixedHeight(theme.px(HEIGHT))
+        self.setMinimumHeight(theme.px(LEAST))
+        self.setMaximumHeight(theme.px(HEIGHT))
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), theme.px(HEIGHT))
 
     def _build_options(self) -> QFrame:
         state = self.state
