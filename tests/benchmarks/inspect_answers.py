@@ -5,9 +5,9 @@
 RUN is the model folder of a run; the starters are always measured. Every answer is for another
 sentence of twelve words, so that nothing is reused. Printed are the first answer after the model
 and large libraries were loaded, the median of later ones, both in wall-clock milliseconds, their
-CPU milliseconds, and the ratio of these to the forward pass. Targets: 150 ms, 1 s for the question
-"Why?"; samples (64 new tokens each) have none. Set OMP_NUM_THREADS=1 on a busy machine: threads
-that wait for each other count as CPU time.
+CPU milliseconds, and the ratio of the medians to the forward pass. Targets: 150 ms, 1 s for the
+question "Why?"; samples (64 new tokens each) have none. Set OMP_NUM_THREADS=1 on a busy machine:
+threads that wait for each other count as CPU time.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def print_answers(folder: Path) -> None:
     for entry in registry().all("inspector"):
         info = spec.light(entry.id)
         if not spec.missing(entry, subject.gives) and not (info and info.examines):
-            _print_one(answer, entry, base[1])
+            _print_one(answer, entry, base[0])
 
 
 def _print_one(answer: Callable[[Mapping[str, Any]], object], entry: Any, base: float) -> None:
@@ -93,7 +93,7 @@ def _print_one(answer: Callable[[Mapping[str, Any]], object], entry: Any, base: 
     warm, cpu = medians(work)
     limit = math.inf if entry.id in SLOW else LIMITS.get(spec.question(entry), 150.0)
     late = "" if warm <= limit else f"  over {limit:.0f} ms"
-    print(f"{entry.id:18} {first:8.1f} {warm:8.1f} {cpu:7.1f} {cpu / base:6.1f}{late}")
+    print(f"{entry.id:18} {first:8.1f} {warm:8.1f} {cpu:7.1f} {warm / base:6.1f}{late}")
 
 
 if __name__ == "__main__":

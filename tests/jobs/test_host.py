@@ -8,7 +8,7 @@ import pytest
 
 from workbench.base.errors import JobFailed
 from workbench.jobs.host import Host
-from workbench.jobs.serving import _answer_all, newest
+from workbench.jobs.serving import QUIET, _answer_all, newest
 from workbench.jobs.spec import JobSpec
 
 pytestmark = pytest.mark.process
@@ -121,14 +121,18 @@ def test_closing_deletes_the_folder(host):
 
 
 class Asked:
-    """Stands in for the commands of a parent that sends `arriving`, one list per look."""
+    """Stands in for the commands of a parent that sends `arriving`, one list per look.
+
+    waits: seconds of each look.
+    """
 
     ending = ""
 
     def __init__(self, *arriving):
-        self.arriving = list(arriving)
+        self.arriving, self.waits = list(arriving), []
 
-    def waiting(self):
+    def waiting(self, seconds=0.0):
+        self.waits.append(seconds)
         return self.arriving.pop(0) if self.arriving else []
 
     def next(self):
@@ -149,6 +153,8 @@ def test_steps_that_prepare_later_answers_run_between_requests():
     _answer_all(answer, server, SimpleNamespace(write=lambda message: None), commands)
 
     assert heard == ["answer", "first", "answer", "second"]
+    assert commands.waits[:2] == [0.0, QUIET]  # a user who types is not kept waiting
+    assert commands.waits[-1] == 0.0  # nothing is left to do
 
 
 def test_newest_keeps_the_order_of_kinds():

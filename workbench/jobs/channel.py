@@ -152,10 +152,12 @@ class Commands:
         """Wait for the next line. Returns None for stop, cancel and a parent that has exited."""
         return self._lines.get()
 
-    def waiting(self) -> list[dict[str, Any] | None]:
-        """Lines that have arrived and were not read yet."""
+    def waiting(self, seconds: float = 0.0) -> list[dict[str, Any] | None]:
+        """Lines that have arrived and were not read yet; waits up to `seconds` for the first."""
         found = []
         with suppress(queue.Empty):
+            if seconds:
+                found.append(self._lines.get(timeout=seconds))
             while True:
                 found.append(self._lines.get_nowait())
         return found

@@ -18,14 +18,14 @@ from workbench.jobs.spec import JobSpec, Limits
 from workbench.jobs.worker import failure, resolve
 
 ARRAY = "$npy"  # key of an array that is stored as a file
-_LAST = object()  # after the last step
+QUIET = 2.0  # seconds; a step may take as long, and the user may be typing
 
 
 def serve(folder: Path, channel: Channel, commands: Commands) -> int:
     """Load the target of `host.json`, then answer requests until the parent stops it or exits.
 
     What the target returns may have an iterator `idle_steps`: work that makes later answers faster,
-    one step at a time while no request waits, after the first answer.
+    one step at a time, each after QUIET seconds without a request, from the first answer on.
     """
     try:
         spec = JobSpec.read(folder / "host.json")
@@ -48,11 +48,12 @@ def _answer_all(
     commands: Commands,
 ) -> None:
     waiting: list[dict[str, Any]] = []
-    steps: Iterator[object] = iter(())
+    steps: Iterator[object] | None = None
     while True:
-        arrived = commands.waiting()
+        arrived = commands.waiting(QUIET if steps is not None and not waiting else 0.0)
         if not waiting and not arrived:
-            if next(steps, _LAST) is not _LAST:
+            if steps is not None:
+                steps = _after_one(steps)
                 continue
             arrived = [commands.next(), *commands.waiting()]
         if None in arrived or commands.ending:
@@ -63,6 +64,13 @@ def _answer_all(
         found = server.answer(answer, request["request"], number)
         channel.write({"type": "answer", "id": number, **found})
         steps = iter(getattr(answer, "idle_steps", ()))
+
+
+def _after_one(steps: Iterator[object]) -> Iterator[object] | None:
+    """Take one step; None after the last one."""
+    for _step in steps:
+        return steps
+    return None
 
 
 def newest(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
