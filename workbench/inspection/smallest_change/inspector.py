@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,6 +28,7 @@ from workbench.text.fields import ClassScores
 
 LONGEST = 60  # words at the beginning of a text that are changed
 VERIFIED = 24  # replacements that the gradient proposes, by a forward pass in each step
+PROMISING = 24  # of those tried in the first step, the best ones that later steps try again
 Edits = Mapping[int, str]  # word → what stands in its place
 
 
@@ -87,7 +88,7 @@ class SmallestChangeInspector:
             before.label,
             before.share,
             tuple(changes),
-            tuple(sorted(trials.values(), key=lambda one: -one.fall)),
+            tuple(_by_fall(trials.values())),
             model.encoder.info.name if model is not None else "",
         )
 
@@ -178,12 +179,15 @@ def _search(
 ) -> tuple[Change, list[Trial]]:
     """Greedy: a change that turns the class, else the one that lowers the original class most.
 
+    Steps after the first leave out what was tried there with less effect than the PROMISING ones.
     Returns the change, and the single changes that were tried first.
     """
     edits: dict[int, str] = {}
     answer, trials = before, list[Trial]()
     while len(edits) < most and answer.label == before.label:
-        pairs = [(at, new) for at, found in candidates(edits).items() for new in found]
+        weak = {(one.word, one.new) for one in _by_fall(trials)[PROMISING:]}
+        given = ((at, new) for at, found in candidates(edits).items() for new in found)
+        pairs = [one for one in given if one not in weak]
         if not pairs:
             break
         answers = asking.answers([{**edits, at: new} for at, new in pairs])
@@ -202,6 +206,11 @@ def _search(
     turned = answer.label != before.label
     words = tuple(edits.items())
     return Change(kind, words, asking.changed(edits), answer.label, answer.share, turned), trials
+
+
+def _by_fall(trials: Iterable[Trial]) -> list[Trial]:
+    """Those that lower the probability of the original class most come first."""
+    return sorted(trials, key=lambda one: -one.fall)
 
 
 def _pruned(
