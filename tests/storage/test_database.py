@@ -239,6 +239,20 @@ def test_a_second_writer_in_this_process_is_refused_and_a_reader_is_not(tmp_path
     first.close()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="open files are listed by Linux alone")
+def test_a_query_that_was_not_read_to_its_end_does_not_keep_the_file_open(tmp_path):
+    project = Project.create(tmp_path / "p.glossbench")
+    add_document(project)
+    cursor = project.db.reader().execute("select id from document union all select 2")
+
+    project.close()
+
+    opened = [os.path.realpath(link) for link in Path("/proc/self/fd").iterdir()]
+    assert not [path for path in opened if "p.glossbench" in path]
+    with pytest.raises(ProjectError, match="closed while it was being read"):
+        cursor.fetchone()
+
+
 def test_a_link_to_an_open_project_is_the_same_project(tmp_path):
     project = Project.create(tmp_path / "p.glossbench")
     (tmp_path / "link.glossbench").symlink_to(project.path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -64,6 +65,7 @@ class Reader(sqlite3.Connection):
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self.using, self.closing = threading.RLock(), False
+        self._cursors: weakref.WeakSet[ReadingCursor] = weakref.WeakSet()
 
     def close_soon(self) -> None:
         """Interrupt a query of another thread and close."""
@@ -71,10 +73,15 @@ class Reader(sqlite3.Connection):
         while not self.using.acquire(timeout=0.02):
             self.interrupt()
         try:
+            for cursor in tuple(self._cursors):  # SQLite keeps the file open for each of them
+                cursor.close()
             self.close()
         finally:
             self.using.release()
 
     def execute(self, *args: Any) -> ReadingCursor:
         """Overrides sqlite3's method, which ignores `cursor` and creates a plain cursor."""
-        return self.cursor(ReadingCursor).execute(*args)
+        with self.using:
+            cursor = self.cursor(ReadingCursor)
+            self._cursors.add(cursor)
+        return cursor.execute(*args)
