@@ -22,7 +22,7 @@ from workbench.operations.labels import add_labels
 from workbench.project.changes import Changes
 from workbench.project.project import Project
 from workbench.storage import annotations as annotation_rows
-from workbench.storage import documents, labels
+from workbench.storage import bulk, documents, labels
 from workbench.storage import suggestions as proposals
 from workbench.storage.annotations import MarkRow, SpanRow
 from workbench.storage.listing import DocumentRow, Filter
@@ -360,15 +360,12 @@ def start_draft(project: Project, document_id: int, layer_id: int) -> None:
 
 def without_label(layer: Layer) -> str:
     """The warning for a layer in which the document has no label although one is required."""
-    if layer.traits.on_document:
-        return _("{layer} has no class yet; the document stays a draft.").format(layer=layer.name)
-    return _("{layer} has no label yet; the document stays a draft.").format(layer=layer.name)
+    return _(layer.traits.missing).format(layer=layer.name)
 
 
 def _labels_in(project: Project, document_id: int, layer: Layer) -> bool:
     """Whether the document has a label in the layer."""
-    read = annotation_rows.spans if layer.traits.in_text else annotation_rows.marks
-    return any(row.layer_id == layer.id for row in read(project.db, document_id))
+    return not bulk.without_label(project.db, [document_id], row_id(layer), project.annotator_id)
 
 
 def _reopen_empty(project: Project, document_id: int, layer_id: int) -> None:

@@ -122,9 +122,7 @@ def revert(
     """
     title = _("Revert {source}").format(source=Names(project).of(origin))
     required = [
-        row_id(layer)
-        for layer in labels.layers(project.db)
-        if layer.traits.on_document and not layer.traits.empty_is_answer
+        row_id(layer) for layer in labels.layers(project.db) if not layer.traits.empty_is_answer
     ]
     with project.edit(title, origin=edited_by, watch=watch.part(0.9, 1.0)):
         return stored.take_back(project.db, origin, required, watch=watch.part(0.0, 0.9))

@@ -17,6 +17,7 @@ from workbench.storage.suggestions import (
 )
 from workbench.storage.tables import STATES
 from workbench.storage.values import ids_in, new_id, new_uid, now
+from workbench.text.labels import LABEL_TABLES
 
 __all__ = [
     "MarkRow",
@@ -312,11 +313,12 @@ def reset_untouched(
     statement = (
         "delete from state where layer_id = ?1 and annotator_id = ?2 and state = 'draft'"
         " and document_id in (select value from json_each(?3))"
-        " and not exists (select 1 from mark m where m.document_id = state.document_id"
-        " and m.layer_id = ?1 and m.annotator_id = ?2)"
-        " and not exists (select 1 from span p where p.document_id = state.document_id"
-        " and p.layer_id = ?1 and p.annotator_id = ?2)"
     )
+    for table in LABEL_TABLES:
+        statement += (
+            f" and not exists (select 1 from {table} t where t.document_id = state.document_id"
+            " and t.layer_id = ?1 and t.annotator_id = ?2)"
+        )
     return db.writer.execute(statement, (layer_id, annotator_id, ids_in(document_ids))).rowcount
 
 

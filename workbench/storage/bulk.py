@@ -121,16 +121,14 @@ def _reopen_submitted(conn: sqlite3.Connection, changed: str, key: tuple[int, in
 
 
 def reopen_submitted(db: Database, ids: Iterable[int], layer_id: int, annotator_id: int) -> None:
-    """Submitted documents without a class in the layer become drafts."""
-    key = layer_id, annotator_id
-    labelled = "select document_id from mark where layer_id = ? and annotator_id = ?"
-    having = {id for (id,) in db.writer.execute(labelled, key).fetchall()}
-    _reopen_submitted(db.writer, ids_in(id for id in ids if id not in having), key)
+    """Submitted documents without a label in the layer become drafts."""
+    empty = without_label(db, ids, layer_id, annotator_id)
+    _reopen_submitted(db.writer, ids_in(empty), (layer_id, annotator_id))
 
 
 def without_label(db: Database, ids: Iterable[int], layer_id: int, annotator_id: int) -> list[int]:
     """Ids of the given documents that have no label in the layer, in ascending order."""
-    table = "span" if layer_of(db, layer_id).traits.in_text else "mark"
+    table = layer_of(db, layer_id).traits.table
     statement = (
         "select id from document d where id in (select value from json_each(?))"
         f" and not exists (select 1 from {table} m where m.document_id = d.id and "

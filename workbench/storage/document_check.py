@@ -10,20 +10,15 @@ from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
 from workbench.storage.values import offsets_out
 from workbench.text.document import text_hash
-from workbench.text.labels import ANSWERS, LAYER_KINDS, MARKS, RELATIONS, SPANS
+from workbench.text.labels import LABEL_TABLES, LAYER_KINDS
 
 SHOWN = 20  # of one kind
 PAGE = 500  # documents read at once
 
 # table → kinds of layers whose labels it holds
 _KINDS = {
-    table: [kind.id for kind in LAYER_KINDS.values() if kind.record == record]
-    for table, record in (
-        ("mark", MARKS),
-        ("span", SPANS),
-        ("relation", RELATIONS),
-        ("answer", ANSWERS),
-    )
+    table: [kind.id for kind in LAYER_KINDS.values() if kind.table == table]
+    for table in LABEL_TABLES
 }
 
 

@@ -9,7 +9,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.storage.annotations import reset_untouched
 from workbench.storage.database import Database
 from workbench.storage.values import Row, ids_in, json_in, json_out, name_in, new_id, new_uid
-from workbench.text.labels import Label, Layer
+from workbench.text.labels import LABEL_TABLES, Label, Layer
 
 CHUNK = 1000  # rows per statement; an operation can be cancelled between two statements
 _LABEL = "id, uid, layer_id, name, colour, key, description, position"
@@ -121,8 +121,8 @@ def update_layer(db: Database, id: int, **values: Any) -> None:
 
 
 def delete_layer(db: Database, id: int, *, watch: Watch = QUIET) -> None:
-    """Delete a layer with its labels, marks, spans, states and suggestions."""
-    _delete_rows(db, ("mark", "span", "suggestion", "state"), "layer_id", id, watch)
+    """Delete a layer with its labels, annotations, states and suggestions."""
+    _delete_rows(db, (*LABEL_TABLES[::-1], "suggestion", "state"), "layer_id", id, watch)
     db.writer.execute("delete from layer where id = ?", (id,))
 
 
@@ -177,7 +177,7 @@ def delete_label(db: Database, id: int, *, watch: Watch = QUIET) -> None:
     layer_id, _ = label(db, id)
     drafts = _drafts_with(db, layer_id, id)
     traits = layer(db, layer_id).traits
-    table = "span" if traits.in_text else "mark"
+    table = traits.table
     if not traits.empty_is_answer:
         annotations = (
             f"select 1 from {table} t where t.layer_id = state.layer_id"

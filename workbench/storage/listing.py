@@ -12,6 +12,7 @@ from workbench.storage.database import Database
 from workbench.storage.ordering import Order
 from workbench.storage.origins import Origin
 from workbench.storage.values import ids_in, text_out
+from workbench.text.labels import LABEL_TABLES
 
 PREVIEW = 160  # code points of the text in a row
 SEARCHED = 4_000  # code points of each text that are searched for the match shown in a row
@@ -149,12 +150,8 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
     elif wanted.state:
         _add_state(add, wanted.state, wanted.layer_id)
     else:
-        annotated = "select document_id from {} where layer_id = ?"
-        add(
-            f"d.id in ({annotated.format('mark')} union {annotated.format('span')})",
-            wanted.layer_id,
-            wanted.layer_id,
-        )
+        annotated = [f"select document_id from {one} where layer_id = ?" for one in LABEL_TABLES]
+        add(f"d.id in ({' union '.join(annotated)})", *[wanted.layer_id] * len(annotated))
     if wanted.queued:
         queue.add_state(add, wanted.queued, wanted.queue_layers)
     if wanted.suggested:

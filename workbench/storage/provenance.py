@@ -11,6 +11,7 @@ from workbench.storage.bulk import reopen_submitted
 from workbench.storage.database import Database
 from workbench.storage.origins import BY, OF_ORIGIN, Origin
 from workbench.storage.values import ids_in
+from workbench.text.labels import LABEL_TABLES
 
 CHUNK = 1000  # documents per statement
 
@@ -36,7 +37,7 @@ def made(db: Database) -> list[Made]:
     """What each origin made, the latest first. Counts all labels: seconds for some millions."""
     count = "select source_id, count(*) as n from {} group by source_id"
     suggested = "select source_id, count(*) as n from suggestion where status = 'open' group by 1"
-    labels = " union all ".join(count.format(table) for table in ("span", "mark"))
+    labels = " union all ".join(count.format(table) for table in LABEL_TABLES)
     statement = (
         f"select s.kind, s.ref, {BY} as who, ifnull(sum(l.n), 0), ifnull(sum(g.n), 0), min(s.at),"
         f" max(s.at) from source s left join (select source_id, sum(n) as n from ({labels})"
@@ -89,7 +90,7 @@ def take_back(
     """
     read, write = db.writer.execute, db.writer.execute
     touched: dict[tuple[int, int], set[int]] = {}
-    for table in ("span", "mark"):
+    for table in LABEL_TABLES:
         statement = (
             f"select distinct layer_id, annotator_id, document_id from {table}"
             f" where source_id in ({OF_ORIGIN})"
@@ -99,7 +100,7 @@ def take_back(
     everything = sorted(set().union(*touched.values())) if touched else []
     labels = 0
     for chunk in watch.part(0.0, 0.7).over(everything, CHUNK):
-        for table in ("span", "mark"):
+        for table in LABEL_TABLES:
             labels += write(
                 f"delete from {table} where document_id in (select value from json_each(?))"
                 f" and source_id in ({OF_ORIGIN})",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench.storage.origins import OF_ORIGIN, Origin
 from workbench.storage.values import ids_in
+from workbench.text.labels import LABEL_TABLES
 
 if TYPE_CHECKING:
     from workbench.storage.database import Database
@@ -97,8 +98,8 @@ def add_origin(add: Add, origin: Origin) -> None:
     made = (
         f"exists (select 1 from {{}} t where t.document_id = d.id and t.source_id in ({OF_ORIGIN})"
     )
-    tables = (made.format("span"), made.format("mark"), made.format("suggestion"))
-    add(f"({') or '.join(tables)} and t.status = 'open'))", *origin, *origin, *origin)
+    tables = [made.format(table) for table in (*LABEL_TABLES, "suggestion")]
+    add(f"({') or '.join(tables)} and t.status = 'open'))", *origin * len(tables))
 
 
 def source_files(db: Database) -> tuple[SourceFile, ...]:

@@ -15,7 +15,15 @@ LONGEST_NAME = 1000  # of a layer, a label or a key, in characters
 
 MARKS, SPANS = "marks", "spans"  # the parts of a Record that hold labels
 RELATIONS, ANSWERS = "relations", "answers"  # parts that the project file has room for
+TABLES: Mapping[str, str] = {  # part of a Record → the table of the project file that holds it
+    MARKS: "mark",
+    SPANS: "span",
+    RELATIONS: "relation",
+    ANSWERS: "answer",
+}
+LABEL_TABLES = tuple(dict.fromkeys(TABLES.values()))
 CLASSES, TEXT, TOKENS, CHOICES = "classes", "text", "tokens", "choices"  # editors of Annotate
+NO_CLASS = N_("{layer} has no class yet; the document stays a draft.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +40,7 @@ class LayerKind:
     several: a unit (the document, a token) may have more than one label.
     empty_is_answer: a submitted document without labels is a true negative.
     keys: default keys of labels, in order.
+    missing: the sentence on a document that has no label although the kind requires one.
     """
 
     id: str
@@ -43,6 +52,12 @@ class LayerKind:
     empty_is_answer: bool = False
     keys: str = CLASS_KEYS
     in_choices: bool = False
+    missing: str = N_("{layer} has no label yet; the document stays a draft.")
+
+    @property
+    def table(self) -> str:
+        """The table of the project file that holds the labels; "" for a kind that is not stored."""
+        return TABLES.get(self.record, "")
 
     @property
     def on_document(self) -> bool:
@@ -67,6 +82,7 @@ CLASS = LayerKind(
     N_("one class per pair of texts"),
     record=MARKS,
     editor=CLASSES,
+    missing=NO_CLASS,
 )
 MULTI = LayerKind(
     "multi",
@@ -100,6 +116,7 @@ ONE_OF = LayerKind(
     editor=CHOICES,
     keys=SPAN_KEYS,
     in_choices=True,
+    missing=NO_CLASS,
 )
 LAYER_KINDS: Mapping[str, LayerKind] = {
     kind.id: kind
