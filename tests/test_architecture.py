@@ -142,6 +142,9 @@ TABLE = {
         ("torch", "captum", "sklearn"),
         ("umap",),
     ),
+    "active": Row(
+        ("text", "runtime", "metrics", "tasks.spec", "inspection.corpus"), (), ("sklearn",)
+    ),
     "prompting": Row(("text", "runtime", "metrics"), ("jinja2", "httpx")),
     "prompting.backends": Row(
         ("text", "runtime", "models", "prompting"), ("torch", "transformers", "httpx")

@@ -73,7 +73,7 @@ def test_every_task_and_method_names_its_light_half():
 
 @pytest.mark.parametrize(
     "entry",
-    [entry for entry in ENTRIES if entry.kind in ("family", "inspector", "exporter")],
+    [entry for entry in ENTRIES if entry.kind in ("family", "inspector", "strategy", "exporter")],
     ids=lambda one: f"{one.kind}-{one.id}",
 )
 def test_models_inspectors_and_exporters_import(entry, registry):

@@ -12,7 +12,8 @@ from workbench.base.i18n import _
 
 KINDS = (
     *("importer", "task", "family", "method"),
-    *("objective", "baseline", "inspector", "backend", "exporter", "model_exporter", "panel"),
+    *("objective", "baseline", "inspector", "backend", "strategy", "exporter", "model_exporter"),
+    "panel",
 )
 BUILTIN = "builtin"  # the source of what ships with the application
 API = "1"  # version of the plugin interface

@@ -37,6 +37,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "backend": ("info", "score", "close", "kind", "device", "versions"),
     "objective": ("info",),
     "baseline": ("info", "fit", "logits", "save", "load"),
+    "strategy": ("needs", "each", "scores"),
     "exporter": ("lost", "write"),
     "model_exporter": ("info", "write", "check", "finish"),
     "panel": (),
@@ -141,6 +142,9 @@ def adds(plugin: Plugin) -> tuple[str, ...]:
             "{n} pretraining objective: {names}", "{n} pretraining objectives: {names}", n
         ),
         "baseline": lambda n: ngettext("{n} baseline: {names}", "{n} baselines: {names}", n),
+        "strategy": lambda n: ngettext(
+            "{n} order of the queue: {names}", "{n} orders of the queue: {names}", n
+        ),
         "inspector": lambda n: ngettext("{n} inspector: {names}", "{n} inspectors: {names}", n),
         "backend": lambda n: ngettext(
             "{n} prompt backend: {names}", "{n} prompt backends: {names}", n

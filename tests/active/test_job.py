@@ -1,0 +1,68 @@
+"""The job that orders documents: from predictions, from vectors, at random."""
+
+import json
+
+import numpy as np
+
+from workbench.active import job
+from workbench.inspection.corpus.index import Writer
+from workbench.inspection.corpus.spec import Files
+from workbench.text.fields import ClassScores, Prediction
+
+
+def ordered(folder, strategy, ids, **params):
+    np.save(folder / "ids.npy", np.array(ids))
+    np.save(folder / "known.npy", np.array(params.pop("known", []), int))
+    given = {
+        "strategy": strategy, "seed": 1, "share": 0.0, "labels": ["a", "b"], "predictions": [],
+        "index": "", "ids": str(folder / "ids.npy"), "known": str(folder / "known.npy"),
+        "output": str(folder / "order.npz"), **params,
+    }  # fmt: skip
+    steps = list(job.run(given, folder))
+    assert steps[-1]["done"] == len(ids)
+    with np.load(folder / "order.npz") as found:
+        return found["ids"].tolist(), found["scores"].tolist()
+
+
+def predictions(path, *scores):
+    rows = [Prediction((ClassScores(("a", "b"), (one, 1 - one)),)) for one in scores]
+    path.write_text("".join(json.dumps(row.to_json()) + "\n" for row in rows))
+    return str(path)
+
+
+def test_uncertain_documents_come_first(tmp_path, monkeypatch):
+    monkeypatch.setattr(job, "CHUNK", 2)  # read in two parts
+    file = predictions(tmp_path / "first.jsonl", 1.0, 0.5, 0.75)
+
+    ids, scores = ordered(tmp_path, "least_confidence", [7, 8, 9], predictions=[file])
+
+    assert (ids, scores) == ([8, 9, 7], [0.5, 0.25, 0.0])
+
+
+def test_two_runs_are_compared(tmp_path):
+    files = [
+        predictions(tmp_path / "first.jsonl", 0.9, 0.9),
+        predictions(tmp_path / "second.jsonl", 0.9, 0.1),
+    ]
+
+    ids, _scores = ordered(tmp_path, "disagreement", [7, 8], predictions=files)
+
+    assert ids == [8, 7]
+
+
+def test_diverse_documents_are_far_from_those_labelled(tmp_path):
+    writer = Writer(Files(tmp_path, "index"), (2,), 3)
+    for id, vector in ((7, [1, 0]), (8, [1, 0.1]), (9, [0, 1])):
+        writer.add((id, 0, 1), {}, [np.array(vector)])
+    writer.finish(total=3)
+
+    index = str(tmp_path / "index.json")
+    ids, scores = ordered(tmp_path, "diversity", [8, 9], index=index, known=[7])
+
+    assert ids == [9, 8] and scores[0] > 1
+
+
+def test_a_random_order_has_every_document_once(tmp_path):
+    ids, _scores = ordered(tmp_path, "random", list(range(50)))
+
+    assert sorted(ids) == list(range(50)) != ids

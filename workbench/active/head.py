@@ -1,0 +1,100 @@
+"""A linear model on fixed vectors: logistic regression that goes on from its last weights.
+
+Runs in a worker; scikit-learn is imported when it is first trained.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+STRENGTH = 0.1  # inverse of the L2 penalty on standardized vectors
+ITERATIONS = 30  # of one training; the next one goes on
+AT_ONCE = 16_384  # rows that are predicted at a time
+
+
+class Head:
+    """Classes (`several` False: exactly one of them) of rows of a fixed width."""
+
+    def __init__(self, outputs: int, *, several: bool = False):
+        self.outputs, self.several = outputs, several
+        self._mean: np.ndarray | None = None
+        self._scale: np.ndarray | None = None
+        self._models: dict[int, Any] = {}  # -1 for one class of several, else by label
+
+    @property
+    def ready(self) -> bool:
+        """Whether the scale of the vectors is known."""
+        return self._mean is not None
+
+    def standardize(self, rows: np.ndarray) -> None:
+        """Use the mean and standard deviation of these rows (R, W); once, before training."""
+        sample = rows.astype(np.float32)
+        self._mean = sample.mean(0)
+        self._scale = 1 / np.maximum(sample.std(0), 1e-6)
+
+    def fit(self, rows: np.ndarray, targets: np.ndarray) -> None:
+        """rows (M, W); targets int (M,), or with `several` bool (M, outputs)."""
+        if not self.ready:
+            self.standardize(rows)
+        given = (rows.astype(np.float32) - self._mean) * self._scale
+        if not self.several:
+            self._fit(-1, given, targets)
+            return
+        for label in range(self.outputs):
+            self._fit(label, given, targets[:, label].astype(int))
+
+    def _fit(self, key: int, rows: np.ndarray, targets: np.ndarray) -> None:
+        from sklearn.linear_model import LogisticRegression
+
+        present = np.unique(targets)
+        if len(present) < 2:
+            self._models[key] = int(present[0]) if len(present) else None
+            return
+        before = self._models.get(key)
+        if not isinstance(before, LogisticRegression) or len(before.classes_) != len(present):
+            before = LogisticRegression(C=STRENGTH, max_iter=ITERATIONS, tol=1e-3, warm_start=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it goes on with the next labels
+            before.fit(rows, targets)
+        self._models[key] = before
+
+    def probabilities(self, rows: np.ndarray) -> np.ndarray:
+        """float32 (M, outputs); with `several`, of each label on its own. rows may be float16."""
+        found = np.zeros((len(rows), self.outputs), np.float32)
+        for key, model in self._models.items():
+            columns, weights, bias = self._linear(key, model)
+            if weights is None:
+                found[:, columns] = 1.0
+                continue
+            for start in range(0, len(rows), AT_ONCE):
+                part = rows[start : start + AT_ONCE].astype(np.float32) @ weights + bias
+                found[start : start + AT_ONCE, columns] = _normalized(part)
+        return found
+
+    def _linear(self, key: int, model: Any) -> tuple[list[int], Any, Any]:
+        """Columns that it predicts, weights (W, C) for unscaled rows, and biases (C,).
+
+        Without weights where training has seen one class only, which then is certain.
+        """
+        if model is None or isinstance(model, int):
+            certain = model if key < 0 else (key if model else None)
+            return [certain] if certain is not None else [], None, None
+        coefficients, intercepts = model.coef_, model.intercept_
+        if key < 0 and len(coefficients) == 1:  # two classes: the first one is the reference
+            coefficients = np.concatenate([np.zeros_like(coefficients), coefficients])
+            intercepts = np.concatenate([[0.0], intercepts])
+        weights = (coefficients * self._scale).astype(np.float32).T
+        bias = (intercepts - self._mean @ weights).astype(np.float32)
+        return [int(one) for one in model.classes_] if key < 0 else [key], weights, bias
+
+
+def _normalized(logits: np.ndarray) -> np.ndarray:
+    """Softmax of (M, C); of one column, the logistic function."""
+    if logits.shape[1] == 1:
+        return 1 / (1 + np.exp(-logits))
+    shifted = np.exp(logits - logits.max(1, keepdims=True))
+    found: np.ndarray = shifted / shifted.sum(1, keepdims=True)
+    return found

@@ -1,0 +1,91 @@
+"""The job that orders the documents of a layer by a strategy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.active.base import KIND, VECTORS, Pool, Strategy
+from workbench.active.ordering import ordered
+from workbench.active.predicted import decisions_of
+from workbench.base.registry import registry
+from workbench.inspection.corpus.index import Index
+from workbench.text.fields import Prediction
+
+CHUNK = 1000  # documents whose predictions are in memory together
+FIELDS = ("decisions", "second")
+
+Messages = Generator[dict[str, Any], str | None, dict[str, Any]]
+
+
+def run(params: Mapping[str, Any], folder: Path) -> Messages:
+    """Job target.
+
+    params: strategy, seed, share (of control documents), labels; ids (.npy, of the documents to
+    order), known (.npy, of the labelled ones); predictions: up to two files with a line of JSON per
+    document, in the order of ids; index: of vectors, "" without; output (.npz): ids, scores,
+    control, in order.
+
+    Yields {"kind": "progress", "done", "total"}. Returns {"documents"}.
+    """
+    strategy: Strategy = registry().get(KIND, params["strategy"])()
+    ids = np.load(params["ids"])
+    yield {"kind": "progress", "done": 0, "total": len(ids)}
+    seed = int(params["seed"])
+    if not strategy.each:
+        scores = strategy.scores(_whole(strategy, params, ids))
+    else:
+        scores = np.zeros(len(ids), np.float32)
+        start = 0
+        for pool in _parts(params):
+            scores[start : start + pool.size] = strategy.scores(pool)
+            start += pool.size
+            yield {"kind": "progress", "done": start, "total": len(ids)}
+    found = ordered(scores, share=float(params["share"]), seed=seed)
+    np.savez(
+        params["output"],
+        ids=ids[found.rows],
+        scores=scores[found.rows].astype(np.float32),
+        control=found.control,
+    )
+    yield {"kind": "progress", "done": len(ids), "total": len(ids)}
+    return {"documents": len(ids)}
+
+
+def _parts(params: Mapping[str, Any]) -> Iterator[Pool]:
+    """The documents in chunks, with their predictions."""
+    files = [_predictions(Path(path)) for path in params["predictions"]]
+    while chunks := [list(islice(file, CHUNK)) for file in files]:
+        if not chunks[0]:
+            return
+        given = {
+            field: decisions_of(chunk, params["labels"])
+            for field, chunk in zip(FIELDS, chunks, strict=False)
+        }
+        yield Pool(len(chunks[0]), seed=int(params["seed"]), **given)
+
+
+def _predictions(path: Path) -> Iterator[Prediction]:
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            yield Prediction.from_json(json.loads(line))
+
+
+def _whole(strategy: Strategy, params: Mapping[str, Any], ids: np.ndarray) -> Pool:
+    """All documents at once, with their vectors if the strategy reads them."""
+    seed = int(params["seed"])
+    if VECTORS not in strategy.needs:
+        return Pool(len(ids), seed=seed)
+    index = Index(params["index"])
+    rows = index.vectors(index.nearest_layer(-1))
+    place = {int(id): at for at, id in enumerate(index.places[:, 0])}
+    wanted = np.array([place.get(int(id), -1) for id in ids], int)
+    known = [place[int(id)] for id in np.load(params["known"]) if int(id) in place]
+    vectors = rows[np.maximum(wanted, 0)].astype(np.float32)
+    vectors[wanted < 0] = 0.0  # not in the sample of the index
+    return Pool(len(ids), seed=seed, vectors=vectors, known=np.asarray(rows[known]))

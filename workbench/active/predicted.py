@@ -1,0 +1,42 @@
+"""Stored predictions as the decisions that strategies read. numpy only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from workbench.active.base import Decisions
+from workbench.text.fields import ClassScores, DocumentLabels, Prediction
+
+
+def decisions_of(predictions: Sequence[Prediction], labels: Sequence[str]) -> Decisions:
+    """Of a class layer one decision, of several classes one per label, else one per word.
+
+    Columns of a class follow `labels`; those of words begin with no label. Of a word only the
+    probability of its label is stored: the rest is shared equally by all others, which makes its
+    entropy an upper bound.
+    """
+    words = not any(one.get(DocumentLabels) for one in predictions)
+    return Decisions.of([_rows(one, tuple(labels)) for one in predictions], outside=words)
+
+
+def _rows(prediction: Prediction, labels: tuple[str, ...]) -> np.ndarray:
+    given = prediction.get(DocumentLabels)
+    if given is None:
+        return _words(prediction, labels)
+    scores = given.as_dict()
+    row = np.array([scores.get(label, 0.0) for label in labels])
+    if isinstance(given, ClassScores):
+        return row[None]
+    return np.stack([1 - row, row], axis=1)
+
+
+def _words(prediction: Prediction, labels: tuple[str, ...]) -> np.ndarray:
+    column = {None: 0, **{label: at for at, label in enumerate(labels, 1)}}
+    words = [word for word in prediction.words if word.label in column]
+    best = np.array([word.score for word in words])
+    chosen = np.array([column[word.label] for word in words], int)
+    found = np.repeat(((1 - best) / max(1, len(labels)))[:, None], len(labels) + 1, axis=1)
+    found[np.arange(len(words)), chosen] = best
+    return found
