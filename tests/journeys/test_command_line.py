@@ -213,6 +213,11 @@ def test_choices_are_imported_learned_and_predicted(call, tiny_model, tmp_path):
     )
     assert (loaded["status"], loaded["used"]["train"], loaded["steps"]) == ("done", 5, 2)
 
+    template = ROOT / "resources" / "prompts" / "60-choices.jinja"
+    asked = ("--template", template, "--model", tiny_model, "--shots", "1", "--split", "dev")
+    prompted = json.loads(call("prompt", project, *asked, "--json"))
+    assert (prompted["n"], set(prompted["scores"])) == (2, {"accuracy", "mean_reciprocal_rank"})
+
     typed = call(
         "predict", "chosen", "--project", project, "--text", TEXT, "--text-b", "yes\nno", "--json"
     )

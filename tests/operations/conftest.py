@@ -1,6 +1,7 @@
 """A project with labelled documents, and a queue whose jobs the test ends itself."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from workbench.base.events import Signal
 from workbench.jobs.events import Finished, Queued, Started
 from workbench.storage import documents, labels
 from workbench.text.dataset import Record
-from workbench.text.document import Document
+from workbench.text.document import CHOICES, Document, with_choices
 from workbench.text.spans import Span
 
 STARTER = str(paths.resource("models/starter-bert"))
@@ -124,6 +125,28 @@ def add_documents(project):
             return documents.add(project.db, records, source_id=project.source("import"))
 
     return add
+
+
+@pytest.fixture
+def choice_documents(project, add_layer):
+    """Layer `answer`: 1 train and 2 dev documents with 2 or 3 choices submitted."""
+    add_layer("answer", "choice", ("1", "2", "3"), CHOICES)
+    rows = [
+        ("train", "Ada left.", "Where to?", ("home", "work"), "1"),
+        ("dev", "It rained.", "What fell?", ("rain", "snow", "leaves"), "1"),
+        ("dev", "Bob waited.", "For what?", ("a boat", "the bus"), "2"),
+    ]
+    records = [
+        Record(
+            replace(with_choices(f"d{n}", text, choices, question), split=split),
+            {"answer": "submitted"},
+            {"answer": (gold,)},
+            {},
+        )
+        for n, (split, text, question, choices, gold) in enumerate(rows)
+    ]
+    with project.edit("add documents"):
+        documents.add(project.db, records, source_id=project.source("import"))
 
 
 @pytest.fixture

@@ -143,12 +143,19 @@ def answer_all(job, label, without_text=None):
 
     Without a text as given, otherwise all labels alike.
     """
-    lines = asked_lines(job)
+    scored = []
+    for line in asked_lines(job):
+        scores = {name: [-1.0, -3.0] if name == label else [-5.0] for name in line["prompts"]}
+        if line["document_id"] is None:
+            scores = without_text or {name: [-1.0] for name in line["prompts"]}
+        scored.append(scores)
+    score(job, scored)
+
+
+def score(job, scored):
+    """Give the units of the candidates of each line these log-probabilities."""
     with open(f"{job.spec.folder}/scores.jsonl", "w", encoding="utf-8") as file:
-        for line in lines:
-            scores = {name: [-1.0, -3.0] if name == label else [-5.0] for name in line["prompts"]}
-            if line["document_id"] is None:
-                scores = without_text or {name: [-1.0] for name in line["prompts"]}
+        for line, scores in zip(asked_lines(job), scored, strict=True):
             about = {name: line[name] for name in line if name not in ("parts", "prompts")}
             file.write(json.dumps({**about, "logprobs": scores}) + "\n")
 
@@ -202,8 +209,11 @@ def test_documents_with_other_examples_have_a_prior_of_their_own(project, queue,
 
     lines = [json.loads(line) for line in prepared.lines]
 
-    assert [line["set"] for line in lines if line["document_id"] is None] == [0, 1, 2]
-    assert sorted(Counter(line["set"] for line in lines[3:]).values()) == [1, 1, 6]
+    prior = [line["set"] for line in lines if line["document_id"] is None]
+    assert prior == [0, 1, 2]
+    assert lines[0]["document_id"] is None and lines[1]["document_id"] is not None
+    asked = Counter(line["set"] for line in lines if line["document_id"] is not None)
+    assert sorted(asked.values()) == [1, 1, 6]
 
 
 def test_a_pair_is_without_both_texts(project, queue, add_layer, add_documents):
@@ -220,6 +230,46 @@ def test_a_pair_is_without_both_texts(project, queue, add_layer, add_documents):
         "[MASK] then [MASK]: praise",
         " then : praise",
     ]
+
+
+def test_choices_are_scored_for_each_document_with_a_prior_of_its_own(
+    project, queue, choice_documents
+):
+    shipped = prompt.default_template(prompt.choose_layer(project, "answer")[0])
+
+    run = prompt.run(project, queue, spec(template=shipped, layer="answer", shots=1))
+
+    lines = asked_lines(queue.jobs[-1])
+    first, second = (line for line in lines if line["document_id"] is not None)
+    assert list(first["prompts"]) == ["1", "2", "3"] and list(second["prompts"]) == ["1", "2"]
+    assert whole(second, "2").endswith("Bob waited.\nQuestion: For what?\nAnswer: the bus\n")
+    assert "Ada left.\nQuestion: Where to?\nAnswer: home\n" in whole(first, "1")  # the example
+    prior = [line for line in lines if line["set"] == second["set"]][:3]
+    assert [whole(line, "2").rpartition("\n\n")[2] for line in prior] == [
+        "N/A\nQuestion: N/A\nAnswer: the bus\n",
+        "[MASK]\nQuestion: [MASK]\nAnswer: the bus\n",
+        "Answer: the bus\n",  # after the line of the empty text
+    ]
+    assert run.spec["task"] == "choice"
+
+
+def test_a_prompt_run_over_choices_is_scored_and_has_no_common_prior(
+    project, queue, choice_documents
+):
+    wiring = wire(project, queue)
+    template = "{{ text }} {{ question }} {{ label }}"
+    run = prompt.run(project, queue, spec(template=template, layer="answer", calibration="none"))
+    job = queue.jobs[-1]
+    job.start()
+    # by the mean over the units, the first of three and the second of two; gold is 1 and 2
+    answers = [{"1": [-1.0, -1.0], "2": [-1.5], "3": [-4.0]}, {"1": [-3.0], "2": [-2.0, -2.0]}]
+    score(job, answers)
+    job.end("done", {"n": 2, "versions": {}})
+    wiring.close()
+
+    run = results.run(project, run.id)
+    assert run.scores["dev"] == {"accuracy": 1.0, "mean_reciprocal_rank": 1.0}
+    assert run.result["prior"] is None
 
 
 def test_a_template_that_needs_a_text_is_calibrated_with_the_content_free_texts_it_takes(

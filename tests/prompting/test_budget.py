@@ -26,6 +26,8 @@ def renderer(source, seconds=0.0):
                 labels=LABELS,
                 candidates=request.labels,
                 examples=request.examples,
+                question=request.question,
+                choices=request.choices,
             )
             return Rendered(tuple(prompts), seconds=seconds)
         except TemplateError as error:
@@ -41,7 +43,7 @@ def words(texts):
 
 
 def budget(limit=100, source=SOURCE, **more):
-    return Budget(LABELS.names, render=renderer(source, **more), count=words, limit=limit)
+    return Budget(LABELS, render=renderer(source, **more), count=words, limit=limit)
 
 
 def fitted(text="one two three", limit=100):
@@ -114,6 +116,20 @@ def test_documents_fitted_together_get_the_same_prompts_as_each_alone(limit):
     assert together == [budget(limit).fit(request) for request in asked]
 
 
+def test_choices_are_the_candidates_of_their_document_and_the_longest_is_measured():
+    asked = [
+        Asked("one two", EXAMPLES, choices=("a", "b c d", "e")),
+        Asked("one two", EXAMPLES, choices=("a b c d e", "f")),
+    ]
+
+    first, second = budget(10).fit_all(asked)
+
+    assert first.labels == ("1", "2", "3") and second.labels == ("1", "2")
+    assert [prompt.answer for prompt in second.prompts] == ["a b c d e", "f"]
+    assert (first.tokens, len(first.examples)) == (2 + 1 + 3 + 3, 1)
+    assert (second.tokens, len(second.examples)) == (2 + 1 + 5, 0)
+
+
 def test_an_error_names_the_document_it_came_with():
     asked = [Asked("fine", name="m-1"), Asked("", name="m-2")]
 
@@ -124,7 +140,7 @@ def test_an_error_names_the_document_it_came_with():
 def test_the_prompts_of_one_document_may_take_so_much_time_in_all():
     """Each step of the search takes less than the limit, all of them more."""
     slow = Budget(
-        LABELS.names,
+        LABELS,
         render=renderer(SOURCE, seconds=0.6),
         count=words,
         limit=14,

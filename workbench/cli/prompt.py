@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     required=True,
     help=_(
-        "A Jinja2 file. Its variables: text, text_b, label (the candidate), labels, "
-        "descriptions (by label), examples (each with "
-        "text, text_b, label)."
+        "A Jinja2 file. Its variables: text, text_b, question, choices, label (the candidate: a "
+        "label or the text of a choice), labels, letter and letters (A, B … for the candidates), "
+        "descriptions (by label), examples (each with the same, its own label and letter)."
     ),
 )
 @click.option(
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     metavar="KEY=VALUE",
     help=_("Change an option of the backend."),
 )
-@click.option("--layer", help=_("The layer with the classes to ask for."))
+@click.option("--layer", help=_("The layer with the classes or choices to ask for."))
 @click.option(
     "--shots",
     type=click.IntRange(0, 64),
@@ -107,6 +107,8 @@ def prompt(
     as_json: bool,
 ) -> None:
     """Score a prompt on FILE: the label whose words are most probable at their place is the answer.
+
+    For multiple choice it is the choice whose text, or letter, is most probable per subword.
 
     The same score table as a trained run's. The starters are small teaching models: expect the
     mechanism, not the scores.

@@ -191,10 +191,10 @@ def show_scores(title: str, report: dict[str, Any]) -> None:
         "support": _("Support"),
     }
     shown = [name for name in titles if any(name in row for row in rows)]
-    table(
-        [titles[name] for name in shown], [[row.get(name, "–") for name in shown] for row in rows]
-    )
-    say()
+    if rows:
+        columns = [titles[name] for name in shown]
+        table(columns, [[row.get(name, "–") for name in shown] for row in rows])
+        say()
     say(_(report["definition"]))
     if as_run := report.get("as_run"):
         say(_gold_told(report["fingerprint"] == as_run["fingerprint"], as_run["scores"]))

@@ -39,14 +39,15 @@ from workbench.operations.prompt_fill import (
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.results import PromptResult
 from workbench.storage import prompts, runs
-from workbench.text.document import Document
+from workbench.tasks import spec as tasks
+from workbench.text.document import CHOICES, Document
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
-    from workbench.prompting.base import Example
+    from workbench.prompting.budget import Asked
     from workbench.prompting.built_in import BuiltIn
     from workbench.prompting.score import LabelAnswer as LabelAnswer
     from workbench.storage.runs import Run
@@ -100,7 +101,8 @@ def templates() -> tuple[BuiltIn, ...]:
 def default_template(layer: Layer | None) -> str:
     """The source that the page opens with: one that works for the layer."""
     known: dict[str, str] = {one.id: one.source for one in templates()}
-    return known["40-pair" if layer is not None and layer.texts == 2 else "10-few-shot"]
+    fitting = {2: "40-pair", CHOICES: "60-choices"}
+    return known[fitting.get(layer.texts if layer is not None else 1, "10-few-shot")]
 
 
 # ---------------------------------------------------------------- running
@@ -142,22 +144,22 @@ def _lines(
 ) -> tuple[tuple[str, ...], int, int]:
     """The worker's input, and how many examples were left out and texts cut in all.
 
-    Documents with the same examples share one estimate of the prior. Its lines come first, so that
-    a run that is stopped has them.
+    Documents with the same examples share one estimate of the prior; those with choices have one of
+    their own. Its lines come before the first document, so that a run that is stopped has them.
     """
     lines: list[str] = []
-    sets: dict[tuple[Example, ...], int] = {}
+    sets: dict[tuple[Asked, ...], int] = {}
     dropped, cut = 0, 0
-    for found, fitted in zip(documents, filler.fit_all(documents), strict=True):
-        watch.at(len(lines) / len(documents))
-        lines.append(filler.line(found, fitted, sets.setdefault(fitted.examples, len(sets))))
+    all_fitted = enumerate(zip(documents, filler.fit_all(documents), strict=True))
+    for done, (asked, fitted) in all_fitted:
+        watch.at(done / len(documents))
+        premises = filler.premises(asked, fitted)
+        if premises not in sets:
+            sets[premises] = len(sets)
+            lines += filler.lines_without_text(premises, sets[premises])
+        lines.append(filler.line(asked, fitted, sets[premises]))
         dropped, cut = dropped + fitted.dropped, cut + fitted.cut
-    without_text = [
-        line
-        for examples, number in sets.items()
-        for line in filler.lines_without_text(examples, number)
-    ]
-    return (*without_text, *lines), dropped, cut
+    return tuple(lines), dropped, cut
 
 
 def start(project: Project, queue: Queue, prepared: Prepared) -> Run:
@@ -251,13 +253,14 @@ def ended(project: Project, run_id: int, event: Finished) -> None:
         return
     this, folder = runs.get(project.db, run_id), paths.run_folder(project.path, run_id)
     calibration = spec_of(this).calibration
+    choices = tasks.info(this.spec["task"]).texts == CHOICES
     answers = _answers(folder / "scores.jsonl", calibration)
     result = replace(
         PromptResult.from_json(event.result),
         dropped=this.spec["dropped"],
         cut=this.spec["cut"],
         calibration=calibration,
-        prior=answers.prior,
+        prior=None if choices else answers.prior,  # each document has one of its own
         prior_sets=answers.sets,
     )
     with project.write():

@@ -14,7 +14,7 @@ from workbench.prompting.backends import spec as backends
 from workbench.prompting.backends.spec import Measure, PromptModel
 from workbench.storage import documents
 from workbench.tasks import spec as tasks
-from workbench.text.document import CHOICES, TEXT_B, Document
+from workbench.text.document import BLANK, TEXT_B, Document
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from workbench.jobs.threads import Token
     from workbench.operations.prompt_render import Renderer
     from workbench.project.project import Project
-    from workbench.prompting.base import Example
     from workbench.prompting.budget import Asked, Budget, Fitted
     from workbench.prompting.score import LabelAnswer
     from workbench.prompting.shots import Shot, Shots
@@ -91,9 +90,10 @@ PromptTable = Mapping[str, tuple[str, str, str]]  # label → before, answer, af
 class Preview:
     """The exact input of the model for one document and one candidate.
 
-    limit: maximum number of tokens. dropped: examples that did not fit. cut: whether the text was
-    truncated. prompts: of all candidates. without_text: those with the same examples but without
-    the text, for calibration.
+    label: the candidate, the number of a choice for a document with choices. limit: maximum number
+    of tokens. dropped: examples that did not fit. cut: whether the text was truncated. prompts: of
+    all candidates. without_text: those with the same examples but without the text, for
+    calibration. choices: the text of each choice by its number, {} for other documents.
     """
 
     text: str
@@ -106,10 +106,11 @@ class Preview:
     document_id: int | None
     prompts: PromptTable
     without_text: tuple[PromptTable, ...] = ()
+    choices: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 def fitting_layers(project: Project) -> tuple[tuple[Layer, int], ...]:
-    """Layers with classes, each with its number of submitted documents, most first."""
+    """Layers with classes or choices, each with its number of submitted documents, most first."""
     found = [pair for pairs in train.fitting_by_task(project, _tasks()).values() for pair in pairs]
     return tuple(sorted(found, key=lambda pair: -pair[1]))
 
@@ -126,12 +127,12 @@ def choose_layer(project: Project, name: str | None = None) -> tuple[Layer, str]
                 return layer, ""
         known = ", ".join(one.name for one, _count in fitting) or _("none")
         raise SpecError(
-            _("No layer {name!r} has classes to ask for.").format(name=name),
+            _("No layer {name!r} has classes or choices to ask for.").format(name=name),
             hint=_("Layers that fit: {known}.").format(known=known),
         )
     if not fitting:
         raise SpecError(
-            _("A prompt needs a layer with classes; the project has none."),
+            _("A prompt needs a layer with classes or choices; the project has none."),
             hint=_("Add one on the Labels page, or import labelled data."),
         )
     layer = fitting[0][0]
@@ -242,7 +243,7 @@ class Filler:
         labels = Labels(layer.names, {one.name: one.description for one in layer.labels})
         renderer = fillers.renderer
         self.budget: Budget = Budget(
-            layer.names,
+            labels,
             render=lambda asked: renderer.render(spec.template, labels, asked, token=token),
             count=measure.count,
             limit=measure.limit,
@@ -270,23 +271,37 @@ class Filler:
             self.spec.shots, document_id=document.id, text_hash=document.text_hash
         )
         second = dict(document.texts).get(TEXT_B, "")
-        return Asked(document.text, examples, second, document.key if named else "")
+        name = document.key if named else ""
+        return Asked(document.text, examples, second, name, document.question, document.choices)
 
-    def without_text(self, examples: tuple[Example, ...]) -> tuple[Fitted, ...]:
-        """The prompts that calibration needs for a set of examples.
+    def premises(self, document: Document, fitted: Fitted) -> tuple[Asked, ...]:
+        """What calibration asks in place of a document, with its examples and its choices.
 
-        They are those of content-free texts, or of an empty text for PMI. A content-free text with
-        which the template cannot be rendered is left out. Raises TemplateError if none remains.
+        Content-free texts, or an empty text for PMI. They also replace a question, except for the
+        blank that a choice fills.
+        """
+        from workbench.prompting.budget import Asked
+
+        def asked(text: str) -> Asked:
+            question = BLANK if BLANK in document.question else text if document.question else ""
+            second = text if self.layer.texts == 2 else ""
+            return Asked(text, fitted.examples, second, "", question, document.choices)
+
+        return tuple(map(asked, self._content_free))
+
+    def without_text(self, premises: Sequence[Asked]) -> tuple[Fitted, ...]:
+        """The prompts of what calibration asks in place of a document.
+
+        One with which the template cannot be rendered is left out. Raises TemplateError if none
+        remains.
         """
         from workbench.prompting.base import TemplateError
-        from workbench.prompting.budget import Asked
 
         found: list[Fitted] = []
         problem: TemplateError | None = None
-        for text in self._content_free:
-            second = text if self.layer.texts == 2 else ""
+        for premise in premises:
             try:
-                found.append(self.budget.fit(Asked(text, examples, second)))
+                found.append(self.budget.fit(premise))
             except TemplateError as error:
                 problem = error
         if problem is not None and not found:
@@ -299,7 +314,7 @@ class Filler:
         return tuple(found)
 
     def line(self, document: Document, fitted: Fitted, number: int = 0) -> str:
-        """A line of the worker's input; `number` is that of the set of examples."""
+        """A line of the worker's input; `number` is that of its prompts without a text."""
         about = {
             "document_id": document.id,
             "text_hash": document.text_hash,
@@ -309,17 +324,17 @@ class Filler:
         }
         return json.dumps({**about, **self._packed(fitted)})
 
-    def lines_without_text(self, examples: tuple[Example, ...], number: int) -> list[str]:
-        """Lines of the worker's input for the calibration of a set of examples."""
+    def lines_without_text(self, premises: Sequence[Asked], number: int) -> list[str]:
+        """Lines of the worker's input for calibration."""
         return [
             json.dumps({"document_id": None, "set": number, **self._packed(fitted)})
-            for fitted in self.without_text(examples)
+            for fitted in self.without_text(premises)
         ]
 
     def table(self, fitted: Fitted) -> PromptTable:
         return {
             label: (filled.before, filled.answer, filled.after)
-            for label, filled in zip(self.layer.names, fitted.prompts, strict=True)
+            for label, filled in zip(fitted.labels, fitted.prompts, strict=True)
         }
 
     def _packed(self, fitted: Fitted) -> dict[str, object]:
@@ -345,14 +360,8 @@ def _content_free_texts(spec: PromptSpec, measure: Measure) -> tuple[str, ...]:
 
 
 def _tasks() -> tuple[str, ...]:
-    """The tasks that a prompt can answer: those with one class as the answer, the same classes for
-    every document.
-    """
-    return tuple(
-        info.id
-        for info in tasks.all_tasks()
-        if "ClassScores" in info.outputs and info.texts != CHOICES
-    )
+    """The tasks that a prompt can answer: those with one class, or one choice, as the answer."""
+    return tuple(info.id for info in tasks.all_tasks() if "ClassScores" in info.outputs)
 
 
 class _ClassGold(Protocol):
@@ -369,7 +378,8 @@ def _pool(project: Project, task: str, layer: Layer) -> Iterator[Shot]:
     for record in scoring.usable_records(project, task, layer, splits=("train",)):
         document, gold = record.document, tasks.info(task).gold(record, layer.name)
         label = cast(_ClassGold, gold).label  # the tasks are those of `_tasks`
-        example = Example(document.text, label, dict(document.texts).get(TEXT_B, ""))
+        second = dict(document.texts).get(TEXT_B, "")
+        example = Example(document.text, label, second, document.question, document.choices)
         yield Shot(row_id(document), document.text_hash, example)
 
 
@@ -418,9 +428,9 @@ def preview(filler: Filler, document: Document | None, *, label: str = "") -> Pr
         raise SpecError(
             _("There is no document to fill the template with."), hint=_("Import data first.")
         )
-    fitted, names = filler.fit(document), filler.layer.names
+    fitted = filler.fit(document)
     table = filler.table(fitted)
-    shown = label if label in names else names[0]
+    shown = label if label in table else fitted.labels[0]
     return Preview(
         "".join(table[shown]),
         fitted.tokens,
@@ -431,5 +441,6 @@ def preview(filler: Filler, document: Document | None, *, label: str = "") -> Pr
         shown,
         document.id,
         table,
-        tuple(filler.table(one) for one in filler.without_text(fitted.examples)),
+        tuple(map(filler.table, filler.without_text(filler.premises(document, fitted)))),
+        dict(zip(fitted.labels, document.choices, strict=False)),
     )

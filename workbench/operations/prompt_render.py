@@ -16,6 +16,7 @@ from workbench.prompting.limits import MEGABYTES, SECONDS, Messages
 TARGET = "workbench.prompting.serve:open_templates"
 WAVE = 500  # requests sent at once; another thread may have its turn between two waves
 WAVE_CHARACTERS = 2_000_000  # of their texts
+_EXAMPLE = ("text", "label", "text_b", "question", "choices")
 
 
 class Renderer:
@@ -80,7 +81,7 @@ def _waves(requests: Sequence[Request]) -> Iterator[list[Request]]:
     wave: list[Request] = []
     size = 0
     for request in requests:
-        length = len(request.text) + len(request.text_b)
+        length = sum(map(len, (request.text, request.text_b, request.question, *request.choices)))
         if wave and (len(wave) == WAVE or size + length > WAVE_CHARACTERS):
             yield wave
             wave, size = [], 0
@@ -93,21 +94,22 @@ def _waves(requests: Sequence[Request]) -> Iterator[list[Request]]:
 def _packed(source: str, labels: Labels, requests: Sequence[Request]) -> dict[str, object]:
     """Examples and labels are sent once and named by their numbers."""
     examples: dict[Example, int] = {}
-    numbers = {name: number for number, name in enumerate(labels.names)}
     items = [
         [
             request.text,
             request.text_b,
+            request.question,
+            request.choices,
             [examples.setdefault(example, len(examples)) for example in request.examples],
-            [numbers[label] for label in request.labels],
+            [names.index(label) for label in request.labels],
         ]
-        for request in requests
+        for request, names in ((one, labels.of(one.choices)) for one in requests)
     ]
     return {
         "source": source,
         "labels": list(labels.names),
         "descriptions": dict(labels.descriptions),
-        "examples": [[example.text, example.label, example.text_b] for example in examples],
+        "examples": [[getattr(one, name) for name in _EXAMPLE] for one in examples],
         "items": items,
     }
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.text.document import choice_names
 
-VARIABLES = ("text", "text_b", "label", "labels", "descriptions", "examples")
 LONGEST = 1_000_000  # maximum characters of a finished prompt
 
 
@@ -44,11 +44,16 @@ class TemplateError(SpecError):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A labelled document shown in the prompt; `text_b` is "" unless it is a pair."""
+    """A labelled document shown in the prompt; `text_b` is "" unless it is a pair.
+
+    With `choices`, `label` is the number of the right one, "1" for the first.
+    """
 
     text: str
     label: str
     text_b: str = ""
+    question: str = ""
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +80,24 @@ class Labels:
     def described(self) -> dict[str, str]:
         return {name: self.descriptions.get(name) or name for name in self.names}
 
+    def of(self, choices: Sequence[str]) -> tuple[str, ...]:
+        """The candidates of a document: the numbers of its choices, or the labels."""
+        return choice_names(len(choices)) or self.names
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One text to be rendered with some candidates."""
+    """One text to be rendered with some candidates.
+
+    labels: names of the candidates; numbers of `choices` for a document that has them.
+    """
 
     text: str
     text_b: str
     examples: tuple[Example, ...]
     labels: tuple[str, ...]
+    question: str = ""
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Examples are left out first, then the end of the text is truncated; both are cou
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from workbench.base.errors import SpecError
@@ -14,6 +14,7 @@ from workbench.base.i18n import N_, _
 from workbench.prompting.base import (
     LONGEST,
     Example,
+    Labels,
     Prompt,
     Render,
     Rendered,
@@ -36,23 +37,29 @@ _Fits = Callable[[int], Generator[Request, tuple[Rendered, int], bool]]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A document and its examples, most important first. `name` identifies it in errors."""
+    """A document and its examples, most important first. `name` identifies it in errors.
+
+    With `choices`, their numbers are its candidates; question and choices are never truncated.
+    """
 
     text: str
     examples: tuple[Example, ...] = ()
     text_b: str = ""
     name: str = ""
+    question: str = ""
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """One prompt for each label, all with the same examples.
+    """One prompt for each of `labels`, all with the same examples.
 
     `tokens` is the length of the longest, special tokens included.
 
     `dropped` examples did not fit; `cut` is true if the text was truncated.
     """
 
+    labels: tuple[str, ...]
     prompts: tuple[Prompt, ...]
     examples: tuple[Example, ...]
     tokens: int
@@ -70,17 +77,18 @@ class Budget:
 
     def __init__(
         self,
-        labels: Sequence[str],
+        labels: Labels,
         *,
         render: Render,
         count: Count,
         limit: int,
         errors: Messages | None = None,
     ):
-        self._labels, self._render, self._count = tuple(labels), render, count
+        self._labels, self._render, self._count = labels, render, count
         self.limit = limit
         self._errors = errors or Messages(SECONDS, 0)
-        # The search uses only the candidate with the longest prompt, found with the first document.
+        # The search uses only the label with the longest prompt, found with the first document;
+        # choices differ from document to document, so that all of them are measured.
         self._longest: str | None = None
         self._guess = (
             10**9
@@ -126,52 +134,68 @@ class Budget:
         """Each request rendered, with the tokens of its longest prompt, 0 without prompts."""
         rendered = self._render(requests)
         if self._longest is None:
-            self._find_longest(rendered)
-        texts = [
-            found.prompts[_place(request, self._longest)].text
+            self._find_longest(requests, rendered)
+        measured = [
+            self._to_measure(request, found.prompts)
             for request, found in zip(requests, rendered, strict=True)
-            if found.prompts
         ]
-        counts = iter(self._count(texts))
-        return [(found, next(counts) if found.prompts else 0) for found in rendered]
+        counts = iter(self._count([text for texts in measured for text in texts]))
+        longest = [max(islice(counts, len(texts)), default=0) for texts in measured]
+        return list(zip(rendered, longest, strict=True))
 
-    def _find_longest(self, rendered: Sequence[Rendered]) -> None:
-        whole = (one.prompts for one in rendered if len(one.prompts) == len(self._labels))
-        if prompts := next(whole, None):
-            lengths = self._count([one.text for one in prompts])
-            self._longest = max(zip(lengths, self._labels, strict=True))[1]
+    def _to_measure(self, request: Request, prompts: Sequence[Prompt]) -> list[str]:
+        """The prompts that may be the longest ones of a request."""
+        if not request.choices and self._longest in request.labels and prompts:
+            return [prompts[request.labels.index(self._longest)].text]
+        return [one.text for one in prompts]
+
+    def _find_longest(self, requests: Sequence[Request], rendered: Sequence[Rendered]) -> None:
+        names = self._labels.names
+        for request, found in zip(requests, rendered, strict=True):
+            if found.prompts and not request.choices and request.labels == names:
+                lengths = self._count([one.text for one in found.prompts])
+                self._longest = max(zip(lengths, names, strict=True))[1]
+                return
 
     # ------------------------------------------------------------ single search
 
     def _search(self, asked: Asked) -> _Search:
         text, text_b = asked.text[:LONGEST], asked.text_b[:LONGEST]
         whole = (text, text_b) == (asked.text, asked.text_b)
-        probe = _Prober(self, text, text_b, asked.examples)
+        labels = self._labels.of(asked.choices)
+        probe = _Prober(self, replace(asked, text=text, text_b=text_b))
         number, length = len(asked.examples), max(len(text), len(text_b))
-        fitted = yield from self._try(probe, number, length) if number <= self._guess else _none()
+        fitted = None
+        if number <= self._guess:
+            fitted = yield from self._try(probe, number, length, labels)
         if fitted is None:
-            number, length = yield from self._shorter(probe, number, length)
-            fitted = yield from self._try(probe, number, length)
+            likely = labels if asked.choices or self._longest is None else (self._longest,)
+            number, length = yield from self._shorter(probe, number, length, likely)
+            fitted = yield from self._try(probe, number, length, labels)
         if fitted is None:  # the prompts of all labels together are too long
             raise self._no_room(0)
         rendered, tokens = fitted
         cut = not whole or length < max(len(text), len(text_b))
         dropped = len(asked.examples) - number
-        return Fitted(rendered.prompts, asked.examples[:number], tokens, dropped, cut)
+        return Fitted(labels, rendered.prompts, asked.examples[:number], tokens, dropped, cut)
 
-    def _try(self, probe: _Prober, number: int, length: int) -> _Attempt:
+    def _try(self, probe: _Prober, number: int, length: int, labels: tuple[str, ...]) -> _Attempt:
         """The prompts of all labels, None if they do not fit."""
-        rendered, tokens = yield from probe(number, length, self._labels)
+        rendered, tokens = yield from probe(number, length, labels)
         return (rendered, tokens) if self._fits(rendered, tokens) else None
 
-    def _shorter(self, probe: _Prober, number: int, length: int) -> _Bounds:
-        """The most examples that fit with the whole text, else the longest prefix of the text."""
+    def _shorter(
+        self, probe: _Prober, number: int, length: int, labels: tuple[str, ...]
+    ) -> _Bounds:
+        """The most examples that fit with the whole text, else the longest prefix of the text.
+
+        labels: the candidates that are tried.
+        """
         least = 0
 
         def fits(examples: int, characters: int) -> Generator[Request, tuple[Rendered, int], bool]:
             nonlocal least
-            candidates = (self._longest,) if self._longest else self._labels
-            rendered, least = yield from probe(examples, characters, candidates)
+            rendered, least = yield from probe(examples, characters, labels)
             return self._fits(rendered, least)
 
         most = yield from _most(number, lambda n: fits(n, length), min(self._guess, number))
@@ -212,23 +236,24 @@ class Budget:
 class _Prober:
     """Requests prompts with fewer examples or less text, and adds up the rendering time."""
 
-    def __init__(self, budget: Budget, text: str, text_b: str, examples: tuple[Example, ...]):
-        self._budget, self._text, self._text_b, self._examples = budget, text, text_b, examples
+    def __init__(self, budget: Budget, asked: Asked):
+        self._budget, self._asked = budget, asked
         self._seconds = 0.0
 
     def __call__(self, number: int, length: int, labels: tuple[str, ...]) -> _Probe:
+        asked = self._asked
         request = Request(
-            self._text[:length], self._text_b[:length], self._examples[:number], labels
+            asked.text[:length],
+            asked.text_b[:length],
+            asked.examples[:number],
+            labels,
+            asked.question,
+            asked.choices,
         )
         rendered, tokens = yield request
         self._seconds += rendered.seconds
         self._budget.check_time(self._seconds)
         return rendered, tokens
-
-
-def _none() -> _Attempt:
-    return None
-    yield
 
 
 def _most(highest: int, fits: _Fits, guess: int) -> _Number:
@@ -249,11 +274,6 @@ def _most(highest: int, fits: _Fits, guess: int) -> _Number:
             at, way = (low + high) // 2, 2
         at = min(max(at, low + 1), high - 1)
     return low
-
-
-def _place(request: Request, label: str | None) -> int:
-    """Index of the longest prompt of a request."""
-    return request.labels.index(label) if label in request.labels else 0
 
 
 def _of_document(error: TemplateError, asked: Asked) -> TemplateError:

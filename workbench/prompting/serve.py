@@ -1,7 +1,8 @@
 """Host target that renders templates; its process has limits on time and memory (jobs/limited.py).
 
-A request: {"source", "labels", "descriptions", "examples": [[text, label, text_b]], "items":
-[[text, text_b, [index in examples], [index in labels]]]}. The parts of the answer: lists of
+A request: {"source", "labels", "descriptions", "examples": [[text, label, text_b, question,
+choices]], "items": [[text, text_b, question, choices, [index in examples], [index in labels, or in
+choices]]]}. The parts of the answer: lists of
 objects, one for each item in order: {"texts": [text], "prompts": [[before, answer, after as indices
 in texts]], "seconds"}, {"too_long", "seconds"} or {"error": a TemplateError as JSON, "over",
 "seconds"}. After an exceeded limit ("over") no further item is answered.
@@ -94,16 +95,26 @@ class _Job:
         return self._known[self._source]
 
     def _filled(
-        self, template: Template, text: str, text_b: str, examples: list[int], labels: list[int]
+        self,
+        template: Template,
+        text: str,
+        text_b: str,
+        question: str,
+        choices: list[str],
+        examples: list[int],
+        labels: list[int],
     ) -> dict[str, Any]:
+        names = self._labels.of(choices)
         texts: dict[str, int] = {}
         prompts: list[list[int]] = []
         for filled in template.fill(
             text=text,
             labels=self._labels,
-            candidates=[self._labels.names[number] for number in labels],
+            candidates=[names[number] for number in labels],
             examples=[self._examples[number] for number in examples],
             text_b=text_b,
+            question=question,
+            choices=choices,
         ):
             parts = (filled.before, filled.answer, filled.after)
             prompts.append([texts.setdefault(part, len(texts)) for part in parts])

@@ -26,11 +26,15 @@ _LARGEST = 10_000  # operand of * and **
 _NONCHARACTERS = tuple(map(chr, range(0xFDD0, 0xFDF0)))
 _FORBIDDEN_FILTERS = ("center", "indent", "wordwrap", "format", "pprint", "xmlattr")
 _FORBIDDEN_METHODS = ("ljust", "rjust", "center", "zfill", "expandtabs", "format", "format_map")
+CANDIDATE = frozenset(("label", "letter"))  # variables whose output is scored
 _HINT = N_(
     "Templates are written in Jinja2: {{ text }}, {{ label }}, {% for example in examples %} … "
     "{% endfor %}."
 )
-_VARIABLES_HINT = N_("Available variables: text, text_b, label, labels, descriptions, examples.")
+_VARIABLES_HINT = N_(
+    "Available variables: text, text_b, question, choices, label, labels, letter, letters, "
+    "descriptions, examples."
+)
 
 
 class TooLong(Exception):
@@ -55,22 +59,36 @@ class Template:
         candidates: Sequence[str] | None = None,
         examples: Sequence[Example] = (),
         text_b: str = "",
+        question: str = "",
+        choices: Sequence[str] = (),
     ) -> Iterator[Prompt]:
-        """The prompt with each candidate (all labels by default).
+        """The prompt with each candidate (by default all labels, or all numbers of choices).
 
-        If the template writes the label more than once, the last occurrence is scored.
+        The template writes a candidate as `label`, the text of a choice, or as `letter`, A for the
+        first candidate. If it does so more than once, the last occurrence is scored.
         Raises TemplateError for any error in the template, TooLong for a prompt of more than
         LONGEST characters.
         """
-        described = labels.described
-        given = (self.source, text, text_b, *described, *described.values())
-        shown = [{"text": one.text, "text_b": one.text_b, "label": one.label} for one in examples]
-        parts = (part for example in shown for part in example.values())
-        self._environment.marks = _free_marks((*given, *parts))
-        values = {"text": text, "text_b": text_b, "labels": list(labels.names)}
-        for label in labels.names if candidates is None else candidates:
-            variables = {**values, "label": label, "descriptions": described, "examples": shown}
-            yield self._split(self._render(variables), label)
+        names, written = labels.of(choices), list(choices or labels.names)
+        described = {one: one for one in choices} or labels.described
+        shown = [_shown(one, labels) for one in examples]
+        self._environment.marks = _free_marks(
+            (self.source, text, text_b, question, *described, *described.values(), *_texts(shown))
+        )
+        values = {
+            "text": text,
+            "text_b": text_b,
+            "question": question,
+            "choices": list(choices),
+            "labels": written,
+            "letters": list(map(letter, range(len(names)))),
+            "descriptions": described,
+            "examples": shown,
+        }
+        for name in names if candidates is None else candidates:
+            place = names.index(name)
+            candidate = {"label": written[place], "letter": letter(place)}
+            yield self._split(self._render({**values, **candidate}), written[place])
 
     def line_of(self, trace: TracebackType | None) -> int | None:
         """The line of the template that was being rendered when an exception was raised."""
@@ -87,7 +105,7 @@ class Template:
         if opening not in raw:
             raise TemplateError(
                 N_("The template never writes the label."),
-                hint=N_("Put {{ label }} where the label is expected."),
+                hint=N_("Put {{ label }}, or {{ letter }}, where the label is expected."),
             )
         before, _opening, rest = raw.rpartition(opening)
         answer, _closing, after = rest.partition(closing)
@@ -199,43 +217,68 @@ class _Environment(ImmutableSandboxedEnvironment):
         return super().is_safe_attribute(obj, attr, value)
 
 
-def _mark(node: nodes.Node) -> None:
-    """Wrap each output of the variable `label` in marks to locate it; loops may shadow the name."""
+def letter(place: int) -> str:
+    """A, B … Z, AA, AB …, from the 0-based place of a candidate."""
+    before, last = divmod(place, 26)
+    return (letter(before - 1) if before else "") + chr(ord("A") + last)
+
+
+def _shown(example: Example, labels: Labels) -> dict[str, Any]:
+    """An example as the variable of a template; its label as it is written."""
+    names = labels.of(example.choices)
+    place = names.index(example.label) if example.label in names else None
+    chosen = example.choices and place is not None
+    return {
+        "text": example.text,
+        "text_b": example.text_b,
+        "question": example.question,
+        "choices": list(example.choices),
+        "label": example.choices[place or 0] if chosen else example.label,
+        "letter": "" if place is None else letter(place),
+        "letters": list(map(letter, range(len(names)))),
+    }
+
+
+def _texts(shown: Sequence[dict[str, Any]]) -> Iterator[str]:
+    for value in (value for example in shown for value in example.values()):
+        yield from [value] if isinstance(value, str) else value
+
+
+def _mark(node: nodes.Node, names: frozenset[str] = CANDIDATE) -> None:
+    """Wrap each output of the candidate in marks to locate it; loops may shadow its names."""
     if isinstance(node, nodes.Output):
-        node.nodes = [_marked(one) if _writes_label(one) else one for one in node.nodes]
+        node.nodes = [_marked(one) if _writes(one, names) else one for one in node.nodes]
         return
-    shadowed = isinstance(
-        node, (nodes.For, nodes.With, nodes.Macro, nodes.CallBlock)
-    ) and _binds_label(node)
+    shadowed: frozenset[str] = frozenset()
+    if isinstance(node, (nodes.For, nodes.With, nodes.Macro, nodes.CallBlock)):
+        shadowed = names & _bound(node)
     for name, children in node.iter_fields():
-        if shadowed and name == "body":
-            continue
+        left = names - shadowed if name == "body" else names
         for child in children if isinstance(children, list) else [children]:
             if isinstance(child, nodes.Node):
-                _mark(child)
+                _mark(child, left)
 
 
 def _marked(expression: nodes.Expr) -> nodes.Filter:
     return nodes.Filter(expression, _MARK, [], [], None, None, lineno=expression.lineno)
 
 
-def _writes_label(expression: nodes.Node) -> bool:
-    names = [expression] if isinstance(expression, nodes.Name) else expression.find_all(nodes.Name)
-    return any(name.name == "label" and name.ctx == "load" for name in names)
+def _writes(expression: nodes.Node, names: frozenset[str]) -> bool:
+    found = [expression] if isinstance(expression, nodes.Name) else expression.find_all(nodes.Name)
+    return any(name.name in names and name.ctx == "load" for name in found)
 
 
-def _binds_label(node: nodes.Node) -> bool:
+def _bound(node: nodes.Node) -> set[str]:
     targets = (
         [node.target]
         if isinstance(node, nodes.For)
         else getattr(node, "targets", None) or getattr(node, "args", [])
     )
-    names = [
-        name
+    return {
+        name.name
         for target in targets
         for name in ([target] if isinstance(target, nodes.Name) else target.find_all(nodes.Name))
-    ]
-    return any(name.name == "label" for name in names)
+    }
 
 
 def _free_marks(texts: Sequence[str]) -> tuple[str, str]:

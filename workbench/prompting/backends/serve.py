@@ -31,10 +31,11 @@ def score_prompts(
     allow_pickle, prompts (path of JSON lines).
 
     A line of `prompts`: document_id, text_hash, split, cut, set (number of its set of examples),
-    parts [texts], prompts {label: [before, answer, after] as indices in parts}. The first lines,
-    with document_id null, are the prompts of a set without a text. Writes folder/scores.jsonl with
-    the same lines, but logprobs {label: [of each unit]} in place of parts and prompts. Yields
-    progress in documents; "stop" ends after the current documents. Returns a PromptResult.
+    parts [texts], prompts {label: [before, answer, after] as indices in parts}. Lines with
+    document_id null, before the first document of a set, are its prompts without a text. Writes
+    folder/scores.jsonl with the same lines, but logprobs {label: [of each unit]} in place of parts
+    and prompts. Yields progress in documents; "stop" ends after the current documents. Returns a
+    PromptResult.
     """
     began, cpu = time.monotonic(), time.process_time()
     yield {"kind": "log", "line": _("loading {model}").format(model=params["model"])}
@@ -58,7 +59,7 @@ def _score_all(
     backend: Backend, lines: Sequence[Mapping[str, Any]], path: Path
 ) -> Generator[dict[str, Any], str | None, int]:
     """Yields progress; returns how many documents were scored."""
-    without_text = sum(line.get("document_id") is None for line in lines)
+    asked = [line.get("document_id") is not None for line in lines]
     done, start, total = 0, time.monotonic(), len(lines)
     with path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as output:
         for first in range(0, total, CHUNK):
@@ -69,13 +70,13 @@ def _score_all(
             done += len(chunk)
             progress = {
                 "kind": "progress",
-                "done": max(0, done - without_text),
-                "total": total - without_text,
+                "done": sum(asked[:done]),
+                "total": sum(asked),
                 "seconds_left": (time.monotonic() - start) / done * (total - done),
             }
             if (yield progress) == "stop":
                 break
-    return max(0, done - without_text)
+    return sum(asked[:done])
 
 
 def open_scorer(params: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from workbench.metrics.accuracy import Accuracy
+    from workbench.metrics.classes import LabelScore
     from workbench.metrics.confusion import Confusion
     from workbench.runtime.inputs import Prepared, Preparer
     from workbench.text.fields import Prediction
@@ -111,6 +112,12 @@ class ChoiceInfo(ClassifyInfo):
             "accuracy": ratio(sum(map(self.agrees, golds, predictions)), len(golds)),
             "mean_reciprocal_rank": ratio(sum(ranks), len(golds)),
         }
+
+    def per_label(
+        self, golds: Sequence[ClassGold], predictions: Sequence[Prediction]
+    ) -> tuple[LabelScore, ...]:
+        """The number of a choice says nothing about it."""
+        return ()
 
     def statistic(  # type: ignore[override]  # the numbers of choices have no scores of their own
         self,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
@@ -21,21 +21,15 @@ from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.job_row import duration, status_words
 from workbench.ui.widgets.later import LaterStack
-from workbench.ui.widgets.layout import card, column, row
+from workbench.ui.widgets.layout import card, column, layout_of, row
 from workbench.ui.widgets.meter import Meter, number
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
+    from workbench.operations.prompt import LabelAnswer, Preview
     from workbench.ui.panels.prompts.live import Live
-
-SCORES = (
-    ("macro_f1", _("Macro F1")),
-    ("accuracy", _("Accuracy")),
-    ("weighted_f1", _("Weighted F1")),
-)
-
 
 RUN, TEXT = range(2)  # indices of the two pages
 SUBWORDS = 3  # column of the predictions
@@ -107,8 +101,9 @@ class Outcome(QFrame):
         self._results = Button(
             _("Show in Results"), "chart-column", small=True, on=state.show_results
         )
-        self._numbers = [number(title) for _key, title in SCORES]
-        self._figures = row(*[frame for frame, _value, _hint in self._numbers], None, gap=28)
+        self._figures = row(gap=28)
+        self._figures_of: tuple[str, ...] = ()  # titles of the scores that are shown
+        self._numbers: list[tuple[QLabel, QLabel]] = []  # value and unit of each
         columns = _score_columns(lambda label: (state.prior or {}).get(label))
         self._table = Table(
             columns, name=_("Scores by label"), key=lambda row: row.label, sortable=True
@@ -137,8 +132,12 @@ class Outcome(QFrame):
     # ---------------------------------------------------------------- one text
 
     def _text_side(self) -> LaterStack:
+        def named(row: LabelAnswer) -> str:
+            preview = self.state.preview
+            return row.label if preview is None else candidate_name(preview, row.label)
+
         columns = [
-            Column(_("Label"), lambda row: row.label, 130, tip=lambda row: row.label),
+            Column(_("Label"), named, 130, tip=named),
             Column(
                 _("Score"),
                 lambda row: formats.decimal(row.score, 2),
@@ -248,8 +247,9 @@ class Outcome(QFrame):
         self._failure.set(live.message if live and not busy else "")
         scored = state.evaluation is not None and not busy
         self._figures.setVisible(scored)
-        self._table.setVisible(scored)
-        self._space.setVisible(not scored)
+        by_label = scored and bool(state.evaluation and state.evaluation.per_label)
+        self._table.setVisible(by_label)
+        self._space.setVisible(not by_label)
         if state.preparing or live is None:
             self._status.setText(_("Rendering prompts…") if state.preparing else "")
             self._time.setText("")
@@ -278,12 +278,26 @@ class Outcome(QFrame):
         found = self.state.evaluation
         if found is None:
             return
-        for (key, _title), (_frame, value, hint) in zip(SCORES, self._numbers, strict=True):
-            value.setText(points(found.scores[key]) if key in found.scores else "–")
-            hint.setText(_("of 100"))
+        figures = self.state.figures
+        self._make_figures(tuple(title for title, _value in figures))
+        for (_title, score), (value, unit) in zip(figures, self._numbers, strict=True):
+            value.setText(points(score))
+            unit.setText(_("of 100"))
         self._table.rows_model.set_rows(list(found.per_label))
         told = ngettext("{n} document of {split}", "{n} documents of {split}", found.n)
         self._time.setText(told.format(n=found.n, split=term(found.split)))
+
+    def _make_figures(self, titles: tuple[str, ...]) -> None:
+        """One figure for each score; other tasks have other scores."""
+        if titles == self._figures_of:
+            return
+        self._figures_of = titles
+        made = list(map(number, titles))
+        shown = row(*[frame for frame, _value, _unit in made], None, gap=28)
+        layout_of(self._live).replaceWidget(self._figures, shown)
+        self._figures.deleteLater()
+        self._figures = shown
+        self._numbers = [(value, unit) for _frame, value, unit in made]
 
 
 def _score_columns(prior: Callable[[str], float | None]) -> list[Column]:
@@ -301,6 +315,14 @@ def _score_columns(prior: Callable[[str], float | None]) -> list[Column]:
             hint=PRIOR_HELP,
         ),
     ]
+
+
+def candidate_name(preview: Preview, label: str) -> str:
+    """The label, or the number of a choice with its text."""
+    text = preview.choices.get(label, "")
+    return (
+        _("{number} · {text}").format(number=label, text=" ".join(text.split())) if text else label
+    )
 
 
 def set_outdated(widget: QWidget, outdated: bool) -> None:

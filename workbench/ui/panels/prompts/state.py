@@ -18,6 +18,7 @@ from workbench.jobs.threads import Token
 from workbench.operations import labels, outcomes, prompt, prompt_models, results, suggest
 from workbench.operations.prompt import Preview, PromptSpec
 from workbench.operations.prompt_models import Choice
+from workbench.tasks import spec as tasks
 from workbench.ui.opened import opened
 from workbench.ui.panels.prompts.live import Live
 from workbench.ui.panels.prompts.scorer import Scorer
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 
+FIGURES = 3  # scores of a run above its table
 STARTERS = ("starter-bert", "starter-gpt")
 
 
@@ -59,6 +61,7 @@ class PromptsState(State):
         self.prepared = 0.0  # share of the run's prompts that are rendered
         self.live: Live | None = None
         self.evaluation: Evaluation | None = None
+        self.figures: tuple[tuple[str, float], ...] = ()  # title and value of the run's scores
         self.prior: Mapping[str, float] | None = None  # of the run, by label
         self._fillers = prompt.Fillers(self.project)
         self._token = Token()  # of the preview being computed
@@ -385,7 +388,12 @@ class PromptsState(State):
             try:
                 run = results.run(self.project, live.run_id)
                 evaluation = prompt.evaluation(self.project, run)
-                self.update(evaluation=evaluation, prior=outcomes.prompted(run).prior)
+                prior = outcomes.prompted(run).prior
+                self.update(
+                    figures=_figures(evaluation.scores, results.task_of(run)),
+                    evaluation=evaluation,
+                    prior=prior,
+                )
             except KeyError:
                 pass  # the run was stopped before the first prediction, so it no longer exists
         if live.status == "cancelled":
@@ -428,6 +436,12 @@ class PromptsState(State):
         # the rest is read when the page is shown again
         if any(changes.touches(table) for table in ("layer", "label", "prompt")):
             self.refresh()
+
+
+def _figures(scores: Mapping[str, float], task: str) -> tuple[tuple[str, float], ...]:
+    """The first scores of a task with their titles."""
+    names = tasks.score_names(scores, task)[:FIGURES]
+    return tuple((tasks.score_title(name), scores[name]) for name in names)
 
 
 def _still(chosen: str, names: list[str]) -> str:

@@ -14,7 +14,7 @@ from workbench.base.options import Option
 from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.prompts.boxes import PreviewBox, TemplateBox
-from workbench.ui.panels.prompts.outcome import Outcome, set_outdated
+from workbench.ui.panels.prompts.outcome import Outcome, candidate_name, set_outdated
 from workbench.ui.panels.prompts.state import PromptsState
 from workbench.ui.panels.prompts.templates import OWN
 from workbench.ui.widgets.button import Button
@@ -39,8 +39,8 @@ NO_LAYER, NO_MODEL, PAGE = range(3)
 
 
 VARIABLES_HELP = _(
-    "Variables: text (text_b for pairs), label, labels, descriptions[label], examples (each "
-    "with text, label)."
+    "Variables: text (text_b for pairs; question and choices for multiple choice), label, labels, "
+    "letter, letters, descriptions[label], examples (each with the same, its own label and letter)."
 )
 TEACHING = _("{model} is a small teaching model. Expect scores far below those of fine-tuning.")
 OUTDATED = _("Outdated: the template has an error. This is the last valid prompt.")
@@ -99,10 +99,12 @@ class PromptsView(View):
             _("Go to Labels"), "tags", "primary", on=lambda: self.state.context.go("labels")
         )
         hint = _(
-            "A prompt predicts one of the classes of a layer. Add a layer with classes, or "
-            "import labelled data."
+            "A prompt predicts one of the classes of a layer, or one of the choices of a document. "
+            "Add a layer, or import labelled data."
         )
-        return EmptyState("message-square-quote", _("No layer with classes"), hint, labels)
+        return EmptyState(
+            "message-square-quote", _("No layer with classes or choices"), hint, labels
+        )
 
     def _no_model(self) -> EmptyState:
         models = Button(
@@ -340,7 +342,8 @@ class PromptsView(View):
         self._meter.set(found.tokens / found.limit)
         self._remark.setText(_remarks(found))
         self._remark.setVisible(bool(self._remark.text()))
-        fill(self._candidate, [(label, label) for label in found.prompts], found.label)
+        names = [(label, candidate_name(found, label)) for label in found.prompts]
+        fill(self._candidate, names, found.label)
         if state.document is not None:
             # The isolates separate a right-to-left text from the key before it.
             text = " ".join(state.document.text.split())
