@@ -1,6 +1,6 @@
 import pytest
 
-from workbench.storage import annotations, documents, labels, suggestions
+from workbench.storage import annotations, documents, labels, suggestions, unfinished
 from workbench.storage.annotations import NewSuggestion
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -112,26 +112,24 @@ def test_states_leave_out_documents_that_the_layer_is_not_for(filled):
 def test_the_next_document_to_label_goes_round_and_ends_with_the_one_at_hand(filled):
     project, (single, spans, pairs), _labels, ids, who = filled
     me, both = who["annotator_id"], [single, spans]
-    assert annotations.next_unlabelled(project.db, None, both, annotator_id=me) == ids[0]
+    assert unfinished.next_unlabelled(project.db, None, both) == ids[0]
     assert (
-        annotations.next_unlabelled(project.db, ids[0], both, annotator_id=me) == ids[2]
+        unfinished.next_unlabelled(project.db, ids[0], both) == ids[2]
     )  # the pair is not for these layers
-    assert annotations.next_unlabelled(project.db, ids[2], both, annotator_id=me) == ids[0]
+    assert unfinished.next_unlabelled(project.db, ids[2], both) == ids[0]
 
     with project.edit("submit"):
         for layer in both:
             annotations.set_state(project.db, [ids[2]], layer, me, "discarded")
         annotations.set_state(project.db, [ids[0]], single, me, "submitted")
-    assert annotations.next_unlabelled(project.db, ids[0], both, annotator_id=me) == ids[0]
+    assert unfinished.next_unlabelled(project.db, ids[0], both) == ids[0]
     assert (
-        annotations.open_count(project.db, both, annotator_id=me)
-        == 1
-        == annotations.open_count(project.db, [pairs], annotator_id=me)
+        unfinished.open_count(project.db, both) == 1 == unfinished.open_count(project.db, [pairs])
     )
 
     with project.edit("all"):
         annotations.set_state(project.db, [ids[0]], spans, me, "submitted")
-    assert annotations.next_unlabelled(project.db, None, both, annotator_id=me) is None
+    assert unfinished.next_unlabelled(project.db, None, both) is None
 
 
 # ---------------------------------------------------------------- suggestions

@@ -1,7 +1,7 @@
 import pytest
 
 from workbench.operations import labels as label_acts
-from workbench.storage import annotations, documents, labels
+from workbench.storage import annotations, documents, labels, unfinished
 from workbench.storage.listing import Filter
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -200,12 +200,9 @@ def test_a_missing_document_is_a_key_error(filled):
 
 def test_next_unlabelled_goes_round_and_knows_which_documents_a_layer_is_for(filled):
     layers = {layer.name: layer.id for layer in labels.layers(filled.db)}
-    mine = filled.annotator_id
 
     def after(id, *names):
-        return annotations.next_unlabelled(
-            filled.db, id, [layers[name] for name in names], annotator_id=mine
-        )
+        return unfinished.next_unlabelled(filled.db, id, [layers[name] for name in names])
 
     assert after(None, "class") == 3  # the pair is not for it
     assert after(3, "class") == 3  # itself comes last
@@ -213,7 +210,7 @@ def test_next_unlabelled_goes_round_and_knows_which_documents_a_layer_is_for(fil
     assert after(1, "class", "spans") == 3
     assert after(3, "class", "spans") == 1
     assert after(None, "pairs") is None
-    assert annotations.open_count(filled.db, list(layers.values()), annotator_id=mine) == 2
+    assert unfinished.open_count(filled.db, list(layers.values())) == 2
 
 
 def test_a_state_is_only_set_where_the_layer_is_for_the_document(filled):

@@ -41,8 +41,9 @@ def test_sqlite_utils_applies_the_migrations_and_notes_them(conn):
         ("glossbench", "m001_first_schema"),
         ("glossbench", "m002_checksums"),
         ("glossbench", "m003_patterns"),
+        ("glossbench", "m004_state_keys"),
     ]
-    assert version(conn) == migrations.CURRENT == 3
+    assert version(conn) == migrations.CURRENT == 4
 
 
 def test_only_what_the_file_lacks_is_applied(conn):
@@ -52,7 +53,7 @@ def test_only_what_the_file_lacks_is_applied(conn):
 
     assert [
         name for (name,) in conn.execute("select name from _sqlite_migrations order by id")
-    ] == ["m001_first_schema", "m002_checksums", "m003_patterns", "new_table"]
+    ] == ["m001_first_schema", "m002_checksums", "m003_patterns", "m004_state_keys", "new_table"]
     assert version(conn) == migrations.CURRENT + 1
 
 

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from workbench.operations import annotate, suggestion_edits
-from workbench.storage import annotations, documents, labels, listing, queue, states
+from workbench.storage import documents, labels, listing, queue, states, unfinished
 from workbench.storage import suggestions as proposals
 from workbench.storage.listing import Filter
 from workbench.storage.suggestions import NewSuggestion
@@ -129,6 +129,6 @@ def test_annotations_still_know_what_is_left(filled):
     project, layers, _named = filled
     some = [layers["c"]]
 
-    assert annotations.open_count(project.db, some, annotator_id=project.annotator_id) == len(
+    assert unfinished.open_count(project.db, some) == len(
         listing.ids(project.db, Filter(queued=queue.TO_DO, queue_layers=some))
     )

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from workbench.project.project import Project
-from workbench.storage import annotations as annotation_rows
-from workbench.storage import documents, listing
+from workbench.storage import documents, listing, unfinished
 from workbench.storage import queue as storage_queue
 from workbench.storage import states as storage_states
 from workbench.storage.listing import DocumentRow, Filter
@@ -68,11 +67,9 @@ def next_unlabelled(
 
     Continues at the start; None if all documents are finished.
     """
-    return annotation_rows.next_unlabelled(
-        project.db, document_id, layer_ids, annotator_id=project.annotator_id, wanted=wanted
-    )
+    return unfinished.next_unlabelled(project.db, document_id, layer_ids, wanted=wanted)
 
 
 def open_count(project: Project, layer_ids: Sequence[int]) -> int:
     """Number of documents that are unfinished in these layers."""
-    return annotation_rows.open_count(project.db, layer_ids, annotator_id=project.annotator_id)
+    return unfinished.open_count(project.db, layer_ids)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.database import Database
-from workbench.storage.listing import Filter, condition
 from workbench.storage.suggestions import (
     NewSuggestion,
     SuggestionRow,
@@ -29,7 +28,6 @@ __all__ = [
     "clear_mark",
     "delete_span",
     "marks",
-    "next_unlabelled",
     "set_mark",
     "set_state",
     "set_suggestion_status",
@@ -320,75 +318,3 @@ def reset_untouched(
             " and t.layer_id = ?1 and t.annotator_id = ?2)"
         )
     return db.writer.execute(statement, (layer_id, annotator_id, ids_in(document_ids))).rowcount
-
-
-# ---------------------------------------------------------------- unfinished documents
-
-
-def next_unlabelled(
-    db: Database,
-    after_id: int | None,
-    layer_ids: Sequence[int],
-    *,
-    annotator_id: int,
-    wanted: Filter | None = None,
-) -> int | None:
-    """Id of the next document after `after_id` that is pending or a draft in one of the layers.
-
-    Only documents that match the filter `wanted` and to which the layer applies. Wraps around at
-    the end; `after_id` itself comes last. None if all documents are submitted or discarded.
-    """
-    filter_condition: tuple[str, list[object]] = ("1", [])
-    if wanted is not None:
-        filter_condition = condition(db, wanted)
-
-    def first(after: int, until: int | None) -> int | None:
-        candidates = [
-            _first_open(db, after, until, id, annotator_id, filter_condition) for id in layer_ids
-        ]
-        return min((id for id in candidates if id), default=None)
-
-    next_id = first(after_id or 0, None)
-    if next_id is None and after_id is not None:
-        next_id = first(0, after_id)
-    return next_id
-
-
-def _first_open(
-    db: Database,
-    after: int,
-    until: int | None,
-    layer_id: int,
-    annotator_id: int,
-    filter_condition: tuple[str, list[object]],
-) -> int | None:
-    """The first unfinished document of one layer with an id in (after, until].
-
-    `until` None: no upper bound. `limit 1` keeps this fast in large, partly labelled projects.
-    """
-    statement = (
-        "select d.id from document d where d.id > ?3 and (?4 is null or d.id <= ?4)"
-        " and d.texts = (select ifnull(json_extract(options, '$.texts'), 1) from layer "
-        "where id = ?1)"
-        " and not exists (select 1 from state s where s.document_id = d.id and "
-        "s.layer_id = ?1 and s.annotator_id = ?2"
-        f" and s.state in ('submitted', 'discarded')) and {filter_condition[0]}"
-        " order by d.id limit 1"
-    )
-    values = (layer_id, annotator_id, after, until, *filter_condition[1])
-    row = db.reader().execute(statement, values).fetchone()
-    return row[0] if row else None
-
-
-def open_count(db: Database, layer_ids: Sequence[int], *, annotator_id: int) -> int:
-    """Number of documents that are pending or a draft in at least one of the layers."""
-    statement = (
-        "select count(*) from document d where exists (select 1 from layer l where l.id "
-        "in (select value from json_each(?))"
-        " and d.texts = ifnull(json_extract(l.options, '$.texts'), 1) and not exists "
-        "(select 1 from state s where"
-        " s.document_id = d.id and s.layer_id = l.id and s.annotator_id = ? and s.state "
-        "in ('submitted', 'discarded')))"
-    )
-    found: int = db.reader().execute(statement, (ids_in(layer_ids), annotator_id)).fetchone()[0]
-    return found

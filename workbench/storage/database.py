@@ -19,6 +19,7 @@ from workbench.storage import (
     header,
     migrations,
     search,
+    state_keys,
     tables,
 )
 from workbench.storage.file_access import choose_journal_mode, claim, why_read_only, writable
@@ -258,8 +259,7 @@ class Database:
             try:
                 conn = self._connect(f"{self.path.as_uri()}?mode={mode}", Reader)
                 conn.path = self.path
-                conn.execute("pragma query_only = on")
-                conn.execute("select count(*) from sqlite_master").fetchone()
+                _prepare_reader(conn)
                 return conn
             except (sqlite3.Error, ProjectError) as error:
                 if conn is not None:
@@ -274,6 +274,7 @@ class Database:
         # No log can be created beside the file, so no other process writes it either.
         conn = self._connect(f"{self.path.as_uri()}?mode=ro&immutable=1", Reader)
         conn.path = self.path
+        _prepare_reader(conn)
         return conn
 
     def checking_reader(self) -> Reader:
@@ -393,6 +394,13 @@ class Database:
                 self.path,
             )
         return value
+
+
+def _prepare_reader(conn: Reader) -> None:
+    tables = "select count(*) from main.sqlite_master where name = 'state_key'"
+    if not conn.execute(tables).fetchone()[0]:
+        state_keys.view(conn)
+    conn.execute("pragma query_only = on")
 
 
 def _words(depth: int) -> tuple[str, str, tuple[str, ...]]:

@@ -26,6 +26,7 @@ from workbench.storage import (
     migrations,
     schema_check,
     search,
+    state_keys,
     value_check,
 )
 from workbench.storage.database import Database
@@ -69,7 +70,9 @@ def _checks(version: int) -> tuple[Check, ...]:
         _entries,
         _search,
     )
-    return checks if version < 2 else (*checks, _checksums)
+    if version >= 2:
+        checks = (*checks, _checksums)
+    return (*checks, _state_keys) if version >= 4 else checks
 
 
 def _guarded(conn: sqlite3.Connection, check: Check) -> Iterator[str]:
@@ -162,6 +165,14 @@ def _changed(conn: sqlite3.Connection, name: str, owner: int) -> str:
         name, _("The list of checksums has an entry that does not belong there (row {id}).")
     )
     return sentence.format(id=owner, name=row[0] if row else "?")
+
+
+def _state_keys(conn: sqlite3.Connection) -> Iterator[str]:
+    if not state_keys.is_right(conn):
+        yield _(
+            "The table that filters look up states in does not match the states: lists and counts "
+            "may be wrong."
+        )
 
 
 # ---------------------------------------------------------------- search index

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from workbench.base.errors import ProjectBusy
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
-from workbench.storage import checksums, journal_triggers
+from workbench.storage import checksums, journal_triggers, state_keys
 from workbench.storage.checksums import JOURNAL_HASH
 from workbench.storage.history import DROPPED, UNDONE, HistoryStep, next_redo, next_undo
 from workbench.storage.migrations import JOURNAL_WIDTH, JOURNALED
@@ -85,7 +85,7 @@ class Journal:
         for table, columns in self._columns.items():
             for trigger in journal_triggers.triggers(table, columns):
                 conn.execute(trigger)
-        for trigger in checksums.triggers():
+        for trigger in (*checksums.triggers(), *state_keys.triggers()):
             conn.execute(trigger)
 
     @property
@@ -189,10 +189,11 @@ class Journal:
         return self._conn.execute(f"select max(id) from {table}").fetchone()[0] or 0
 
     def _write_ranges(self, bulk: dict[str, int], watch: Watch) -> None:
-        """Journal the new rows of a bulk step as ranges, and add them to the checksums.
+        """Journal the new rows of a bulk step as ranges; add them to the checksums and state keys.
 
         Changes to rows that the step added need no journal: undo deletes them.
         """
+        ranges: dict[str, tuple[int, int]] = {}
         for place, (table, before) in enumerate(bulk.items()):
             watch.at(place / len(bulk))
             self._conn.execute(
@@ -209,8 +210,10 @@ class Journal:
                     "'range', ?, ?)",
                     row,
                 )
+                ranges[table] = first, last
                 part = watch.part(place / len(bulk), (place + 1) / len(bulk))
                 checksums.add_rows(self._conn, table, first, last, watch=part)
+        state_keys.add_rows(self._conn, ranges, watch=watch)
 
     def _trim(self) -> None:
         """Drop the oldest steps beyond 10,000 steps or 1 GB, but never the newest one."""

@@ -16,7 +16,6 @@ from workbench.text.labels import LABEL_TABLES
 
 PREVIEW = 160  # code points of the text in a row
 SEARCHED = 4_000  # code points of each text that are searched for the match shown in a row
-_GOLD_STATE = "state s join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
 _THESE = "document_id in (select value from json_each(?))"
 _IN_LAYERS = "layer_id in (select value from json_each(?))"
 
@@ -146,14 +145,14 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
         )
     if wanted.layer_id is None:
         if wanted.state:
-            queue.add_state(add, wanted.state, _layers(db, None))
+            queue.add_state(add, queue.state_matches(db, wanted.state, None))
     elif wanted.state:
-        _add_state(add, wanted.state, wanted.layer_id)
+        queue.add_state(add, queue.state_matches(db, wanted.state, [wanted.layer_id]))
     else:
         annotated = [f"select document_id from {one} where layer_id = ?" for one in LABEL_TABLES]
         add(f"d.id in ({' union '.join(annotated)})", *[wanted.layer_id] * len(annotated))
     if wanted.queued:
-        queue.add_state(add, wanted.queued, wanted.queue_layers)
+        queue.add_state(add, queue.state_matches(db, wanted.queued, wanted.queue_layers))
     if wanted.suggested:
         queue.add_suggested(add, wanted.queue_layers)
     if wanted.sources is not None:
@@ -181,15 +180,6 @@ def _add_text(add: queue.Add, text: str) -> None:
         " union select id from document where key like ? escape '\\')",
         query,
         f"%{pattern}%",
-    )
-
-
-def _add_state(add: queue.Add, state: str, layer_id: int) -> None:
-    gold = f"select s.state from {_GOLD_STATE} where s.document_id = d.id and s.layer_id = ?"
-    add(f"ifnull(({gold}), 'pending') = ?", layer_id, state)
-    add(
-        "d.texts = (select ifnull(json_extract(options, '$.texts'), 1) from layer where id = ?)",
-        layer_id,
     )
 
 

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
 from workbench.base.i18n import _
-from workbench.storage import checksums
+from workbench.storage import checksums, state_keys
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -272,6 +272,11 @@ def m003_patterns(db: Database) -> None:
     db.table("pattern").create_index(["label_id"], index_name="pattern_label")
 
 
+def m004_state_keys(db: Database) -> None:
+    """The table of `state_keys`."""
+    state_keys.create(db.execute)
+
+
 _NO_ACTION = ("annotator",)  # is never deleted
 _ON_DELETE = {
     "parent_id": "SET NULL"
@@ -309,7 +314,12 @@ def _table(
 
 
 Migration = Callable[["Database"], None]
-MIGRATIONS: tuple[Migration, ...] = (m001_first_schema, m002_checksums, m003_patterns)
+MIGRATIONS: tuple[Migration, ...] = (
+    m001_first_schema,
+    m002_checksums,
+    m003_patterns,
+    m004_state_keys,
+)
 CURRENT = len(MIGRATIONS)
 
 

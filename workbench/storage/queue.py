@@ -1,16 +1,19 @@
 """SQL conditions on `document d` for the queue of Annotate: state and suggestions in some layers.
 
 States and labels are those of each layer's gold annotator. A layer applies to documents that have
-the number of texts in its options.
+the number of texts in its options. States are looked up in the table of `state_keys`.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.storage import state_keys, states
 from workbench.storage.origins import OF_ORIGIN, Origin
+from workbench.storage.tables import STATES
 from workbench.storage.values import ids_in
 from workbench.text.labels import LABEL_TABLES
 
@@ -20,15 +23,6 @@ if TYPE_CHECKING:
 Add = Callable[..., None]  # (condition, *values)
 TO_DO = "to_do"
 _SOME = "(select value from json_each(?))"
-_GOLD = "s.document_id = d.id and s.layer_id = l.id and s.annotator_id = l.gold"
-_FITS = "ifnull(json_extract(l.options, '$.texts'), 1) = d.texts"
-_HAS = (
-    f"exists (select 1 from layer l join state s on {_GOLD} where l.id in {_SOME} and s.state = ?)"
-)
-_PENDING = (
-    f"exists (select 1 from layer l where l.id in {_SOME} and {_FITS}"
-    f" and not exists (select 1 from state s where {_GOLD} and s.state != 'pending'))"
-)
 _SUGGESTED = (
     "exists (select 1 from suggestion g join layer l on l.id = g.layer_id"
     f" where g.document_id = d.id and g.status = 'open' and g.layer_id in {_SOME}"
@@ -40,6 +34,13 @@ _SUGGESTED = (
 )
 
 
+class StateMatches(NamedTuple):
+    """Keys of `state_keys`; `every`: there are no others, so that all documents match."""
+
+    keys: list[str]
+    every: bool
+
+
 @dataclass(frozen=True)
 class SourceFile:
     """A file that documents were imported from; imports of files with the same name are merged."""
@@ -49,32 +50,31 @@ class SourceFile:
     documents: int
 
 
-def add_state(add: Add, state: str, layer_ids: Sequence[int]) -> None:
-    """Add the condition that `states.overall` of the layers is `state`.
+def state_matches(db: Database, state: str, layer_ids: Sequence[int] | None) -> StateMatches:
+    """The keys with which `states.overall` of the layers (None: all) is `state`.
 
     `TO_DO`: pending or draft in at least one layer. Raises ValueError for an unknown state.
     """
-    layers = ids_in(layer_ids)
-
-    def has(state: str) -> tuple[str, str]:
-        return layers, state
-
-    if state == TO_DO:
-        add(f"({_PENDING} or {_HAS})", layers, *has("draft"))
-    elif state == "draft":
-        part = f"({_HAS} or ({_PENDING} and {_HAS}))"
-        add(part, *has("draft"), layers, *has("submitted"))
-    elif state == "pending":
-        part = f"{_PENDING} and not {_HAS} and not {_HAS}"
-        add(part, layers, *has("draft"), *has("submitted"))
-    elif state == "submitted":
-        part = f"{_HAS} and not {_HAS} and not {_PENDING}"
-        add(part, *has("submitted"), *has("draft"), layers)
-    elif state == "discarded":
-        part = f"{_HAS} and not {_HAS} and not {_HAS} and not {_PENDING}"
-        add(part, *has("discarded"), *has("submitted"), *has("draft"), layers)
-    else:
+    if state != TO_DO and state not in STATES:
         raise ValueError(f"unknown state {state!r}")
+    wanted = ("pending", "draft") if state == TO_DO else (state,)
+    texts_of, keys = state_keys.layer_texts(db, layer_ids), state_keys.distinct(db)
+    matching = [
+        key for key in keys if states.overall(state_keys.in_layers(key, texts_of)) in wanted
+    ]
+    return StateMatches(matching, every=len(matching) == len(keys))
+
+
+def add_state(add: Add, matches: StateMatches) -> None:
+    """Add the condition that the document has one of the keys."""
+    if not matches.keys:
+        add("0")
+    elif not matches.every:
+        keys = "select value from json_each(?)"
+        add(
+            f"d.id in (select document_id from state_key where key in ({keys}))",
+            json.dumps(matches.keys),
+        )
 
 
 def add_suggested(add: Add, layer_ids: Sequence[int]) -> None:

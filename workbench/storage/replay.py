@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from workbench.base.watch import Watch
-from workbench.storage import checksums
+from workbench.storage import checksums, state_keys
 from workbench.storage.migrations import JOURNALED
 
 PIECE = 1_000  # rows restored per statement; the operation can be cancelled between two statements
@@ -36,6 +36,7 @@ class Replay:
         for table, op, first, last, _seq in rows:
             if table == "document" and op == "range":
                 checksums.forget_documents(self._conn, first, last)
+                state_keys.forget_documents(self._conn, first, last)
         done, total = 0, len(rows) + ranges
         for (table, op), group in groupby(rows, key=lambda row: row[:2]):
             found = [row[2:] for row in group]

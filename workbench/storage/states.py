@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from workbench.storage import state_keys
 from workbench.storage.database import Database
 from workbench.storage.tables import STATES
 from workbench.storage.values import ids_in
 
 _GOLD = "state s join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
-_RANK = (
-    "case s.state when 'submitted' then 3 when 'draft' then 2 when 'discarded' then 1 else 0 end"
-)
 _BY_RANK = ("pending", "discarded", "draft", "submitted")
 
 
@@ -64,9 +62,12 @@ class StateCounts:
 
 def counts(db: Database, layer_ids: Sequence[int] | None = None) -> StateCounts:
     """Number of documents by `overall` state in the layers, by default in all layers."""
-    query = f"select state, count(*) from ({by_document(layer_ids)}) group by state"
-    counts = dict(db.reader().execute(query).fetchall())
-    return StateCounts({state: counts.get(state, 0) for state in STATES}, counts.get(None, 0))
+    texts_of = state_keys.layer_texts(db, layer_ids)
+    counts = dict.fromkeys(("", *STATES), 0)
+    for key, number in state_keys.numbers(db).items():
+        counts[overall(state_keys.in_layers(key, texts_of))] += number
+    outside = counts.pop("")
+    return StateCounts(counts, outside)
 
 
 def listed(layer_ids: Sequence[int] | None) -> str:
@@ -100,11 +101,8 @@ def highest_counts(db: Database) -> dict[str, int]:
 
     From high to low: submitted, draft, discarded, pending.
     """
-    read = db.reader().execute
     states = dict.fromkeys(_BY_RANK, 0)
-    highest = f"select max({_RANK}) as rank from {_GOLD} group by s.document_id"
-    for rank, number in read(f"select rank, count(*) from ({highest}) group by rank").fetchall():
-        states[_BY_RANK[rank]] = number
-    (documents,) = read("select count(*) from document").fetchone()
-    states["pending"] = documents - sum(states[name] for name in _BY_RANK[1:])
+    for key, number in state_keys.numbers(db).items():
+        _texts, of_layers = state_keys.parsed(key)
+        states[max(of_layers.values(), key=_BY_RANK.index, default="pending")] += number
     return states
