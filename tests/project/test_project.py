@@ -57,6 +57,15 @@ def test_more_than_a_thousand_rows_say_reload(project, heard):
     assert heard[-1].touches("anything", 5)
 
 
+def test_a_project_that_is_opened_and_closed_is_not_written(project):
+    project.close()
+    before = project.path.read_bytes(), project.path.stat().st_mtime_ns
+
+    Project.open(project.path).close()
+
+    assert (project.path.read_bytes(), project.path.stat().st_mtime_ns) == before
+
+
 def test_nothing_is_reported_of_an_edit_that_failed_or_changed_nothing(project, heard):
     with pytest.raises(ZeroDivisionError):
         with project.edit("Fails"):

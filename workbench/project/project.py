@@ -96,14 +96,17 @@ class Project:
 
     def _tidy(self) -> None:
         """Updates that need write access: mark runs without a process as interrupted, set the
-        annotator's name.
+        annotator's name. Mostly there are none, and preparing a write takes 10 ms.
         """
         if self.read_only:
             return
         name = settings.load().annotator
+        rename = self.annotator_name == settings.Settings.annotator and name != self.annotator_name
+        if not (rename or runs.any_unfinished(self.db)):
+            return
         with self.db.transaction():
             runs.record_interrupted(self.db)
-            if self.annotator_name == settings.Settings.annotator and name != self.annotator_name:
+            if rename:
                 annotators.rename(self.db, self.annotator_id, name)
                 self.annotator_name = name
             self.db.take_touched()

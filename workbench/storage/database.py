@@ -21,6 +21,7 @@ from workbench.storage import (
     search,
     state_keys,
     tables,
+    touched,
 )
 from workbench.storage.file_access import choose_journal_mode, claim, why_read_only, writable
 from workbench.storage.journal import Journal
@@ -55,6 +56,7 @@ class Database:
         self._owner: int | None = None
         self._depth = 0
         self._writer: sqlite3.Connection | None = None
+        self._prepared = False  # whether the triggers of the writer exist
         self._readers: dict[int, Reader] = {}
         self._readers_mutex = threading.Lock()
         self._closed = False
@@ -68,6 +70,9 @@ class Database:
         claim(path)
         try:
             with closing(sqlite3.connect(path, isolation_level=None)) as conn:
+                # A file that is not complete is removed; `open` waits until it is on the disk.
+                conn.execute("pragma journal_mode = memory")
+                conn.execute("pragma synchronous = off")
                 conn.execute(f"pragma application_id = {header.APPLICATION_ID}")
                 migrations.apply(conn)
                 _first_rows(conn, annotator)
@@ -162,9 +167,19 @@ class Database:
         )  # otherwise rows deleted by REPLACE would not be journaled
         conn.create_function("seg", 1, search.seg, deterministic=True)
         checksums.register(conn)
-        for trigger in (*search.index_triggers(), *_touch_triggers()):
-            conn.execute(trigger)
         return conn
+
+    def _prepare_writing(self) -> None:
+        """Create the temporary triggers, which takes longer than opening the file.
+
+        Requires the mutex, outside a transaction: its rollback would remove them.
+        """
+        if self._prepared:
+            return
+        for statement in (*search.index_triggers(), *touched.triggers()):
+            self.writer.execute(statement)
+        self.journal.create_triggers()
+        self._prepared = True
 
     def _connect(self, uri: str, kind: type[C]) -> C:
         with failures.explained(self.path, writing=False):
@@ -318,6 +333,7 @@ class Database:
             self._depth += 1
             begin, commit, rollback = _words(self._depth)
             try:
+                self._prepare_writing()
                 conn.execute(begin)
                 yield conn
                 conn.execute(commit)
@@ -339,11 +355,7 @@ class Database:
 
     def take_touched(self) -> dict[str, frozenset[int]]:
         """The runs and predictions (by run) changed in this transaction. Clears the record."""
-        rows: dict[str, set[int]] = {}
-        for table, id in self.writer.execute("select tbl, rid from touched").fetchall():
-            rows.setdefault(table, set()).add(id)
-        self.writer.execute("delete from touched")
-        return {table: frozenset(ids) for table, ids in rows.items()}
+        return touched.take(self.writer)
 
     def checkpoint(self) -> None:
         """Copy the write-ahead log into the file without waiting for other connections.
@@ -429,17 +441,3 @@ def _first_rows(conn: sqlite3.Connection, annotator: str) -> None:
             "annotator": mine,
         }
         conn.executemany("insert into meta values(?, ?)", values.items())
-
-
-def _touch_triggers() -> Iterator[str]:
-    yield "create temp table touched(tbl text, rid integer, primary key (tbl, rid)) without rowid"
-    for table, column, events in (
-        ("run", "id", ("insert", "update", "delete")),
-        ("prediction", "run_id", ("insert", "delete")),
-    ):
-        for event in events:
-            row = "old" if event == "delete" else "new"
-            yield (
-                f"create temp trigger touch_{table}_{event} after {event} on main.{table} begin"
-                f" insert or ignore into touched values('{table}', {row}.{column}); end"
-            )

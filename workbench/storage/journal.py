@@ -55,7 +55,7 @@ class Touched:
 class Journal:
     """Bound to the writer connection.
 
-    Every method must be called inside a transaction of the writer.
+    Every method but `create_triggers` must be called inside a transaction of the writer.
     """
 
     def __init__(self, conn: sqlite3.Connection):
@@ -71,6 +71,10 @@ class Journal:
             table: [row[1] for row in conn.execute(f"pragma table_info({table})")]
             for table in JOURNALED
         }
+
+    def create_triggers(self) -> None:
+        """Create the triggers, once per connection and before its first transaction."""
+        conn = self._conn
         conn.execute("create temp table journal_now(step integer not null)")
         conn.execute("insert into journal_now values(0)")
         # Inserted rows with ids up to `high` are journaled one by one: all rows or, in a bulk step,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # `fields` imports numpy, which would delay the first window
     from workbench.text.fields import Prediction
 
 UNFINISHED = ("waiting", "running")
+_MARKS = ", ".join("?" * len(UNFINISHED))
 _JSON = ("spec", "scores", "result", "versions")
 _LISTING = "listing"  # key in the column `spec`
 _COLUMNS = (
@@ -216,14 +217,18 @@ def _run(row: Row, interrupted: bool) -> Run:
     return Run(**values)
 
 
+def any_unfinished(db: Database) -> bool:
+    query = f"select exists(select 1 from run where status in ({_MARKS}))"
+    return bool(db.reader().execute(query, UNFINISHED).fetchone()[0])
+
+
 def record_interrupted(db: Database) -> int:
     """Mark unfinished runs as interrupted; returns their number.
 
     Called by a writer that has just opened the project, when no job of it can be running.
     """
-    marks = ", ".join("?" * len(UNFINISHED))
     return db.writer.execute(
-        f"update run set status = 'interrupted' where status in ({marks})", UNFINISHED
+        f"update run set status = 'interrupted' where status in ({_MARKS})", UNFINISHED
     ).rowcount
 
 
