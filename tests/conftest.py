@@ -1,6 +1,7 @@
 """Fixtures shared by all tests. They start no worker and use neither network nor user folders."""
 
 import gc
+import itertools
 import os
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -8,6 +9,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
+import re
 import shutil
 import socket
 import sys
@@ -18,10 +20,12 @@ import pytest
 
 import workbench  # noqa: F401  turns telemetry off before a test imports onnxruntime
 from tests import leaks
+from tests.deadline import Deadlines
 
 
-def pytest_configure():
+def pytest_configure(config):
     gc.disable()  # until the tests are collected, which imports nearly everything
+    config.pluginmanager.register(Deadlines())
 
 
 def pytest_collection_finish():
@@ -58,6 +62,21 @@ def no_leaks(request):
     yield
     if left := leaks.left_since(before):
         pytest.fail("Left behind: " + "; ".join(left), pytrace=False)
+
+
+_folders = itertools.count()
+
+
+@pytest.fixture
+def tmp_path(request, tmp_path_factory):
+    """An empty folder of the test.
+
+    As pytest's own, which lists the folders of all earlier tests and updates a link each time.
+    """
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    path = tmp_path_factory.getbasetemp() / f"{name}{next(_folders)}"
+    path.mkdir(mode=0o700)
+    return path
 
 
 @pytest.fixture(autouse=True)
