@@ -50,6 +50,7 @@ def test_deleting_a_class_sends_its_submitted_documents_back_and_undo_brings_all
         "marks": 1,
         "spans": 0,
         "suggestions": 0,
+        "relations": 0,
         "documents": 1,
     }
 

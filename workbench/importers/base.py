@@ -10,6 +10,7 @@ from workbench.base.i18n import _
 from workbench.text.dataset import Record
 from workbench.text.document import SPLITS, TEXT, TEXT_B
 from workbench.text.labels import LONGEST_NAME, Layer, LayerKind
+from workbench.text.relations import Relation, layer_of_ends
 from workbench.text.spans import Span
 
 if TYPE_CHECKING:
@@ -275,6 +276,9 @@ def check(record: Record) -> None:
     for spans in record.spans.values():
         for span in spans:
             _check_span(span, lengths)
+    for relations in record.relations.values():
+        for relation in relations:
+            _check_relation(relation, record.spans)
 
 
 def _check_name(name: str) -> None:
@@ -334,6 +338,43 @@ def _check_span(span: Span, lengths: Mapping[str, int]) -> None:
     if not span.label:
         raise Fault(_("the span {start}–{end} has no label").format(start=span.start, end=span.end))
     _check_label(span.label)
+
+    _check_parts(span)
+
+
+def _check_parts(span: Span) -> None:
+    """Raises Fault unless the parts of a discontinuous span are in order and make up the span."""
+    if not span.parts:
+        return
+    last = -1
+    for start, end in span.parts:
+        if not last < start < end:
+            raise Fault(
+                _("the parts of the span {start}–{end} are not in order or overlap").format(
+                    start=span.start, end=span.end
+                )
+            )
+        last = end
+    if len(span.parts) < 2 or (span.parts[0][0], last) != (span.start, span.end):
+        raise Fault(
+            _("the parts of the span {start}–{end} do not make up the span").format(
+                start=span.start, end=span.end
+            )
+        )
+
+
+def _check_relation(relation: Relation, spans: Mapping[str, Iterable[Span]]) -> None:
+    if not relation.label:
+        raise Fault(_("a relation has no label"))
+    _check_label(relation.label)
+    try:
+        layer_of_ends(spans, relation)
+    except KeyError:
+        raise Fault(
+            _("the relation {label} connects spans that the record does not have").format(
+                label=show(relation.label)
+            )
+        ) from None
 
 
 def _check_label(label: str) -> None:

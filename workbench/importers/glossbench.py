@@ -31,6 +31,7 @@ from workbench.importers.base import (
 from workbench.importers.source import Source
 from workbench.text.dataset import FORMAT_VERSION, Record, layer_from_json, record_from_json
 from workbench.text.labels import KINDS, LONGEST_NAME, Label, Layer
+from workbench.text.relations import span_layer
 
 _MOST_TEXTS = 100  # maximum per document; a pair has two
 
@@ -162,6 +163,7 @@ def _record(value: object, layers: Mapping[str, Layer]) -> Record:
         document=replace(record.document, id=None),
         spans={name: unique_spans(list(spans)) for name, spans in record.spans.items()},
         marks={name: tuple(dict.fromkeys(labels)) for name, labels in record.marks.items()},
+        relations={name: tuple(dict.fromkeys(some)) for name, some in record.relations.items()},
     )
     check(record)
     _fits(record, layers)
@@ -181,7 +183,7 @@ def _check_shape(value: Mapping[str, Any]) -> None:
             )
     if not isinstance(value.get("key"), str):
         raise Fault(_("the key is {value}, expected a string").format(value=show(value.get("key"))))
-    for name in ("states", "marks", "spans", "meta", "tokens"):
+    for name in ("states", "marks", "spans", "relations", "meta", "tokens"):
         if not isinstance(value.get(name, {}), dict):
             raise Fault(
                 _("{name!r} is {value}, expected an object").format(
@@ -209,13 +211,24 @@ def _check_shape(value: Mapping[str, Any]) -> None:
     for name, spans in value.get("spans", {}).items():
         for span in _listed(spans, _("the spans of layer {name!r}").format(name=name)):
             _check_span(span)
+    for name, relations in value.get("relations", {}).items():
+        for one in _listed(relations, _("the relations of layer {name!r}").format(name=name)):
+            if not isinstance(one, list) or len(one) != 3 or not isinstance(one[0], str):
+                raise Fault(
+                    _("a relation is {value}, expected [label, from, to]").format(value=show(one))
+                )
+            _check_span(one[1])
+            _check_span(one[2])
 
 
 def _check_span(span: object) -> None:
-    if not isinstance(span, list) or len(span) not in (3, 4):
+    if not isinstance(span, list) or not 3 <= len(span) <= 5:
         raise Fault(_("a span is {value}, expected [start, end, label]").format(value=show(span)))
     span_borders(span[0], span[1])
-    for word in span[2:]:
+    words = span[2:]
+    if len(words) > 1 and isinstance(words[-1], dict):
+        _check_more(words.pop())
+    for word in words:
         if not isinstance(word, str):
             raise Fault(
                 _("a span has {value} for its label or text, expected a string").format(
@@ -224,8 +237,20 @@ def _check_span(span: object) -> None:
             )
 
 
+def _check_more(more: Mapping[str, Any]) -> None:
+    """Check the parts of a discontinuous span and the number of a chain."""
+    if "chain" in more:
+        offset(more["chain"], _("the chain of a span is {value}, expected a whole number"))
+    for part in _listed(more.get("parts", []), _("the parts of a span")):
+        if not isinstance(part, list) or len(part) != 2:
+            raise Fault(
+                _("a part of a span is {value}, expected [start, end]").format(value=show(part))
+            )
+        span_borders(*part)
+
+
 def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
-    for name in {*record.states, *record.marks, *record.spans}:
+    for name in {*record.states, *record.marks, *record.spans, *record.relations}:
         if name not in layers:
             raise Fault(
                 _("the layer {name!r} is not declared in the first line of the file").format(
@@ -243,6 +268,17 @@ def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
             raise Fault(
                 _("there are spans for the layer {name!r}, which is of kind {kind}").format(
                     name=name, kind=layers[name].kind
+                )
+            )
+    for name, relations in record.relations.items():
+        of = span_layer(layers[name])
+        places = {span.place for span in record.spans.get(of, ())}
+        if not layers[name].traits.between_spans or any(
+            not {one.from_span.place, one.to_span.place} <= places for one in relations
+        ):
+            raise Fault(
+                _("the relations of the layer {name!r} do not connect spans of {of!r}").format(
+                    name=name, of=of
                 )
             )
     for name, labels in record.marks.items():

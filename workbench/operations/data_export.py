@@ -269,4 +269,5 @@ def _predicted(
             marks[name] = prediction.labels
         if prediction.spans:
             spans[name] = prediction.spans
-        yield replace(record, states=states, marks=marks, spans=spans)
+        relations = record.relations if both else {}
+        yield replace(record, states=states, marks=marks, spans=spans, relations=relations)

@@ -16,7 +16,7 @@ from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.importers.results import StagingResult
 from workbench.jobs.spec import JobSpec
-from workbench.operations import patterns
+from workbench.operations import patterns, relation_rules
 from workbench.operations.background import Background
 from workbench.operations.import_duplicates import DUPLICATES, Duplicates
 from workbench.operations.import_handle import ImportHandle, ImportOutcome, SkippedRecord
@@ -26,6 +26,7 @@ from workbench.operations.staging_job import STAGING, TARGET
 from workbench.storage import intake, labels, places, staging
 from workbench.storage.values import now
 from workbench.text.labels import Layer, free_key
+from workbench.text.relations import SPANS, span_layer
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
@@ -181,10 +182,14 @@ class _Act:
     def _targets(self, staged: staging.Staged, warnings: list[str]) -> intake.Targets:
         layer_ids: dict[int, int] = {}
         label_ids: dict[int, int] = {}
-        for one in staged.layers:
+        names: dict[str, str] = {}  # layer of spans in the file → in the project
+        for one in sorted(staged.layers, key=lambda one: one.layer.traits.between_spans):
+            one = _connecting(one, names)
             layer = self._layer(one, warnings)
+            names.setdefault(one.layer.name, layer.name)
             layer_ids[one.n] = row_id(layer)
             label_ids.update(self._labels(layer, one))
+            warnings += relation_rules.broken(staged.relations, one, layer)
         sources = {
             number: self.project.source("import", path.name)
             for number, path in enumerate(self.files)
@@ -252,7 +257,19 @@ class _Act:
 
 
 def _alike(found: Layer, wanted: Layer) -> bool:
+    """Whether labels of one layer can be imported into the other."""
+    if found.traits.between_spans and span_layer(found) != span_layer(wanted):
+        return False
     return found.traits.holds(wanted.traits) and found.texts == wanted.texts
+
+
+def _connecting(staged: staging.StagedLayer, names: Mapping[str, str]) -> staging.StagedLayer:
+    """A relation layer with the name that the layer of its spans has in the project."""
+    layer = staged.layer
+    of = span_layer(layer)
+    if not layer.traits.between_spans or names.get(of, of) == of:
+        return staged
+    return replace(staged, layer=replace(layer, options={**layer.options, SPANS: names[of]}))
 
 
 def _free_layer_name(wanted: Layer, there: Mapping[str, Layer]) -> str:

@@ -27,7 +27,7 @@ def layers(project: Project) -> tuple[Layer, ...]:
 
 
 def counts(project: Project) -> dict[int, int]:
-    """Label id → number of class labels and spans."""
+    """Label id → number of annotations with it."""
     return store.counts(project.db)
 
 
@@ -269,6 +269,7 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
     parts = [_count(len(ids), _("label"), _("labels"))] if layer_id is not None and ids else []
     parts += [_count(use["marks"], _("class"), _("classes"))] * bool(use["marks"])
     parts += [_count(use["spans"], _("span"), _("spans"))] * bool(use["spans"])
+    parts += [_count(use["relations"], _("relation"), _("relations"))] * bool(use["relations"])
     parts += [_count(use["suggestions"], _("open suggestion"), _("open suggestions"))] * bool(
         use["suggestions"]
     )

@@ -15,7 +15,7 @@ from workbench.storage.suggestions import (
     suggestions,
 )
 from workbench.storage.tables import STATES
-from workbench.storage.values import ids_in, new_id, new_uid, now
+from workbench.storage.values import Row, ids_in, json_in, new_id, new_uid, now, parts_out
 from workbench.text.labels import LABEL_TABLES
 
 __all__ = [
@@ -63,7 +63,10 @@ class MarkRow:
 
 @dataclass(frozen=True)
 class SpanRow:
-    """A labelled range [start, end), in code points, of one text field of a document."""
+    """A labelled range [start, end), in code points, of one text field of a document.
+
+    `parts` are the ranges of a discontinuous span, `chain` its number in a layer of chains.
+    """
 
     id: int
     document_id: int
@@ -77,6 +80,13 @@ class SpanRow:
     score: float | None
     made_by: int | None = None
     made_at: str = ""
+    parts: tuple[tuple[int, int], ...] = ()
+    chain: int | None = None
+
+    @property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        """The ranges that the span covers: its parts, or all of it."""
+        return self.parts or ((self.start, self.end),)
 
 
 # ---------------------------------------------------------------- reading gold
@@ -96,7 +106,7 @@ def marks(db: Database, document_id: int) -> tuple[MarkRow, ...]:
 
 _SPAN = (
     'select p.id, p.document_id, p.start, p."end", p.field, p.label_id, p.layer_id, '
-    "s.kind, s.ref, p.score, s.annotator_id, s.at from span p"
+    "s.kind, s.ref, p.score, s.annotator_id, s.at, p.parts, p.group_id from span p"
     " join layer l on l.id = p.layer_id and l.gold = p.annotator_id join source s on "
     "s.id = p.source_id"
 )
@@ -105,12 +115,13 @@ _SPAN = (
 def spans(db: Database, document_id: int) -> tuple[SpanRow, ...]:
     """Spans by the gold annotator of each layer, in text order; longer spans first."""
     order = 'order by p.field, p.start, p."end" desc, p.id'
-    return tuple(
-        SpanRow(*row)
-        for row in db.reader()
-        .execute(f"{_SPAN} where p.document_id = ? {order}", (document_id,))
-        .fetchall()
-    )
+    rows = db.reader().execute(f"{_SPAN} where p.document_id = ? {order}", (document_id,))
+    return tuple(map(_span_row, rows.fetchall()))
+
+
+def _span_row(row: Row) -> SpanRow:
+    *values, parts, chain = row
+    return SpanRow(*values, parts_out(parts) if parts else (), chain)
 
 
 def span(db: Database, id: int) -> SpanRow:
@@ -118,7 +129,7 @@ def span(db: Database, id: int) -> SpanRow:
     row = db.reader().execute(f"{_SPAN} where p.id = ?", (id,)).fetchone()
     if row is None:
         raise KeyError(id)
-    return SpanRow(*row)
+    return _span_row(row)
 
 
 def state(db: Database, document_id: int, layer_id: int, annotator_id: int) -> str:
@@ -155,25 +166,27 @@ def add_span(
     annotator_id: int,
     source_id: int,
     score: float | None = None,
+    chain: int | None = None,
 ) -> int:
-    """Add a span and return its id.
+    """Add a span and return its id. `chain`: its number in a layer of chains.
 
     If an identical span exists (same field, offsets, label and annotator), returns that span's id.
     """
     identical = (
         "document_id = ? and layer_id = ? and label_id is ? and field = ? and start = ? and "
-        '"end" = ? and annotator_id = ?'
+        '"end" = ? and annotator_id = ? and parts is null'
     )
     key = (document_id, layer_id, label_id, field, start, end, annotator_id)
     if row := db.writer.execute(f"select id from span where {identical}", key).fetchone():
         found: int = row[0]
         return found
     columns = (
-        'document_id, layer_id, label_id, field, start, "end", annotator_id, uid, source_id, score'
+        'document_id, layer_id, label_id, field, start, "end", annotator_id, uid, source_id, score,'
+        " group_id"
     )
     inserted = db.writer.execute(
-        f"insert into span({columns}) values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*key, new_uid(), source_id, score),
+        f"insert into span({columns}) values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*key, new_uid(), source_id, score, chain),
     )
     return new_id(inserted)
 
@@ -186,10 +199,12 @@ def update_span(
     label_id: int | None = None,
     start: int | None = None,
     end: int | None = None,
+    parts: tuple[tuple[int, int], ...] | None = None,
 ) -> None:
     """Change the label or the offsets and clear the score.
 
-    Deletes any other span that is now identical. Raises KeyError if there is no such span.
+    `parts`: the ranges of a discontinuous span, () for a span in one piece. Deletes any other span
+    that is now identical; its relations go to this one. Raises KeyError if there is no such span.
     """
     statement = (
         'update span set label_id = ifnull(?, label_id), start = ifnull(?, start), "end" = '
@@ -197,12 +212,18 @@ def update_span(
     )
     if not db.writer.execute(statement, (label_id, start, end, source_id, id)).rowcount:
         raise KeyError(id)
-    columns = 'document_id, layer_id, annotator_id, field, start, "end", ifnull(label_id, 0)'
-    db.writer.execute(
-        f"delete from span where id != ?1"
-        f" and ({columns}) = (select {columns} from span where id = ?1)",
-        (id,),
+    if parts is not None:
+        db.writer.execute("update span set parts = ? where id = ?", (json_in(parts), id))
+    columns = (
+        'document_id, layer_id, annotator_id, field, start, "end", ifnull(label_id, 0),'
+        " ifnull(parts, '')"
     )
+    twins = f"({columns}) = (select {columns} from span where id = ?)"
+    rows = db.writer.execute(f"select id from span where {twins} and id != ?", (id, id)).fetchall()
+    for (twin,) in rows:
+        for end_of in ("from_span", "to_span"):
+            db.writer.execute(f"update relation set {end_of} = ? where {end_of} = ?", (id, twin))
+        delete_span(db, twin)
 
 
 def delete_overlapping(

@@ -41,6 +41,7 @@ def problems(conn: sqlite3.Connection) -> Iterator[str]:
     for table in ("state", "mark", "span", "suggestion", "relation", "answer"):
         yield from _layers(conn, table)
     yield from _suggestions(conn)
+    yield from _ends(conn)
 
 
 def _texts(conn: sqlite3.Connection) -> Iterator[str]:
@@ -170,6 +171,18 @@ def _layers(conn: sqlite3.Connection, table: str) -> Iterator[str]:
             "{document}."
         )
         yield message.format(id=id, table=table, layer=layer, document=document)
+
+
+def _ends(conn: sqlite3.Connection) -> Iterator[str]:
+    """Check that each relation connects two spans of one layer of its document."""
+    rows = conn.execute(
+        "select r.id, r.document_id from relation r left join span f on f.id = r.from_span"
+        " left join span t on t.id = r.to_span where f.document_id is not r.document_id"
+        f" or t.document_id is not r.document_id or f.layer_id is not t.layer_id limit {SHOWN}"
+    ).fetchall()
+    for id, document in rows:
+        message = _("The relation {id} does not connect two spans of document {document}.")
+        yield message.format(id=id, document=document)
 
 
 def _suggestions(conn: sqlite3.Connection) -> Iterator[str]:

@@ -8,6 +8,7 @@ from itertools import islice
 from workbench.base.watch import QUIET, Watch
 from workbench.storage import labels
 from workbench.storage.database import Database
+from workbench.storage.gold_relations import gold_relations
 from workbench.storage.listing import (
     Counts,
     DocumentRow,
@@ -28,6 +29,7 @@ from workbench.storage.values import (
     now,
     offsets_in,
     offsets_out,
+    parts_out,
     text_in,
     text_out,
 )
@@ -35,7 +37,7 @@ from workbench.text.dataset import Record
 from workbench.text.document import CHOICE, CHOICES, Document
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
-from workbench.text.spans import Span
+from workbench.text.spans import Place, Span
 
 __all__ = [
     "Counts",
@@ -71,8 +73,12 @@ _INSERT = {
         "values(?, ?, ?, ?, ?)"
     ),
     "span": 'insert into span(uid, document_id, field, layer_id, label_id, start, "end", '
-    "annotator_id, source_id, score)"
-    " values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "annotator_id, source_id, score, parts, group_id, id)"
+    " values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "relation": (
+        "insert into relation(uid, document_id, layer_id, label_id, from_span, to_span, "
+        "annotator_id, source_id, score) values(?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    ),
 }
 
 
@@ -87,7 +93,7 @@ def add(
     annotator_id: int | None = None,
     batch: int = 1000,
 ) -> list[int]:
-    """Insert records with their states, class labels and spans; returns the new ids in order.
+    """Insert records with their states and labels; returns the new ids in order.
 
     Layers and labels are looked up by name; raises KeyError if one does not exist. `annotator_id`
     defaults to the project's own annotator. `batch`: records per statement. For more than a few
@@ -117,6 +123,7 @@ class _RecordWriter:
             "select seq from sqlite_sequence where name = 'document'"
         ).fetchone()
         self._last = row[0] if row else 0
+        (self._last_span,) = self._conn.execute("select ifnull(max(id), 0) from span").fetchone()
 
     def write(self, page: Sequence[Record]) -> list[int]:
         rows: dict[str, list[Row]] = {table: [] for table in _INSERT}
@@ -160,10 +167,13 @@ class _RecordWriter:
                 (id, self._layers[name], self._labels[name, label], annotator, source)
                 for label in classes
             ]
+        placed: dict[Place, int] = {}
         for name, spans in record.spans.items():
             layer = self._layers[name]
             for span in spans:
                 label = self._labels[name, span.label]
+                self._last_span += 1
+                placed[span.place] = self._last_span
                 rows["span"].append(
                     (
                         new_uid(),
@@ -176,8 +186,20 @@ class _RecordWriter:
                         annotator,
                         source,
                         span.score,
+                        json_in(span.parts),
+                        span.chain,
+                        self._last_span,
                     )
                 )
+        for name, relations in record.relations.items():
+            rows["relation"] += [
+                (
+                    new_uid(), id, self._layers[name], self._labels[name, one.label],
+                    placed[one.from_span.place], placed[one.to_span.place], annotator, source,
+                    one.score,
+                )
+                for one in relations
+            ]  # fmt: skip
 
 
 def delete(db: Database, ids: Iterable[int], *, watch: Watch = QUIET) -> int:
@@ -308,9 +330,16 @@ def _page(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> Iterato
         _marks(db, page, chosen),
         _spans(db, page, chosen),
     )
+    relations = gold_relations(db, page, chosen)
     for document in _documents(db, page):
         id = row_id(document)
-        yield Record(document, states.get(id, {}), marks.get(id, {}), spans.get(id, {}))
+        yield Record(
+            document,
+            states.get(id, {}),
+            marks.get(id, {}),
+            spans.get(id, {}),
+            relations.get(id, {}),
+        )
 
 
 def _documents(db: Database, page: Sequence[int]) -> list[Document]:
@@ -389,9 +418,10 @@ def _spans(
 ) -> dict[int, dict[str, tuple[Span, ...]]]:
     names = {layer.id: layer.name for layer in chosen}
     lists: dict[int, dict[str, list[Span]]] = {}
-    columns = 't.start, t."end", label.name, t.field, t.score, t.id'
-    for id, layer, *values in _gold_rows(db, "span", columns, page, chosen):
-        lists.setdefault(id, {}).setdefault(names[layer], []).append(Span(*values))
+    columns = 't.start, t."end", label.name, t.field, t.score, t.id, t.parts, t.group_id'
+    for id, layer, *values, parts, chain in _gold_rows(db, "span", columns, page, chosen):
+        span = Span(*values, parts_out(parts), chain)
+        lists.setdefault(id, {}).setdefault(names[layer], []).append(span)
     return {
         id: {name: tuple(sorted(spans, key=_order)) for name, spans in by_layer.items()}
         for id, by_layer in lists.items()

@@ -49,10 +49,15 @@ _COPY = {
     f" select t.id, y.id, :annotator, s.state, :at from staging.state s {_OF_LAYER} {_RANGE}",
     "mark": "insert into mark(document_id, layer_id, label_id, annotator_id, source_id)"
     f" select t.id, y.id, l.id, :annotator, f.source from staging.mark s {_OF_LABEL} {_RANGE}",
-    "span": 'insert into span(uid, document_id, field, layer_id, label_id, start, "end", '
+    # a span's id is the number of its row after the highest id, so that relations find it
+    "span": 'insert into span(id, uid, document_id, field, layer_id, label_id, start, "end", '
+    "parts, group_id, annotator_id, source_id)"
+    " select :spans + s.rowid, lower(hex(randomblob(8))), t.id, s.field, y.id, l.id, s.start,"
+    f' s."end", s.parts, s.chain, :annotator, f.source from staging.span s {_OF_LABEL} {_RANGE}',
+    "relation": "insert into relation(uid, document_id, layer_id, label_id, from_span, to_span, "
     "annotator_id, source_id)"
-    f' select lower(hex(randomblob(8))), t.id, s.field, y.id, l.id, s.start, s."end", '
-    f":annotator, f.source from staging.span s {_OF_LABEL} {_RANGE}",
+    " select lower(hex(randomblob(8))), t.id, y.id, l.id, :spans + s.from_row,"
+    f" :spans + s.to_row, :annotator, f.source from staging.relation s {_OF_LABEL} {_RANGE}",
 }
 
 
@@ -239,7 +244,8 @@ def copy_documents(
         for table in _COPY
     }
     done, total = 0, sum(row_counts.values())
-    values = {"annotator": annotator_id, "at": at}
+    (last_span,) = conn.execute("select ifnull(max(id), 0) from main.span").fetchone()
+    values = {"annotator": annotator_id, "at": at, "spans": last_span}
     copied = dict.fromkeys(_COPY, 0)
     for table, statement in _COPY.items():
         for first in range(1, row_counts[table] + 1, CHUNK):

@@ -9,7 +9,8 @@ from workbench.base.watch import QUIET, Watch
 from workbench.storage.annotations import reset_untouched
 from workbench.storage.database import Database
 from workbench.storage.values import Row, ids_in, json_in, json_out, name_in, new_id, new_uid
-from workbench.text.labels import LABEL_TABLES, Label, Layer
+from workbench.text import relations
+from workbench.text.labels import LABEL_TABLES, WITH_LABEL, Label, Layer
 
 CHUNK = 1000  # rows per statement; an operation can be cancelled between two statements
 _LABEL = "id, uid, layer_id, name, colour, key, description, position"
@@ -112,12 +113,22 @@ def add_layer(
 def update_layer(db: Database, id: int, **values: Any) -> None:
     """Set columns of a layer: `name`, `guideline`, `gold`, `options`.
 
-    `options` replaces all options except `texts`. Raises TypeError for another column and KeyError
-    if there is no such layer.
+    `options` replaces all options except `texts`; relation layers follow a new name. Raises
+    TypeError for another column and KeyError if there is no such layer.
     """
+    if "name" in values:
+        _rename_spans_of(db, id, values["name"])
     if "options" in values:
         values["options"] = json_in({**values["options"], "texts": layer(db, id).texts})
     _update(db, "layer", {"name", "guideline", "gold", "options"}, id, values)
+
+
+def _rename_spans_of(db: Database, layer_id: int, name: str) -> None:
+    """Relation layers name the layer whose spans they connect."""
+    old = layer(db, layer_id).name
+    for one in layers(db):
+        if one.traits.between_spans and relations.span_layer(one) == old and one.id is not None:
+            update_layer(db, one.id, options={**one.options, relations.SPANS: name})
 
 
 def delete_layer(db: Database, id: int, *, watch: Watch = QUIET) -> None:
@@ -152,8 +163,11 @@ def add_label(
 def update_label(db: Database, id: int, **values: Any) -> None:
     """Set columns of a label: `name`, `colour`, `key`, `description`.
 
-    Raises TypeError for another column and KeyError if there is no such label.
+    The rules of relation layers follow a new name. Raises TypeError for another column and KeyError
+    if there is no such label.
     """
+    if "name" in values:
+        _rename_in_rules(db, id, values["name"])
     _update(db, "label", {"name", "colour", "key", "description"}, id, values)
 
 
@@ -169,7 +183,7 @@ def move_label(db: Database, id: int, position: int) -> None:
 
 
 def delete_label(db: Database, id: int, *, watch: Watch = QUIET) -> None:
-    """Delete a label with its marks, spans and suggestions.
+    """Delete a label with its annotations and suggestions, and the relations of its spans.
 
     Submitted documents left without a label become drafts, unless the layer kind allows documents
     without labels (`LayerKind.empty_is_answer`). Drafts left without annotations become pending.
@@ -189,16 +203,28 @@ def delete_label(db: Database, id: int, *, watch: Watch = QUIET) -> None:
             f" and not exists ({annotations} and t.label_id != ?)",
             (layer_id, id, id),
         )
-    _delete_rows(db, ("mark", "span", "suggestion"), "label_id", id, watch)
+    _delete_rows(db, (*WITH_LABEL, "suggestion"), "label_id", id, watch)
     for annotator_id, documents in drafts.items():
         reset_untouched(db, documents, layer_id, annotator_id)
+    _rename_in_rules(db, id, None)
     db.writer.execute("delete from label where id = ?", (id,))
+
+
+def _rename_in_rules(db: Database, label_id: int, name: str | None) -> None:
+    """Change the rules of relation layers that name the label. `name` None: it is deleted."""
+    layer_id, label_now = label(db, label_id)
+    of = layer(db, layer_id).name
+    for one in layers(db):
+        if one.traits.between_spans and one.id is not None:
+            options = relations.renamed_label(one, of, label_now.name, name)
+            if options != dict(one.options):
+                update_layer(db, one.id, options=options)
 
 
 def _drafts_with(db: Database, layer_id: int, label_id: int) -> dict[int, list[int]]:
     """Map annotator id → ids of documents that are drafts in the layer and have the label."""
     drafts: dict[int, list[int]] = {}
-    for table in ("mark", "span"):
+    for table in WITH_LABEL:
         statement = (
             f"select distinct s.annotator_id, s.document_id from {table} t join state s"
             " on s.document_id = t.document_id and s.annotator_id = t.annotator_id"
@@ -242,9 +268,9 @@ def _update(db: Database, table: str, allowed: set[str], id: int, values: dict[s
 
 
 def counts(db: Database) -> dict[int, int]:
-    """Map label id → number of marks and spans with that label; 0 for unused labels."""
+    """Map label id → number of annotations with that label; 0 for unused labels."""
     counts = {id: 0 for (id,) in db.reader().execute("select id from label").fetchall()}
-    for table in ("mark", "span"):
+    for table in WITH_LABEL:
         rows = (
             f"select label_id, count(*) from {table} where label_id is not null group by label_id"
         )
@@ -256,7 +282,8 @@ def counts(db: Database) -> dict[int, int]:
 def usage(db: Database, label_ids: Iterable[int]) -> dict[str, int]:
     """Number of rows that deleting these labels would delete.
 
-    Keys: `marks`, `spans`, `suggestions` (open), `documents` (with such a mark or span).
+    Keys: `marks`, `spans`, `relations` (with these labels, and of these spans), `suggestions`
+    (open), `documents` (with such an annotation).
     """
     ids = ids_in(label_ids)
     condition = "label_id in (select value from json_each(?))"
@@ -264,17 +291,29 @@ def usage(db: Database, label_ids: Iterable[int]) -> dict[str, int]:
         "marks": f"select count(*) from mark where {condition}",
         "spans": f"select count(*) from span where {condition}",
         "suggestions": f"select count(*) from suggestion where {condition} and status = 'open'",
+        "relations": f"select count(*) from relation where {condition}",
     }
     counts = {
         name: db.reader().execute(statement, (ids,)).fetchone()[0]
         for name, statement in statements.items()
     }
-    documents = (
-        f"select document_id from mark where {condition} union select document_id from span "
-        f"where {condition}"
+    spans = f"in (select id from span where {condition})"
+    (more,) = (
+        db.reader()
+        .execute(
+            f"select count(*) from relation where (from_span {spans} or to_span {spans})"
+            " and label_id not in (select value from json_each(?))",
+            (ids, ids, ids),
+        )
+        .fetchone()
     )
+    counts["relations"] += more
+    documents = " union ".join(
+        f"select document_id from {table} where {condition}" for table in WITH_LABEL
+    )
+    values = [ids] * len(WITH_LABEL)
     counts["documents"] = (
-        db.reader().execute(f"select count(*) from ({documents})", (ids, ids)).fetchone()[0]
+        db.reader().execute(f"select count(*) from ({documents})", values).fetchone()[0]
     )
     return counts
 

@@ -12,7 +12,7 @@ from workbench.storage.database import Database
 from workbench.storage.ordering import Order
 from workbench.storage.origins import Origin
 from workbench.storage.values import ids_in, text_out
-from workbench.text.labels import LABEL_TABLES
+from workbench.text.labels import LABEL_TABLES, WITH_LABEL
 
 PREVIEW = 160  # code points of the text in a row
 SEARCHED = 4_000  # code points of each text that are searched for the match shown in a row
@@ -25,7 +25,7 @@ class Filter:
     """Conditions on documents, all of which must hold.
 
     `text`: full-text search, or part of the key. `split`: train, dev, test or "none". `label_id`:
-    has a mark or span with this label. `layer_id`: has a mark or span in this layer or, together
+    has an annotation with this label. `layer_id`: has an annotation in this layer or, together
     with `state`, has that state in this layer. `state`: pending, draft, submitted or discarded;
     without `layer_id`, `states.overall` of all layers. `texts`: number of texts. `ids`: only these.
 
@@ -137,12 +137,8 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
     if wanted.texts is not None:
         add("d.texts = ?", wanted.texts)
     if wanted.label_id is not None:
-        labelled = "select document_id from {} where label_id = ?"
-        add(
-            f"d.id in ({labelled.format('mark')} union {labelled.format('span')})",
-            wanted.label_id,
-            wanted.label_id,
-        )
+        labelled = [f"select document_id from {one} where label_id = ?" for one in WITH_LABEL]
+        add(f"d.id in ({' union '.join(labelled)})", *[wanted.label_id] * len(labelled))
     if wanted.layer_id is None:
         if wanted.state:
             queue.add_state(add, queue.state_matches(db, wanted.state, None))

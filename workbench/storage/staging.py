@@ -12,13 +12,16 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.storage.values import Row, json_in, json_out, name_in, offsets_in, text_in
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICES, choice_names
-from workbench.text.labels import CLASS, MULTI, ONE_OF, SPAN, Label, Layer, LayerKind
+from workbench.text.labels import CLASS, MULTI, ONE_OF, RELATION, SPAN, Label, Layer, LayerKind
+from workbench.text.relations import SPANS, Relation, layer_of_ends, span_layer
+from workbench.text.spans import Place
 
 _TABLES = """
 create table doc(seq integer primary key, file integer, line integer, key text, split text,
@@ -29,7 +32,8 @@ create table tokens(seq integer, field text, borders blob);
 create table state(seq integer, layer integer, state text);
 create table mark(seq integer, layer integer, label integer);
 create table span(seq integer, layer integer, label integer, field text, start integer, "end"
-integer);
+integer, parts text, chain integer);
+create table relation(seq integer, layer integer, label integer, from_row integer, to_row integer);
 create table layer(n integer primary key, name text, kind text, texts integer, guideline text,
 options text, declared integer);
 create table label(n integer primary key, layer integer, name text, colour text, key text,
@@ -44,7 +48,8 @@ _INSERTS = {
     "tokens": "insert into tokens values(?, ?, ?)",
     "state": "insert into state values(?, ?, ?)",
     "mark": "insert into mark values(?, ?, ?)",
-    "span": "insert into span values(?, ?, ?, ?, ?, ?)",
+    "span": "insert into span values(?, ?, ?, ?, ?, ?, ?, ?)",
+    "relation": "insert into relation values(?, ?, ?, ?, ?)",
     "skipped": "insert into skipped values(?, ?, ?)",
     "warning": "insert into warning values(?)",
 }
@@ -78,6 +83,8 @@ class StagingWriter:
         self._kinds: dict[str, LayerKind] = {}  # of layers with spans, if not SPAN
         self._several: set[int] = set()  # layers with more than one class on a document
         self._labels: dict[tuple[int, str], int] = {}
+        self._span_rows = 0  # the last row of the table of spans
+        self._connected: dict[int, str] = {}  # relation layer → the layer of its spans
         self._rows: dict[str, list[Row]] = {table: [] for table in _INSERTS}
         self._buffered = 0  # documents not yet written
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -146,17 +153,17 @@ class StagingWriter:
             known = self._labels
             for span in spans:
                 label = known.get((layer, span.label)) or self._label(layer, Label(span.label))
-                rows["span"].append((seq, layer, label, span.field, span.start, span.end))
+                place = seq, layer, label, span.field, span.start, span.end
+                rows["span"].append((*place, json_in(span.parts), span.chain))
+        first, self._span_rows = self._span_rows + 1, self._span_rows + record.span_count
+        if record.relations:
+            self._relations(seq, record, first, texts)
         for name, state in record.states.items():
             if state != "pending":
                 rows["state"].append(
                     (
                         seq,
-                        self._layer(
-                            name,
-                            whole if name in record.marks else self._kinds.get(name, SPAN),
-                            texts,
-                        ),
+                        self._layer(name, self._kind_of(name, record, whole), texts),
                         state,
                     )
                 )
@@ -171,6 +178,34 @@ class StagingWriter:
 
     def warn(self, message: str) -> None:
         self._rows["warning"].append((message,))
+
+    def _kind_of(self, name: str, record: Record, whole: LayerKind) -> LayerKind:
+        """The kind of a layer that has a state in this record. `whole`: of layers with classes."""
+        if name in record.relations:
+            return RELATION
+        return whole if name in record.marks else self._kinds.get(name, SPAN)
+
+    def _relations(self, seq: int, record: Record, first: int, texts: int) -> None:
+        """`first`: the row of the first span of the record."""
+        numbers: dict[tuple[str, Place], int] = {}
+        for number, (of, span) in enumerate(
+            ((of, span) for of, spans in record.spans.items() for span in spans), first
+        ):
+            numbers[of, span.place] = number
+        for name, relations in record.relations.items():
+            layer = self._layer(name, RELATION, texts)
+            for one in relations:
+                of = self._connects(layer, record, one)
+                row = numbers[of, one.from_span.place], numbers[of, one.to_span.place]
+                label = self._labels.get((layer, one.label)) or self._label(layer, Label(one.label))
+                self._rows["relation"].append((seq, layer, label, *row))
+
+    def _connects(self, layer: int, record: Record, one: Relation) -> str:
+        """The layer of the spans that a layer of relations connects."""
+        if layer not in self._connected:
+            chosen = span_layer(self._info[layer])
+            self._connected[layer] = chosen or layer_of_ends(record.spans, one)
+        return self._connected[layer]
 
     def _number(self, layer: int, count: int) -> None:
         """A label for each of so many choices."""
@@ -192,7 +227,7 @@ class StagingWriter:
         number = self._layers.get((name, texts))
         if number is None or self._info[number].kind != kind.id:
             taken = number is not None
-            free_name = f"{name} {'spans' if kind.in_text else 'class'}" if taken else name
+            free_name = f"{name} {_kind_name(kind)}" if taken else name
             number = self._layers.get((free_name, texts)) if taken else None
             if number is None:
                 number = self._layers[free_name, texts] = self._new_layer(
@@ -240,6 +275,9 @@ class StagingWriter:
             for number in self._several:
                 if not self._info[number].traits.several:
                     self._conn.execute("update layer set kind = ? where n = ?", (MULTI.id, number))
+            for number, of in self._connected.items():
+                options = json_in({**self._info[number].options, SPANS: of})
+                self._conn.execute("update layer set options = ? where n = ?", (options, number))
             self._conn.execute("insert into complete values(?)", (self.documents,))
             self._conn.execute("commit")
             self._conn.close()
@@ -248,6 +286,11 @@ class StagingWriter:
         """Close the file and delete it."""
         self._conn.close()
         self._path.unlink(missing_ok=True)
+
+
+def _kind_name(kind: LayerKind) -> str:
+    """Distinguishes layers of different kinds with the same name in a file."""
+    return "relations" if kind.between_spans else "spans" if kind.in_text else "class"
 
 
 @contextmanager
@@ -265,6 +308,29 @@ def _writing() -> Iterator[None]:
 # ---------------------------------------------------------------- reading
 
 
+class ConnectedLabels(NamedTuple):
+    """How many relations of a layer, by number, connect spans with these labels; the first place.
+
+    `file` is the 0-based number of the file, `line` the line in it.
+    """
+
+    layer: int
+    label: str
+    from_label: str
+    to_label: str
+    count: int
+    file: int
+    line: int
+
+
+_CONNECTED = (
+    "select r.layer, l.name, f.name, t.name, count(*), d.file, min(d.line) from relation r"
+    " join label l on l.n = r.label join span a on a.rowid = r.from_row"
+    " join span b on b.rowid = r.to_row join label f on f.n = a.label"
+    " join label t on t.n = b.label join doc d on d.seq = r.seq group by 1, 2, 3, 4 order by 1, 2"
+)
+
+
 @dataclass(frozen=True)
 class Staged:
     """The contents of a complete staging file, except its documents."""
@@ -274,6 +340,7 @@ class Staged:
     layers: tuple[StagedLayer, ...]
     skipped: tuple[tuple[int, int, str], ...]  # (file, line, reason)
     warnings: tuple[str, ...]
+    relations: tuple[ConnectedLabels, ...] = ()
 
 
 def examine(path: Path) -> Staged:
@@ -296,6 +363,7 @@ def examine(path: Path) -> Staged:
                     "select * from layer order by n"
                 ).fetchall()
             )
+            connected = tuple(ConnectedLabels(*row) for row in conn.execute(_CONNECTED).fetchall())
             complete = conn.execute("select documents from complete").fetchone()
             skipped = tuple(
                 conn.execute(
@@ -315,4 +383,4 @@ def examine(path: Path) -> Staged:
             _("The prepared import {path} is not complete.").format(path=path),
             hint=_("Import the file again."),
         )
-    return Staged(path, complete[0], layers, skipped, warnings)
+    return Staged(path, complete[0], layers, skipped, warnings, connected)

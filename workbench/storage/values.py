@@ -83,6 +83,19 @@ def json_out(stored: str | None) -> dict[str, Any]:
         raise _damaged(_("a record")) from error
 
 
+def parts_out(stored: str | None) -> tuple[tuple[int, int], ...]:
+    """The ranges of a discontinuous span, () for NULL. Inverse of `json_in`.
+
+    Raises ProjectError for any other value: the file is damaged.
+    """
+    if stored is None:
+        return ()
+    try:
+        return tuple((int(start), int(end)) for start, end in json.loads(stored))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _damaged(_("a span")) from error
+
+
 def ids_in(ids: Iterable[int]) -> str:
     """Ids as a JSON array for `json_each(?)`, so that one parameter holds any number of them."""
     return json.dumps(list(map(int, ids)), separators=(",", ":"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
 from workbench.text.document import TEXT, Document
 from workbench.text.labels import Label, Layer
+from workbench.text.relations import Relation
 from workbench.text.spans import Span
 
 FORMAT_VERSION = 1
@@ -36,6 +37,12 @@ class Record:
     )  # layer → draft, submitted, discarded
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)  # layer → labels
     spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict, hash=False)  # layer → spans
+    relations: Mapping[str, tuple[Relation, ...]] = field(default_factory=dict, hash=False)
+
+    @property
+    def span_count(self) -> int:
+        """The number of spans in all layers."""
+        return sum(map(len, self.spans.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +144,12 @@ def record_to_json(record: Record, *, ids: bool = False) -> dict[str, object]:
         if found
     }:
         raw["spans"] = spans
+    if relations := {
+        name: [_relation_to_json(one) for one in sorted(found, key=_relation_order)]
+        for name, found in sorted(record.relations.items())
+        if found
+    }:
+        raw["relations"] = relations
     if document.meta:
         raw["meta"] = dict(document.meta)
     return raw
@@ -148,7 +161,7 @@ def record_from_json(raw: Mapping[str, Any]) -> Record:
         raise TypeError(
             _("a document is {kind}, expected an object").format(kind=type(raw).__name__)
         )
-    for name in ("texts", "tokens", "meta", "states", "marks", "spans"):
+    for name in ("texts", "tokens", "meta", "states", "marks", "spans", "relations"):
         if not isinstance(raw.get(name, {}), Mapping):
             raise TypeError(
                 _("{name} is {kind}, expected an object").format(
@@ -174,7 +187,11 @@ def record_from_json(raw: Mapping[str, Any]) -> Record:
         name: tuple(_span_from_json(one) for one in found)
         for name, found in raw.get("spans", {}).items()
     }
-    return Record(document, dict(raw.get("states", {})), marks, spans)
+    relations = {
+        name: tuple(_relation_from_json(one) for one in found)
+        for name, found in raw.get("relations", {}).items()
+    }
+    return Record(document, dict(raw.get("states", {})), marks, spans, relations)
 
 
 def _text(content: object) -> str:
@@ -185,21 +202,50 @@ def _text(content: object) -> str:
     return content
 
 
-def _order(span: Span) -> tuple[str, int, int, str]:
-    return span.field, span.start, span.end, span.label
+def _order(span: Span) -> tuple[object, ...]:
+    return span.field, span.start, span.end, span.label, span.parts, span.chain or 0
+
+
+def _relation_order(one: Relation) -> tuple[object, ...]:
+    return _order(one.from_span), _order(one.to_span), one.label
 
 
 def _span_to_json(span: Span) -> list[object]:
-    return (
-        [span.start, span.end, span.label]
-        if span.field == TEXT
-        else [span.start, span.end, span.label, span.field]
-    )
+    """[start, end, label], then the text if it is not the first, then {parts, chain} if any."""
+    raw: list[object] = [span.start, span.end, span.label]
+    if span.field != TEXT:
+        raw.append(span.field)
+    more: dict[str, object] = {}
+    if span.parts:
+        more["parts"] = [list(part) for part in span.parts]
+    if span.chain is not None:
+        more["chain"] = span.chain
+    return [*raw, more] if more else raw
 
 
 def _span_from_json(raw: list[Any]) -> Span:
     start, end, label, *rest = raw
-    return Span(int(start), int(end), str(label), str(rest[0]) if rest else TEXT)
+    more = rest.pop() if rest and isinstance(rest[-1], Mapping) else {}
+    chain = more.get("chain")
+    return Span(
+        int(start),
+        int(end),
+        str(label),
+        str(rest[0]) if rest else TEXT,
+        parts=tuple((int(a), int(b)) for a, b in more.get("parts", ())),
+        chain=None if chain is None else int(chain),
+    )
+
+
+def _relation_to_json(one: Relation) -> list[object]:
+    """[label, from, to]; both ends are spans without their chain."""
+    ends = (replace(span, chain=None) for span in (one.from_span, one.to_span))
+    return [one.label, *map(_span_to_json, ends)]
+
+
+def _relation_from_json(raw: list[Any]) -> Relation:
+    label, from_span, to_span = raw
+    return Relation(str(label), _span_from_json(from_span), _span_from_json(to_span))
 
 
 def dumps(value: object) -> str:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from workbench.base.i18n import N_
 
 SPAN_KEYS = "123456789"
-CLASS_KEYS = (
-    "qwertyiopsdfghjklzcvbn"  # without A, X, U and M: accept, reject, unselect, all occurrences
-)
+# without A, X, U, M and C: accept, reject, unselect, all occurrences, relation from here
+CLASS_KEYS = "qwertyiopsdfghjklzvbn"
+RELATION_KEYS = "dfghjk" + "".join(key for key in CLASS_KEYS if key not in "dfghjk")
 LONGEST_NAME = 1000  # of a layer, a label or a key, in characters
 
 MARKS, SPANS = "marks", "spans"  # the parts of a Record that hold labels
@@ -22,6 +22,7 @@ TABLES: Mapping[str, str] = {  # part of a Record → the table of the project f
     ANSWERS: "answer",
 }
 LABEL_TABLES = tuple(dict.fromkeys(TABLES.values()))
+WITH_LABEL = ("relation", "span", "mark")  # tables whose rows have one of the layer's labels
 CLASSES, TEXT, TOKENS, CHOICES = "classes", "text", "tokens", "choices"  # editors of Annotate
 NO_CLASS = N_("{layer} has no class yet; the document stays a draft.")
 
@@ -41,6 +42,7 @@ class LayerKind:
     empty_is_answer: a submitted document without labels is a true negative.
     keys: default keys of labels, in order.
     missing: the sentence on a document that has no label although the kind requires one.
+    in_chains: each span belongs to a chain of coreferent spans (`Span.chain`).
     """
 
     id: str
@@ -52,6 +54,7 @@ class LayerKind:
     empty_is_answer: bool = False
     keys: str = CLASS_KEYS
     in_choices: bool = False
+    in_chains: bool = False
     missing: str = N_("{layer} has no label yet; the document stays a draft.")
 
     @property
@@ -69,9 +72,16 @@ class LayerKind:
         """Labels have offsets in a text."""
         return self.record == SPANS
 
+    @property
+    def between_spans(self) -> bool:
+        """Labels connect two spans of another layer."""
+        return self.record == RELATIONS
+
     def holds(self, other: LayerKind) -> bool:
         """Whether a layer of this kind can store the labels of a layer of the other kind."""
         if self.record != other.record or self.in_choices != other.in_choices:
+            return False
+        if self.in_chains != other.in_chains:
             return False
         return self.id == other.id or (self.several and not other.several)
 
@@ -118,6 +128,23 @@ ONE_OF = LayerKind(
     in_choices=True,
     missing=NO_CLASS,
 )
+RELATION = LayerKind(
+    "relation",
+    N_("relations between spans"),
+    record=RELATIONS,
+    several=True,
+    empty_is_answer=True,
+    keys=RELATION_KEYS,
+)
+CLUSTER = LayerKind(
+    "cluster",
+    N_("chains of coreferent spans"),
+    record=SPANS,
+    several=True,
+    empty_is_answer=True,
+    keys=SPAN_KEYS,
+    in_chains=True,
+)
 LAYER_KINDS: Mapping[str, LayerKind] = {
     kind.id: kind
     for kind in (
@@ -126,9 +153,9 @@ LAYER_KINDS: Mapping[str, LayerKind] = {
         LayerKind("score", N_("a number per document"), record=MARKS),
         SPAN,
         TAG,
-        LayerKind("relation", N_("relations between spans"), record=RELATIONS),
+        RELATION,
         LayerKind("answer", N_("answers to questions"), record=ANSWERS),
-        LayerKind("cluster", N_("groups of coreferent spans")),
+        CLUSTER,
         ONE_OF,
         LayerKind("text", N_("a written text"), record=ANSWERS),
     )

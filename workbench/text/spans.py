@@ -8,10 +8,16 @@ from dataclasses import dataclass
 
 from workbench.text.document import TEXT
 
+Place = tuple[str, int, int, str, tuple[tuple[int, int], ...]]
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """Code points [start, end) of one text of a document. Zero length is allowed."""
+    """Code points [start, end) of one text of a document. Zero length is allowed.
+
+    `parts` are the ranges of a discontinuous span, ascending and without overlaps, from `start` to
+    `end`; () for a span in one piece. `chain` is the number of its chain in a layer of chains.
+    """
 
     start: int
     end: int
@@ -19,6 +25,18 @@ class Span:
     field: str = TEXT
     score: float | None = None
     id: int | None = None
+    parts: tuple[tuple[int, int], ...] = ()
+    chain: int | None = None
+
+    @property
+    def place(self) -> Place:
+        """What tells the span from the others of its layer."""
+        return self.field, self.start, self.end, self.label, self.parts
+
+    @property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        """The ranges that the span covers: its parts, or all of it."""
+        return self.parts or ((self.start, self.end),)
 
 
 def overlap(one: Span, other: Span) -> bool:

@@ -1,0 +1,170 @@
+"""Relations and chains in the project file: stored, imported, undone, checked."""
+
+import pytest
+
+from workbench.storage import annotations, documents, intake, integrity, labels, staging
+from workbench.storage.intake import Targets
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.labels import Label, Layer
+from workbench.text.relations import Relation
+from workbench.text.spans import Span
+
+TEXT = "Ada works for IBM in Ulm"
+ADA, FIRM, ULM = Span(0, 3, "PER"), Span(14, 17, "ORG"), Span(21, 24, "ORG")
+SPLIT = Span(0, 24, "ORG", parts=((0, 3), (21, 24)))
+
+
+def record(key="k", chain=None):
+    mentions = (Span(0, 3, "m", chain=1), Span(14, 17, "m", chain=2)) if chain else ()
+    return Record(
+        Document(key, (("text", TEXT),)),
+        {},
+        {},
+        {"names": (ADA, SPLIT, FIRM, ULM), **({"chains": mentions} if mentions else {})},
+        relations={"links": (Relation("works for", ADA, FIRM), Relation("in", FIRM, ULM))},
+    )
+
+
+@pytest.fixture
+def scheme(project):
+    with project.edit("Layers"):
+        for name, kind, names in (
+            ("names", "span", ("PER", "ORG")),
+            ("links", "relation", ("works for", "in")),
+            ("chains", "cluster", ("m",)),
+        ):
+            options = {"spans": "names"} if kind == "relation" else None
+            id = labels.add_layer(project.db, name, kind, options=options)
+            for label in names:
+                labels.add_label(project.db, id, label)
+    return project
+
+
+def add(project, *records):
+    with project.edit("Add", bulk=True):
+        return documents.add(project.db, records, source_id=project.source("import", "f"))
+
+
+def simple(found):
+    """Relations by the text offsets of their ends."""
+    return [
+        (one.label, one.from_span.start, one.to_span.start)
+        for name in ("links",)
+        for one in found.relations[name]
+    ]
+
+
+def test_records_come_back_with_relations_parts_and_chains(scheme):
+    ids = add(scheme, record("a"), record("b", chain=True))
+
+    first, second = (documents.record(scheme.db, id) for id in ids)
+
+    assert simple(first) == [("works for", 0, 14), ("in", 14, 21)]
+    assert [one.parts for one in first.spans["names"] if one.parts] == [((0, 3), (21, 24))]
+    assert [one.chain for one in second.spans["chains"]] == [1, 2]
+    assert list(integrity.problems(scheme.db)) == []
+
+
+def test_deleting_a_span_deletes_its_relations_and_one_undo_brings_all_back(scheme):
+    (id,) = add(scheme, record())
+    before = documents.record(scheme.db, id).relations
+    firm = next(row for row in annotations.spans(scheme.db, id) if row.start == 14)
+
+    with scheme.edit("Delete span"):
+        annotations.delete_span(scheme.db, firm.id)
+    assert documents.record(scheme.db, id).relations == {}
+
+    scheme.undo()
+    assert documents.record(scheme.db, id).relations == before
+    assert list(integrity.problems(scheme.db)) == []
+
+
+def test_a_span_that_becomes_equal_to_another_takes_its_relations(scheme):
+    (id,) = add(scheme, record())
+    rows = {row.start: row.id for row in annotations.spans(scheme.db, id) if not row.parts}
+
+    with scheme.edit("Move"):
+        annotations.update_span(
+            scheme.db, rows[21], start=14, end=17, source_id=scheme.source("person")
+        )
+
+    found = documents.record(scheme.db, id).relations["links"]
+    assert [(one.from_span.id, one.to_span.id) for one in found] == [
+        (rows[0], rows[21]),
+        (rows[21], rows[21]),
+    ]
+
+
+def test_a_staged_import_keeps_relations_of_the_documents_it_takes(scheme, tmp_path):
+    add(scheme, record("old"))
+    writer = staging.StagingWriter(tmp_path / "staging.sqlite")
+    writer.declare(Layer("links", "relation", (Label("in"),), options={"spans": "names"}))
+    for number, key in enumerate(("skipped", "taken")):
+        writer.add(record(key, chain=True), key, 0, number + 1)
+    writer.close()
+    staged = staging.examine(tmp_path / "staging.sqlite")
+    known = {layer.name: layer for layer in labels.layers(scheme.db)}
+    layers = {one.n: known[one.layer.name].id for one in staged.layers}
+    names = {
+        number: known[one.layer.name].label(label.name).id
+        for one in staged.layers
+        for number, label in one.labels
+        if one.layer.name != "chains"
+    } | {
+        number: known["chains"].label("m").id
+        for one in staged.layers
+        for number, _label in one.labels
+        if one.layer.name == "chains"
+    }
+
+    with intake.attached(scheme.db, staged.path), scheme.edit("Import", bulk=True):
+        targets = Targets(layers, names, {0: scheme.source("import", "f")})
+        intake.copy_documents(
+            scheme.db, targets, annotator_id=scheme.annotator_id, at="2026-01-01T00:00:00Z",
+            skip=[1], keys={},
+        )  # fmt: skip
+
+    (taken,) = [one for one in documents.records(scheme.db) if one.document.key == "taken"]
+    assert simple(taken) == [("works for", 0, 14), ("in", 14, 21)]
+    assert [(one.label, one.count) for one in staged.relations] == [("in", 2), ("works for", 2)]
+    assert list(integrity.problems(scheme.db)) == []
+    scheme.undo()
+    assert [one.document.key for one in documents.records(scheme.db)] == ["old"]
+    scheme.redo()
+    assert list(integrity.problems(scheme.db)) == []
+
+
+def test_renaming_and_deleting_labels_and_layers_changes_the_rules(scheme):
+    layer = labels.layer_by_name(scheme.db, "links")
+    rules = {"spans": "names", "pairs": {"in": [["ORG", "ORG"]]}}
+    names = labels.layer_by_name(scheme.db, "names")
+
+    with scheme.edit("Rename"):
+        labels.update_layer(scheme.db, layer.id, options=rules)
+        labels.update_label(scheme.db, names.label("ORG").id, name="firm")
+        labels.update_layer(scheme.db, names.id, name="entities")
+
+    options = labels.layer(scheme.db, layer.id).options
+    assert options == {"spans": "entities", "pairs": {"in": [["firm", "firm"]]}}
+
+
+def test_usage_and_counts_include_relations_of_the_spans_of_a_label(scheme):
+    add(scheme, record())
+    names, links = (labels.layer_by_name(scheme.db, one) for one in ("names", "links"))
+
+    assert labels.counts(scheme.db)[links.label("in").id] == 1
+    assert labels.usage(scheme.db, [names.label("PER").id])["relations"] == 1
+    assert labels.usage(scheme.db, [links.label("in").id])["documents"] == 1
+
+
+def test_a_relation_between_documents_is_reported(scheme):
+    first, second = add(scheme, record("a"), record("b"))
+    other = annotations.spans(scheme.db, second)[0].id
+
+    with scheme.edit("Break"):
+        scheme.db.writer.execute(
+            "update relation set to_span = ? where document_id = ?", (other, first)
+        )
+
+    assert any("does not connect two spans" in told for told in integrity.problems(scheme.db))

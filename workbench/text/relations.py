@@ -1,0 +1,138 @@
+"""Relations between two spans of a document, and the rules of a relation layer.
+
+The rules are entries of `Layer.options`: `spans` is the name of the layer whose spans are
+connected; `undirected` lists the labels without a direction; `pairs` maps a label to the allowed
+pairs of labels of spans, in which "" stands for any label. A label without pairs connects any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.text.labels import Layer
+from workbench.text.spans import Place, Span
+
+SPANS, UNDIRECTED, PAIRS = "spans", "undirected", "pairs"  # keys of Layer.options
+ANY = ""  # any label of a span
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A labelled relation from one span to another. Both lie in one layer of the same document."""
+
+    label: str
+    from_span: Span
+    to_span: Span
+    score: float | None = None
+    id: int | None = None
+
+    @property
+    def place(self) -> tuple[str, Place, Place]:
+        """What tells the relation from the others of its layer."""
+        return self.label, self.from_span.place, self.to_span.place
+
+
+def layer_of_ends(spans: Mapping[str, Iterable[Span]], one: Relation) -> str:
+    """The layer that has both spans of a relation. Raises KeyError if there is none.
+
+    spans: layer → spans of a document.
+    """
+    ends = {one.from_span.place, one.to_span.place}
+    for name, found in spans.items():
+        if ends <= {span.place for span in found}:
+            return name
+    raise KeyError(one.label)
+
+
+def span_layer(layer: Layer) -> str:
+    """The name of the layer whose spans a relation layer connects; "" if none is chosen."""
+    return str(layer.options.get(SPANS) or "")
+
+
+def directed(layer: Layer, label: str) -> bool:
+    return label not in _names(layer.options.get(UNDIRECTED))
+
+
+def pairs(layer: Layer, label: str) -> tuple[Pair, ...]:
+    """The allowed pairs of labels of spans; () if any may be connected."""
+    rules = layer.options.get(PAIRS)
+    listed = rules.get(label, ()) if isinstance(rules, Mapping) else ()
+    listed = listed if isinstance(listed, (list, tuple)) else ()
+    return tuple(
+        (str(pair[0]), str(pair[1]))
+        for pair in listed
+        if isinstance(pair, (list, tuple)) and len(pair) == 2
+    )
+
+
+def allowed(layer: Layer, label: str, from_label: str, to_label: str) -> bool:
+    """Whether a relation with this label may connect spans with these labels."""
+    rules = pairs(layer, label)
+    if not rules or _fits(rules, from_label, to_label):
+        return True
+    return not directed(layer, label) and _fits(rules, to_label, from_label)
+
+
+def with_rules(
+    layer: Layer,
+    *,
+    spans: str,
+    undirected: Iterable[str],
+    pairs: Mapping[str, Iterable[Pair]],
+) -> dict[str, Any]:
+    """The options of the layer with these rules, without empty entries."""
+    kept = {
+        name: value
+        for name, value in layer.options.items()
+        if name not in (SPANS, UNDIRECTED, PAIRS)
+    }
+    listed = {label: [list(pair) for pair in some] for label, some in pairs.items()}
+    rules = {
+        SPANS: spans,
+        UNDIRECTED: sorted(undirected),
+        PAIRS: {label: some for label, some in listed.items() if some},
+    }
+    return {**kept, **{name: value for name, value in rules.items() if value}}
+
+
+def renamed_label(layer: Layer, of: str, old: str, new: str | None) -> dict[str, Any]:
+    """The options of a relation layer after a label of the layer `of` was renamed.
+
+    `new` None: the label was deleted, and with it the pairs that name it.
+    """
+
+    def changed(name: str) -> str | None:
+        return new if name == old else name
+
+    rules = {label: pairs(layer, label) for label in layer.names}
+    undirected: list[str | None] = list(_names(layer.options.get(UNDIRECTED)))
+    if of == layer.name:
+        rules = {name: some for label, some in rules.items() if (name := changed(label))}
+        undirected = [changed(name) for name in _names(layer.options.get(UNDIRECTED))]
+    if of == span_layer(layer):
+        rules = {
+            label: tuple(
+                (first, second)
+                for a, b in some
+                if (first := changed(a)) is not None and (second := changed(b)) is not None
+            )
+            for label, some in rules.items()
+        }
+    return with_rules(
+        layer,
+        spans=span_layer(layer),
+        undirected=[name for name in undirected if name],
+        pairs=rules,
+    )
+
+
+def _names(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, (list, tuple)) else ()
+
+
+def _fits(rules: Iterable[Pair], from_label: str, to_label: str) -> bool:
+    return any(a in (ANY, from_label) and b in (ANY, to_label) for a, b in rules)
