@@ -28,3 +28,11 @@ def test_words_share_what_their_label_leaves():
 
     assert found.outside and found.starts.tolist() == [0, 0, 2]
     assert np.allclose(found.values, [[0.25, 0.5, 0.25], [1, 0, 0]])
+
+
+def test_a_text_without_a_prediction_has_no_decisions():
+    class_scores = ClassScores(("a", "b"), (0.25, 0.75))
+
+    found = decisions_of([Prediction(()), Prediction((class_scores,))], ("a", "b"))
+
+    assert found.starts.tolist() == [0, 0, 1]

@@ -18,7 +18,11 @@ def decisions_of(predictions: Sequence[Prediction], labels: Sequence[str]) -> De
     entropy an upper bound.
     """
     words = not any(one.get(DocumentLabels) for one in predictions)
-    return Decisions.of([_rows(one, tuple(labels)) for one in predictions], outside=words)
+    rows = [_rows(one, tuple(labels)) for one in predictions if words or one.get(DocumentLabels)]
+    if len(rows) == len(predictions):
+        return Decisions.of(rows, outside=words)
+    every, none = iter(rows), rows[0][:0]  # texts that the model could not read
+    return Decisions.of([next(every) if one.get(DocumentLabels) else none for one in predictions])
 
 
 def _rows(prediction: Prediction, labels: tuple[str, ...]) -> np.ndarray:

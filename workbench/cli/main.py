@@ -37,6 +37,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         "patterns",
         _("Edit, count and apply patterns that suggest labels."),
     ),
+    "queue": ("queue", "queue", _("List the next documents to label, by a strategy.")),
     "sources": (
         "sources",
         "sources",

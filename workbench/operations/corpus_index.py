@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import paths, scratch
 from workbench.base.i18n import _
 from workbench.inspection.corpus.spec import (
+    DOCUMENTS,
     MOST_DOCUMENTS,
     MOST_USES,
     TARGET,
@@ -79,6 +80,24 @@ def need(
     if not kind or (kind == USES and not forms):
         return None
     forms = forms if kind == USES else ()
+    projection = None
+    if "method" in options:
+        projection = Projection(options["method"], options["layer"], options["clusters"])
+    return _need(project, model, kind, forms, projection)
+
+
+def of_documents(project: Project, model: Choice) -> Need:
+    """An index of all documents. Not for the main thread."""
+    return _need(project, model, DOCUMENTS)
+
+
+def _need(
+    project: Project,
+    model: Choice,
+    kind: str,
+    forms: tuple[str, ...] = (),
+    projection: Projection | None = None,
+) -> Need:
     hashes = documents.text_hashes(project.db)
     digest = hashlib.blake2b(digest_size=12)
     for part in (project.uid, kind, *forms, *model_files(Path(model.folder))):
@@ -86,9 +105,6 @@ def need(
     for id, text in hashes:
         digest.update(f"{id} {text}\n".encode())
     files = Files(paths.cache_folder() / FOLDER, digest.hexdigest())
-    projection = None
-    if "method" in options:
-        projection = Projection(options["method"], options["layer"], options["clusters"])
     ready = files.about.is_file() and (projection is None or files.map(projection).is_file())
     return Need(model, files, kind, forms, len(hashes), ready, projection)
 

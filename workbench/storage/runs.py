@@ -262,6 +262,21 @@ def predictions(
     }
 
 
+def predicted(db: Database, run_id: int) -> dict[int, str]:
+    """Document id → hash of the text at prediction time, of all predictions of a run."""
+    statement = "select document_id, text_hash from prediction where run_id = ?"
+    return dict(db.reader().execute(statement, (run_id,)).fetchall())
+
+
+def payloads(db: Database, run_id: int, document_ids: Iterable[int]) -> dict[int, str]:
+    """Document id → its prediction as one line of JSON."""
+    statement = (
+        "select document_id, payload from prediction where run_id = ?"
+        " and document_id in (select value from json_each(?))"
+    )
+    return dict(db.reader().execute(statement, (run_id, ids_in(document_ids))).fetchall())
+
+
 def prediction_rows(
     db: Database, run_id: int, document_ids: Iterable[int] | None = None
 ) -> list[tuple[int, str, dict[str, Any]]]:

@@ -1,0 +1,171 @@
+"""`queue`: the next documents to label, in the order of a strategy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.base.errors import JobFailed
+from workbench.base.i18n import _, ngettext
+from workbench.base.registry import registry
+from workbench.cli.output import Progress, as_json, emit, plain, say, table
+from workbench.cli.session import Session, interrupts, project_argument, session
+
+if TYPE_CHECKING:
+    from workbench.operations.queue_list import Listed
+    from workbench.operations.queue_orders import Order, Wanted
+
+KEPT, FILES = "kept", "file"  # besides the strategies
+
+
+def _orders() -> str:
+    return ", ".join((KEPT, FILES, *registry().ids("strategy")))
+
+
+@click.command()
+@project_argument
+@click.option("--layer", "layer_name", required=True, help=_("Name of the layer to label."))
+@click.option(
+    "--order",
+    default=KEPT,
+    show_default=True,
+    metavar="ORDER",
+    help=_("One of: {orders}.").format(orders=_orders()),
+)
+@click.option(
+    "--run",
+    "run_names",
+    multiple=True,
+    metavar="NAME",
+    help=_("A run whose predictions order the documents; twice for disagreement."),
+)
+@click.option(
+    "--model", metavar="NAME", help=_("A pretrained model whose vectors order the documents.")
+)
+@click.option(
+    "--control",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.1,
+    show_default=True,
+    help=_("Share of random documents."),
+)
+@click.option("--seed", type=int, default=1, show_default=True, help=_("Seed of the random part."))
+@click.option(
+    "-n", "count", type=click.IntRange(min=0), default=20, show_default=True,
+    help=_("Number of documents."),
+)  # fmt: skip
+@as_json
+def queue(
+    file: Path,
+    layer_name: str,
+    order: str,
+    run_names: tuple[str, ...],
+    model: str | None,
+    control: float,
+    seed: int,
+    count: int,
+    as_json: bool,
+) -> None:
+    """List the next documents of FILE to label in a layer, in the order of a strategy.
+
+    Documents that are submitted or discarded in the layer are left out. An order is computed once
+    and kept with the project, where Annotate uses it: list it again with `--order kept`, return to
+    file order with `--order file`. Strategies of uncertainty read predictions of a run, diversity
+    reads vectors of a pretrained model. Scores are high for documents that are likely to help; of
+    control documents, which are drawn at random, they are shown for comparison.
+    """
+    from workbench.operations import folds, queue_list, queue_orders
+
+    with session(file, read_only=order == KEPT) as opened:
+        layer = folds.layer_named(opened.project, layer_name)
+        if order == FILES:
+            queue_orders.forget(opened.project, layer.id or 0)
+        elif order != KEPT:
+            found = _wanted(opened, layer, order, run_names, model, control, seed)
+            _computed(opened, found)
+        kept = queue_orders.kept(opened.project, layer.id or 0)
+        listed = queue_list.next_documents(opened.project, layer, kept, count)
+    _show(layer_name, kept, listed, as_json=as_json)
+
+
+def _wanted(
+    opened: Session,
+    layer: Any,
+    order: str,
+    run_names: tuple[str, ...],
+    model: str | None,
+    control: float,
+    seed: int,
+) -> Wanted:
+    from workbench.operations import inspect, queue_orders, results
+
+    runs = tuple(results.run_named(opened.project, name) for name in run_names)
+    vectors = inspect.of_folder(model) if model else None
+    return queue_orders.Wanted(order, layer, runs, vectors, control, seed)
+
+
+def _computed(opened: Session, wanted: Wanted) -> Order:
+    """Compute and keep an order; Ctrl+C cancels."""
+    from workbench.jobs.events import Output
+    from workbench.operations import queue_orders
+
+    ended: list[tuple[Order | None, Exception | None]] = []
+    computation = queue_orders.Computation(
+        opened.project, opened.queue, wanted, lambda *result: ended.append(result)
+    )
+    progress = Progress(_("Ordering"))
+
+    def heard(job: Any, event: object) -> None:
+        if isinstance(event, Output):
+            progress.heard(event.payload, job)
+
+    drop = opened.queue.changed.connect(heard)
+    try:
+        with interrupts(lambda _count: computation.cancel(), post=opened.mailbox):
+            computation.start()
+            opened.mailbox.wait(lambda: bool(ended))
+    finally:
+        drop()
+        progress.end()
+    order, error = ended[0]
+    if error is not None:
+        raise error
+    if order is None:
+        raise JobFailed(_("The order was not computed."))
+    return order
+
+
+def _show(layer: str, order: Order | None, listed: Listed, *, as_json: bool) -> None:
+    if as_json:
+        emit(
+            {
+                "layer": layer,
+                "order": order.strategy if order is not None else FILES,
+                "source": order.source if order is not None else "",
+                "control": order.share if order is not None else 0.0,
+                "seed": order.seed if order is not None else None,
+                "at": order.at if order is not None else None,
+                "left": listed.left,
+                "documents": [one.to_json() for one in listed.documents],
+            }
+        )
+        return
+    left = ngettext(
+        "{layer}: {n:,} document to label", "{layer}: {n:,} documents to label", listed.left
+    )
+    say(left.format(layer=layer, n=listed.left))
+    title = order.title if order is not None else _("File order")
+    say(f"{title} · {order.source}" if order is not None and order.source else title)
+    rows = [
+        (
+            one.key,
+            plain(one.text[:60]),
+            one.score if one.score is not None else "–",
+            _("random control") if one.control else "",
+        )
+        for one in listed.documents
+    ]
+    if rows:
+        table((_("Key"), _("Text"), _("Score"), ""), rows)

@@ -1,0 +1,411 @@
+"""Orders of the queue by strategies of active learning: computed by jobs, kept beside the project.
+
+An order lists the documents that were unfinished in one layer. Documents that are finished since
+are left out by whoever reads it; documents that are new since come last.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import scratch
+from workbench.base.errors import SpecError, WorkbenchError
+from workbench.base.i18n import _
+from workbench.base.manifest import Contribution
+from workbench.base.registry import registry
+from workbench.jobs.spec import JobSpec
+from workbench.operations import corpus_index, predict, results
+from workbench.operations.background import Background, here
+from workbench.storage import documents, labels, listing, runs
+from workbench.storage.listing import Filter
+from workbench.storage.queue import TO_DO
+from workbench.storage.values import now
+from workbench.tasks import spec as tasks
+from workbench.text.labels import Layer
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.jobs.events import Finished
+    from workbench.jobs.queue import Job, Queue
+    from workbench.operations.inspect import Choice
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+
+KIND = "strategy"  # in the registry
+TARGET = "workbench.active.job:run"
+DECISIONS, SECOND, VECTORS = "decisions", "second", "vectors"  # needs of strategies
+FOLDER = "queue"  # beside the runs
+SHARE = 0.1  # of control documents
+PREDICTED = 5000  # documents that a run predicts in one job
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """An order to compute. runs: what predicts; model: of the vectors; share: of control documents,
+    in [0, 1).
+    """
+
+    strategy: str
+    layer: Layer
+    runs: tuple[Run, ...] = ()
+    model: Choice | None = None
+    share: float = SHARE
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Order:
+    """An order as it is kept. ids: in order, with a score each; control: the random documents.
+
+    source: names of the runs or of the model. at: ISO 8601, UTC.
+    """
+
+    strategy: str
+    layer_id: int
+    source: str
+    share: float
+    seed: int
+    at: str
+    ids: Sequence[int] = field(default=(), hash=False)
+    scores: Mapping[int, float] = field(default_factory=dict, hash=False)
+    control: frozenset[int] = field(default=frozenset(), hash=False)
+
+    @property
+    def title(self) -> str:
+        return title(self.strategy)
+
+
+def strategies(layer: Layer | None = None) -> tuple[Contribution, ...]:
+    """The strategies, those meant for other kinds of layers left out."""
+    return tuple(
+        one
+        for one in registry().all(KIND)
+        if layer is None or layer.kind in one.options.get("layers", (layer.kind,))
+    )
+
+
+def title(strategy: str) -> str:
+    """The title of a strategy; its id if its plugin is missing."""
+    titles = {one.id: one.title for one in registry().all(KIND)}
+    return _(titles[strategy]) if strategy in titles else strategy
+
+
+def needs(strategy: str) -> frozenset[str]:
+    """What it reads: see the constants. Raises WorkbenchError for an unknown strategy."""
+    return frozenset(registry().entry(KIND, strategy).options.get("needs", ()))
+
+
+def runs_for(project: Project, layer: Layer) -> tuple[Run, ...]:
+    """The finished runs that predict a layer, newest first."""
+    fitting = {task.id for task in tasks.fitting(layer)}
+    return tuple(
+        run
+        for run in results.all_runs(project)
+        if run.layer_id == layer.id
+        and run.status in ("done", "stopped")
+        and results.task_of(run) in fitting
+    )
+
+
+def layers(project: Project) -> tuple[Layer, ...]:
+    """The layers whose documents can be ordered."""
+    return tuple(layer for layer in labels.layers(project.db) if tasks.fitting(layer))
+
+
+def check(wanted: Wanted) -> None:
+    """Raises SpecError if something is missing that the strategy needs."""
+    missing = needs(wanted.strategy)
+    name = title(wanted.strategy)
+    if not 0 <= wanted.share < 1:
+        told = _("The share of control documents is {share}, expected 0 or more and less than 1.")
+        raise SpecError(told.format(share=wanted.share))
+    if SECOND in missing and len({run.id for run in wanted.runs}) < 2:
+        raise SpecError(
+            _("“{order}” compares two runs.").format(order=name),
+            hint=_("Choose two runs of the layer {layer}.").format(layer=wanted.layer.name),
+        )
+    if DECISIONS in missing and not wanted.runs:
+        raise SpecError(
+            _("“{order}” reads predictions of a run.").format(order=name),
+            hint=_("Choose a run of the layer {layer}, or train one.").format(
+                layer=wanted.layer.name
+            ),
+        )
+    if VECTORS in missing and wanted.model is None:
+        raise SpecError(
+            _("“{order}” reads vectors of a pretrained model.").format(order=name),
+            hint=_("Choose a model."),
+        )
+
+
+# ---------------------------------------------------------------- computing
+
+
+class Computation:
+    """An order that is being computed: missing predictions, vectors, then the order itself.
+
+    `job` is the present job. Ends with `then(Order, None)` or `then(None, error)`.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        queue: Queue,
+        wanted: Wanted,
+        then: Callable[[Order | None, Exception | None], None],
+        background: Background = here,
+    ):
+        self._project, self._queue, self._wanted = project, queue, wanted
+        self._then, self._background = then, background
+        self.job: Job | None = None
+        self.folder = scratch.make("order")
+        self._ids: Sequence[int] = ()
+        self._index = ""
+
+    def start(self) -> None:
+        """Raises SpecError if the strategy lacks something."""
+        try:
+            check(self._wanted)
+        except SpecError:
+            scratch.remove(self.folder)
+            raise
+        self._background(self._candidates, self._next(self._predict))
+
+    def cancel(self) -> None:
+        if self.job is not None and not self.job.over:
+            self.job.cancel()
+
+    def _next(self, step: Callable[[Any], None]) -> Callable[[Any, Exception | None], None]:
+        """A `done` that goes on with a step, or ends with the error."""
+
+        def done(result: Any, error: Exception | None) -> None:
+            if error is not None:
+                self._end(None, error)
+                return
+            try:
+                step(result)
+            except (WorkbenchError, OSError) as fault:
+                self._end(None, fault)
+
+        return done
+
+    def _end(self, order: Order | None, error: Exception | None) -> None:
+        scratch.remove(self.folder)
+        self._then(order, error)
+
+    # ------------------------------------------------------------ predictions
+
+    def _candidates(self) -> list[tuple[Run, list[int]]]:
+        """The documents to order; returns those that a run has not predicted, in parts."""
+        project, layer = self._project, self._wanted.layer
+        self._ids = listing.ids(project.db, unfinished(layer))
+        if DECISIONS not in needs(self._wanted.strategy):
+            return []
+        hashes = dict(documents.text_hashes(project.db))
+        parts = []
+        for run in self._runs:
+            known = runs.predicted(project.db, run.id)
+            missing = [id for id in self._ids if known.get(id) != hashes.get(id)]
+            starts = range(0, len(missing), PREDICTED)
+            parts += [(run, missing[start : start + PREDICTED]) for start in starts]
+        return parts
+
+    @property
+    def _runs(self) -> tuple[Run, ...]:
+        return self._wanted.runs[: 1 + (SECOND in needs(self._wanted.strategy))]
+
+    def _predict(self, parts: list[tuple[Run, list[int]]]) -> None:
+        """Predict the first part, then the others; then go on."""
+        if not parts:
+            self._vectors()
+            return
+        (run, ids), *rest = parts
+
+        def read() -> list[Any]:
+            found = documents.records(self._project.db, layers=(), ids=ids)
+            return [one.document for one in found if one.document.text.strip()]
+
+        def ask(found: list[Any]) -> None:
+            self.job = predict.ensure(
+                self._project,
+                self._queue,
+                run,
+                found,
+                self._next(lambda _answers: self._predict(rest)),
+                background=self._background,
+            )
+
+        self._background(read, self._next(ask))
+
+    # ------------------------------------------------------------ vectors
+
+    def _vectors(self) -> None:
+        wanted = self._wanted
+        if VECTORS not in needs(wanted.strategy) or wanted.model is None:
+            self._write(None)
+            return
+        model = wanted.model
+
+        def prepare() -> Any:
+            found = corpus_index.of_documents(self._project, model)
+            return found if found.ready else corpus_index.prepare(self._project, found)
+
+        def begin(found: Any) -> None:
+            if isinstance(found, corpus_index.Need):
+                self._write(found)
+            else:
+                self.job = corpus_index.start(self._queue, found, self._next(self._write))
+
+        self._background(prepare, self._next(begin))
+
+    def _write(self, index: corpus_index.Need | None) -> None:
+        self._index = str(index.files.about) if index is not None else ""
+        self._background(self._params, self._next(self._order))
+
+    # ------------------------------------------------------------ the order
+
+    def _params(self) -> dict[str, Any]:
+        """The files of the job; it never opens the project."""
+        import numpy as np
+
+        project, layer = self._project, self._wanted.layer
+        paths = {name: str(self.folder / f"{name}.npy") for name in ("ids", "known")}
+        np.save(paths["ids"], np.array(self._ids, np.int64))
+        done = Filter(queue_layers=(row_id(layer),), queued="submitted", texts=layer.texts)
+        np.save(paths["known"], np.array(listing.ids(project.db, done), np.int64))
+        predictions = []
+        if DECISIONS in needs(self._wanted.strategy):
+            predictions = [str(self._payloads(run)) for run in self._runs]
+        return {
+            **paths,
+            "strategy": self._wanted.strategy,
+            "seed": self._wanted.seed,
+            "share": self._wanted.share,
+            "labels": list(layer.names),
+            "predictions": predictions,
+            "index": self._index,
+            "output": str(self.folder / "order.npz"),
+        }
+
+    def _payloads(self, run: Run) -> Path:
+        """The stored predictions of a run, a line for each document."""
+        path = self.folder / f"{run.id}.jsonl"
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            for start in range(0, len(self._ids), PREDICTED):
+                page = self._ids[start : start + PREDICTED]
+                known = runs.payloads(self._project.db, run.id, page)
+                file.writelines(f"{known.get(id, '{}')}\n" for id in page)
+        return path
+
+    def _order(self, params: dict[str, Any]) -> None:
+        told = _("Order {layer}: {order}").format(
+            layer=self._wanted.layer.name, order=title(self._wanted.strategy)
+        )
+        spec = JobSpec(
+            TARGET, params, str(self.folder / "job"), title=told, short=True,
+            project=str(self._project.path),
+        )  # fmt: skip
+
+        def ended(event: Finished) -> None:
+            def keep() -> Order:
+                predict.check_ending(event)
+                return self._keep(Path(params["output"]))
+
+            self._background(keep, self._end)
+
+        self.job = predict.follow(self._queue, spec, ended)
+
+    def _keep(self, output: Path) -> Order:
+        import numpy as np
+
+        wanted = self._wanted
+        source = wanted.model.title if self._index and wanted.model else ""
+        if DECISIONS in needs(wanted.strategy):
+            source = ", ".join(run.name for run in self._runs)
+        with np.load(output, allow_pickle=False) as found:
+            ids, scores, control = (found[name] for name in ("ids", "scores", "control"))
+        order = Order(
+            wanted.strategy, row_id(wanted.layer), source, wanted.share, wanted.seed, now()
+        )
+        order = filled(order, ids, scores, control)
+        keep(self._project, order)
+        return order
+
+
+def unfinished(layer: Layer) -> Filter:
+    """The documents that are pending or drafts in a layer."""
+    return Filter(queue_layers=(row_id(layer),), queued=TO_DO, texts=layer.texts)
+
+
+# ---------------------------------------------------------------- keeping
+
+
+def filled(order: Order, ids: Any, scores: Any, control: Any) -> Order:
+    """The order with arrays (N,) of ids, scores and whether each is a control document."""
+    listed = array("q", ids.tolist())
+    return replace(
+        order,
+        ids=listed,
+        scores=dict(zip(listed, scores.tolist(), strict=True)),
+        control=frozenset(ids[control].tolist()),
+    )
+
+
+def keep(project: Project, order: Order) -> None:
+    """Store the order beside the project, in place of the one of its layer."""
+    import numpy as np
+
+    path = _file(project, order.layer_id)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    about = asdict(replace(order, ids=(), scores={}, control=frozenset()))
+    about = {name: about[name] for name in ("strategy", "source", "share", "seed", "at")}
+    draft = path.with_suffix(f".{os.getpid()}.part")
+    ids = np.array(order.ids, np.int64)
+    with open(draft, "wb") as file:
+        np.savez(
+            file,
+            ids=ids,
+            scores=np.array([order.scores.get(int(id), 0.0) for id in ids], np.float32),
+            control=np.isin(ids, np.array(sorted(order.control), np.int64)),
+            about=np.array(json.dumps(about)),
+        )
+    os.replace(draft, path)
+
+
+def kept(project: Project, layer_id: int) -> Order | None:
+    """The order of a layer; None if there is none, or its file is damaged."""
+    path = _file(project, layer_id)
+    if not path.is_file():  # numpy is not imported before it is needed
+        return None
+    import numpy as np
+
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            about = json.loads(str(found["about"]))
+            order = Order(layer_id=layer_id, **about)
+            return filled(order, found["ids"], found["scores"], found["control"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def forget(project: Project, layer_id: int) -> None:
+    """Return to file order."""
+    _file(project, layer_id).unlink(missing_ok=True)
+
+
+def _file(project: Project, layer_id: int) -> Path:
+    return project.runs_folder / FOLDER / f"{layer_id}.npz"
+
+
+def arranged(order: Order, ids: Sequence[int]) -> array[int]:
+    """The documents in order; those that it does not list come last, as they are given."""
+    given = set(ids)
+    first = [id for id in order.ids if id in given]
+    listed = order.scores
+    return array("q", [*first, *(id for id in ids if id not in listed)])
