@@ -118,13 +118,20 @@ def layers(project: Project) -> tuple[Layer, ...]:
     return tuple(layer for layer in labels.layers(project.db) if tasks.fitting(layer))
 
 
-def check(wanted: Wanted) -> None:
+def check(project: Project, wanted: Wanted) -> None:
     """Raises SpecError if something is missing that the strategy needs."""
     missing = needs(wanted.strategy)
     name = title(wanted.strategy)
     if not 0 <= wanted.share < 1:
         told = _("The share of control documents is {share}, expected 0 or more and less than 1.")
         raise SpecError(told.format(share=wanted.share))
+    fitting = {run.id for run in runs_for(project, wanted.layer)}
+    if other := [run.name for run in wanted.runs if run.id not in fitting]:
+        raise SpecError(
+            _("The run {name} does not predict the layer {layer}.").format(
+                name=other[0], layer=wanted.layer.name
+            )
+        )
     if SECOND in missing and len({run.id for run in wanted.runs}) < 2:
         raise SpecError(
             _("“{order}” compares two runs.").format(order=name),
@@ -171,7 +178,7 @@ class Computation:
     def start(self) -> None:
         """Raises SpecError if the strategy lacks something."""
         try:
-            check(self._wanted)
+            check(self._project, self._wanted)
         except SpecError:
             scratch.remove(self.folder)
             raise
