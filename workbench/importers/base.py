@@ -165,6 +165,8 @@ def offset(value: object, told: str) -> int:
 
 def span_borders(start: object, end: object) -> tuple[int, int]:
     """Both offsets of a span. Raises Fault."""
+    if type(start) is int and type(end) is int:
+        return start, end
     return (
         offset(start, _("the start of a span is {value}, expected a whole number")),
         offset(end, _("the end of a span is {value}, expected a whole number")),
@@ -245,9 +247,9 @@ def check(record: Record) -> None:
     for name, content in document.texts:
         if name != TEXT:
             _check_name(name)
-        check_text(
-            content, _("the text") if name == TEXT else _("the text {name!r}").format(name=name)
-        )
+        if not content or not content.isascii() or content.isspace() or "\0" in content:
+            told = _("the text") if name == TEXT else _("the text {name!r}").format(name=name)
+            check_text(content, told)
         lengths[name] = len(content)
     if len(document.key) > LONGEST_NAME:
         raise Fault(

@@ -33,6 +33,7 @@ from workbench.text.dataset import FORMAT_VERSION, Record, layer_from_json, reco
 from workbench.text.labels import KINDS, LONGEST_NAME, Label, Layer
 from workbench.text.relations import span_layer
 
+_SPAN = [int, int, str]
 _MOST_TEXTS = 100  # maximum per document; a pair has two
 
 
@@ -156,18 +157,29 @@ def _record(value: object, layers: Mapping[str, Layer]) -> Record:
         raise Fault(
             _("expected an object with key and texts, found {value}").format(value=show(value))
         )
+    value.pop("id", None)  # of the project that it was exported from
     _check_shape(value)
     record = record_from_json(value)
-    record = replace(
-        record,
-        document=replace(record.document, id=None),
-        spans={name: unique_spans(list(spans)) for name, spans in record.spans.items()},
-        marks={name: tuple(dict.fromkeys(labels)) for name, labels in record.marks.items()},
-        relations={name: tuple(dict.fromkeys(some)) for name, some in record.relations.items()},
-    )
+    if _repeats(record):
+        record = replace(
+            record,
+            spans={name: unique_spans(list(spans)) for name, spans in record.spans.items()},
+            marks={name: tuple(dict.fromkeys(labels)) for name, labels in record.marks.items()},
+            relations={name: tuple(dict.fromkeys(some)) for name, some in record.relations.items()},
+        )
     check(record)
     _fits(record, layers)
     return record
+
+
+def _repeats(record: Record) -> bool:
+    """Whether the record may give a label twice. Few do, and removing them means a copy."""
+    spans, marks, relations = record.spans, record.marks, record.relations
+    return (
+        any(len({(one.start, one.end) for one in some}) < len(some) for some in spans.values())
+        or any(len(some) > 1 and len(set(some)) < len(some) for some in marks.values())
+        or any(len(set(some)) < len(some) for some in relations.values())
+    )
 
 
 def _check_shape(value: Mapping[str, Any]) -> None:
@@ -205,11 +217,15 @@ def _check_shape(value: Mapping[str, Any]) -> None:
             offset(pair[0], told)
             offset(pair[1], told)
     for name, labels in value.get("marks", {}).items():
-        for label in _listed(labels, _("the classes of layer {name!r}").format(name=name)):
+        if type(labels) is not list:
+            _listed(labels, _("the classes of layer {name!r}").format(name=name))
+        for label in labels:
             if not isinstance(label, str):
                 raise Fault(_("a label is {value}, expected a string").format(value=show(label)))
     for name, spans in value.get("spans", {}).items():
-        for span in _listed(spans, _("the spans of layer {name!r}").format(name=name)):
+        if type(spans) is not list:
+            _listed(spans, _("the spans of layer {name!r}").format(name=name))
+        for span in spans:
             _check_span(span)
     for name, relations in value.get("relations", {}).items():
         for one in _listed(relations, _("the relations of layer {name!r}").format(name=name)):
@@ -224,6 +240,8 @@ def _check_shape(value: Mapping[str, Any]) -> None:
 def _check_span(span: object) -> None:
     if not isinstance(span, list) or not 3 <= len(span) <= 5:
         raise Fault(_("a span is {value}, expected [start, end, label]").format(value=show(span)))
+    if list(map(type, span[:3])) == _SPAN and len(span) == 3:
+        return
     span_borders(span[0], span[1])
     words = span[2:]
     if len(words) > 1 and isinstance(words[-1], dict):
@@ -250,6 +268,7 @@ def _check_more(more: Mapping[str, Any]) -> None:
 
 
 def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
+    form = record.document.form
     for name in {*record.states, *record.marks, *record.spans, *record.relations}:
         if name not in layers:
             raise Fault(
@@ -257,11 +276,11 @@ def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
                     name=name
                 )
             )
-        if layers[name].texts != record.document.form:
+        if layers[name].texts != form:
             raise Fault(
                 _(
                     "the layer {name!r} is for documents with {texts} texts, this one has {count}"
-                ).format(name=name, texts=layers[name].texts, count=record.document.form)
+                ).format(name=name, texts=layers[name].texts, count=form)
             )
     for name in record.spans:
         if not layers[name].traits.in_text:

@@ -83,7 +83,10 @@ def _value(column: Column, name: str) -> tuple[str, ...]:
         return (f"cast({name} * 1000000000000 as integer)",)
     if column.storage == "integer" or column.exact:
         return (name,)
-    return f"typeof({name})", f"crc(cast(ifnull({name}, '') as blob))"
+    known = [f"when {name} is null then 0"]  # the CRC of '', without a call of Python
+    if column.common:
+        known.append(f"when {name} = '{column.common}' then {crc32(column.common.encode())}")
+    return f"typeof({name})", f"case {' '.join(known)} else crc(cast({name} as blob)) end"
 
 
 def _journal_hash() -> str:

@@ -16,7 +16,7 @@ from workbench.base.errors import ProjectBusy
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.storage import failures
-from workbench.storage.values import ids_in
+from workbench.storage.values import ids_in, new_uid
 
 if TYPE_CHECKING:
     from workbench.storage.database import Database
@@ -33,7 +33,7 @@ _RANGE = "where s.rowid between :first and :last order by s.rowid"
 _COPY = {
     "doc": "insert into document(id, uid, key, split, fold_group, meta, batch_source_id, "
     "text_hash, length, texts)"
-    " select t.id, lower(hex(randomblob(8))), ifnull(k.key, s.key), s.split, "
+    " select t.id, :uid || printf('%07x', t.id & 0xfffffff), ifnull(k.key, s.key), s.split, "
     "s.fold_group, s.meta, f.source, s.text_hash, s.length, s.texts"
     f" from staging.doc s {_TAKEN} join temp.file_source f on f.file = s.file left join "
     f"temp.new_key k on k.seq = s.seq {_RANGE}",
@@ -66,7 +66,8 @@ def attached(db: Database, path: Path) -> Iterator[None]:
     """Attach the staging file to the writer as database `staging`.
 
     Enter it before the edit begins: SQLite cannot attach a database within a transaction. Raises
-    ProjectBusy if another thread is writing.
+    ProjectBusy if another thread is writing. Foreign keys are not checked meanwhile: rows are
+    copied with ids that the import has just created or looked up, and none is deleted.
     """
     # The writer's lock, so that no other thread has a transaction on this connection.
     if not db._mutex.acquire(blocking=not _on_home_thread(db)):
@@ -78,9 +79,11 @@ def attached(db: Database, path: Path) -> Iterator[None]:
         with failures.explained(path, writing=False):
             db.writer.execute("attach ? as staging", (str(path.absolute()),))
         try:
+            db.writer.execute("pragma foreign_keys = off")
             yield
         finally:
             with failures.explained(path, writing=False):
+                db.writer.execute("pragma foreign_keys = on")
                 db.writer.execute("detach staging")
     finally:
         db._mutex.release()
@@ -245,7 +248,8 @@ def copy_documents(
     }
     done, total = 0, sum(row_counts.values())
     (last_span,) = conn.execute("select ifnull(max(id), 0) from main.span").fetchone()
-    values = {"annotator": annotator_id, "at": at, "spans": last_span}
+    # Identifiers in the order of the documents: random ones are inserted anywhere in their index.
+    values = {"annotator": annotator_id, "at": at, "spans": last_span, "uid": new_uid()[:9]}
     copied = dict.fromkeys(_COPY, 0)
     for table, statement in _COPY.items():
         for first in range(1, row_counts[table] + 1, CHUNK):

@@ -112,8 +112,11 @@ class StagingWriter:
         """Set the kind of an inferred layer with spans, instead of SPAN."""
         self._kinds.setdefault(layer, kind)
 
-    def add(self, record: Record, key: str, file: int, line: int) -> None:
-        """Add a record. `file` is the 0-based number of its file, `line` its 1-based line."""
+    def add(self, record: Record, key: str, file: int, line: int, text_hash: str = "") -> None:
+        """Add a record. `file` is the 0-based number of its file, `line` its 1-based line.
+
+        `text_hash`: that of the document, if it is known.
+        """
         document = record.document
         self.documents += 1
         seq = self.documents
@@ -122,7 +125,7 @@ class StagingWriter:
         length = 0
         for _field, content in document.texts:
             length += len(content)
-        meta = json_in(dict(document.meta))
+        meta = json_in(document.meta)
         texts = document.form
         rows["doc"].append(
             (
@@ -133,7 +136,7 @@ class StagingWriter:
                 document.split,
                 group,
                 meta,
-                document.text_hash,
+                text_hash or document.text_hash,
                 length,
                 texts,
             )
@@ -151,13 +154,15 @@ class StagingWriter:
         for name, spans in record.spans.items():
             layer = self._layer(name, self._kinds.get(name, SPAN), texts)
             known = self._labels
+            add = rows["span"].append
             for span in spans:
                 label = known.get((layer, span.label)) or self._label(layer, Label(span.label))
                 place = seq, layer, label, span.field, span.start, span.end
-                rows["span"].append((*place, json_in(span.parts), span.chain))
-        first, self._span_rows = self._span_rows + 1, self._span_rows + record.span_count
+                parts = json_in(span.parts) if span.parts else None
+                add((*place, parts, span.chain))
         if record.relations:
-            self._relations(seq, record, first, texts)
+            self._relations(seq, record, self._span_rows + 1, texts)
+        self._span_rows += record.span_count
         for name, state in record.states.items():
             if state != "pending":
                 rows["state"].append(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from workbench.text.document import SPLITS
+from workbench.text.document import TEXT as DEFAULT_FIELD
 from workbench.text.labels import KINDS
 
 STATES = ("pending", "draft", "submitted", "discarded")
@@ -37,7 +38,7 @@ class Column:
     "value" (text or number). `rule`: an SQL condition in which `{c}` stands for the value; it may
     call the functions of `value_check.register`. `null`: whether NULL is allowed. `refers`: the
     table whose ids the column holds. `exact`: ASCII text written by this program, which enters the
-    checksum itself; of other text, a CRC enters it.
+    checksum itself; of other text, a CRC enters it. `common`: ASCII text that most rows hold.
     """
 
     storage: str
@@ -45,6 +46,7 @@ class Column:
     null: bool = False
     refers: str = ""
     exact: bool = False
+    common: str = ""
 
     @property
     def optional(self) -> Column:
@@ -75,6 +77,7 @@ REAL = Column("real")
 TEXT = Column("text")
 WORD = Column("text", exact=True)
 NAME = Column("text", "{c} != ''")
+FIELD = replace(NAME, common=DEFAULT_FIELD)
 UID = _hex(16)
 HASH = _hex(32)
 _DATE = f"{_TWO_DIGITS * 2}-{_TWO_DIGITS}-{_TWO_DIGITS}"
@@ -135,13 +138,13 @@ JOURNALED: Mapping[str, Mapping[str, Column]] = {
     "body": {
         "id": ID,
         "document_id": _ref("document"),
-        "field": NAME,
+        "field": FIELD,
         "content": Column("content"),
     },
     "tokens": {
         "id": ID,
         "document_id": _ref("document"),
-        "field": NAME,
+        "field": FIELD,
         "borders": OFFSETS,
         "sentences": OFFSETS.optional,
     },
@@ -161,7 +164,7 @@ JOURNALED: Mapping[str, Mapping[str, Column]] = {
         "id": ID,
         "uid": UID,
         "document_id": _ref("document"),
-        "field": NAME,
+        "field": FIELD,
         "layer_id": _ref("layer"),
         "label_id": _ref("label").optional,
         "start": COUNT,
@@ -185,7 +188,7 @@ JOURNALED: Mapping[str, Mapping[str, Column]] = {
     "answer": {
         **_AT_DOCUMENT,
         "question": TEXT,
-        "field": NAME,
+        "field": FIELD,
         "start": COUNT.optional,
         "end": COUNT.optional,
         "text": TEXT.optional,
@@ -197,7 +200,7 @@ JOURNALED: Mapping[str, Mapping[str, Column]] = {
         **_AT_DOCUMENT,
         "label_id": _ref("label").optional,
         "kind": _one_of(("class", "span")),
-        "field": NAME,
+        "field": FIELD,
         "start": COUNT.optional,
         "end": COUNT.optional,
         "value": REAL.optional,

@@ -162,7 +162,8 @@ def record_from_json(raw: Mapping[str, Any]) -> Record:
             _("a document is {kind}, expected an object").format(kind=type(raw).__name__)
         )
     for name in ("texts", "tokens", "meta", "states", "marks", "spans", "relations"):
-        if not isinstance(raw.get(name, {}), Mapping):
+        part = raw.get(name)
+        if type(part) is not dict and name in raw and not isinstance(part, Mapping):
             raise TypeError(
                 _("{name} is {kind}, expected an object").format(
                     name=name, kind=type(raw[name]).__name__
@@ -184,8 +185,7 @@ def record_from_json(raw: Mapping[str, Any]) -> Record:
     )
     marks = {name: tuple(map(str, labels)) for name, labels in raw.get("marks", {}).items()}
     spans = {
-        name: tuple(_span_from_json(one) for one in found)
-        for name, found in raw.get("spans", {}).items()
+        name: tuple(map(_span_from_json, found)) for name, found in raw.get("spans", {}).items()
     }
     relations = {
         name: tuple(_relation_from_json(one) for one in found)
@@ -224,6 +224,8 @@ def _span_to_json(span: Span) -> list[object]:
 
 
 def _span_from_json(raw: list[Any]) -> Span:
+    if len(raw) == 3:
+        return Span(int(raw[0]), int(raw[1]), str(raw[2]))
     start, end, label, *rest = raw
     more = rest.pop() if rest and isinstance(rest[-1], Mapping) else {}
     chain = more.get("chain")

@@ -72,7 +72,10 @@ class Document:
     @property
     def form(self) -> int:
         """What layers are for (`Layer.texts`): the number of texts, CHOICES if it has choices."""
-        return CHOICES if self.choices else len(self.texts)
+        for name, _content in self.texts:
+            if name.startswith(CHOICE):
+                return CHOICES
+        return len(self.texts)
 
     @property
     def text_hash(self) -> str:
@@ -93,7 +96,5 @@ def with_choices(key: str, text: str, choices: Iterable[str], question: str = ""
 
 def text_hash(texts: tuple[tuple[str, str], ...]) -> str:
     """32 hex digits over field names and contents; equal texts have equal hashes."""
-    digest = hashlib.blake2b(digest_size=16)
-    for name, content in texts:
-        digest.update(name.encode() + b"\0" + content.encode("utf-8", "surrogatepass") + b"\0")
-    return digest.hexdigest()
+    whole = "".join([f"{name}\0{content}\0" for name, content in texts])
+    return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
