@@ -27,6 +27,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "project": ("projects", "project", _("Create, describe and check project files.")),
     "import": ("data_import", "import_data", _("Import data files into a project.")),
     "labels": ("data", "labels", _("List the layers and labels of a project with their counts.")),
+    "relabel": ("relabel", "relabel", _("Rename, merge, split and move labels.")),
     "occurrences": (
         "occurrences",
         "occurrences",

@@ -5,13 +5,14 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
+    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QTableView,
     QWidget,
 )
 
-from workbench.operations import labels
+from workbench.operations import annotate, labels
 
 
 @pytest.fixture
@@ -225,3 +226,52 @@ def test_undo_of_a_note_never_takes_back_a_later_step_in_its_place(panel, qtbot)
 
     assert [row.label.name for row in panel.state.labels] == ["bad", "later"]
     assert "Another change was made" in note.text()
+
+
+def in_dialog(act):
+    """Call `act(dialog)` when the next dialog is open."""
+    QTimer.singleShot(0, lambda: act(QApplication.activeModalWidget()))
+
+
+def test_labels_are_merged_split_and_moved_in_dialogs(panel, qtbot):
+    project, state = panel.state.project, panel.state
+    spans = labels.layers(project)[1]
+    labels.add_layer(project, "places", "span")
+    person, place = (label.id for label in spans.labels)
+    annotate.add_span(project, 1, 0, 3, person)
+    annotate.add_span(project, 2, 0, 4, person)
+    state.look()
+    state.choose_layer(spans.id)
+
+    def split(dialog):
+        dialog.name.setText("NAME")
+        dialog.table.selectRow(0)
+        assert "1 annotation gets the label NAME." in told(dialog)
+        qtbot.keyClick(dialog, Qt.Key.Key_Return)
+
+    state.choose([person])
+    in_dialog(split)
+    named(panel, "Split…").click()
+    assert [row.count for row in state.labels] == [1, 0, 1]
+
+    def move(dialog):
+        assert "1 annotation in 1 document goes to the layer places." in told(dialog)
+        qtbot.keyClick(dialog, Qt.Key.Key_Return)
+
+    state.choose([state.labels[2].id])
+    in_dialog(move)
+    named(panel, "Move…").click()
+    assert [row.layer.names for row in state.layers][1:] == [("PER", "LOC"), ("NAME",)]
+
+    def merge(dialog):
+        assert dialog.into.currentText() == "PER"  # the one used most
+        qtbot.keyClick(dialog, Qt.Key.Key_Return)
+
+    state.choose([person, place])
+    in_dialog(merge)
+    named(panel, "Merge…").click()
+    assert [row.label.name for row in state.labels] == ["PER"]
+
+
+def told(dialog):
+    return " ".join(label.text() for label in dialog.findChildren(QLabel))

@@ -108,11 +108,12 @@ class LabelsState(State):
 
         if is_large(project):
             self._show(operations.layers(project), self.layer.id if self.layer else None)
-        self._read(
+        self.read(
             lambda: (operations.counts(project), operations.submitted_counts(project)), counted
         )
 
-    def _read(self, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
+    def read(self, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
+        """Call `done(work())`, with `work` off the main thread in a large project."""
         if is_large(self.project):
             self.context.run(work, done)
         else:
@@ -144,7 +145,7 @@ class LabelsState(State):
             if layer is self.layer:
                 self.update(layer_will_go=words)
 
-        self._read(lambda: operations.will_go(project, layer_id=layer.id), described)
+        self.read(lambda: operations.will_go(project, layer_id=layer.id), described)
 
     def _describe_chosen(self) -> None:
         """Say what deleting the selected labels would remove."""
@@ -157,7 +158,7 @@ class LabelsState(State):
             if chosen is self.chosen:
                 self.update(will_go=words)
 
-        self._read(lambda: operations.will_go(project, chosen), described)
+        self.read(lambda: operations.will_go(project, chosen), described)
 
     # ---------------------------------------------------------------- selection
 
@@ -236,6 +237,19 @@ class LabelsState(State):
             and len(rows) == 1
             and 0 <= self.labels.index(rows[0]) + step < len(self.labels)
         )
+
+    @property
+    def can_merge(self) -> bool:
+        return self.editable and bool(self.chosen) and len(self.labels) > 1
+
+    @property
+    def can_split(self) -> bool:
+        return self.editable and len(self.chosen) == 1 and bool(self.chosen_rows[0].count)
+
+    @property
+    def can_relocate(self) -> bool:
+        """The selected labels can be moved to another layer, if there is one for them."""
+        return self.editable and bool(self.chosen) and len(self.layers) > 1
 
     def move(self, step: int) -> None:
         """Move the selected label one position up (-1) or down (1)."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 from PySide6.QtCore import QEvent, Qt
@@ -20,6 +22,7 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, theme
 from workbench.ui.panel import View
+from workbench.ui.panels.labels.changes import MERGE, MOVE, SPLIT
 from workbench.ui.panels.labels.guideline import Guideline
 from workbench.ui.panels.labels.state import LabelRow, LabelsState, LayerRow
 from workbench.ui.widgets.button import Button, icon_button
@@ -47,7 +50,8 @@ class LabelsView(View):
             _("Layers with their labels, keys and annotation guidelines"),
             self._add_layer,
         )
-        self._side, self._middle, self._chosen = _Layers(state), _Labels(state), _Chosen(state)
+        self._side, self._middle = _Layers(state), _Labels(state)
+        self._chosen = _Chosen(state, self.ask_change)
         self._guideline = self._middle.guideline
         self.first = self._middle.table
         page = QSplitter(Qt.Orientation.Horizontal)
@@ -78,6 +82,17 @@ class LabelsView(View):
 
     def ask_label(self) -> None:
         self._middle.new.setFocus()
+
+    def ask_change(self, change: str) -> None:
+        """Show the dialog of a change of the selected labels: merge, split or move."""
+        from workbench.ui.panels.labels import change_dialogs as dialogs
+
+        kinds = {
+            MERGE: dialogs.MergeLabels,
+            SPLIT: dialogs.SplitLabel,
+            MOVE: dialogs.MoveLabels,
+        }
+        kinds[change](self.window(), self.state).exec()
 
     def save_guideline(self) -> None:
         self._guideline.save()
@@ -319,7 +334,7 @@ class _Labels(QFrame):
 class _Chosen(QFrame):
     """The selected labels: their colour, and what deleting would remove; below, the layer."""
 
-    def __init__(self, state: LabelsState):
+    def __init__(self, state: LabelsState, ask: Callable[[str], None]):
         super().__init__()
         self.state = state
         self.setProperty("part", "side-right")
@@ -331,6 +346,10 @@ class _Chosen(QFrame):
         self._will_go = words("", "small", "muted", wrap=True)
         self._delete = Button(
             _("Delete label"), "trash-2", "danger", small=True, on=state.delete_chosen
+        )
+        self._merge, self._split, self._move = (
+            Button(title, small=True, on=partial(ask, change))
+            for title, change in ((_("Merge…"), MERGE), (_("Split…"), SPLIT), (_("Move…"), MOVE))
         )
         self._hint = words(
             _(
@@ -345,6 +364,9 @@ class _Chosen(QFrame):
             flow(self._chip, None, self._count),
             words(_("Colour"), "small", "muted", weight=500),
             self._swatches,
+            4,
+            words(_("With all annotations"), "small", "muted", weight=500),
+            flow(self._merge, self._split, self._move),
             4,
             self._will_go,
             row(self._delete, None),
@@ -374,6 +396,9 @@ class _Chosen(QFrame):
         self._layer_words.setText(state.layer_will_go)
         for part in (self._swatches, self._delete, self._delete_layer):
             part.setEnabled(state.editable)
+        self._merge.setEnabled(state.can_merge)
+        self._split.setEnabled(state.can_split)
+        self._move.setEnabled(state.can_relocate)
 
     def _show(self, rows: tuple[LabelRow, ...]) -> None:
         first, one = rows[0].label, len(rows) == 1

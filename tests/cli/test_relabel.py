@@ -1,0 +1,63 @@
+"""`relabel`: label sets are changed together with the annotations."""
+
+import pytest
+
+from workbench.operations import annotate, labels
+from workbench.project.project import Project
+from workbench.storage import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+
+
+@pytest.fixture
+def labelled(file):
+    """Two documents with spans Ada (PER) and Rome (LOC)."""
+    project = Project.open(file)
+    layer = labels.add_layer(project, "names", "span")
+    person, place = (labels.add_label(project, layer, name) for name in ("PER", "LOC"))
+    with project.edit("fill"):
+        records = [Record(Document(f"k{n}", (("text", "Ada in Rome"),))) for n in range(2)]
+        ids = documents.add(project.db, records, source_id=project.source("import"))
+    for id in ids:
+        annotate.add_span(project, id, 0, 3, person)
+        annotate.add_span(project, id, 7, 11, place)
+    project.close()
+    return file
+
+
+def counts(ask, file):
+    layers = ask("labels", "labels", file)
+    return {
+        layer["layer"]: {label["name"]: label["count"] for label in layer["labels"]}
+        for layer in layers
+    }
+
+
+def test_labels_are_split_merged_moved_and_renamed(ask, labelled):
+    before = counts(ask, labelled)
+    split = ask("relabel-split", "relabel", "split", labelled, "PER", "WOMAN", "--text", "Ada")
+    assert split == {"split": 2} and counts(ask, labelled)["names"]["WOMAN"] == 2
+    merged = ask("relabel-merge", "relabel", "merge", labelled, "WOMAN", "PER", "--into", "PER")
+    assert merged == {"merged": 2} and counts(ask, labelled) == before
+    renamed = ask("relabel-rename", "relabel", "rename", labelled, "PER", "PERSON")
+    assert renamed == {"renamed": "PER", "name": "PERSON"}
+    assert counts(ask, labelled)["names"]["PERSON"] == 2
+
+
+def test_a_label_moves_to_the_layer_named(ask, labelled):
+    project = Project.open(labelled)
+    labels.add_layer(project, "places", "span")
+    project.close()
+    moved = ask("relabel-move", "relabel", "move", labelled, "LOC", "--to", "places")
+    assert moved == {"moved": 2}
+    found = counts(ask, labelled)
+    assert found["names"] == {"PER": 2} and found["places"] == {"LOC": 2}
+
+
+def test_what_cannot_be_done_is_said(call, labelled):
+    code, _out, err = call("relabel", "move", labelled, "LOC", "--to", "nowhere")
+    assert code and "no layer 'nowhere'" in err
+    code, _out, err = call("relabel", "split", labelled, "PER", "WOMAN")
+    assert code and "either with --text or with --containing" in err
+    code, _out, err = call("relabel", "split", labelled, "PER", "W", "--containing", "absent")
+    assert code and "No annotations are chosen" in err

@@ -1,0 +1,168 @@
+"""`relabel`: changes of a label set that take the annotations along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import Watch
+from workbench.cli.occurrences import label_id
+from workbench.cli.output import Progress, as_json, emit, say
+from workbench.cli.session import interrupts, project_argument, session
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+    from workbench.text.labels import Layer
+
+_layer = click.option("--layer", metavar="NAME", help=_("The layer of the labels."))
+
+
+@click.group()
+def relabel() -> None:
+    """Rename, merge, split and move labels with their annotations."""
+
+
+@relabel.command()
+@project_argument
+@click.argument("label")
+@click.argument("name")
+@_layer
+@as_json
+def rename(file: Path, label: str, name: str, layer: str | None, as_json: bool) -> None:
+    """Rename LABEL of FILE to NAME."""
+    from workbench.operations import labels
+
+    with session(file) as opened:
+        labels.rename_label(opened.project, label_id(opened.project, label, layer), name)
+    if as_json:
+        emit({"renamed": label, "name": name})
+    else:
+        say(_("Renamed {label} to {name}.").format(label=label, name=name))
+
+
+@relabel.command()
+@project_argument
+@click.argument("labels", nargs=-1, required=True)
+@click.option("--into", required=True, metavar="LABEL", help=_("The label that remains."))
+@_layer
+@as_json
+def merge(file: Path, labels: Sequence[str], into: str, layer: str | None, as_json: bool) -> None:
+    """Merge LABELS of FILE into one label, with their annotations, patterns and relations."""
+    from workbench.operations import label_changes
+
+    def act(project: Project, watch: Watch) -> int:
+        ids = [label_id(project, name, layer) for name in labels]
+        target = label_id(project, into, layer)
+        return label_changes.merge(project, ids, target, watch=watch)
+
+    _report("merged", _run(file, _("Merging"), act, as_json), as_json)
+
+
+@relabel.command()
+@project_argument
+@click.argument("label")
+@click.argument("name")
+@_layer
+@click.option(
+    "--text",
+    "texts",
+    multiple=True,
+    metavar="TEXT",
+    help=_("Spans with exactly this text get the new label; can be repeated."),
+)
+@click.option(
+    "--containing",
+    metavar="WORDS",
+    help=_("Labels of documents that contain these words change to the new label."),
+)
+@as_json
+def split(
+    file: Path,
+    label: str,
+    name: str,
+    layer: str | None,
+    texts: Sequence[str],
+    containing: str | None,
+    as_json: bool,
+) -> None:
+    """Give some annotations with LABEL the label NAME, which is added if it is new."""
+    from workbench.operations import corpus, label_changes
+
+    if bool(texts) == bool(containing):
+        raise SpecError(
+            _("Choose the annotations either with --text or with --containing."),
+            hint=_("Example: relabel split FILE PER WOMAN --text Ada"),
+        )
+
+    def act(project: Project, watch: Watch) -> int:
+        id = label_id(project, label, layer)
+        spans = documents = None
+        if texts:
+            uses = label_changes.uses(project, id)
+            spans = [one for use in uses if use.text in texts for one in use.ids]
+        else:
+            documents = corpus.filter_ids(project, corpus.Filter(text=containing or ""))
+        return label_changes.split(
+            project, id, name, span_ids=spans, document_ids=documents, watch=watch
+        )[1]
+
+    _report("split", _run(file, _("Splitting"), act, as_json), as_json)
+
+
+@relabel.command()
+@project_argument
+@click.argument("labels", nargs=-1, required=True)
+@click.option("--to", "target", required=True, metavar="LAYER", help=_("The layer to move to."))
+@_layer
+@as_json
+def move(file: Path, labels: Sequence[str], target: str, layer: str | None, as_json: bool) -> None:
+    """Move LABELS of FILE with their annotations to another layer."""
+    from workbench.operations import label_changes
+    from workbench.text.rows import row_id
+
+    def act(project: Project, watch: Watch) -> int:
+        ids = [label_id(project, name, layer) for name in labels]
+        return label_changes.move(project, ids, row_id(_named(project, target)), watch=watch)
+
+    _report("moved", _run(file, _("Moving"), act, as_json), as_json)
+
+
+def _named(project: Project, name: str) -> Layer:
+    from workbench.operations import labels
+
+    layers = labels.layers(project)
+    for layer in layers:
+        if layer.name == name:
+            return layer
+    known = ", ".join(layer.name for layer in layers) or _("none")
+    raise SpecError(
+        _("The project has no layer {name!r}.").format(name=name),
+        hint=_("Its layers: {known}.").format(known=known),
+    )
+
+
+def _run(file: Path, title: str, act: Callable[[Project, Watch], int], quiet: bool) -> int:
+    with session(file) as opened:
+        progress = Progress(title, quiet=quiet)
+        watch = Watch(progress.show)
+        with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
+            changed = act(opened.project, watch)
+        progress.end()
+    return changed
+
+
+def _report(key: str, changed: int, as_json: bool) -> None:
+    if as_json:
+        emit({key: changed})
+        return
+    told = ngettext(
+        "Changed {n:,} annotation or suggestion.",
+        "Changed {n:,} annotations and suggestions.",
+        changed,
+    )
+    say(told.format(n=changed))

@@ -1,0 +1,191 @@
+"""State of the dialogs that merge, split and move labels together with their annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _, ngettext
+from workbench.operations import label_changes as operations
+from workbench.operations.label_changes import Use
+from workbench.text.labels import Layer
+from workbench.text.rows import row_id
+from workbench.ui.panels.labels.state import MANY, LabelRow, LabelsState
+
+MERGE, SPLIT, MOVE = "merge", "split", "move"
+
+
+class ChangeState(State):
+    """One change of the selected labels. `told` describes it, in the background in large projects.
+
+    `fault`: why it could not be done; "" if it was.
+    """
+
+    def __init__(self, page: LabelsState) -> None:
+        super().__init__()
+        self.page, self.project = page, page.project
+        self.rows: tuple[LabelRow, ...] = page.chosen_rows
+        self.told = self.fault = ""
+        self._asked = 0
+        self._closed = False
+
+    def close(self) -> None:
+        self._closed = True
+        super().close()
+
+    @property
+    def ids(self) -> list[int]:
+        return [row.id for row in self.rows]
+
+    def _describe(self, work: Callable[[], str]) -> None:
+        self._asked += 1
+        asked = self._asked
+
+        def described(words: str) -> None:
+            if asked == self._asked and not self._closed:
+                self.update(told=words)
+
+        self.page.read(work, described)
+
+    def _run(self, title: str, act: Callable[..., Any], told: Callable[[Any], str]) -> bool:
+        """Do it at once, or off the main thread if that would block the window; True unless it
+        failed. `act(watch=…)` returns what `told` describes.
+        """
+        context = self.page.context
+        counts = [row.count for row in self.rows]
+        if any(count is None for count in counts) or sum(count or 0 for count in counts) > MANY:
+            context.long(
+                title, lambda watch: act(watch=watch), lambda done: context.note(told(done), True)
+            )
+            return True
+        try:
+            done = act()
+        except WorkbenchError as error:
+            self.update(fault=" ".join(part for part in (str(error), error.hint) if part))
+            return False
+        context.note(told(done), True)
+        return True
+
+
+class MergeState(ChangeState):
+    """`into`: the label that remains. With one label selected, it is merged into another one."""
+
+    def __init__(self, page: LabelsState) -> None:
+        super().__init__(page)
+        several = len(self.rows) > 1
+        self.targets = (
+            self.rows if several else tuple(one for one in page.labels if one not in self.rows)
+        )
+        self.into = max(self.targets, key=lambda row: row.count or 0).id if self.targets else 0
+        self.choose(self.into)
+
+    def choose(self, into: int) -> None:
+        self.update(into=into, fault="")
+        project, ids = self.project, self.ids
+        if into:
+            self._describe(lambda: operations.merge_told(project, ids, into))
+
+    def run(self) -> bool:
+        ids, into = self.ids, self.into
+        return self._run(
+            _("Merge labels"),
+            lambda **watch: operations.merge(self.project, ids, into, **watch),
+            lambda n: ngettext(
+                "Merged; {n:,} annotation was changed.",
+                "Merged; {n:,} annotations were changed.",
+                n,
+            ).format(n=n),
+        )
+
+
+class MoveState(ChangeState):
+    """`layers`: where the labels can be moved to; `layer_id`: where they will be."""
+
+    def __init__(self, page: LabelsState) -> None:
+        super().__init__(page)
+        own = page.layer
+        self.layers: tuple[Layer, ...] = operations.layers_for(self.project, own.id) if own else ()
+        self.layer_id = 0
+        if self.layers:
+            self.choose(row_id(self.layers[0]))
+
+    def choose(self, layer_id: int) -> None:
+        self.update(layer_id=layer_id, fault="")
+        project, ids = self.project, self.ids
+        self._describe(lambda: operations.move_told(project, ids, layer_id))
+
+    def run(self) -> bool:
+        ids, layer_id = self.ids, self.layer_id
+        return self._run(
+            _("Move labels"),
+            lambda **watch: operations.move(self.project, ids, layer_id, **watch),
+            lambda n: ngettext("Moved {n:,} annotation.", "Moved {n:,} annotations.", n).format(
+                n=n
+            ),
+        )
+
+
+class SplitState(ChangeState):
+    """`uses`: the uses of the label, None while they are read; `shown`: those that contain what was
+    typed.
+    """
+
+    def __init__(self, page: LabelsState) -> None:
+        super().__init__(page)
+        self.uses: tuple[Use, ...] | None = None
+        self.shown: tuple[Use, ...] = ()
+        self.chosen: tuple[Use, ...] = ()
+        self.name = self.filter = ""
+        self.in_text = page.layer is not None and page.layer.layer.traits.in_text
+        project, label_id = self.project, self.ids[0]
+        page.read(lambda: operations.uses(project, label_id), self._read)
+
+    @property
+    def cut(self) -> bool:
+        """There are more uses than can be shown."""
+        return self.uses is not None and len(self.uses) >= operations.SHOWN
+
+    @property
+    def can_run(self) -> bool:
+        return bool(self.name.strip() and self.chosen)
+
+    def _read(self, uses: tuple[Use, ...]) -> None:
+        if not self._closed:
+            self.update(uses=uses, shown=uses)
+
+    def set_filter(self, words: str) -> None:
+        wanted = words.casefold()
+        shown = tuple(use for use in self.uses or () if wanted in use.text.casefold())
+        self.update(filter=words, shown=shown)
+
+    def set_name(self, name: str) -> None:
+        self.update(name=name, fault="")
+        self._count()
+
+    def choose(self, chosen: Sequence[Use]) -> None:
+        self.update(chosen=tuple(chosen))
+        self._count()
+
+    def _count(self) -> None:
+        n, name = sum(use.count for use in self.chosen), self.name.strip()
+        if not self.can_run:
+            self.update(told="")
+            return
+        told = ngettext(
+            "{n:,} annotation gets the label {name}.", "{n:,} annotations get the label {name}.", n
+        )
+        self.update(told=told.format(n=n, name=name))
+
+    def run(self) -> bool:
+        ids = [id for use in self.chosen for id in use.ids]
+        where = {"span_ids" if self.in_text else "document_ids": ids}
+        label_id, name = self.ids[0], self.name.strip()
+        return self._run(
+            _("Split label"),
+            lambda **watch: operations.split(self.project, label_id, name, **where, **watch),
+            lambda done: ngettext(
+                "{n:,} annotation was changed.", "{n:,} annotations were changed.", done[1]
+            ).format(n=done[1]),
+        )
