@@ -88,6 +88,7 @@ class MultipleChoiceImporter:
             ),
             options.mapping or _guess(fields, found),
             _("a text or question with several choices"),
+            "" if jsonl.opens(source.head()) else Form.of(source, options, ",").delimiter,
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
@@ -289,9 +290,7 @@ class _Form:
         choices = self._choices(row)
         if not 2 <= len(choices) <= MOST:
             raise Fault(
-                _("the question has {n} choices, expected 2 to {most}").format(
-                    n=len(choices), most=MOST
-                )
+                _("expected 2 to {most} choices, found {n}").format(n=len(choices), most=MOST)
             )
         parts = [row.get(name) for name in self.texts]
         text = " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())

@@ -12,9 +12,9 @@ from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
 from workbench.text.formulas import ESCAPED_COLUMN
 
-CHOICE, CHOICES, QUESTION = "choice", "choices", "question"
+CHOICE, CHOICES, QUESTION, ANSWER = "choice", "choices", "question", "answer"
 PLAIN = ("id", "text", "text_b", "split", "group", QUESTION, CHOICES, CHOICE)
-NAMED = ("label", "tag", "spans", "meta", "answer")  # these take a name: label:LAYER, meta:NAME
+NAMED = ("label", "tag", "spans", "meta", ANSWER)  # these take a name: label:LAYER, meta:NAME
 TAG, SPANS = REPEATABLE = ("tag", "spans")  # several columns of these may share a layer
 MOST_COLUMNS = 10_000  # a table of texts has fewer columns; more would fill the memory
 ROLES = (
@@ -96,7 +96,21 @@ def parse(mapping: Iterable[tuple[str, str]]) -> tuple[Role, ...]:
             raise ImportFailed(_("The role {role!r} is given twice.").format(role=role))
         taken.add(parsed.text)
         found[parsed] = None
+    _check_choices(tuple(found))
     return tuple(found)
+
+
+def _check_choices(found: tuple[Role, ...]) -> None:
+    """Raises ImportFailed for a question or an answer without choices."""
+    kinds = {one.kind for one in found}
+    for one in found:
+        if one.kind in (QUESTION, ANSWER) and not kinds & {CHOICE, CHOICES}:
+            raise ImportFailed(
+                _("The role {role!r} is for multiple choice, and no column has choices.").format(
+                    role=one.text
+                ),
+                hint=_("Specify choice=FIELD for each choice, or choices=FIELD for a list."),
+            )
 
 
 def chooses(mapping: Iterable[tuple[str, str]]) -> bool:

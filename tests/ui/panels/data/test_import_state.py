@@ -3,6 +3,7 @@
 import pytest
 
 from workbench.operations import corpus
+from workbench.storage import documents
 from workbench.ui.panels.data.import_state import ImportState
 
 
@@ -20,6 +21,11 @@ def choose(context, tmp_path):
     yield choose
     for queue in made:
         queue.close()
+
+
+def documents_of(context):
+    ids = documents.ids(context.project.db, documents.Filter())
+    return [documents.get(context.project.db, one) for one in ids]
 
 
 def finish(state, context):
@@ -44,6 +50,59 @@ def test_roles_can_be_corrected_and_a_role_stands_once(choose):
     assert state.roles == {"b": "text"}
     state.set_role("a", "label:class")
     assert state.roles == {"a": "label:class", "b": "text"} and state.phase == "ready"
+
+
+CLOZE = "situation,was?,opt one,opt two,gold\nIt rained.,Why?,clouds,sun,opt one\n"
+
+
+def test_choices_are_named_by_hand_and_numbered_in_the_order_of_their_columns(choose, context):
+    state = choose("t.csv", CLOZE)
+    state.set_role("situation", "text")
+    state.set_role("was?", "text_b")
+    assert state.roles["gold"] == "label:class"
+
+    state.set_role("opt two", "choice")
+    assert state.roles["was?"] == "question" and state.roles["gold"] == "answer:answer"
+    assert "found 1" in state.preview.problems[0][1] and not state.can_start
+    state.set_role("opt one", "choice")
+
+    titles = {column: dict(state.role_choices(column)) for column in state.preview.columns}
+    assert titles["opt one"]["choice"] == "Choice 1" and titles["opt two"]["choice"] == "Choice 2"
+    assert titles["gold"]["answer:answer"] == "Right choice: answer"
+    assert state.can_start and state.preview.delimiter == ","
+    finish(state, context)
+    (document,) = (one for one in documents_of(context) if one.choices)
+    assert (document.text, document.question) == ("It rained.", "Why?")
+    assert document.choices == ("clouds", "sun")
+
+
+def test_without_the_last_choice_the_answer_is_a_class_again(choose):
+    state = choose("t.csv", CLOZE)
+    state.set_role("opt one", "choice")
+    state.set_role("opt one", "")
+
+    assert state.roles["gold"] == "label:class" and state.can_start
+
+
+def test_a_list_of_choices_in_json_takes_the_place_of_columns(choose):
+    state = choose("t.jsonl", '{"s": "It rained.", "x": "sun", "all": ["sun", "rain"], "r": 1}\n')
+    state.set_role("s", "text")
+    state.set_role("x", "choice")
+
+    state.set_role("all", "choices")
+    state.set_role("r", "answer:answer")
+
+    assert state.roles == {"s": "text", "all": "choices", "r": "answer:answer"}
+    assert state.can_start
+
+
+def test_detected_choices_can_be_corrected(choose):
+    state = choose("t.jsonl", '{"question": "Why?", "choices": ["a", "b"], "answer": "A"}\n')
+
+    assert state.used_format == "choices" and state.has_roles
+    assert state.roles == {"question": "text", "choices": "choices", "answer": "answer:answer"}
+    state.set_role("answer", "")
+    assert state.can_start and "answer" not in state.roles
 
 
 def test_a_wrong_choice_shows_an_error_and_can_be_undone(choose):

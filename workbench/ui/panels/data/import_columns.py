@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, icons, plain, theme
-from workbench.ui.panels.data.import_state import COLUMNS, ImportState
+from workbench.ui.panels.data.import_state import ImportState
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.field import combo, fill
@@ -176,7 +176,7 @@ class PreviewTable(QTableWidget):
         self._shown = preview
         self._places = shown_columns(preview.columns, self._state.roles)
         names = [preview.columns[place] for place in self._places]
-        has_roles = self._state.has_roles and self._state.used_format in COLUMNS
+        has_roles = self._state.has_roles
         top, current = self.verticalScrollBar().value(), self.currentRow()
         same = self.roles.names == names
         self.setColumnCount(len(names))

@@ -19,8 +19,9 @@ from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.operations import corpus
 from workbench.ui import formats, theme
+from workbench.ui.panels.data.column_roles import TABULAR
 from workbench.ui.panels.data.import_columns import ImportColumns
-from workbench.ui.panels.data.import_state import GUESS, TABULAR, ImportState
+from workbench.ui.panels.data.import_state import GUESS, ImportState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog

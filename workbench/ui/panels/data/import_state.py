@@ -12,18 +12,15 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import corpus
 from workbench.operations import labels as schema
-from workbench.text.labels import MARKS, SPANS
 from workbench.ui.opened import opened
+from workbench.ui.panels.data.column_roles import COLUMNS, Roles
 
 if TYPE_CHECKING:
     from workbench.operations.background import Done
     from workbench.ui.panel import PanelContext
 
 MOST_REFUSED = 3  # maximum number of reasons shown
-TABULAR = ("csv", "tsv")
-COLUMNS = ("csv", "tsv", "doccano", "conll", "conllu")  # formats whose columns can be given roles
 GUESS = ""
-SHARED = ("tag", "spans")  # roles that several columns may have for the same layer
 
 
 class ImportState(State):
@@ -150,17 +147,8 @@ class ImportState(State):
         self.look()
 
     def set_role(self, column: str, role: str) -> None:
-        """Set the role of a column ("" leaves it out).
-
-        The role is removed from other columns, except for tags and spans: several columns may hold
-        levels of one layer.
-        """
-        roles = self.roles
-        roles.pop(column, None)
-        if role.partition(":")[0] not in SHARED:
-            roles = {other: its for other, its in roles.items() if its != role}
-        if role:
-            roles[column] = role
+        """Set the role of a column ("" leaves it out); others may change with it."""
+        roles = self._roles.changed(column, role)
         order = self.preview.columns if self.preview else ()
         self.update(mapping=tuple((roles[one], one) for one in order if one in roles))
         self.look()
@@ -171,48 +159,12 @@ class ImportState(State):
 
     def role_choices(self, column: str) -> list[tuple[str, str]]:
         """(role, title) that a column can have."""
-        pairs = any(role == "text_b" for role in self.roles.values())
-        found = [
-            ("", _("Leave out")),
-            ("text", _("Text")),
-            ("text_b", _("Second text")),
-            ("id", _("Key")),
-        ]
-        if self.used_format in ("conll", "conllu"):
-            found = [("", _("Leave out")), ("text", _("Token"))]
-        kinds = (
-            []
-            if self.used_format in ("conll", "conllu")
-            else [("label", _("Class"), MARKS, 2 if pairs else 1)]
-        )
-        kinds += [("tag", _("Tags"), SPANS, 1)] if self.used_format != "doccano" else []
-        kinds += (
-            [("spans", _("Spans"), SPANS, 1)] if self.used_format in (*TABULAR, "doccano") else []
-        )
-        for kind, title, wanted, texts in kinds:
-            default = {"label": "pairs" if pairs else "class"}.get(kind, "spans")
-            names = [
-                one.name
-                for one in self.layers
-                if one.traits.record == wanted and one.texts == texts
-            ]
-            own = " ".join(column.split())
-            if self.used_format in ("conll", "conllu") and column.isdigit():
-                own = f"column {column}"
-            now = self.roles.get(column, "").partition(":")
-            names += [now[2]] if now[0] == kind else []
-            found += [
-                (f"{kind}:{name}", f"{title}: {name}")
-                for name in dict.fromkeys([*names, default, own])
-                if name
-            ]
-        if self.used_format not in ("conll", "conllu"):
-            found += [
-                ("split", _("Split")),
-                ("group", _("Group")),
-                (f"meta:{column}", _("Metadata")),
-            ]
-        return found
+        return self._roles.offered(column)
+
+    @property
+    def _roles(self) -> Roles:
+        columns = self.preview.columns if self.preview else ()
+        return Roles(self.used_format, columns, self.roles, self.layers)
 
     # ------------------------------------------------------------ preview
 

@@ -1,0 +1,139 @@
+"""Roles of the columns of a file: which ones a column may have, and what follows from a choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.base.i18n import _
+from workbench.text.labels import MARKS, SPANS, Layer
+
+TABULAR = ("csv", "tsv")
+CHOICES = "choices"  # the format of multiple choice
+COLUMNS = (*TABULAR, "doccano", "conll", "conllu", CHOICES)  # formats with roles of columns
+TOKENS = ("conll", "conllu")  # formats with a token per line
+CHOICE, LISTED = "choice", "choices"  # roles of a column with one choice, and with all of them
+SHARED = ("tag", "spans", CHOICE)  # roles that several columns may have
+CHOICE_ROLES = (CHOICE, LISTED)
+ANSWERS, QUESTION = "answer", "question"
+
+Titled = list[tuple[str, str]]  # (role, title)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The roles of the columns of a file, as they are now.
+
+    columns: all of the file, in order. layers: of the project.
+    """
+
+    format: str
+    columns: Sequence[str]
+    given: Mapping[str, str]  # column → role
+    layers: Sequence[Layer]
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the records are multiple choice."""
+        return self.format == CHOICES or any(role in CHOICE_ROLES for role in self.given.values())
+
+    def changed(self, column: str, role: str) -> dict[str, str]:
+        """Column → role after another role for a column; "" leaves the column out.
+
+        The role is removed from other columns, except for roles that several may have. With the
+        first choice the class becomes the answer, and with the last one they change back.
+        """
+        found = {name: its for name, its in self.given.items() if name != column}
+        if role.partition(":")[0] not in SHARED:
+            found = {name: its for name, its in found.items() if its != role}
+        if role in CHOICE_ROLES:
+            other = next(one for one in CHOICE_ROLES if one != role)
+            found = {name: its for name, its in found.items() if its != other}
+        if role:
+            found[column] = role
+        now = Roles(self.format, self.columns, found, self.layers)
+        if now.chooses == self.chooses:
+            return found
+        return {name: now._translated(name, its) for name, its in found.items()}
+
+    def _translated(self, column: str, role: str) -> str:
+        """The role that means the same with choices, or without them."""
+        kind = role.partition(":")[0]
+        if self.chooses:
+            same = {"label": f"{ANSWERS}:{self._layers_for_answers()[0]}", "text_b": QUESTION}
+            lost = (*SHARED[:2],)
+        else:
+            same, lost = {ANSWERS: "label:class"}, (QUESTION,)
+        return f"meta:{column}" if kind in lost else same.get(kind, role)
+
+    # ------------------------------------------------------------ what is offered
+
+    def offered(self, column: str) -> Titled:
+        """(role, title) of each role that a column can have."""
+        if self.format in TOKENS:
+            return [("", _("Leave out")), ("text", _("Token")), *self._of_tags(column)]
+        return [
+            ("", _("Leave out")),
+            ("text", _("Text")),
+            *(self._of_choices(column) if self.chooses else self._of_labels(column)),
+            ("id", _("Key")),
+            ("split", _("Split")),
+            ("group", _("Group")),
+            (f"meta:{column}", _("Metadata")),
+        ]
+
+    def _of_choices(self, column: str) -> Titled:
+        answers = [(f"{ANSWERS}:{name}", name) for name in self._layers_for_answers(column)]
+        return [
+            (QUESTION, _("Question")),
+            (CHOICE, self._numbered(column)),
+            *(((LISTED, _("List of choices")),) if self._may_list(column) else ()),
+            *((role, _("Right choice: {layer}").format(layer=name)) for role, name in answers),
+        ]
+
+    def _of_labels(self, column: str) -> Titled:
+        pairs = "text_b" in self.given.values()
+        titled = _("Class: {layer}")
+        default, texts = ("pairs", 2) if pairs else ("class", 1)
+        found = [("text_b", _("Second text"))]
+        found += self._named("label", titled, column, default, MARKS, texts)
+        if self.format in TABULAR:
+            found += self._of_tags(column)
+        found += self._named("spans", _("Spans: {layer}"), column, "spans", SPANS, 1)
+        found.append((CHOICE, self._numbered(column)))
+        return [*found, (LISTED, _("List of choices"))] if self._may_list(column) else found
+
+    def _of_tags(self, column: str) -> Titled:
+        return self._named("tag", _("Tags: {layer}"), column, "spans", SPANS, 1)
+
+    def _named(
+        self, kind: str, title: str, column: str, default: str, record: str, texts: int
+    ) -> Titled:
+        """A role for each layer that fits, and for new ones."""
+        names = [
+            one.name for one in self.layers if (one.traits.record, one.texts) == (record, texts)
+        ]
+        own = " ".join(column.split())
+        if self.format in TOKENS and column.isdigit():
+            own = f"column {column}"
+        names += [*self._now(kind, column), default, own]
+        return [
+            (f"{kind}:{name}", title.format(layer=name)) for name in dict.fromkeys(names) if name
+        ]
+
+    def _now(self, kind: str, column: str) -> list[str]:
+        """The layer of the role that a column has, if the role is of this kind."""
+        its, _colon, name = self.given.get(column, "").partition(":")
+        return [name] if its == kind else []
+
+    def _layers_for_answers(self, column: str = "") -> list[str]:
+        names = [one.name for one in self.layers if one.traits.in_choices]
+        return list(dict.fromkeys([*names, *self._now(ANSWERS, column), "answer"]))
+
+    def _numbered(self, column: str) -> str:
+        """Choices are numbered in the order of their columns."""
+        chosen = [name for name in self.columns if name == column or self.given.get(name) == CHOICE]
+        return _("Choice {n}").format(n=chosen.index(column) + 1 if column in chosen else 1)
+
+    def _may_list(self, column: str) -> bool:
+        return self.format not in TABULAR or self.given.get(column) == LISTED
