@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from workbench.operations import models
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 ONLINE = Settings(offline=False)
+FLAIR = Path(__file__).parents[1] / "data" / "char_lm"
 
 
 @pytest.fixture
@@ -118,6 +120,29 @@ def test_what_is_not_there_or_cannot_be_used_is_reported(
         and refused.status == "failed"
         and "pickle" in refused.message
     )
+
+
+def test_a_tagger_of_flair_is_one_file_and_its_pickle_is_asked_for(
+    queue, cache, tmp_path, monkeypatch
+):
+    (tmp_path / "tagger").mkdir()
+    shutil.copy(FLAIR / "tagger.pt", tmp_path / "tagger" / "pytorch_model.bin")
+    (tmp_path / "tagger" / "loss.tsv").write_text("1\t0.5\n")
+    with HubServer({"flair/tagger": tmp_path / "tagger"}) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        found = work(queue, models.look_up("flair/tagger", ONLINE))
+        refused = work(queue, models.download("flair/tagger", settings=ONLINE))
+        assert not any("/resolve/" in path for _, path in hub.seen)
+        job = work(queue, models.download("flair/tagger", allow_pickle=True, settings=ONLINE))
+
+    assert found.result["family"] == "char_lm" and found.result["pickled"]
+    assert [file["name"] for file in found.result["files"]] == ["pytorch_model.bin"]
+    assert "pickle" in refused.message
+    assert job.status == "done", job.message
+    (card,) = spec.cached(cache)
+    assert (card.name, card.family, card.untrusted) == ("flair/tagger", "char_lm", True)
+    trusted = Settings(pickle_allowed=[card.path])
+    assert models.trained("flair/tagger", trusted).labels == card.labels != ()
 
 
 def test_no_server_is_reported_as_such(queue, cache, monkeypatch):

@@ -23,7 +23,7 @@ from workbench.models.results import (
     SearchHit,
     SearchResult,
 )
-from workbench.models.spec import downloads
+from workbench.models.spec import downloads, places
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -142,19 +142,24 @@ def _described(model_id: str, revision: str | None) -> Repository:
 
     about = HfApi().model_info(model_id, revision=revision, files_metadata=True)
     sizes = {one.rfilename: int(one.size or 0) for one in about.siblings or ()}
+    has_config = places.CONFIG in sizes
     weights, pickled = _weights(sizes)
+    of_family = ""
+    if not has_config:  # no model of transformers
+        found, of_family = places.without_config(sizes)
+        weights, pickled = list(found), True
     names = [one for one in (*SMALL, *TOKENIZERS) if one in sizes] + weights
-    if "config.json" not in sizes or not weights:
-        missing = "config.json" if "config.json" not in sizes else "model.safetensors"
+    if not weights:
+        missing = spec.WEIGHTS if has_config else places.CONFIG
         raise ModelError(
             _("{model} cannot be used: its repository has no {missing}.").format(
                 model=model_id, missing=missing
             ),
-            hint=_("Choose a model in the format of the transformers library."),
+            hint=_("Choose a model in the format of the transformers library or of Flair."),
         )
     config = about.config if isinstance(about.config, dict) else {}
-    family = str(config.get("model_type") or "")
-    if family and family not in spec.known_architectures():
+    family = of_family or str(config.get("model_type") or "")
+    if not of_family and family and family not in spec.known_architectures():
         raise ModelError(
             _("{model} is a {family} model, which is not supported.").format(
                 model=model_id, family=family

@@ -16,7 +16,7 @@ from workbench.exporters.model.results import ExportResult
 from workbench.exporters.model.spec import ExportSpec, default_formats, loading_code
 from workbench.jobs.events import Event, Finished, Started
 from workbench.jobs.spec import JobSpec
-from workbench.operations import results, train
+from workbench.operations import models, results, train
 from workbench.operations.outcomes import trained
 from workbench.storage import documents
 from workbench.tasks import spec as tasks
@@ -25,6 +25,7 @@ from workbench.text import dataset
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from workbench.base.settings import Settings
     from workbench.jobs.queue import Job, Queue
     from workbench.models.spec import ModelInfo
     from workbench.project.project import Project
@@ -63,6 +64,11 @@ def exportable_runs(project: Project) -> tuple[Run, ...]:
     )
 
 
+def exportable_models(settings: Settings | None = None) -> tuple[ModelInfo, ...]:
+    """Models of the Models page that were published for a task, such as taggers."""
+    return tuple(one for one in models.list(settings) if one.usable and one.task)
+
+
 def _has_model(project: Project, run: Run) -> bool:
     try:
         train.model_folder(project, run)
@@ -95,7 +101,15 @@ def offers(project: Project, run: Run) -> tuple[FormatOffer, ...]:
 
     Raises WorkbenchError if the weights are missing.
     """
-    folder = train.model_folder(project, run)
+    return _offers(train.model_folder(project, run))
+
+
+def offers_of_model(card: ModelInfo) -> tuple[FormatOffer, ...]:
+    """As `offers`, for a published model that is trained for a task."""
+    return _offers(Path(card.path))
+
+
+def _offers(folder: Path) -> tuple[FormatOffer, ...]:
     found = []
     for info in exporters.infos():
         title, purpose = info.described(folder)

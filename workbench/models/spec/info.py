@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from pathlib import Path
@@ -178,6 +178,13 @@ class FamilyInfo(ABC):
         if path.is_file():
             return (path,)
         return tuple(sorted((*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin"))))
+
+    def of_hub(self, names: Collection[str]) -> tuple[str, ...]:
+        """The weights among the files of a hub repository that has no config.json.
+
+        () where they are not those of a model of this family, as far as their names tell.
+        """
+        return ()
 
     def resolved(
         self, settings: Mapping[str, Any], find: Callable[[str], ModelInfo]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from workbench.base import paths
 from workbench.base.registry import registry
 from workbench.models.spec import downloads
 from workbench.models.spec.cards import card
-from workbench.models.spec.info import ModelInfo
+from workbench.models.spec.info import FamilyInfo, ModelInfo
 
+CONFIG = "config.json"  # of a model of transformers
 DESCRIPTION = "glossbench.json"  # beside the weights of a trained model: task, labels …
 
 
@@ -59,14 +61,31 @@ def _of_repository(repository: Path) -> ModelInfo | None:
     name = repository.name[len("models--") :].replace("--", "/")
     try:
         snapshot = _snapshot(repository)
-        if snapshot is None or not (snapshot / "config.json").is_file():
+        if snapshot is None or not _is_model(snapshot):
             return None
     except OSError as error:
         problem = str(error.strerror or error)
         return ModelInfo(name, str(repository), origin="cache", problems=(problem,))
     info = card(snapshot, name=name, origin="cache")
     info = replace(info, downloaded=bool(downloads.recorded(repository)))
-    return info if info.family or not info.architecture else None
+    named = info.architecture or not (snapshot / CONFIG).is_file()
+    return info if info.family or not named else None
+
+
+def _is_model(snapshot: Path) -> bool:
+    """Whether the files of a repository may be a model, judged by their names."""
+    names = [one.name for one in snapshot.iterdir()]
+    return CONFIG in names or bool(without_config(names)[0])
+
+
+def without_config(names: Collection[str]) -> tuple[tuple[str, ...], str]:
+    """The weights in a repository without config.json, and the family that knows them.
+
+    ((), "") if none does.
+    """
+    every: list[FamilyInfo] = registry().infos("family")
+    found = ((info.of_hub(names), info.id) for info in every)
+    return next((one for one in found if one[0]), ((), ""))
 
 
 def repository_of(info: ModelInfo) -> Path:

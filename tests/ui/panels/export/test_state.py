@@ -3,10 +3,15 @@
 No window, no worker.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from workbench.base import owned_folder
+from workbench.exporters.model import spec
 from workbench.jobs.events import Finished, Output, Started
+from workbench.models.spec import ModelInfo
+from workbench.operations import models
 from workbench.storage import runs
 from workbench.ui.panels.export.state import ExportState
 
@@ -129,6 +134,25 @@ def test_without_any_model_there_is_nothing_to_choose(context):
     state = ExportState(context)
 
     assert state.runs == () and not state.ready and "no run" in state.missing
+    state.close()
+
+
+def test_a_published_model_can_be_chosen_in_place_of_a_run(context, tmp_path, monkeypatch):
+    card = ModelInfo("tagger", str(tmp_path / "tagger"), task="classify")
+    monkeypatch.setattr(models, "list", lambda _settings: (card, replace(card, name="x", task="")))
+    monkeypatch.setattr(spec, "check_fit", lambda *_args: None)
+    state = ExportState(context)
+    assert state.run is not None and [one.name for one in state.models] == ["tagger"]
+
+    state.choose_model("tagger")
+    assert state.run is None and state.folder.endswith("small tagger")
+    state.set_format("hf", True)
+    state.start()
+
+    (job,) = context.queue.jobs
+    assert job.spec.params["model"] == card.path and "run" not in job.spec.params
+    state.choose(state.runs[0].id)
+    assert state.card is None and state.run is not None
     state.close()
 
 

@@ -1,4 +1,6 @@
-"""State of the Export page: run, formats, folder, progress, and the result of the check."""
+"""State of the Export page: run or published model, formats, folder, progress, and the result of
+the check.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,7 @@ from workbench.ui.opened import opened
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
+    from workbench.models.spec import ModelInfo
     from workbench.project.changes import Changes
     from workbench.storage.runs import Run
     from workbench.ui.panel import PanelContext
@@ -41,6 +44,8 @@ class ExportState(State):
         self.context, self.project, self.queue = context, opened(context), context.queue
         self.runs: tuple[Run, ...] = ()
         self.run_id: int | None = None
+        self.models: tuple[ModelInfo, ...] = ()  # published ones that are trained for a task
+        self.model = ""  # name of the selected one; "" if a run is selected
         self.folder = ""
         self.offers: tuple[export.FormatOffer, ...] = ()  # all formats, for the selected run
         self.formats = export.default_formats()  # those selected
@@ -59,47 +64,69 @@ class ExportState(State):
     # ---------------------------------------------------------------- choices
 
     def look(self) -> None:
-        """Read the runs again; if none is selected, select the latest one with a model."""
-        runs = export.exportable_runs(self.project)
-        self.update(runs=runs)
-        if runs and self.run_id not in {one.id for one in runs}:
-            self.choose(runs[0].id)
-        elif not runs:
-            self.update(run_id=None, offers=())
+        """Read runs and models again; if none is selected, select the latest run with a model."""
+        self.update(models=export.exportable_models(self.context.settings))
+        self._look_at_runs()
+
+    def _look_at_runs(self) -> None:
+        self.update(runs=export.exportable_runs(self.project))
+        if self.run is not None or self.card is not None:
+            return
+        self.update(run_id=None, model="", offers=())
+        if self.runs:
+            self.choose(self.runs[0].id)
+        elif self.models:
+            self.choose_model(self.models[0].name)
 
     def _project_changed(self, changes: Changes) -> None:
         if changes.touches("run"):
-            self.look()
-
-    @property
-    def shown_run(self) -> Run:
-        """The selected run. Raises RuntimeError if none is selected."""
-        if self.run is None:
-            raise RuntimeError("no run is selected")
-        return self.run
+            self._look_at_runs()
 
     @property
     def run(self) -> Run | None:
+        """The selected run."""
         return next((one for one in self.runs if one.id == self.run_id), None)
+
+    @property
+    def card(self) -> ModelInfo | None:
+        """The selected published model."""
+        return next((one for one in self.models if one.name == self.model), None)
+
+    @property
+    def name(self) -> str:
+        """Of the selected run or model."""
+        shown = self.run or self.card
+        return shown.name if shown is not None else ""
 
     def choose(self, run_id: int) -> None:
         """Select another run and clear the result of an earlier export."""
-        if run_id == self.run_id or run_id not in {one.id for one in self.runs}:
-            return
-        self.run_id = run_id
+        if run_id != self.run_id and run_id in {one.id for one in self.runs}:
+            self.run_id, self.model = run_id, ""
+            self._chosen()
+
+    def choose_model(self, name: str) -> None:
+        """As `choose`, a published model."""
+        if name != self.model and name in {one.name for one in self.models}:
+            self.run_id, self.model = None, name
+            self._chosen()
+
+    def _chosen(self) -> None:
         self._show_offers()
         if not self.busy:
             self.update(rows=(), result=None, problem="", stage="")
         if not self._own_folder:
             self.update(folder=str(self._free_folder()))
-        self.changed.emit(frozenset({"run_id"}))
+        self.changed.emit(frozenset({"run_id", "model"}))
         self.context.commands_changed()
 
     def _show_offers(self) -> None:
-        """Formats may have been added or removed with a plugin, or another run was selected."""
-        if self.run is None:
+        """Formats may have been added or removed with a plugin, or another model was selected."""
+        if self.run is not None:
+            offers = self.context.attempt(export.offers, self.project, self.run) or ()
+        elif self.card is not None:
+            offers = self.context.attempt(export.offers_of_model, self.card) or ()
+        else:
             return
-        offers = self.context.attempt(export.offers, self.project, self.run) or ()
         self.update(offers=offers)
         if offers:
             fitting = {offer.id for offer in offers if not offer.unfit}
@@ -113,9 +140,7 @@ class ExportState(State):
         """A folder that does not exist yet, next to other documents."""
         chosen = self.context.settings.documents_folder
         home = Path(chosen).expanduser() if chosen else paths.documents_folder()
-        return paths.free_name(
-            home, f"{self.project.name} {self.shown_run.name}".replace("/", "-"), ""
-        )
+        return paths.free_name(home, f"{self.project.name} {self.name}".replace("/", "-"), "")
 
     def set_folder(self, folder: str) -> None:
         self._own_folder = bool(folder.strip())
@@ -130,7 +155,7 @@ class ExportState(State):
     @property
     def missing(self) -> str:
         """What is missing for an export; "" if it can start."""
-        if self.run is None:
+        if not self.name:
             return _("There is no run with a model of its own yet.")
         if not self.formats:
             return _("Choose at least one format.")
@@ -156,19 +181,20 @@ class ExportState(State):
             self.update(folder=str(self._free_folder()))
         self.update(rows=(), result=None, problem="", details="", share=None, stage=_("Queued"))
         try:
-            job = export.start(
-                self.project,
-                self.queue,
-                self.shown_run,
-                Path(self.folder).expanduser(),
-                self.formats,
-            )
+            job = self._job(Path(self.folder).expanduser())
         except WorkbenchError as error:
             self.update(stage="", problem=str(error))
             return
         self._drop = job.changed.connect(self._heard)
         self.update(job=job)
         self.context.commands_changed()
+
+    def _job(self, folder: Path) -> Job:
+        if self.card is not None:
+            return export.start_published(self.project, self.queue, self.card, folder, self.formats)
+        if self.run is None:
+            raise RuntimeError("nothing is selected")
+        return export.start(self.project, self.queue, self.run, folder, self.formats)
 
     def cancel(self) -> None:
         if self.busy and self.job is not None:
@@ -266,7 +292,8 @@ class ExportState(State):
         """Python code that loads the export, including the ONNX model if exported."""
         if self.result is None:
             return ""
-        task = (self.run.spec.get("task") if self.run else "") or "classify"
+        trained = self.card.task if self.card else self.run.spec.get("task") if self.run else ""
+        task = trained or "classify"
         return "\n".join(
             export.loading_code(name, folder, task, own_head=self.result.own_head)
             for name, folder in self.result.folders.items()

@@ -51,7 +51,10 @@ class ExportView(View):
         self._choices, self._outcome = _Choices(state), _Outcome(state)
         self.first = self._choices.run
         lead = Button(_("Train a model"), "play", "primary", on=lambda: state.context.go("train"))
-        hint = _("Only a trained run has a model of its own that other programs can load.")
+        hint = _(
+            "Runs that are trained have a model that other programs can load, and so have models "
+            "that were published for a task, such as taggers."
+        )
         self._empty = EmptyState("package-open", _("Nothing to export yet"), hint, lead)
         self._body = row(self._choices, (self._outcome, 1), gap=0)
         below = QFrame()
@@ -65,17 +68,18 @@ class ExportView(View):
             PageHeader(
                 _("Export"),
                 _(
-                    "Export the model of a run for other programs, checked against the "
-                    "original on your own texts"
+                    "Export the model of a run, or a published one, for other programs, checked "
+                    "against the original on your own texts"
                 ),
             )
         )
         layout.addWidget(below, 1)
 
     def render(self, fields: frozenset[str]) -> None:
-        if concerns(fields, "runs"):
-            self._stack.setCurrentWidget(self._body if self.state.runs else self._empty)
-            self.first = self._choices.run if self.state.runs else self._empty
+        if concerns(fields, "runs", "models"):
+            some = bool(self.state.runs or self.state.models)
+            self._stack.setCurrentWidget(self._body if some else self._empty)
+            self.first = self._choices.run if some else self._empty
         self._choices.render(fields)
         self._outcome.render(fields)
 
@@ -94,8 +98,8 @@ class _Choices(QFrame):
         self.state = state
         self.setProperty("part", "side")
         self.run = combo(name=_("Run"))
-        self.run.activated.connect(lambda _i: state.choose(self.run.currentData()))
-        self._run_field = Field(_("Which run?"), self.run, name=_("Run"))
+        self.run.activated.connect(lambda _i: self._choose(self.run.currentData()))
+        self._run_field = Field(_("Run or published model"), self.run, name=_("Run"))
         self._formats: dict[str, _FormatCard] = {}
         self._cards = column(gap=12)
         self.folder = QLineEdit()
@@ -150,15 +154,21 @@ class _Choices(QFrame):
         ):
             self.state.set_folder(chosen)
 
+    def _choose(self, selected: int | str) -> None:
+        """A run by its id, a model by its name."""
+        if isinstance(selected, str):
+            self.state.choose_model(selected)
+        else:
+            self.state.choose(selected)
+
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
-        if concerns(fields, "runs", "run_id"):
-            fill(
-                self.run,
-                [(one.id, f"{one.name}  ({one.layer})") for one in state.runs],
-                state.run_id,
-            )
-            self._run_field.set_hint(_run_told(state.run) if state.run is not None else "")
+        if concerns(fields, "runs", "run_id", "models", "model"):
+            runs = [(one.id, f"{one.name}  ({one.layer})") for one in state.runs]
+            published = _("{name}  (published model)")
+            models = [(one.name, published.format(name=one.name)) for one in state.models]
+            fill(self.run, [*runs, *models], state.model or state.run_id)
+            self._run_field.set_hint(_told(state))
         if concerns(fields, "folder") and self.folder.text().strip() != state.folder:
             self.folder.setText(state.folder)
         if concerns(fields, "offers", "formats"):
@@ -195,9 +205,16 @@ class _Choices(QFrame):
             self.start.setFocus()
 
 
-def _run_told(run: Run) -> str:
-    if run is None:
+def _told(state: ExportState) -> str:
+    """What the selected run or model is."""
+    if state.run is not None:
+        return _run_told(state.run)
+    if (card := state.card) is None:
         return ""
+    return "  ·  ".join(one for one in (card.architecture, card.licence) if one)
+
+
+def _run_told(run: Run) -> str:
     score = first_score(run.scores.get("dev", {}), run.spec.get("task", ""))
     return "  ·  ".join(
         one for one in (run.spec.get("model_name", ""), score, when_iso(run.at)) if one
@@ -280,7 +297,7 @@ class _Outcome(QFrame):
         if concerns(fields, "stage", "share", "job"):
             self._stage.setText(state.stage)
             self._meter.set(state.share)
-        if concerns(fields, "result", "run_id"):
+        if concerns(fields, "result", "run_id", "model"):
             self._show_result()
         if concerns(fields, "rows"):
             if state.busy and state.rows and self._table.rows():

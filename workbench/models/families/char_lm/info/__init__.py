@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +85,9 @@ class CharacterLmInfo(FamilyInfo):
             for name, shape in model.shapes.items()
         }
         return {**below, **above}
+
+    def of_hub(self, names: Collection[str]) -> tuple[str, ...]:
+        return (reading.OF_HUB,) if reading.OF_HUB in names else ()
 
     def weight_files(self, path: Path) -> tuple[Path, ...]:
         return tuple(reading.candidates(path))
