@@ -650,11 +650,11 @@ NOT_CALLED_HERE = {
     "cli/patterns.py": {"list_patterns": "a command", "import_patterns": "a command"},
     "cli/plugins.py": {"list_plugins": "a command"},
     "cli/sources.py": {"list_sources": "a command"},
+    "operations/questions.py": {"set_null": "keys of Annotate", "remove_answer": "the same"},
     "project/check.py": {"check_open": "the check of an open project, for programs"},
 }
 # Tables that projects have from the start, so that the features to come change no schema.
 TABLES_TO_COME = {
-    "answer": "answers to questions about a text are planned for the annotator",
     "note": "notes on documents are planned for the annotator",
     "saved_filter": "filters that are kept are planned for the Data page",
 }
@@ -854,7 +854,10 @@ OWNERS = {
     "methods": lambda id: (f"training/methods/{id}/*",),
     "formats of exports": lambda id: (f"exporters/model/{id}/*",),
 }
-EVERYDAY = {"spans"}  # an inspector, but also a part of records and a column of files
+EVERYDAY = {  # an inspector, but also a part of records; a kind of layers, but also a message
+    "spans",
+    "answer",
+}
 # (file, literal) → why it may stand there
 EXCUSED_IDS = {
     ("base/options.py", "choice"): "a kind of setting",
@@ -875,12 +878,16 @@ def contribution_ids() -> dict[str, str]:
     return {
         **dict.fromkeys(set(builtins().ids("inspector")) - EVERYDAY, "inspectors"),
         **dict.fromkeys(builtins().ids("method"), "methods"),
-        **{kind.id: "kinds of layers" for kind in LAYER_KINDS.values() if kind.editor},
+        **{
+            kind.id: "kinds of layers"
+            for kind in LAYER_KINDS.values()
+            if kind.editor and kind.id not in EVERYDAY
+        },
         **dict.fromkeys(ARCHITECTURES, "architectures"),
         **dict.fromkeys(builtins().ids("family"), "families"),
         **dict.fromkeys(builtins().ids("backend"), "backends"),
         **dict.fromkeys(builtins().ids("baseline"), "baselines"),
-        **dict.fromkeys(builtins().ids("task"), "tasks"),
+        **dict.fromkeys(set(builtins().ids("task")) - EVERYDAY, "tasks"),
         **dict.fromkeys(builtins().ids("model_exporter"), "formats of exports"),
     }
 

@@ -12,10 +12,6 @@ from workbench.importers.source import Source
 NAMED = {
     "UIMA CAS": ("a.json", '{"%TYPES": {}, "%FEATURE_STRUCTURES": []}'),
     "spaCy 2": ("a.json", '[{"id": 0, "paragraphs": [{"raw": "x"}]}]'),
-    "SQuAD": (
-        "dev-v1.1.json",
-        '{"data": [{"title": "T", "paragraphs": [{"context": "c", "qas": []}]}], "version": "1.1"}',
-    ),
     "images or audio": ("a.jsonl", '{"filename": "a.png", "label": ["cat"]}\n'),
     "notebook": ("a.ipynb", '{"cells": [], "nbformat": 4}'),
     "BioNLP": ("a.a1", "T1\tProtein 0 4\tLMP1\n"),

@@ -10,6 +10,7 @@ from workbench.base.i18n import _
 from workbench.text.dataset import Record
 from workbench.text.document import SPLITS, TEXT, TEXT_B
 from workbench.text.labels import LONGEST_NAME, Layer, LayerKind
+from workbench.text.questions import Question
 from workbench.text.relations import Relation, layer_of_ends
 from workbench.text.spans import Span
 
@@ -281,6 +282,9 @@ def check(record: Record) -> None:
     for relations in record.relations.values():
         for relation in relations:
             _check_relation(relation, record.spans)
+    for questions in record.questions.values():
+        for question in questions:
+            _check_question(question, lengths[document.texts[0][0]])
 
 
 def _check_name(name: str) -> None:
@@ -377,6 +381,18 @@ def _check_relation(relation: Relation, spans: Mapping[str, Iterable[Span]]) -> 
                 label=show(relation.label)
             )
         ) from None
+
+
+def _check_question(question: Question, length: int) -> None:
+    check_text(question.text, _("a question"))
+    for start, end in question.answers:
+        if not 0 <= start < end <= length:
+            raise Fault(
+                _(
+                    "the answer {start}–{end} to {question} does not lie within the text of "
+                    "{length} characters"
+                ).format(start=start, end=end, question=show(question.text), length=length)
+            )
 
 
 def _check_label(label: str) -> None:

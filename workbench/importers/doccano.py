@@ -36,6 +36,7 @@ from workbench.importers.base import (
 )
 from workbench.importers.multiple_choice import MultipleChoiceImporter
 from workbench.importers.source import Source
+from workbench.importers.squad import SquadImporter
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span
@@ -73,6 +74,8 @@ class DoccanoImporter:
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         if roles.chooses(options.mapping):
             return MultipleChoiceImporter().preview(source, options, limit)
+        if roles.asks(options.mapping):
+            return SquadImporter().preview(source, options, limit)
         columns: dict[str, None] = {}
         found = [
             (line, value)
@@ -97,6 +100,9 @@ class DoccanoImporter:
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         if roles.chooses(options.mapping):
             yield from MultipleChoiceImporter().read(source, options)
+            return
+        if roles.asks(options.mapping):
+            yield from SquadImporter().read(source, options)
             return
         mapped = roles.parse(options.mapping)
         sample = [

@@ -62,12 +62,8 @@ def _json(head: str) -> Foreign | None:
     keys = set(jsonl.first_object(head)) or set(jsonl.keys_in(head))
     if keys & {"%TYPES", "%FEATURE_STRUCTURES", "_referenced_fss", "_views"}:
         return Foreign(_("{name} is a UIMA CAS in JSON, as INCEpTION writes it."), _(_INCEPTION))
-    if '"qas"' in start or '"context"' in start and "paragraphs" in start:
-        return Foreign(
-            _("{name} holds questions and answers in the format of SQuAD."),
-            _("Questions with answers cannot be imported yet."),
-        )
-    if "paragraphs" in keys and ("id" in keys or "sentences" in start):
+    is_squad = '"qas"' in head or ('"context"' in start and "paragraphs" in keys)
+    if "paragraphs" in keys and not is_squad and ("id" in keys or "sentences" in start):
         return Foreign(_("{name} holds training data in the JSON format of spaCy 2."), _(_SPACY))
     if "filename" in keys and "text" not in keys:
         return Foreign(

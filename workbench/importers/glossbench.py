@@ -195,7 +195,7 @@ def _check_shape(value: Mapping[str, Any]) -> None:
             )
     if not isinstance(value.get("key"), str):
         raise Fault(_("the key is {value}, expected a string").format(value=show(value.get("key"))))
-    for name in ("states", "marks", "spans", "relations", "meta", "tokens"):
+    for name in ("states", "marks", "spans", "relations", "questions", "meta", "tokens"):
         if not isinstance(value.get(name, {}), dict):
             raise Fault(
                 _("{name!r} is {value}, expected an object").format(
@@ -235,6 +235,26 @@ def _check_shape(value: Mapping[str, Any]) -> None:
                 )
             _check_span(one[1])
             _check_span(one[2])
+    for name, questions in value.get("questions", {}).items():
+        for raw in _listed(questions, _("the questions of layer {name!r}").format(name=name)):
+            _check_question(raw)
+
+
+def _check_question(raw: object) -> None:
+    if not isinstance(raw, dict) or not isinstance(raw.get("question"), str):
+        raise Fault(_("a question is {value}, expected its text").format(value=show(raw)))
+    for borders in _listed(raw.get("answers", []), _("the answers to a question")):
+        if not isinstance(borders, list) or len(borders) != 2:
+            raise Fault(
+                _("an answer is {value}, expected [start, end]").format(value=show(borders))
+            )
+        span_borders(*borders)
+    if not isinstance(raw.get("attrs") or {}, dict):
+        raise Fault(
+            _("the attributes of a question are {value}, expected an object").format(
+                value=show(raw["attrs"])
+            )
+        )
 
 
 def _check_span(span: object) -> None:
@@ -269,7 +289,8 @@ def _check_more(more: Mapping[str, Any]) -> None:
 
 def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
     form = record.document.form
-    for name in {*record.states, *record.marks, *record.spans, *record.relations}:
+    labelled = (*record.marks, *record.spans, *record.relations, *record.questions)
+    for name in {*record.states, *labelled}:
         if name not in layers:
             raise Fault(
                 _("the layer {name!r} is not declared in the first line of the file").format(
@@ -298,6 +319,13 @@ def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
             raise Fault(
                 _("the relations of the layer {name!r} do not connect spans of {of!r}").format(
                     name=name, of=of
+                )
+            )
+    for name in record.questions:
+        if not layers[name].traits.asks:
+            raise Fault(
+                _("there are questions for the layer {name!r}, which is of kind {kind}").format(
+                    name=name, kind=layers[name].kind
                 )
             )
     for name, labels in record.marks.items():

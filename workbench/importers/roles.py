@@ -118,6 +118,12 @@ def chooses(mapping: Iterable[tuple[str, str]]) -> bool:
     return any(role in (CHOICE, CHOICES) for role, _column in mapping)
 
 
+def asks(mapping: Iterable[tuple[str, str]]) -> bool:
+    """Whether the roles are those of questions with answers in a text."""
+    kinds = {role.partition(":")[0].strip() for role, _column in mapping}
+    return QUESTION in kinds and "answer" in kinds and not kinds & {CHOICE, CHOICES}
+
+
 def with_text(
     roles: tuple[Role, ...], guessed: Iterable[tuple[str, str]], file: str
 ) -> tuple[Role, ...]:

@@ -30,6 +30,7 @@ from workbench.importers.base import (
 )
 from workbench.importers.multiple_choice import MultipleChoiceImporter
 from workbench.importers.source import Source
+from workbench.importers.squad import SquadImporter
 from workbench.importers.table_form import HEADERS, Form, guess_delimiter
 from workbench.importers.table_rows import Swallowed
 from workbench.text import schemes
@@ -76,6 +77,8 @@ class TableImporter:
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         if roles.chooses(options.mapping):
             return MultipleChoiceImporter().preview(source, options, limit)
+        if roles.asks(options.mapping):
+            return SquadImporter().preview(source, options, limit)
         form = Form.of(source, options, self.delimiter)
         rows = [
             TableRow(line, tuple(row))
@@ -98,6 +101,9 @@ class TableImporter:
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         if roles.chooses(options.mapping):
             yield from MultipleChoiceImporter().read(source, options)
+            return
+        if roles.asks(options.mapping):
+            yield from SquadImporter().read(source, options)
             return
         form = Form.of(source, options, self.delimiter)
         yield from (Remark(message) for message in form.remarks)

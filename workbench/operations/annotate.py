@@ -211,7 +211,7 @@ def delete_span(project: Project, span_id: int, *, origin: object = None) -> Non
         annotation_rows.reset_untouched(
             project.db, [span.document_id], span.layer_id, project.annotator_id
         )
-        _reopen_empty(project, span.document_id, span.layer_id)
+        reopen_empty(project, span.document_id, span.layer_id)
 
 
 def _check_borders(document: Document, field: str, start: int, end: int) -> None:
@@ -283,7 +283,7 @@ def clear_class(
     with project.edit(_("Clear class"), origin=origin):
         annotation_rows.clear_mark(db, document_id, layer_id, who, label_id)
         annotation_rows.reset_untouched(db, [document_id], layer_id, who)
-        _reopen_empty(project, document_id, layer_id)
+        reopen_empty(project, document_id, layer_id)
 
 
 # ---------------------------------------------------------------- states
@@ -368,7 +368,7 @@ def _labels_in(project: Project, document_id: int, layer: Layer) -> bool:
     return not bulk.without_label(project.db, [document_id], row_id(layer), project.annotator_id)
 
 
-def _reopen_empty(project: Project, document_id: int, layer_id: int) -> None:
+def reopen_empty(project: Project, document_id: int, layer_id: int) -> None:
     """A submitted document without a label becomes a draft if the layer requires one."""
     db, who = project.db, project.annotator_id
     layer = labels.layer(db, layer_id)

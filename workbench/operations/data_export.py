@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -67,8 +67,17 @@ def what_is_lost(
         and run is not None
         and (mine := [one for one in layers if one.id == run.layer_id])
     ):
-        return (*_exporter(format).lost(mine), *_left_out(layers, run))
-    return _exporter(format).lost(layers)
+        return (*_lost(format, mine), *_left_out(layers, run))
+    return _lost(format, layers)
+
+
+def _lost(format: str, layers: Sequence[Layer]) -> tuple[str, ...]:
+    found = _exporter(format).lost(layers)
+    asking = ", ".join(layer.name for layer in layers if layer.traits.asks)
+    if not asking or registry.registry().entry("exporter", format).options.get("questions"):
+        return found
+    told = _("Questions and answers are not written ({names}); the format SQuAD holds them.")
+    return (*found, told.format(names=asking))
 
 
 def _left_out(layers: Iterable[Layer], run: Run) -> tuple[str, ...]:

@@ -17,8 +17,10 @@ from workbench.project.project import Project
 from workbench.storage import documents, labels
 from workbench.text.dataset import dumps, gold_fingerprint, lines, record_to_json
 from workbench.text.labels import Layer
+from workbench.text.questions import to_json
 
 if TYPE_CHECKING:
+    from workbench.text.dataset import Record
     from workbench.text.spans import Span
 
 
@@ -114,10 +116,16 @@ def gold_of(project: Project, layer_name: str, ids: Sequence[int]) -> str:
     return gold_fingerprint(
         (
             record.document.text_hash,
-            [sorted(record.marks.get(layer_name, ())), _spans(record.spans.get(layer_name, ()))],
+            _gold(record, layer_name),
         )
         for record in documents.records(project.db, layers=[layer_name], ids=ids)
     )
+
+
+def _gold(record: Record, layer_name: str) -> list[object]:
+    marks, spans = record.marks.get(layer_name, ()), record.spans.get(layer_name, ())
+    questions = [to_json(question) for question in record.questions.get(layer_name, ())]
+    return [sorted(marks), _spans(spans), *([questions] if questions else [])]
 
 
 def _spans(spans: Iterable[Span]) -> list[list[str | int]]:

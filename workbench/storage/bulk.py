@@ -127,12 +127,21 @@ def reopen_submitted(db: Database, ids: Iterable[int], layer_id: int, annotator_
 
 
 def without_label(db: Database, ids: Iterable[int], layer_id: int, annotator_id: int) -> list[int]:
-    """Ids of the given documents that have no label in the layer, in ascending order."""
-    table = layer_of(db, layer_id).traits.table
+    """Ids of the given documents that have no label in the layer, in ascending order.
+
+    So are those with a question that has no answer yet.
+    """
+    traits = layer_of(db, layer_id).traits
+    own = (
+        f"exists (select 1 from {traits.table} m where m.document_id = d.id and m.layer_id = ?2"
+        " and m.annotator_id = ?3{})"
+    )
+    empty = f"not {own.format('')}"
+    if traits.asks:
+        empty += f" or {own.format(' and m.start is null and not m.is_null')}"
     statement = (
-        "select id from document d where id in (select value from json_each(?))"
-        f" and not exists (select 1 from {table} m where m.document_id = d.id and "
-        f"m.layer_id = ? and m.annotator_id = ?) order by id"
+        "select id from document d where id in (select value from json_each(?1))"
+        f" and ({empty}) order by id"
     )
     return [
         id

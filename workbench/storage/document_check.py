@@ -186,12 +186,18 @@ def _ends(conn: sqlite3.Connection) -> Iterator[str]:
 
 
 def _suggestions(conn: sqlite3.Connection) -> Iterator[str]:
-    """Check that spans, and only spans, have offsets, and that each is in a layer of its kind."""
-    classes, spans = (", ".join(repr(kind) for kind in _KINDS[of]) for of in ("mark", "span"))
+    """Check that spans, and only spans, have offsets, and that each is in a layer of its kind.
+
+    Suggested answers to questions may be either: ranges of the text, or that there is none.
+    """
+    classes, spans, answers = (
+        ", ".join(repr(kind) for kind in _KINDS[of]) for of in ("mark", "span", "answer")
+    )
     rows = conn.execute(
         "select g.id, g.document_id from suggestion g join layer y on y.id = g.layer_id"
-        f" where not (case g.kind when 'class' then g.start is null and y.kind in ({classes})"
-        f" else g.start is not null and y.kind in ({spans}) end) limit {SHOWN}"
+        " where not (case g.kind when 'class' then g.start is null"
+        f" and y.kind in ({classes}, {answers})"
+        f" else g.start is not null and y.kind in ({spans}, {answers}) end) limit {SHOWN}"
     ).fetchall()
     for id, document in rows:
         message = _("The suggestion {id} of document {document} does not fit its layer.")

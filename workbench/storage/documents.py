@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from workbench.base.watch import QUIET, Watch
-from workbench.storage import labels
+from workbench.storage import answers, labels
 from workbench.storage.database import Database
 from workbench.storage.gold_relations import gold_relations
 from workbench.storage.listing import (
@@ -36,6 +37,7 @@ from workbench.storage.values import (
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICE, CHOICES, Document
 from workbench.text.labels import Layer
+from workbench.text.questions import texts_of
 from workbench.text.rows import row_id
 from workbench.text.spans import Place, Span
 
@@ -79,6 +81,7 @@ _INSERT = {
         "insert into relation(uid, document_id, layer_id, label_id, from_span, to_span, "
         "annotator_id, source_id, score) values(?, ?, ?, ?, ?, ?, ?, ?, ?)"
     ),
+    "answer": answers.INSERT,
 }
 
 
@@ -168,6 +171,10 @@ class _RecordWriter:
                 for label in classes
             ]
         placed: dict[Place, int] = {}
+        for name, asked in record.questions.items():
+            for question in asked:
+                layer = self._layers[name]
+                rows["answer"] += answers.rows_of(question, id, layer, annotator, source)
         for name, spans in record.spans.items():
             layer = self._layers[name]
             for span in spans:
@@ -331,14 +338,20 @@ def _page(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> Iterato
         _spans(db, page, chosen),
     )
     relations = gold_relations(db, page, chosen)
+    asking = {row_id(layer): layer.name for layer in chosen if layer.traits.asks}
+    questions = answers.of_page(db, page, asking) if asking else {}
     for document in _documents(db, page):
         id = row_id(document)
+        asked = questions.get(id, {})
+        if asked:
+            document = replace(document, questions=texts_of(asked))
         yield Record(
             document,
             states.get(id, {}),
             marks.get(id, {}),
             spans.get(id, {}),
             relations.get(id, {}),
+            asked,
         )
 
 

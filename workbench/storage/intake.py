@@ -58,6 +58,10 @@ _COPY = {
     "annotator_id, source_id)"
     " select lower(hex(randomblob(8))), t.id, y.id, l.id, :spans + s.from_row,"
     f" :spans + s.to_row, :annotator, f.source from staging.relation s {_OF_LABEL} {_RANGE}",
+    "answer": 'insert into answer(document_id, layer_id, question, field, start, "end", is_null, '
+    'attrs, annotator_id, source_id) select t.id, y.id, s.question, s.field, s.start, s."end", '
+    f"s.is_null, s.attrs, :annotator, f.source from staging.answer s {_OF_LAYER}"
+    f" join temp.file_source f on f.file = t.file {_RANGE}",
 }
 
 

@@ -24,10 +24,11 @@ _IN_LAYERS = "layer_id in (select value from json_each(?))"
 class Filter:
     """Conditions on documents, all of which must hold.
 
-    `text`: full-text search, or part of the key. `split`: train, dev, test or "none". `label_id`:
-    has an annotation with this label. `layer_id`: has an annotation in this layer or, together
-    with `state`, has that state in this layer. `state`: pending, draft, submitted or discarded;
-    without `layer_id`, `states.overall` of all layers. `texts`: number of texts. `ids`: only these.
+    `text`: full-text search, or part of the key or of a question. `split`: train, dev, test or
+    "none". `label_id`: has an annotation with this label. `layer_id`: has an annotation in this
+    layer or, together with `state`, has that state in this layer. `state`: pending, draft,
+    submitted or discarded; without `layer_id`, `states.overall` of all layers. `texts`: number of
+    texts. `ids`: only these.
 
     `queued`: `states.overall` of `queue_layers`, or `queue.TO_DO`. `suggested`: has an open
     suggestion in `queue_layers`. `sources`: imported from one of these sources.
@@ -164,7 +165,7 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
 
 
 def _add_text(add: queue.Add, text: str) -> None:
-    """Match documents whose texts contain the words or whose key contains `text`, ignoring case."""
+    """Match documents whose texts contain the words, or a key or question `text`, ignoring case."""
     query = search.query(text)
     if query is not None:
         texts = "id in (select rowid from search where search match ?)"
@@ -173,8 +174,10 @@ def _add_text(add: queue.Add, text: str) -> None:
     pattern = re.sub(r"([%_\\])", r"\\\1", text.strip())
     add(
         f"d.id in (select document_id from body where {texts}"
-        " union select id from document where key like ? escape '\\')",
+        " union select id from document where key like ? escape '\\'"
+        " union select document_id from answer where question like ? escape '\\')",
         query,
+        f"%{pattern}%",
         f"%{pattern}%",
     )
 

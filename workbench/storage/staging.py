@@ -16,10 +16,21 @@ from typing import NamedTuple
 
 from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.i18n import _
+from workbench.storage.answers import rows_of
 from workbench.storage.values import Row, json_in, json_out, name_in, offsets_in, text_in
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICES, choice_names
-from workbench.text.labels import CLASS, MULTI, ONE_OF, RELATION, SPAN, Label, Layer, LayerKind
+from workbench.text.labels import (
+    ANSWER,
+    CLASS,
+    MULTI,
+    ONE_OF,
+    RELATION,
+    SPAN,
+    Label,
+    Layer,
+    LayerKind,
+)
 from workbench.text.relations import SPANS, Relation, layer_of_ends, span_layer
 from workbench.text.spans import Place
 
@@ -34,6 +45,8 @@ create table mark(seq integer, layer integer, label integer);
 create table span(seq integer, layer integer, label integer, field text, start integer, "end"
 integer, parts text, chain integer);
 create table relation(seq integer, layer integer, label integer, from_row integer, to_row integer);
+create table answer(seq integer, layer integer, question text, field text, start integer,
+"end" integer, is_null integer, attrs text);
 create table layer(n integer primary key, name text, kind text, texts integer, guideline text,
 options text, declared integer);
 create table label(n integer primary key, layer integer, name text, colour text, key text,
@@ -50,6 +63,7 @@ _INSERTS = {
     "mark": "insert into mark values(?, ?, ?)",
     "span": "insert into span values(?, ?, ?, ?, ?, ?, ?, ?)",
     "relation": "insert into relation values(?, ?, ?, ?, ?)",
+    "answer": "insert into answer values(?, ?, ?, ?, ?, ?, ?, ?)",
     "skipped": "insert into skipped values(?, ?, ?)",
     "warning": "insert into warning values(?)",
 }
@@ -163,6 +177,11 @@ class StagingWriter:
         if record.relations:
             self._relations(seq, record, self._span_rows + 1, texts)
         self._span_rows += record.span_count
+        for name, asked in record.questions.items():
+            layer = self._layer(name, ANSWER, texts)
+            for question in asked:
+                for row in rows_of(question, seq, layer, 0, 0):
+                    rows["answer"].append(row[:8])
         for name, state in record.states.items():
             if state != "pending":
                 rows["state"].append(
@@ -188,6 +207,8 @@ class StagingWriter:
         """The kind of a layer that has a state in this record. `whole`: of layers with classes."""
         if name in record.relations:
             return RELATION
+        if name in record.questions:
+            return ANSWER
         return whole if name in record.marks else self._kinds.get(name, SPAN)
 
     def _relations(self, seq: int, record: Record, first: int, texts: int) -> None:
@@ -295,6 +316,8 @@ class StagingWriter:
 
 def _kind_name(kind: LayerKind) -> str:
     """Distinguishes layers of different kinds with the same name in a file."""
+    if kind.asks:
+        return "questions"
     return "relations" if kind.between_spans else "spans" if kind.in_text else "class"
 
 

@@ -15,8 +15,10 @@ from typing import Any
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
+from workbench.text import questions as asked
 from workbench.text.document import TEXT, Document
 from workbench.text.labels import Label, Layer
+from workbench.text.questions import Question
 from workbench.text.relations import Relation
 from workbench.text.spans import Span
 
@@ -38,6 +40,9 @@ class Record:
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)  # layer → labels
     spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict, hash=False)  # layer → spans
     relations: Mapping[str, tuple[Relation, ...]] = field(default_factory=dict, hash=False)
+    questions: Mapping[str, tuple[Question, ...]] = field(
+        default_factory=dict, hash=False
+    )  # layer → questions with answers
 
     @property
     def span_count(self) -> int:
@@ -150,6 +155,14 @@ def record_to_json(record: Record, *, ids: bool = False) -> dict[str, object]:
         if found
     }:
         raw["relations"] = relations
+    if questions := {
+        name: list(map(asked.to_json, found))
+        for name, found in sorted(record.questions.items())
+        if found
+    }:
+        raw["questions"] = questions
+    elif document.questions:
+        raw["asked"] = list(document.questions)
     if document.meta:
         raw["meta"] = dict(document.meta)
     return raw
@@ -161,7 +174,7 @@ def record_from_json(raw: Mapping[str, Any]) -> Record:
         raise TypeError(
             _("a document is {kind}, expected an object").format(kind=type(raw).__name__)
         )
-    for name in ("texts", "tokens", "meta", "states", "marks", "spans", "relations"):
+    for name in ("texts", "tokens", "meta", "states", "marks", "spans", "relations", "questions"):
         part = raw.get(name)
         if type(part) is not dict and name in raw and not isinstance(part, Mapping):
             raise TypeError(
@@ -174,6 +187,10 @@ def record_from_json(raw: Mapping[str, Any]) -> Record:
         for name, borders in raw.get("tokens", {}).items()
     }
     texts = tuple((str(name), _text(content)) for name, content in raw["texts"].items())
+    questions = {
+        str(name): tuple(map(asked.from_json, found))
+        for name, found in raw.get("questions", {}).items()
+    }
     document = Document(
         str(raw["key"]),
         texts,
@@ -182,6 +199,7 @@ def record_from_json(raw: Mapping[str, Any]) -> Record:
         dict(raw.get("meta", {})),
         tokens,
         raw.get("id"),
+        asked.texts_of(questions) or tuple(map(str, raw.get("asked", ()))),
     )
     marks = {name: tuple(map(str, labels)) for name, labels in raw.get("marks", {}).items()}
     spans = {
@@ -191,7 +209,7 @@ def record_from_json(raw: Mapping[str, Any]) -> Record:
         name: tuple(_relation_from_json(one) for one in found)
         for name, found in raw.get("relations", {}).items()
     }
-    return Record(document, dict(raw.get("states", {})), marks, spans, relations)
+    return Record(document, dict(raw.get("states", {})), marks, spans, relations, questions)
 
 
 def _text(content: object) -> str:

@@ -31,6 +31,7 @@ class Document:
     meta: Mapping[str, object] = field(default_factory=dict, hash=False)
     tokens: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict, hash=False)
     id: int | None = None
+    questions: tuple[str, ...] = ()  # asked about the text; stored with their answers, not here
 
     @property
     def text(self) -> str:

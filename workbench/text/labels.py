@@ -24,6 +24,7 @@ TABLES: Mapping[str, str] = {  # part of a Record → the table of the project f
 LABEL_TABLES = tuple(dict.fromkeys(TABLES.values()))
 WITH_LABEL = ("relation", "span", "mark")  # tables whose rows have one of the layer's labels
 CLASSES, TEXT, TOKENS, CHOICES = "classes", "text", "tokens", "choices"  # editors of Annotate
+QUESTIONS = "questions"  # editor of Annotate: answers to questions, marked in the text
 NO_CLASS = N_("{layer} has no class yet; the document stays a draft.")
 
 
@@ -35,8 +36,9 @@ class LayerKind:
     record: the part of a Record that holds the labels: MARKS of a whole document, SPANS in its
     text, RELATIONS between spans, ANSWERS written for it; "" for a kind that is not stored yet.
     editor: the editor in Annotate: CLASSES (chips above the text), TEXT (spans are drawn in the
-    text), TOKENS (a tag under each token), CHOICES (a row for each text to choose from); "" if the
-    kind cannot be edited.
+    text), TOKENS (a tag under each token), CHOICES (a row for each text to choose from),
+    QUESTIONS (a list of questions, whose answers are drawn in the text); "" if the kind cannot be
+    edited.
     in_choices: labels are the numbers of choices, so a layer is for documents with choices.
     several: a unit (the document, a token) may have more than one label.
     empty_is_answer: a submitted document without labels is a true negative.
@@ -76,6 +78,11 @@ class LayerKind:
     def between_spans(self) -> bool:
         """Labels connect two spans of another layer."""
         return self.record == RELATIONS
+
+    @property
+    def asks(self) -> bool:
+        """Its rows are questions with their answers; the layer has no labels."""
+        return self.editor == QUESTIONS
 
     def holds(self, other: LayerKind) -> bool:
         """Whether a layer of this kind can store the labels of a layer of the other kind."""
@@ -145,6 +152,13 @@ CLUSTER = LayerKind(
     keys=SPAN_KEYS,
     in_chains=True,
 )
+ANSWER = LayerKind(
+    "answer",
+    N_("answers to questions"),
+    record=ANSWERS,
+    editor=QUESTIONS,
+    missing=N_("{layer} has no question, or an unanswered one; the document stays a draft."),
+)
 LAYER_KINDS: Mapping[str, LayerKind] = {
     kind.id: kind
     for kind in (
@@ -154,7 +168,7 @@ LAYER_KINDS: Mapping[str, LayerKind] = {
         SPAN,
         TAG,
         RELATION,
-        LayerKind("answer", N_("answers to questions"), record=ANSWERS),
+        ANSWER,
         CLUSTER,
         ONE_OF,
         LayerKind("text", N_("a written text"), record=ANSWERS),

@@ -1,0 +1,95 @@
+"""Asking and answering questions about a document; every act is one undo step."""
+
+import pytest
+
+from workbench.base.errors import WorkbenchError
+from workbench.operations import annotate, questions
+from workbench.storage import annotations, documents, labels
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+
+
+@pytest.fixture
+def filled(project):
+    """(project, layer id, document id)."""
+    with project.edit("fill"):
+        layer = labels.add_layer(project.db, "answers", "answer")
+        record = Record(Document("a", (("text", "Ada met Bob in Rome"),)))
+        (id,) = documents.add(project.db, [record], source_id=project.source("import"))
+    return project, layer, id
+
+
+def only(project, id, layer):
+    (found,) = questions.asked(project, id, layer)
+    return found.question
+
+
+def state(project, id, layer):
+    return annotations.states(project.db, id).get(layer, "pending")
+
+
+def test_a_question_is_asked_answered_and_answered_again(filled):
+    project, layer, id = filled
+    asked = questions.add(project, id, layer, " Who met Bob? ")
+    questions.answer(project, asked, 0, 3)
+    questions.answer(project, asked, 0, 3)
+    questions.answer(project, asked, 0, 7)
+
+    assert only(project, id, layer).answers == ((0, 3), (0, 7))
+    assert only(project, id, layer).text == "Who met Bob?"
+    assert state(project, id, layer) == "draft"
+    questions.remove_answer(project, asked, 0, 3)
+    assert only(project, id, layer).answers == ((0, 7),)
+    project.undo()
+    project.undo()
+    assert only(project, id, layer).answers == ((0, 3),)
+
+
+def test_no_answer_replaces_the_answers_and_an_answer_replaces_it(filled):
+    project, layer, id = filled
+    asked = questions.add(project, id, layer, "Why?")
+    questions.answer(project, asked, 0, 3)
+
+    questions.set_null(project, asked, True)
+    assert only(project, id, layer).is_null and not only(project, id, layer).answers
+    questions.answer(project, asked, 4, 7)
+    assert only(project, id, layer).answers == ((4, 7),)
+
+
+def test_a_document_is_submitted_only_when_every_question_is_answered(filled):
+    project, layer, id = filled
+    assert annotate.submit(project, id, [layer]) != ()
+    asked = questions.add(project, id, layer, "Why?")
+    (warning,) = annotate.submit(project, id, [layer])
+    assert "unanswered" in warning and state(project, id, layer) == "draft"
+    questions.set_null(project, asked, True)
+    assert annotate.submit(project, id, [layer]) == ()
+
+    questions.add(project, id, layer, "Where?")
+    assert state(project, id, layer) == "draft"
+
+
+def test_the_last_question_that_is_deleted_leaves_the_document_pending(filled):
+    project, layer, id = filled
+    asked = questions.add(project, id, layer, "Why?")
+    questions.rename(project, asked, "Why not?")
+    assert only(project, id, layer).text == "Why not?"
+    questions.delete(project, asked)
+
+    assert questions.asked(project, id, layer) == () and state(project, id, layer) == "pending"
+    project.undo()
+    assert only(project, id, layer).text == "Why not?"
+
+
+def test_blank_questions_and_answers_outside_the_text_are_refused(filled):
+    project, layer, id = filled
+    asked = questions.add(project, id, layer, "Why?")
+
+    for act in (
+        lambda: questions.add(project, id, layer, "  "),
+        lambda: questions.rename(project, asked, ""),
+        lambda: questions.answer(project, asked, 3, 3),
+        lambda: questions.answer(project, asked, 3, 99),
+    ):
+        with pytest.raises(WorkbenchError):
+            act()

@@ -1,0 +1,101 @@
+"""Finds the answers of a data set in their texts, and notes what had to be repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from workbench.base.i18n import ngettext
+from workbench.importers.base import Remark, is_number, show
+from workbench.text.questions import Question
+
+LISTED = 20  # answers that are not in their text are listed up to this number
+
+
+@dataclass
+class Placing:
+    """Places answers and counts what was wrong with their offsets.
+
+    file: its name, for messages. missing: sentences on answers that do not occur in their text.
+    """
+
+    file: str
+    moved: int = 0
+    repeated: int = 0
+    missing: list[str] = field(default_factory=list)
+
+    def question(
+        self,
+        context: str,
+        question: str,
+        answers: Sequence[tuple[object, object]],
+        *,
+        is_null: bool,
+        attrs: dict[str, object],
+        place: str,
+    ) -> Question:
+        """`answers`: (text, start); `start` may be missing. `place`: of the question, in words."""
+        found: dict[tuple[int, int], None] = {}
+        for text, start in answers:
+            borders = self._place(context, text, start)
+            if borders is not None:
+                found[borders] = None
+            else:
+                self.missing.append(f"{self.file}, {place}: {show(text, 60)}")
+        return Question(question, tuple(found), is_null and not found, attrs)
+
+    def _place(self, context: str, text: object, start: object) -> tuple[int, int] | None:
+        """Where the answer is, in code points; the occurrence nearest to a wrong start."""
+        if not isinstance(text, str) or not text.strip():
+            return None
+        given = int(start) if is_number(start) else None  # type: ignore[call-overload]
+        if given is not None and given >= 0 and context.startswith(text, given):
+            return given, given + len(text)
+        wanted = text if text in context else text.strip()
+        places = list(_occurrences(context, wanted))
+        if not places:
+            return None
+        if given is None:
+            self.repeated += len(places) > 1
+            best = places[0]
+        else:
+            self.moved += 1
+            best = min(places, key=lambda at: abs(at - given))
+        return best, best + len(wanted)
+
+    def remarks(self) -> Iterator[Remark]:
+        """What the user must know about the answers read so far."""
+        if self.moved:
+            told = ngettext(
+                "{file}: {n:,} answer did not stand where its offset says; the nearest occurrence "
+                "of its text was used.",
+                "{file}: {n:,} answers did not stand where their offsets say; the nearest "
+                "occurrences of their texts were used.",
+                self.moved,
+            )
+            yield Remark(told.format(file=self.file, n=self.moved))
+        if self.repeated:
+            told = ngettext(
+                "{file}: {n:,} answer without an offset occurs several times in its text; the "
+                "first occurrence was used.",
+                "{file}: {n:,} answers without offsets occur several times in their texts; the "
+                "first occurrences were used.",
+                self.repeated,
+            )
+            yield Remark(told.format(file=self.file, n=self.repeated))
+        if self.missing:
+            told = ngettext(
+                "{n:,} answer was not imported, as it does not occur in its text: {listed}",
+                "{n:,} answers were not imported, as they do not occur in their texts: {listed}",
+                len(self.missing),
+            )
+            listed = "; ".join(self.missing[:LISTED])
+            more = "; …" if len(self.missing) > LISTED else "."
+            yield Remark(told.format(n=len(self.missing), listed=listed + more))
+
+
+def _occurrences(context: str, text: str) -> Iterator[int]:
+    at = context.find(text)
+    while at >= 0:
+        yield at
+        at = context.find(text, at + 1)
