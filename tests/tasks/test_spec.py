@@ -8,6 +8,7 @@ from workbench.text.dataset import Record
 from workbench.text.document import CHOICES, Document
 from workbench.text.fields import Prediction
 from workbench.text.labels import Layer
+from workbench.text.questions import Question
 from workbench.text.segment import tokens_of
 from workbench.text.spans import Span
 
@@ -40,7 +41,7 @@ def test_an_unknown_task_names_the_known_ones():
     with pytest.raises(SpecError, match="'nonsense'") as caught:
         spec.info("nonsense")
 
-    assert caught.value.hint == "Known: classify, pairs, multilabel, choice, tag, token."
+    assert caught.value.hint == "Known: classify, pairs, multilabel, choice, answer, tag, token."
 
 
 def test_only_submitted_documents_are_used_and_a_class_needs_a_mark():
@@ -73,7 +74,8 @@ def test_scoring_gives_the_scores_that_the_task_lists(task):
 
     word = next(iter(tokens_of(DOCUMENT)))
     document = CHOOSING if info.texts == CHOICES else DOCUMENT
-    record = Record(document, {"l": "submitted"}, {"l": ("1",)}, {"l": (Span(*word, "x"),)})
+    asked = {"l": (Question("Who?", (word,)),)}
+    record = Record(document, {"l": "submitted"}, {"l": ("1",)}, {"l": (Span(*word, "x"),)}, asked)
 
     result = info.score([info.gold(record, "l")], [Prediction()])
     assert set(result) == {score.name for score in info.scores}

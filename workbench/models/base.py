@@ -67,10 +67,10 @@ class FeatureSource:
 class LoadOptions:
     """How to load an encoder.
 
-    head: the library's own head to load with it ("sequence", "token", "choice", "crf", "mask",
-    "next", "text", "pretraining": mask and next sentence), "" for none; `outputs` are the names of
-    its outputs, `problem` their type ("single_label_…", "multi_label_classification") for other
-    programs that load the folder. Encoders without such a head ignore this.
+    head: the library's own head to load with it ("sequence", "token", "choice", "answer", "crf",
+    "mask", "next", "text", "pretraining": mask and next sentence), "" for none; `outputs` are the
+    names of its outputs, `problem` their type ("single_label_…", "multi_label_classification") for
+    other programs that load the folder. Encoders without such a head ignore this.
     seed: of newly initialized parameters. random: initialize all of them, so that only the
     architecture and the preparer of the folder are used.
     attention: "sdpa" or "eager"; dropouts replace the configured values while in memory.

@@ -263,7 +263,7 @@ def _predicted(
     for record in records:
         document = record.document
         text_hash, prediction = found.get(row_id(document)) or ("", None)
-        if prediction is None or text_hash != document.text_hash:
+        if prediction is None or text_hash != document.asked_hash:
             if both:
                 plan.count(_("{n} documents have no prediction of this run."))
                 yield record

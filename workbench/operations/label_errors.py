@@ -109,7 +109,7 @@ def ranking(project: Project, layer: Layer) -> Ranking | None:
     given = [
         one
         for one in folds.given_labels(project, kept.task, layer)
-        if kept.predictions.get(one.document.id or 0, ("",))[0] == one.document.text_hash
+        if kept.predictions.get(one.document.id or 0, ("",))[0] == one.document.asked_hash
     ]
     answers = [kept.predictions[row_id(one.document)][1] for one in given]
     known = {one.identity: one for one in reviews.reviews(project, row_id(layer))}

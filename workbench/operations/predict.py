@@ -49,7 +49,7 @@ def stored(project: Project, run: Run, found: Sequence[Document]) -> dict[int, P
     return {
         one.id: kept[one.id][1]
         for one in found
-        if one.id in kept and kept[one.id][0] == one.text_hash
+        if one.id in kept and kept[one.id][0] == one.asked_hash
     }
 
 
@@ -138,7 +138,7 @@ def kept(
     """
     if not project.read_only:
         rows = [
-            (row_id(one), one.text_hash, answer.to_json())
+            (row_id(one), one.asked_hash, answer.to_json())
             for one, answer in zip(missing, answers, strict=True)
         ]
         with project.write(_("Store predictions")):
@@ -271,7 +271,13 @@ def numbered(document: Document, number: int) -> Document:
     """The same texts with the line number as id, to match predictions: files have no ids of their
     own.
     """
-    return Document(document.key, document.texts, tokens=document.tokens, id=number)
+    return Document(
+        document.key,
+        document.texts,
+        tokens=document.tokens,
+        id=number,
+        questions=document.questions,
+    )
 
 
 def read_answers(path: Path) -> Iterator[tuple[int, Prediction]]:

@@ -212,7 +212,7 @@ class Tally:
             left_out.append(LeftOut(_("over train_limit"), used["train"] - train_limit))
             used["train"] = train_limit
         if self.overlapping:
-            left_out.append(LeftOut(_("spans that overlap a longer one"), self.overlapping))
+            left_out.append(LeftOut(tasks.info(self.task).why_left_out(), self.overlapping))
         return Plan(
             self.task,
             self.layer,

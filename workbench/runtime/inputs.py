@@ -6,7 +6,7 @@ No torch: shared by training, prediction and exported folders.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -70,6 +70,13 @@ class Prepared:
         """Positions of a document's inputs."""
         return range(self.first(document), self.first(document + 1))
 
+    def firsts(self, document: int) -> list[int]:
+        """Positions of the first input of each part of a document; without parts, of all."""
+        parts = [self.inputs[item].arrays.get(PART) for item in self.of(document)]
+        numbers = [at if part is None else int(part[0]) for at, part in enumerate(parts)]
+        changes = [at for at, one in enumerate(numbers) if not at or one != numbers[at - 1]]
+        return [self.first(document) + at for at in changes]
+
     def only(self, document: int) -> Prepared:
         """A single document."""
         inputs = self.of(document)
@@ -106,6 +113,15 @@ class Prepared:
         )
 
 
+FIRST_SHARE = 2  # the first of two texts takes at most 1 / FIRST_SHARE of an input
+LONGEST_FIRST = 64  # units of it; as the SQuAD script of BERT does with questions
+
+
+def first_room(max_length: int) -> int:
+    """How many units of the first text are read together with windows of the second."""
+    return max(1, min(LONGEST_FIRST, max_length // FIRST_SHARE))
+
+
 class Preparer(Protocol):
     """Text → arrays in the units of an encoder: subwords, words, characters.
 
@@ -131,6 +147,13 @@ class Preparer(Protocol):
 
     def windows(self, documents: Sequence[Document], max_length: int) -> Prepared:
         """Overlapping windows of the first text, with the words and their alignments."""
+        ...
+
+    def pair_windows(self, documents: Sequence[Document], max_length: int) -> Prepared:
+        """Inputs of two texts: the first whole, with overlapping windows of the second.
+
+        A first text that takes more than its share of an input is truncated.
+        """
         ...
 
     def count_cut(self, texts: Sequence[Sequence[str]], max_length: int) -> int:
@@ -167,6 +190,30 @@ def prepared_windows(
         words,
         alignments,
     )
+
+
+def paired_windows(
+    documents: Sequence[Document], windows: Sequence[Sequence[EncodedInput]]
+) -> Prepared:
+    """Windows of the second text of every document, without words."""
+    owner = np.repeat(np.arange(len(documents)), [len(found) for found in windows])
+    inputs = [window for found in windows for window in found]
+    return Prepared(list(documents), inputs, owner, np.zeros(len(documents), dtype=bool))
+
+
+def numbered(
+    prepared: Prepared, documents: Sequence[Document], owners: Sequence[tuple[int, int]]
+) -> Prepared:
+    """The inputs as those of other documents.
+
+    owners: for each of the old documents the new one, and the number of its part, see `PART`.
+    """
+    inputs = [
+        replace(one, arrays={**one.arrays, PART: np.full(len(one), owners[old][1], np.int32)})
+        for one, old in zip(prepared.inputs, prepared.owner, strict=True)
+    ]
+    new = np.array([owners[old][0] for old in prepared.owner], dtype=np.int64)
+    return Prepared(list(documents), inputs, new, np.zeros(len(documents), dtype=bool))
 
 
 # ---------------------------------------------------------------- batches
@@ -215,6 +262,7 @@ def _padded(rows: Sequence[np.ndarray], fill: float) -> np.ndarray:
 
 
 MASK = "attention_mask"
+PART = "part"  # array int32 (T,): the number of the question that an input is about
 PER_TOKEN = "token"  # axis of logits that have a row for each unit of the input
 
 

@@ -18,7 +18,7 @@ from tokenizers import Tokenizer as Backend
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.runtime.inputs import EncodedInput
+from workbench.runtime.inputs import EncodedInput, first_room
 from workbench.runtime.tokenizer_files import read_config, read_json
 from workbench.text.segment import words
 
@@ -177,11 +177,52 @@ class Tokenizer:
                 for one in (encoding, *encoding.overflowing)
             )
 
+    def pair_windows(
+        self, pairs: Sequence[Sequence[str]], max_length: int, overlap: int
+    ) -> Iterator[tuple[EncodedInput, ...]]:
+        """Windows of the second text of each pair, each with the beginning of the first.
+
+        Adjacent windows share `overlap` subwords, and fewer where the first text leaves no room.
+        """
+        most, added = first_room(max_length), self.backend.num_special_tokens_to_add(True)
+        stride = max(0, min(overlap, (max_length - most - added) // 2))
+        firsts = self._beginnings([first for first, _second in pairs], most)
+        parts = [_parts(second) for _first, second in pairs]
+        texts = [
+            (first, part)
+            for first, some in zip(firsts, parts, strict=True)
+            for _begin, part in some
+        ]
+        found = self._encode(texts, max_length, stride, strategy="only_second")
+        for some in parts:
+            windows: list[EncodedInput] = []
+            for (begin, _part), encoding in zip(some, found, strict=False):
+                for one in (encoding, *encoding.overflowing):
+                    window = self._encoded(one)
+                    window.offsets[window.text == 1] += begin
+                    windows.append(window)
+            yield tuple(windows)
+
+    def _beginnings(self, texts: Sequence[str], most: int) -> list[str]:
+        """The texts up to `most` subwords."""
+        kept = []
+        for bundle in _bundles([(text,) for text in texts]):
+            batch = [_clean(one)[0] for one in bundle]
+            encodings = self.backend.encode_batch(batch, add_special_tokens=False)
+            for (text,), encoding in zip(bundle, encodings, strict=True):
+                long = len(encoding) > most
+                kept.append(text[: encoding.offsets[most - 1][1]] if long else text)
+        return kept
+
     def _encode(
-        self, texts: Sequence[Sequence[str]], max_length: int, stride: int
+        self,
+        texts: Sequence[Sequence[str]],
+        max_length: int,
+        stride: int,
+        strategy: str = "longest_first",
     ) -> Iterator[Encoding]:
         for some in _bundles(texts):
-            self.backend.enable_truncation(max_length, stride=stride)
+            self.backend.enable_truncation(max_length, stride=stride, strategy=strategy)
             try:
                 batch = [_clean(one) for one in some]
                 found = self.backend.encode_batch(

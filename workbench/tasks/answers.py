@@ -18,7 +18,7 @@ def read_documents(path: Path) -> Iterator[Document]:
     """Documents from JSON lines.
 
     Either the application's own format (its first line is skipped), or objects with text and,
-    optionally, text_b, id, key.
+    optionally, text_b, id, key, questions.
 
     Raises ModelError naming a line that is neither.
     """
@@ -43,7 +43,10 @@ def _typed(raw: Mapping[str, Any], number: int) -> Document:
     texts = [(name, str(raw[name])) for name in (TEXT, TEXT_B) if name in raw]
     if not texts:
         raise KeyError(TEXT)
-    return Document(str(raw.get("key", number)), tuple(texts), id=raw.get("id"))
+    questions = tuple(map(str, raw.get("questions", ())))
+    return Document(
+        str(raw.get("key", number)), tuple(texts), id=raw.get("id"), questions=questions
+    )
 
 
 def answer(document: Document, prediction: Prediction) -> dict[str, Any]:
@@ -51,7 +54,7 @@ def answer(document: Document, prediction: Prediction) -> dict[str, Any]:
     return {
         "document_id": document.id,
         "key": document.key,
-        "text_hash": document.text_hash,
+        "text_hash": document.asked_hash,
         "split": document.split,
         "prediction": prediction.to_json(),
     }

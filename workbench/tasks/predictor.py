@@ -17,7 +17,7 @@ from workbench.runtime.inputs import Prepared, batches_by_length, unpadded
 from workbench.tasks import model as models
 from workbench.tasks.answers import read_documents, write_answers
 from workbench.tasks.base import CHUNK, Features, Loss, Model, Task, collate
-from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, with_choices
+from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, asked, with_choices
 from workbench.text.fields import Prediction
 
 CPU_TOKENS, GPU_TOKENS = 4096, 16384  # subwords per batch, including padding
@@ -147,8 +147,10 @@ class Predictor:
         return [one for _, found in self.stream(documents, batch_tokens) for one in found]
 
     def predict_texts(self, texts: Sequence[str | tuple[str, ...]]) -> list[Prediction]:
-        """One prediction for each text, pair of texts, or text with its choices, in order."""
+        """One prediction for each text, pair of texts, or text with choices or questions."""
         given = [(one,) if isinstance(one, str) else one for one in texts]
+        if self.task.info.asks:
+            return self.predict([asked("", text, questions) for text, *questions in given])
         if self.task.info.texts == CHOICES:
             return self.predict([with_choices("", first, rest) for first, *rest in given])
         return self.predict(

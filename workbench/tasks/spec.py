@@ -103,6 +103,7 @@ class TaskInfo(ABC):
     width 384 and few steps.
     new_units: name of the setting that adds units to the vocabulary unless it is PLAIN, "" if there
     is none.
+    asks: documents have questions, which the model answers (`Document.questions`).
     pipeline: the task of transformers' pipeline() for an exported folder, "" if there is none.
     """
 
@@ -127,6 +128,7 @@ class TaskInfo(ABC):
     few_steps: int = 130
     learning_rate: float = 1e-4
     new_units: str = ""
+    asks: bool = False
     pipeline: str = ""
 
     def fits(self, layer: Layer) -> bool:
@@ -159,6 +161,10 @@ class TaskInfo(ABC):
     def why_unusable(self) -> str:
         """Why `gold` is None for a submitted record."""
         return _("submitted without a label")
+
+    def why_left_out(self) -> str:
+        """What `Gold.left_out` counts."""
+        return _("spans that overlap a longer one")
 
     @abstractmethod
     def problem(self, counts: Mapping[str, int], layer: str) -> str:
@@ -337,7 +343,7 @@ def evaluation(
 
 # ---------------------------------------------------------------- the tasks of the registry
 
-PLANNED = "wic spans relations coref srl qa lm text2text instruct".split()
+PLANNED = "wic spans relations coref srl lm text2text instruct".split()
 
 
 def all_tasks() -> tuple[TaskInfo, ...]:

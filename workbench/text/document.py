@@ -79,6 +79,14 @@ class Document:
         return len(self.texts)
 
     @property
+    def asked_hash(self) -> str:
+        """Of the texts and the questions: what a prediction depends on."""
+        if not self.questions:
+            return self.text_hash
+        named = tuple((QUESTION, question) for question in self.questions)
+        return text_hash((*self.texts, *named))
+
+    @property
     def text_hash(self) -> str:
         return text_hash(self.texts)
 
@@ -93,6 +101,11 @@ def with_choices(key: str, text: str, choices: Iterable[str], question: str = ""
     asked = ((QUESTION, question),) if question else ()
     named = ((f"{CHOICE}{number}", choice) for number, choice in enumerate(choices, 1))
     return Document(key, ((TEXT, text), *asked, *named))
+
+
+def asked(key: str, text: str, questions: Iterable[str]) -> Document:
+    """A text with questions that a model is asked about it."""
+    return Document(key, ((TEXT, text),), questions=tuple(questions))
 
 
 def text_hash(texts: tuple[tuple[str, str], ...]) -> str:

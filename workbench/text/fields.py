@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from workbench.text.predicted_answers import PredictedAnswer
 from workbench.text.spans import Span
 
 F = TypeVar("F", bound="Field")
@@ -161,6 +162,24 @@ class SpanScores(Field, key="spans"):
                 for span in raw["spans"]
             )
         )
+
+
+@dataclass(frozen=True)
+class Answers(Field, key="answers"):
+    """The answers to the questions about a document, in order."""
+
+    answers: tuple[PredictedAnswer, ...]
+
+    def to(self, question: str) -> PredictedAnswer | None:
+        """The answer to a question; None if the model was not asked."""
+        return next((one for one in self.answers if one.question == question), None)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"answers": [one.to_json() for one in self.answers]}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        return cls(tuple(map(PredictedAnswer.from_json, raw["answers"])))
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,10 @@ def _row(
         value = rows[position]
         if name in wanted and value.shape == (len(encoded),) and value.dtype == np.int64:
             targets = [None if one == IGNORED else names[one] for one in value.tolist()]
+        elif name in wanted and value.shape == (len(names),) and value.dtype == np.int64:
+            for output, at in zip(names, value.tolist(), strict=True):
+                if at != IGNORED:  # the positions of the outputs
+                    targets[at] = f"{targets[at]}, {output}" if targets[at] else output
         elif name not in wanted and value.dtype == np.int64:
             continue  # numbers that only group inputs
         elif (told := _told(value, names)) is not None:

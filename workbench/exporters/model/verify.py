@@ -171,11 +171,11 @@ def check_folder(
         )
     largest, equal, total = 0.0, 0, 0
     for number, document in enumerate(documents):
-        theirs, items = ask(document), prepared.of(number)
+        theirs, items = ask(document), prepared.firsts(number)
         pairs = [(original[item], other) for item, other in zip(items, theirs, strict=False)]
         gaps, sames = zip(*(_compared(*pair) for pair in pairs), strict=True)
         difference, same = max(gaps), np.concatenate(sames)
-        if np.isfinite(difference) and len(items) == len(pairs):
+        if np.isfinite(difference) and len(prepared.of(number)) == len(pairs):
             same = _decided(predictor, prepared.only(number), *zip(*pairs, strict=True))
         largest, equal, total = max(largest, difference), equal + int(same.sum()), total + len(same)
         row = {"text": document.text[:120], "difference": difference, "equal": bool(same.all())}
@@ -204,6 +204,7 @@ def library_class(predictor: Predictor) -> Any:
     classes = {
         "token": transformers.AutoModelForTokenClassification,
         "sequence": transformers.AutoModelForSequenceClassification,
+        "answer": transformers.AutoModelForQuestionAnswering,
         "text": transformers.AutoModelForSeq2SeqLM,
     }
     return classes[predictor.encoder.head]
@@ -218,29 +219,39 @@ def _library_folder(predictor: Predictor, folder: Path) -> Ask:
 def asking(predictor: Predictor, model: Any, folder: Path) -> Ask:
     """Logits of a model of transformers, with the tokenizer in `folder`.
 
-    Of the first window of a document; with choices, of each of them.
+    Of the first window of a document; with choices or questions, of each of them.
     """
     import transformers
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
 
     def ask(document: Document) -> Logits:
-        every = document.inputs
-        if not document.choices:
+        if predictor.task.info.asks:
+            every = tuple((question, document.text) for question in document.questions)
+        elif document.choices:
+            every = document.inputs
+        else:
             every = (contents(document, max(1, predictor.task.info.texts)),)
         return [answer(texts) for texts in every]
 
     def answer(texts: Sequence[str]) -> Mapping[str, np.ndarray]:
         with torch.inference_mode():
-            inputs = tokenizer(*texts, truncation=True, return_tensors="pt")
+            inputs = tokenizer(*texts, **limits, return_tensors="pt")
             if labels:
                 return {
                     "logits": np.array([_log_probability(model, inputs, ids) for ids in labels])
                 }
             if choosing:
                 inputs = {name: table[None] for name, table in inputs.items()}  # (1, 1, T)
-            return {"logits": model(**inputs).logits[0].numpy()}
+            output = model(**inputs)
+            if "start_logits" in output:
+                both = torch.stack([output.start_logits[0], output.end_logits[0]], -1)
+                return {"logits": both.numpy()}
+            return {"logits": output.logits[0].numpy()}
 
+    limits: dict[str, Any] = {"truncation": True}
+    if predictor.task.info.asks:
+        limits = {"truncation": "only_second", "max_length": predictor.max_length}
     labels, choosing = [], predictor.encoder.head == CHOICE_HEAD
     if predictor.encoder.label_texts:
         labels = [tokenizer(label, return_tensors="pt").input_ids for label in predictor.labels]

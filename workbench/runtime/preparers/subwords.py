@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.runtime.inputs import EncodedInput, Prepared, prepared_windows
+from workbench.runtime.inputs import EncodedInput, Prepared, paired_windows, prepared_windows
 from workbench.runtime.tokenizer import Tokenizer
 from workbench.text.document import Document
 
@@ -45,6 +45,13 @@ class Subwords:
         texts = [document.text for document in documents]
         found = self.tokenizer.windows(texts, max_length, max_length // OVERLAP)
         return prepared_windows(
+            documents, [tuple(map(self._both_orders, windows)) for windows in found]
+        )
+
+    def pair_windows(self, documents: Sequence[Document], max_length: int) -> Prepared:
+        pairs = [contents(document, 2) for document in documents]
+        found = self.tokenizer.pair_windows(pairs, max_length, max_length // OVERLAP)
+        return paired_windows(
             documents, [tuple(map(self._both_orders, windows)) for windows in found]
         )
 

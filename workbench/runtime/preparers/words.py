@@ -12,7 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.runtime.inputs import EncodedInput, Prepared, prepared_windows
+from workbench.runtime.inputs import (
+    EncodedInput,
+    Prepared,
+    first_room,
+    paired_windows,
+    prepared_windows,
+)
 from workbench.text.document import TEXT, Document
 from workbench.text.segment import tokens_of
 from workbench.text.segment import words as words_of
@@ -127,6 +133,25 @@ class WordPreparer(ABC):
             units = self.units(document.text, self._borders(document), 0)
             found.append([self.encoded(window) for window in self._windows(units, room)])
         return prepared_windows(documents, found)
+
+    def pair_windows(self, documents: Sequence[Document], max_length: int) -> Prepared:
+        """See `Preparer.pair_windows`."""
+        found = []
+        for document in documents:
+            first, second = self._texts(document, 2)
+            first = first[: first_room(max_length)]
+            room = max(1, max_length - self.added - len(first))
+            windows, start = [], 0
+            while True:
+                window = second[start : start + room]
+                fits = self.fits(first.joined(window)) - len(first)
+                window = window[: max(1, fits)]
+                windows.append(self.encoded(first.joined(window)))
+                if start + len(window) >= len(second):
+                    break
+                start += max(1, len(window) - len(window) // OVERLAP)
+            found.append(windows)
+        return paired_windows(documents, found)
 
     def _windows(self, units: Units, room: int) -> Iterator[Units]:
         start = 0

@@ -34,6 +34,7 @@ class FolderInfo(ExporterInfo):
         if own_head or not task.pipeline:
             several = {1: '"…"', CHOICES: '("…", "choice 1", "choice 2")'}
             text = several.get(task.texts, '("…", "…")')
+            text = '("…", "question 1", "question 2")' if task.asks else text
             return _OWN_CODE.format(folder=folder, text=text)
         options = ', aggregation_strategy="simple"' if task.windows else ""
         text = '{"text": "…", "text_pair": "…"}' if task.texts == 2 else '"…"'

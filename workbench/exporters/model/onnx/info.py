@@ -27,8 +27,9 @@ class OnnxInfo(ExporterInfo):
             pair = ', ("text_b", "…")' if task.texts == 2 else ""
             choices = ', ("choice_1", "…"), ("choice_2", "…")'
             second = choices if task.texts == CHOICES else pair
-            return _OWN_CODE.format(folder=folder, second=second)
-        second = "" if task.texts == 1 else ', "…"'
+            questions = ', questions=("…",)' if task.asks else ""
+            return _OWN_CODE.format(folder=folder, second=second, questions=questions)
+        second = "" if task.texts == 1 and not task.asks else ', "…"'
         return _CODE.format(folder=folder, second=second, outputs=list(task.logits))
 
 
@@ -58,7 +59,7 @@ from workbench.runtime.onnx_predictor import OnnxPredictor
 from workbench.text.document import Document
 
 model = OnnxPredictor.load({folder!r})  # needs neither torch nor transformers
-document = Document("1", (("text", "…"){second},))
+document = Document("1", (("text", "…"){second},){questions})
 print(model.predict([document])[0].to_json())
 """
 

@@ -233,6 +233,11 @@ def fresh(parameters: Iterable[nn.Parameter], seen: set[int]) -> list[nn.Paramet
 
 
 def _logits(output: Any) -> Tensor:
-    """Of the only head, or of the masked units where next sentences have logits too."""
+    """Of the only head, or of the masked units where next sentences have logits too.
+
+    Those of the start and the end of an answer are joined, (B, T, 2).
+    """
+    if "start_logits" in output:
+        return torch.stack([output.start_logits, output.end_logits], -1)
     found: Tensor = output.prediction_logits if "prediction_logits" in output else output.logits
     return found

@@ -36,6 +36,7 @@ _CLASSES = {
     "sequence": "AutoModelForSequenceClassification",
     "token": "AutoModelForTokenClassification",
     "choice": "AutoModelForMultipleChoice",
+    "answer": "AutoModelForQuestionAnswering",
     "mask": "AutoModelForMaskedLM",
     "next": "AutoModelForCausalLM",
     "text": "AutoModelForSeq2SeqLM",

@@ -78,13 +78,14 @@ class TransformerInfo(FamilyInfo):
         )
 
     def trained(self, path: Path) -> dict[str, Any] | None:
-        """Of a multiple choice head, whose outputs need no names."""
+        """Of a head for multiple choice or for answers, whose outputs need no names."""
         card = self.read(path, allow_pickle=True)
         if not card.task:
             return None
+        choosing = card.task == architectures.CHOICE
         return {
             "task": card.task,
-            "labels": list(choice_names(FEW_CHOICES)),
+            "labels": list(choice_names(FEW_CHOICES)) if choosing else [],
             "max_length": min(card.max_length or LONGEST, LONGEST),
             "options": {},
             "decoder": {},

@@ -83,19 +83,22 @@ PROJECTIONS: Mapping[str, tuple[str, ...]] = {
     "xlm-roberta": ("query", "value"),
 }
 SENTENCE_PAIRS = frozenset(("bert", "ernie"))  # pretrained with next sentence prediction
+CHOICE = "choice"  # the task of a multiple choice head
 MULTIPLE_CHOICE = ENCODERS  # that of XLNet reads the last position of a batch, too
+QUESTION_ANSWERING = ENCODERS  # start and end of an answer; that of XLNet reads other inputs
 # head → output
 _LM_HEADS = {"mask": "masked_lm", "next": "next_lm", "text": "text_to_text"}
 _CLASSIFIERS = ("score.weight", "classifier.weight", "score.bias")  # of fine-tuned decoders
+_BORDERS = "qa_outputs.weight"  # start and end of answers
 _SCORERS = ("classifier.weight", "classifier.out_proj.weight", "logits_proj.weight")
 
 
 def library_heads(architecture: str, gives: Collection[str]) -> frozenset[str]:
     """The heads that transformers has for such a checkpoint.
 
-    They are sequence, token, choice, mask, next, text, and pretraining: mask with next sentence
-    prediction, whose weights may be missing. For encoder–decoders only text: `TransformerFamily`
-    has no use for their other heads.
+    They are sequence, token, choice, answer, mask, next, text, and pretraining: mask with next
+    sentence prediction, whose weights may be missing. For encoder–decoders only text:
+    `TransformerFamily` has no use for their other heads.
     """
     if architecture not in ARCHITECTURES:
         return frozenset()
@@ -106,6 +109,8 @@ def library_heads(architecture: str, gives: Collection[str]) -> frozenset[str]:
         found.add("sequence")
     if architecture in MULTIPLE_CHOICE:
         found.add("choice")
+    if architecture in QUESTION_ANSWERING:
+        found.add("answer")
     if architecture in SENTENCE_PAIRS and "mask" in found:
         found.add("pretraining")
     return frozenset(found if architecture in NO_TOKEN_HEAD else found | {"token"})
@@ -139,7 +144,11 @@ def trained_task(
     heads = strings(config.get("architectures"))
     choosing = any(name.endswith("ForMultipleChoice") for name in heads)
     scores = any(shape and shape[0] == 1 for shape in map(shapes.get, _SCORERS) if shape)
-    return "choice" if architecture in MULTIPLE_CHOICE and choosing and scores else ""
+    if architecture in MULTIPLE_CHOICE and choosing and scores:
+        return CHOICE
+    answering = any("ForQuestionAnswering" in name for name in heads)
+    borders = shapes.get(_BORDERS, ())[:1] == (2,)
+    return "answer" if architecture in QUESTION_ANSWERING and answering and borders else ""
 
 
 def _masks(architecture: str, config: Mapping[str, Any], tensors: Collection[str]) -> bool:

@@ -1,0 +1,189 @@
+"""Answers to questions: scores as in transformers, windows, learning, published heads."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from tests import tiny_models  # noqa: E402
+from workbench.exporters.model import run  # noqa: E402
+from workbench.exporters.model.spec import ExportSpec, loading_code  # noqa: E402
+from workbench.models.base import LoadOptions  # noqa: E402
+from workbench.models.spec import card as card_of  # noqa: E402
+from workbench.models.spec import read_folder  # noqa: E402
+from workbench.tasks import model as networks  # noqa: E402
+from workbench.tasks.answer.info import INFO, AnswerGold, GoldAnswer  # noqa: E402
+from workbench.tasks.answer.task import ExtractAnswers  # noqa: E402
+from workbench.tasks.base import Batch, Features, collate  # noqa: E402
+from workbench.tasks.predictor import Predictor, infer  # noqa: E402
+from workbench.text import dataset  # noqa: E402
+from workbench.text.dataset import Record  # noqa: E402
+from workbench.text.document import asked  # noqa: E402
+from workbench.text.fields import Answers  # noqa: E402
+
+CPU = torch.device("cpu")
+TEXT = "ada met bob in paris"
+DOCUMENT = asked("a", TEXT, ["the driver ?", "from the gate ?"])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tiny_models.make(tmp_path_factory.mktemp("answer") / "bert", "bert", layers=1)
+
+
+def built(folder, **options):
+    setting = networks.Setting(ExtractAnswers(), (), options, seed=1)
+    return networks.build(read_folder(folder), setting, LoadOptions(seed=1)).eval()
+
+
+def gold(text, *answers):
+    found = []
+    for question, answer in answers:
+        at = text.find(answer) if answer else 0
+        ranges = ((at, at + len(answer)),) if answer else ()
+        found.append(GoldAnswer(question, ranges, (answer,) if answer else ()))
+    return AnswerGold(tuple(found))
+
+
+def features(model, documents, golds=(), length=32):
+    prepared = INFO.prepare(model.encoder.preparer, documents, length)
+    targets = ExtractAnswers().targets(prepared, golds, (), {}) if golds else {}
+    return Features(prepared, targets)
+
+
+def predicted(model, documents, decoder=None, length=32):
+    found = features(model, documents, length=length)
+    work = infer(ExtractAnswers(), model, found)
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return INFO.decode(end.value, found.prepared, (), decoder or {})
+
+
+def test_scores_and_loss_are_those_of_transformers(folder, tmp_path):
+    model = built(folder)
+    torch.nn.init.normal_(model.encoder.model.qa_outputs.weight, std=0.5)
+    networks.save(model, tmp_path)
+    theirs = transformers.BertForQuestionAnswering.from_pretrained(tmp_path).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    inputs = tokenizer(
+        list(DOCUMENT.questions), [TEXT, TEXT], padding=True, return_token_type_ids=True,
+        return_tensors="pt",
+    )  # fmt: skip
+    right = gold(TEXT, (DOCUMENT.questions[0], "met bob"), (DOCUMENT.questions[1], ""))
+
+    batch = collate(features(model, [DOCUMENT], [right]), range(2), encoder=model.encoder,
+                    device=CPU)  # fmt: skip
+    ours = ExtractAnswers().forward(model, batch)
+    places = batch.targets["positions"]
+    with torch.no_grad():
+        wanted = theirs(**inputs, start_positions=places[:, 0], end_positions=places[:, 1])
+
+    assert places.tolist() == [[6, 7], [0, 0]]
+    assert torch.allclose(ours.logits["logits"][..., 0], wanted.start_logits, atol=1e-6)
+    assert torch.allclose(ours.logits["logits"][..., 1], wanted.end_logits, atol=1e-6)
+    loss = ours.losses["task"]
+    assert float((loss.total / loss.count).detach()) == pytest.approx(float(wanted.loss), abs=1e-6)
+
+
+def test_a_long_text_is_read_in_windows_that_share_units(folder):
+    model = built(folder)
+    text = "the tram from the north " * 6 + "met bob " + "late bus " * 10
+    document = asked("a", text, ["ada ?"])
+    prepared = features(model, [document], length=24).prepared
+
+    starts = [int(one.offsets[one.text == 1][0, 0]) for one in prepared.inputs]
+    ends = [int(one.offsets[one.text == 1][-1, 1]) for one in prepared.inputs]
+    assert len(prepared.inputs) > 3 and starts == sorted(starts) and ends[-1] == len(text.strip())
+    assert all(after < before for after, before in zip(starts[1:], ends, strict=False))
+    assert all(len(one) <= 24 for one in prepared.inputs)
+    for one in prepared.inputs:
+        assert one.text.tolist()[:4] == [-1, 0, 0, -1]
+    targets = features(model, [document], [gold(text, ("ada ?", "met bob"))], length=24).targets
+    answered = [tuple(row) for row in targets["positions"] if row[0]]
+    rows = zip(prepared.inputs, targets["positions"], strict=True)
+    windows = [one for one, row in rows if row[0]]
+    assert answered and {
+        text[one.offsets[first, 0] : one.offsets[last, 1]]
+        for one, (first, last) in zip(windows, answered, strict=True)
+    } == {"met bob"}
+
+
+@pytest.mark.parametrize("family", ["gpt2", "t5", "roberta"])
+def test_other_models_answer_with_their_own_head_or_ours(family, tmp_path):
+    model = built(tiny_models.make(tmp_path / family, family))
+    right = gold(TEXT, (DOCUMENT.questions[0], "met bob"), (DOCUMENT.questions[1], ""))
+
+    batch = collate(
+        features(model, [DOCUMENT], [right], 60), range(2), encoder=model.encoder, device=CPU
+    )
+    outputs = ExtractAnswers().forward(model, batch)
+    outputs.losses["task"].total.backward()
+
+    assert outputs.logits["logits"].shape[::2] == (2, 2)
+    assert all(p.grad is not None for p in model.head_parameters())
+    (found,) = predicted(model.eval(), [DOCUMENT], {"null_threshold": None}, 60)
+    assert all(one.answer in TEXT and one.answer for one in found.required(Answers).answers)
+
+
+def test_it_learns_eight_documents(folder):
+    model = built(folder).train()
+    words = "tram bus late full ticket lift harbour gate".split()
+    documents = [
+        asked(w, f"ada met the {w} in paris", ["the driver ?", "thank you"]) for w in words
+    ]
+    golds = [gold(one.text, ("the driver ?", one.key), ("thank you", "")) for one in documents]
+    batch = collate(features(model, documents, golds), range(16), encoder=model.encoder, device=CPU)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+
+    for _step in range(60):
+        optimizer.zero_grad()
+        ExtractAnswers().forward(model, Batch(*batch)).losses["task"].total.backward()
+        optimizer.step()
+
+    found = predicted(model.eval(), documents)
+    assert INFO.score(golds, found) == {"answer_exact_match": 1.0, "answer_f1": 1.0}
+
+
+def test_a_published_head_answers_as_it_is(folder, tmp_path):
+    networks.save(built(folder), tmp_path)
+    card = card_of(tmp_path)
+
+    published = Predictor.load(tmp_path, "cpu").predict([DOCUMENT])
+    typed = Predictor.load(tmp_path, "cpu").predict_texts([(TEXT, *DOCUMENT.questions)])
+
+    assert card.task == "answer" and card.usable
+    ours = predicted(built(folder), [DOCUMENT])[0].required(Answers)
+    for found in (published[0], typed[0]):
+        for mine, theirs in zip(ours.answers, found.required(Answers).answers, strict=True):
+            assert (mine.text, mine.question) == (theirs.text, theirs.question)
+            assert mine.score == pytest.approx(theirs.score, abs=1e-6)
+    assert card_of(folder).task == ""
+
+
+def test_an_export_is_verified_question_by_question(folder, tmp_path):
+    (tmp_path / "run").mkdir()
+    networks.save(built(folder), tmp_path / "run")
+    texts = tmp_path / "texts.jsonl"
+    dataset.write(texts, (), [Record(DOCUMENT)], ids=True)
+    spec = ExportSpec(str(tmp_path / "run"), str(texts), str(tmp_path / "out"), ("hf",))
+
+    job = run.export(spec.to_json(), tmp_path)
+    while True:
+        try:
+            next(job)
+        except StopIteration as end:
+            check = end.value["check"]
+            break
+
+    assert (check["texts"], check["equal_labels"]) == (1, 1.0)
+    assert "question 2" in loading_code("hf", tmp_path / "out" / "hf", "answer")
+
+
+def test_only_windows_of_answered_questions_are_learned(folder):
+    model = built(folder)
+    found = features(model, [DOCUMENT], [gold(TEXT, (DOCUMENT.questions[1], "paris"))])
+
+    assert np.array(found.targets["positions"]).tolist() == [[-100, -100], [10, 10]]

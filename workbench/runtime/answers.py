@@ -1,0 +1,105 @@
+"""Start and end logits of windows → the best answers to a question. numpy only.
+
+Source: Devlin et al. 2019, sections 4.2 and 4.3; windows as in the SQuAD script of BERT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from workbench.runtime.decoding import softmax
+from workbench.runtime.inputs import EncodedInput
+from workbench.text.predicted_answers import Candidate, PredictedAnswer
+
+QUESTION, CONTEXT = 0, 1  # `EncodedInput.text` of the two texts
+NULL = 0  # position of "no answer": the first unit, which is never one of the context
+BEST = 20  # starts and ends of each window that are combined, and candidates with a probability
+KEPT = 5  # candidates that are kept
+LONGEST = 30  # default maximum length of an answer, in units
+
+Range = tuple[int, int]
+
+
+def answered(
+    question: str,
+    context: str,
+    windows: Sequence[EncodedInput],
+    logits: Sequence[np.ndarray],
+    *,
+    longest: int = LONGEST,
+    threshold: float | None = None,
+) -> PredictedAnswer:
+    """The answer of all windows of one question.
+
+    logits: of each window, (T, 2) of start and end. longest: units in an answer. threshold: the
+    question has no answer if `null_gap` exceeds it; None if every question has one.
+    """
+    found: dict[Range, float] = {}
+    nulls = []
+    for window, scores in zip(windows, logits, strict=True):
+        nulls.append(float(scores[NULL].sum()))
+        for borders, score in _candidates(window, scores.astype(np.float64), longest):
+            found[borders] = max(score, found.get(borders, -np.inf))
+    ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:BEST]
+    null = min(nulls, default=0.0)  # one window that holds an answer is enough
+    considered = [score for _borders, score in ranked] + ([null] if threshold is not None else [])
+    shares = softmax(np.array(considered)) if considered else np.ones(1)
+    candidates = tuple(
+        Candidate(start, end, float(share))
+        for ((start, end), _score), share in zip(ranked[:KEPT], shares, strict=False)
+    )
+    gap = null - ranked[0][1] if ranked else np.inf
+    is_null = not ranked or (threshold is not None and gap > threshold)
+    text = context[candidates[0].start : candidates[0].end] if candidates else ""
+    null_share = float(shares[-1]) if threshold is not None or not ranked else 0.0
+    return PredictedAnswer(
+        question, candidates, text, float(min(gap, 1e9)), null_share, bool(is_null)
+    )
+
+
+def _candidates(
+    window: EncodedInput, scores: np.ndarray, longest: int
+) -> list[tuple[Range, float]]:
+    """Ranges of the context between the best starts and ends of a window, with their scores."""
+    inside = np.flatnonzero(
+        (window.text == CONTEXT) & (window.offsets[:, 1] > window.offsets[:, 0])
+    )
+    starts, ends = (
+        inside[np.argsort(-scores[inside, side], kind="stable")][:BEST] for side in (0, 1)
+    )
+    return [
+        (
+            (int(window.offsets[start, 0]), int(window.offsets[end, 1])),
+            float(scores[start, 0] + scores[end, 1]),
+        )
+        for start in starts
+        for end in ends
+        if start <= end < start + longest
+    ]
+
+
+def positions(window: EncodedInput, start: int, end: int) -> Range | None:
+    """The first and last unit of code points [start, end) of the context.
+
+    None if they are not wholly in the window.
+    """
+    inside = np.flatnonzero(
+        (window.text == CONTEXT) & (window.offsets[:, 1] > window.offsets[:, 0])
+    )
+    if not len(inside):
+        return None
+    begins, stops = window.offsets[inside, 0], window.offsets[inside, 1]
+    if start < begins[0] or end > stops[-1]:
+        return None
+    first = int(np.searchsorted(stops, start, side="right"))
+    last = int(np.searchsorted(begins, end, side="left")) - 1
+    return (int(inside[first]), int(inside[last])) if first <= last else None
+
+
+def _inside(window: EncodedInput) -> np.ndarray:
+    """Positions of the units of the context."""
+    offsets = window.offsets
+    found: np.ndarray = np.flatnonzero((window.text == CONTEXT) & (offsets[:, 1] > offsets[:, 0]))
+    return found

@@ -1,0 +1,1 @@
+"""Extractive answers to questions about a text."""

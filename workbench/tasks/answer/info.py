@@ -1,0 +1,359 @@
+"""Extractive question answering: description, settings, decoding and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import N_, _
+from workbench.base.options import Option
+from workbench.tasks.heads.info import LAYER_OPTIONS
+from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT, TEXT_B, Document
+from workbench.text.mistakes import BOUNDARY, LABEL, MISSED, SPURIOUS, Mistake, loss_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from workbench.metrics.answer_scores import AnswerStatistic
+    from workbench.metrics.classes import LabelScore
+    from workbench.runtime.inputs import Prepared, Preparer
+    from workbench.text.fields import Prediction
+    from workbench.text.predicted_answers import PredictedAnswer
+
+LISTED = 20  # questions in an error message
+SHOWN = 60  # characters of a question in a list
+
+LONGEST_ANSWER = Option(
+    "max_answer_length",
+    "int",
+    30,
+    N_("Longest answer that is predicted, in subwords."),
+    low=1,
+    high=512,
+    title=N_("Maximum answer length"),
+)
+
+
+@dataclass(frozen=True)
+class GoldAnswer:
+    """A question with its right answers: ranges and texts; none if the text holds no answer."""
+
+    question: str
+    ranges: tuple[tuple[int, int], ...]
+    texts: tuple[str, ...]
+
+    @property
+    def shown(self) -> str:
+        return self.texts[0] if self.texts else NONE
+
+
+@dataclass(frozen=True)
+class AnswerGold:
+    """The questions about a document that have an answer or certainly none.
+
+    left_out: questions that are still open.
+    """
+
+    questions: tuple[GoldAnswer, ...]
+    left_out: int = 0
+
+    def labels(self) -> Iterable[str]:
+        return (one.question for one in self.questions)
+
+    def to_json(self) -> object:
+        return [[one.question, [list(borders) for borders in one.ranges]] for one in self.questions]
+
+
+class AnswerInfo(TaskInfo):
+    """A layer has no labels; the outputs of the network are the start and the end of an answer."""
+
+    id = "answer"
+    title = N_("Answers to questions")
+    short = N_("Answers")
+    predicts = N_("the range of a text that answers a question")
+    definition = N_(
+        "Exact match: share of questions whose answer equals one of the right answers without "
+        "case, punctuation and articles. F1: overlap of their words, the best of the right "
+        "answers; both as in the SQuAD script. Where dev has questions without an answer, the "
+        "threshold for predicting none is the one with the best F1 there."
+    )
+    layer_kinds = ("answer",)
+    scores = (
+        ScoreInfo("answer_exact_match", N_("Exact match"), hub="exact_match"),
+        ScoreInfo("answer_f1", N_("Answer F1"), hub="f1"),
+    )
+    main = "answer_f1"
+    second = "answer_exact_match"
+    outputs = ("Answers",)
+    logits = {"logits": "token"}
+    windows = True
+    options = (LONGEST_ANSWER, *LAYER_OPTIONS)
+    least_labels = 0
+    few_steps = 400
+    learning_rate = 3e-4
+    asks = True
+
+    def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
+        return ("start", "end")
+
+    def gold(self, record: Record, layer: str) -> AnswerGold | None:
+        text, asked = record.document.text, record.questions.get(layer, ())
+        questions = tuple(
+            GoldAnswer(one.text, one.answers, tuple(text[start:end] for start, end in one.answers))
+            for one in asked
+            if not one.is_open
+        )
+        return AnswerGold(questions, len(asked) - len(questions)) if questions else None
+
+    def why_unusable(self) -> str:
+        return _("submitted without an answered question")
+
+    def why_left_out(self) -> str:
+        return _("questions without an answer")
+
+    def problem(self, counts: Mapping[str, int], layer: str) -> str:
+        if counts:
+            return ""
+        told = _("No training document of layer {layer!r} has an answered question.")
+        return told.format(layer=layer)
+
+    # ---------------------------------------------------------------- inputs and predictions
+
+    def prepare(
+        self, preparer: Preparer, documents: Sequence[Document], max_length: int
+    ) -> Prepared:
+        """Windows of the text for each question: the question first, then a part of the text."""
+        from workbench.runtime.inputs import numbered
+
+        owners = [
+            (number, place)
+            for number, document in enumerate(documents)
+            for place in range(len(document.questions))
+        ]
+        pairs = [pair(documents[number], place) for number, place in owners]
+        return numbered(preparer.pair_windows(pairs, max_length), documents, owners)
+
+    def as_read(self, document: Document, prediction: Prediction) -> Document:
+        """The first question with the text."""
+        return pair(document, 0) if document.questions else document
+
+    def decode(
+        self,
+        logits: Sequence[Mapping[str, np.ndarray]],
+        prepared: Prepared,
+        labels: Sequence[str],
+        decoder: Mapping[str, Any],
+    ) -> list[Prediction]:
+        """decoder: "max_answer_length" in units; "null_threshold", see `runtime.answers`."""
+        from workbench.runtime import answers as runtime
+        from workbench.runtime.inputs import PART
+        from workbench.text.fields import Answers, Prediction
+
+        longest = int(decoder.get(LONGEST_ANSWER.name, runtime.LONGEST))
+        threshold = decoder.get("null_threshold", 0.0)
+        found = []
+        for number, document in enumerate(prepared.documents):
+            items: list[list[int]] = [[] for _question in document.questions]
+            for item in prepared.of(number):
+                items[int(prepared.inputs[item].arrays[PART][0])].append(item)
+            answered = tuple(
+                runtime.answered(
+                    question,
+                    document.text,
+                    [prepared.inputs[item] for item in own],
+                    [logits[item]["logits"] for item in own],
+                    longest=longest,
+                    threshold=threshold,
+                )
+                for question, own in zip(document.questions, items, strict=True)
+            )
+            found.append(Prediction((Answers(answered),), bool(prepared.cut[number])))
+        return found
+
+    def fit(
+        self,
+        golds: Sequence[AnswerGold],
+        predictions: Sequence[Prediction],
+        labels: Sequence[str],
+    ) -> dict[str, Any]:
+        """The null threshold; None, so that all are answered, where dev has an answer for all."""
+        from workbench.metrics.answer_scores import best_threshold
+
+        pairs = [pair for each in zip(golds, predictions, strict=True) for pair in _pairs(*each)]
+        pairs = [(gold, one) for gold, one in pairs if one is not None and one.candidates]
+        if all(gold.texts for gold, _one in pairs):
+            return {"null_threshold": None}
+        gaps = [one.null_gap for _gold, one in pairs]
+        with_answer = [_f1(gold, one.text) for gold, one in pairs]
+        threshold = best_threshold(gaps, with_answer, [_f1(gold, "") for gold, _one in pairs])
+        return {"null_threshold": threshold}
+
+    def answers(self, prediction: Prediction) -> list[Answer]:
+        """The label of an answer is its question; without offsets there is no answer."""
+        from workbench.text.fields import Answers
+
+        found = prediction.get(Answers)
+        return [
+            Answer(one.question, one.score, *((best.start, best.end) if best else (None, None)))
+            for one in (found.answers if found else ())
+            for best in [one.best]
+        ]
+
+    def decisions(self, prediction: Prediction) -> tuple[object, ...]:
+        return tuple((one.label, one.start, one.end) for one in self.answers(prediction))
+
+    # ---------------------------------------------------------------- scores
+
+    def score(
+        self, golds: Sequence[AnswerGold], predictions: Sequence[Prediction]
+    ) -> dict[str, float]:
+        from workbench.metrics import answers as squad
+
+        pairs = [pair for each in zip(golds, predictions, strict=True) for pair in _pairs(*each)]
+        texts = [one.answer if one is not None else "" for _gold, one in pairs]
+        return squad.scores([gold.texts for gold, _one in pairs], texts)
+
+    def per_label(
+        self, golds: Sequence[AnswerGold], predictions: Sequence[Prediction]
+    ) -> tuple[LabelScore, ...]:
+        """There are no labels."""
+        return ()
+
+    def interval(
+        self, golds: Sequence[AnswerGold], predictions: Sequence[Prediction]
+    ) -> tuple[str, float, float]:
+        """Bootstrap over documents: questions about one text depend on each other."""
+        from workbench.metrics.resampling import bounds, resampled
+
+        values = resampled(self.statistic(golds, predictions, ()), len(golds))[self.main]
+        low, high = bounds(values)
+        return self.main, float(low), float(high)
+
+    def statistic(
+        self,
+        golds: Sequence[AnswerGold],
+        predictions: Sequence[Prediction],
+        labels: Sequence[str],
+    ) -> AnswerStatistic:
+        from workbench.metrics.answer_scores import AnswerStatistic
+
+        rows = [_pairs(*each) for each in zip(golds, predictions, strict=True)]
+        return AnswerStatistic.of(
+            [[gold.texts for gold, _one in row] for row in rows],
+            [[one.answer if one is not None else "" for _gold, one in row] for row in rows],
+        )
+
+    def confidences(
+        self, golds: Sequence[AnswerGold], predictions: Sequence[Prediction]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of every answer its probability, and whether it matches a right one exactly."""
+        from workbench.metrics import calibration
+
+        return calibration.decisions(
+            (one.score, _is_right(gold, one), at)
+            for at, each in enumerate(zip(golds, predictions, strict=True))
+            for gold, one in _pairs(*each)
+            if one is not None
+        )
+
+    # ---------------------------------------------------------------- errors
+
+    def agrees(self, gold: AnswerGold, prediction: Prediction) -> bool:
+        return all(_is_right(one, answer) for one, answer in _pairs(gold, prediction))
+
+    def error(self, document: Document, gold: AnswerGold, prediction: Prediction) -> ErrorText:
+        wrong = [each for each in _pairs(gold, prediction) if not _is_right(*each)]
+        sides = [
+            (f"{_line(one.question)} {one.shown}", f"{_line(one.question)} {_shown(answer)}")
+            for one, answer in wrong
+        ]
+        ours, theirs = (
+            " · ".join(side[at] for side in sides[:LISTED])
+            + (f" · {_('{n:,} more').format(n=len(sides) - LISTED)}" if len(sides) > LISTED else "")
+            for at in (0, 1)
+        )
+        sure = max((answer.score for _one, answer in wrong if answer is not None), default=0.0)
+        return ErrorText(ours, theirs, sure)
+
+    def mistakes(
+        self, document: Document, gold: AnswerGold, prediction: Prediction
+    ) -> list[Mistake]:
+        """One for each question that is answered wrongly, those that share no word first."""
+        found = [
+            _mistake(one, answer)
+            for one, answer in _pairs(gold, prediction)
+            if not _is_right(one, answer)
+        ]
+        return [mistake for _f1, mistake in sorted(found, key=lambda each: each[0])]
+
+
+def pair(document: Document, place: int) -> Document:
+    """A question and the text as the two texts of an input; tokens of the text are kept."""
+    texts = ((TEXT, document.questions[place]), (TEXT_B, document.text))
+    tokens = {TEXT_B: document.tokens[TEXT]} if document.tokens.get(TEXT) else {}
+    return replace(document, texts=texts, tokens=tokens, questions=())
+
+
+def _pairs(
+    gold: AnswerGold, prediction: Prediction
+) -> list[tuple[GoldAnswer, PredictedAnswer | None]]:
+    from workbench.text.fields import Answers
+
+    found = prediction.get(Answers)
+    return [(one, found.to(one.question) if found else None) for one in gold.questions]
+
+
+def _is_right(gold: GoldAnswer, predicted: PredictedAnswer | None) -> bool:
+    from workbench.metrics.answers import scores
+
+    if predicted is None:
+        return False
+    return scores([gold.texts], [predicted.answer])["answer_exact_match"] == 1
+
+
+def _f1(gold: GoldAnswer, predicted: str) -> float:
+    from workbench.metrics.answers import scores
+
+    return scores([gold.texts], [predicted])["answer_f1"]
+
+
+def _mistake(gold: GoldAnswer, predicted: PredictedAnswer | None) -> tuple[float, Mistake]:
+    best = predicted.best if predicted is not None else None
+    at = gold.ranges[0] if gold.ranges else None
+    there = (best.start, best.end) if best is not None else None
+    shared = _f1(gold, predicted.answer if predicted is not None else "")
+    if at is None or there is None:
+        kind = SPURIOUS if at is None else MISSED
+    else:
+        kind = BOUNDARY if shared > 0 else LABEL
+    sure = predicted.score if predicted is not None else 0.0
+    right = _probability(gold, predicted)
+    loss = loss_of(right if right is not None else max(0.0, 1 - sure))
+    question = _line(gold.question)
+    names = (question if at else "", question if there else "")
+    return shared, Mistake(kind, *names, sure, loss, at, there)
+
+
+def _probability(gold: GoldAnswer, predicted: PredictedAnswer | None) -> float | None:
+    """Of the right answers, if the model considered them."""
+    if predicted is None:
+        return 0.0
+    if not gold.ranges:
+        return predicted.null_score
+    found = [one.score for one in predicted.candidates if (one.start, one.end) in gold.ranges]
+    return sum(found) if found else None
+
+
+def _line(question: str) -> str:
+    line = " ".join(question.split())
+    return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
+
+
+def _shown(predicted: PredictedAnswer | None) -> str:
+    return predicted.answer or NONE if predicted is not None else NONE
+
+
+INFO = AnswerInfo()

@@ -1,0 +1,74 @@
+"""Extractive question answering: a score for each unit to be the start, and one to be the end.
+
+Windows without the answer are trained to predict the first unit for both, as BERT does.
+Source: Devlin et al. 2019, sections 4.2 and 4.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.models.base import Encoder
+from workbench.runtime import answers
+from workbench.runtime.inputs import PART, Prepared
+from workbench.tasks.answer.info import INFO, LONGEST_ANSWER, AnswerGold
+from workbench.tasks.base import IGNORED, Loss, Model, Task
+from workbench.tasks.heads.layers import head_width
+from workbench.tasks.heads.linear import TokenHead
+from workbench.tasks.spec import TaskInfo
+
+
+class ExtractAnswers(Task):
+    """The library's question answering head, or a linear layer over the states."""
+
+    info: TaskInfo = INFO
+    native = "answer"
+    loss_targets = {"task": "positions"}
+
+    def head(
+        self, encoder: Encoder, labels: Sequence[str], options: Mapping[str, Any]
+    ) -> nn.Module:
+        return TokenHead(head_width(encoder, options), len(self.info.output_names(labels)))
+
+    def targets(
+        self,
+        prepared: Prepared,
+        golds: Sequence[AnswerGold],
+        labels: Sequence[str],
+        options: Mapping[str, Any],
+    ) -> dict[str, list[np.ndarray]]:
+        """positions: int64 (2,) per window, of the first unit of the answer and of its last.
+
+        The first right answer of a question is learned. IGNORED for a question without gold.
+        """
+        found = [np.full(2, IGNORED, dtype=np.int64) for _input in prepared.inputs]
+        for number, gold in enumerate(golds):
+            asked = prepared.documents[number].questions
+            known = {one.question: one for one in reversed(gold.questions)}
+            for item in prepared.of(number):
+                window = prepared.inputs[item]
+                one = known.get(asked[int(window.arrays[PART][0])])
+                if one is not None:
+                    place = answers.positions(window, *one.ranges[0]) if one.ranges else None
+                    found[item][:] = place or (answers.NULL, answers.NULL)
+        return {"positions": found}
+
+    def losses(
+        self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
+    ) -> dict[str, Loss]:
+        """Cross-entropy over the units of a window: the mean of start and end."""
+        positions = targets["positions"]  # (B, 2)
+        scores = logits["logits"].transpose(1, 2)  # (B, T, 2) → (B, 2, T)
+        total = F.cross_entropy(
+            scores.flatten(0, 1), positions.flatten(), ignore_index=IGNORED, reduction="sum"
+        )
+        return {"task": Loss(total, (positions != IGNORED).sum())}
+
+    def decoder(self, model: Model, options: Mapping[str, Any]) -> dict[str, Any]:
+        longest = options.get(LONGEST_ANSWER.name)
+        return {LONGEST_ANSWER.name: LONGEST_ANSWER.default if longest is None else longest}
