@@ -650,7 +650,6 @@ NOT_CALLED_HERE = {
     "cli/patterns.py": {"list_patterns": "a command", "import_patterns": "a command"},
     "cli/plugins.py": {"list_plugins": "a command"},
     "cli/sources.py": {"list_sources": "a command"},
-    "operations/questions.py": {"set_null": "keys of Annotate", "remove_answer": "the same"},
     "project/check.py": {"check_open": "the check of an open project, for programs"},
 }
 # Tables that projects have from the start, so that the features to come change no schema.

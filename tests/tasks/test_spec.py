@@ -75,7 +75,8 @@ def test_scoring_gives_the_scores_that_the_task_lists(task):
     word = next(iter(tokens_of(DOCUMENT)))
     document = CHOOSING if info.texts == CHOICES else DOCUMENT
     asked = {"l": (Question("Who?", (word,)),)}
-    record = Record(document, {"l": "submitted"}, {"l": ("1",)}, {"l": (Span(*word, "x"),)}, asked)
+    spans = {"l": (Span(*word, "x"),)}
+    record = Record(document, {"l": "submitted"}, {"l": ("1",)}, spans, questions=asked)
 
     result = info.score([info.gold(record, "l")], [Prediction()])
     assert set(result) == {score.name for score in info.scores}

@@ -22,9 +22,10 @@ from workbench.operations.labels import add_labels
 from workbench.project.changes import Changes
 from workbench.project.project import Project
 from workbench.storage import annotations as annotation_rows
-from workbench.storage import bulk, documents, labels
+from workbench.storage import answers, bulk, documents, labels
 from workbench.storage import suggestions as proposals
 from workbench.storage.annotations import MarkRow, SpanRow
+from workbench.storage.answers import AskedQuestion
 from workbench.storage.listing import DocumentRow, Filter
 from workbench.storage.queue import TO_DO, SourceFile
 from workbench.storage.suggestions import NewSuggestion, SuggestionRow
@@ -52,6 +53,7 @@ class DocumentView:
     spans: tuple[SpanRow, ...]
     suggestions: tuple[SuggestionRow, ...]
     states: Mapping[int, str] = field(hash=False)
+    questions: tuple[AskedQuestion, ...] = field(default=(), hash=False)
 
 
 def view(project: Project, document_id: int) -> DocumentView:
@@ -67,6 +69,7 @@ def view(project: Project, document_id: int) -> DocumentView:
         annotation_rows.spans(db, document_id),
         proposals.suggestions(db, document_id),
         {id: states.get(id, "pending") for id in map(row_id, mine)},
+        answers.asked(db, document_id),
     )
 
 
@@ -93,7 +96,7 @@ def refreshed(project: Project, shown: DocumentView, changes: Changes) -> Docume
     )
     marks = annotation_rows.marks(db, id) if changes.touches("mark", id) else shown.marks
     open_ones = (
-        {"suggestion", "span", "mark"} if shown.suggestions else {"suggestion"}
+        {"suggestion", "span", "mark", "answer"} if shown.suggestions else {"suggestion"}
     )  # suggestions equal to gold are hidden
     suggestions = (
         proposals.suggestions(db, id)
@@ -108,6 +111,7 @@ def refreshed(project: Project, shown: DocumentView, changes: Changes) -> Docume
         spans,
         suggestions,
         {layer: states.get(layer, "pending") for layer in map(row_id, shown.layers)},
+        answers.asked(db, id) if changes.touches("answer", id) else shown.questions,
     )
 
 

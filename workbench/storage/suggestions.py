@@ -71,12 +71,13 @@ class SuggestionRow:
     source_ref: str = ""
     made_by: int | None = None
     made_at: str = ""
+    value: float | None = None
 
 
 _ROW = (
     'select g.id, g.document_id, g.layer_id, g.label_id, g.kind, g.start, g."end", '
     "g.field, g.score, g.run_id,"
-    " ifnull(r.name, s.kind), g.source_id, g.status, s.kind, s.ref, s.annotator_id, s.at"
+    " ifnull(r.name, s.kind), g.source_id, g.status, s.kind, s.ref, s.annotator_id, s.at, g.value"
     " from suggestion g join source s on "
     "s.id = g.source_id left join run r on r.id = g.run_id"
 )

@@ -345,6 +345,11 @@ class AnnotatePanel(Panel):
             ),
             "X",
         ),
+        _bare("answer", _("Make the selected text an answer of the question"), "Return"),
+        _bare("no-answer", _("The text does not answer the question"), "N"),
+        _bare("question", _("Next, previous question"), ("Tab", "Shift+Tab", ".", ",")),
+        _bare("ask", _("Ask a question, change it"), ("?", "F2")),
+        _bare("delete-question", _("Delete the question"), "Shift+Delete"),
         _bare("all", _("Label all occurrences of the selected text or span"), "M"),
         _bare("unselect", _("Clear selection"), ("Esc", "U")),
     )

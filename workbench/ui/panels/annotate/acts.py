@@ -11,7 +11,7 @@ from workbench.operations.annotate import NewSuggestion, SpanRow, SuggestionRow
 from workbench.text.fields import DocumentLabels
 from workbench.text.labels import TOKENS
 from workbench.text.rows import row_id
-from workbench.ui.panels.annotate.choices import ChoiceState
+from workbench.ui.panels.annotate.questions import QuestionState
 from workbench.ui.panels.annotate.queue import DONE, Narrowed
 from workbench.ui.panels.annotate.sources import SourceState
 from workbench.ui.panels.annotate.state import (
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.text.labels import Layer
 
 
-class AnnotateActs(ChoiceState, SourceState):
+class AnnotateActs(QuestionState, SourceState):
     """The state with its actions. Each is saved immediately; errors are shown, never raised."""
 
     _found: tuple[object, Name, Any] | None = None  # rows, name and the row of that name

@@ -57,6 +57,8 @@ class Keys(QObject):
             return True
         if modifiers & (_Mod.ControlModifier | _Mod.AltModifier | _Mod.MetaModifier):
             return False
+        if in_text and self._state.question_layer is not None and self._asked(event, modifiers):
+            return True
         if in_text and event.key() in (_Key.Key_Tab, _Key.Key_Backtab):
             self._view.step_span(
                 -1 if event.key() == _Key.Key_Backtab or modifiers & _Mod.ShiftModifier else 1
@@ -77,6 +79,33 @@ class Keys(QObject):
                 self._acts[_Key(event.key())]()
             return True
         return self._letter(event, self._state.tag_keys if in_tokens else {}, in_tokens)
+
+    def _asked(self, event: QKeyEvent, modifiers: Qt.KeyboardModifier) -> bool:
+        """Keys for questions, while a layer with questions is shown."""
+        key, written, state = event.key(), event.text().lower(), self._state
+        shift = bool(modifiers & _Mod.ShiftModifier)
+        spans = any(layer.traits.in_text for layer in state.active)
+        if key in (_Key.Key_Tab, _Key.Key_Backtab) and not spans:
+            state.step_question(-1 if key == _Key.Key_Backtab or shift else 1)
+        elif written in (",", "."):
+            state.step_question(1 if written == "." else -1)
+        elif written == "?":
+            self._view.asking.ask()
+        elif key == _Key.Key_F2:
+            self._view.asking.edit()
+        elif key == _Key.Key_Delete and shift:
+            state.delete_question()
+        elif event.isAutoRepeat():
+            return False
+        elif key in (_Key.Key_Return, _Key.Key_Enter) and not shift:
+            return self._view.asking.answer()
+        elif written == "n" and not shift:
+            state.toggle_null()
+        elif key in _CLEAR and not shift and state.chosen is None:
+            state.remove_last_answer()
+        else:
+            return False
+        return True
 
     def _letter(self, event: QKeyEvent, first: Mapping[str, int], in_tokens: bool) -> bool:
         """`first`: keys that have another meaning in the focused widget."""

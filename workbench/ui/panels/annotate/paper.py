@@ -163,8 +163,9 @@ class Paper(QFrame):
         texts = texts[: len(texts) - self._show_choices()]
         self._need_texts(len(texts))
         in_text = any(layer.traits.editor == TEXT for layer in self.state.active)
-        tagging = bool(self.state.tag_layers) and doc is not None
-        lanes = int(in_text)
+        state = self.state
+        tagging = bool(state.tag_layers) and doc is not None
+        lanes = int(in_text or state.question_layer is not None)
         spans = self._text_spans()
         if new:
             self._last = 0
@@ -239,7 +240,11 @@ class Paper(QFrame):
     def _show_bars(self) -> None:
         state = self.state
         listed = state.choice_layer  # its labels are the texts themselves
-        shown = {layer.id: layer for layer in state.active if layer != listed}
+        shown = {
+            layer.id: layer
+            for layer in state.active
+            if layer != listed and not layer.traits.asks  # questions are listed beside the text
+        }
         for id in [id for id in self._bars if id not in shown]:
             gone = self._bars.pop(id)
             gone.hide()
@@ -301,6 +306,7 @@ class Paper(QFrame):
             self._looks, self._missed = looks, missed
             self._made.clear()
         tags = {layer.id for layer in state.tag_layers}
+        others = tags | {layer.id for layer in state.active if layer.traits.asks}
         rows = state.spans if not tags else [r for r in state.spans if r.layer_id not in tags]
         known = self._made
         made = {
@@ -317,13 +323,16 @@ class Paper(QFrame):
             for field in fields
         }
         for row in () if state.errors else state.suggestions:
-            if row.start is not None and row.end is not None and row.layer_id not in tags:
+            if row.start is not None and row.end is not None and row.layer_id not in others:
                 name, tint = looks.get(row.label_id, NO_LABEL)
                 found.setdefault(row.field, []).append(
                     TextSpan(
                         row.start, row.end, name, tint, row.id, span_layout.SUGGESTED, row.score
                     )
                 )
+        if answers := self._answers():
+            field = self.texts[0].field
+            found[field] = [*found.get(field, ()), *answers]
         learned = next((layer.labels for layer in state.layers if layer.id == state.run_layer), ())
         tints = {label.name: label.colour or label.position for label in learned}
         for number, one in enumerate(() if state.run_layer in tags else extra, 1):
@@ -334,6 +343,24 @@ class Paper(QFrame):
                 )
             )
         return found
+
+    def show_answers(self) -> None:
+        """Those of another question."""
+        spans = self._text_spans()
+        for text in self.texts:
+            if not text.isHidden():
+                text.set_spans(spans.get(text.field, ()))
+        answers = self.state.shown_answers
+        if answers:
+            self.texts[0].show_range(answers[0].start, answers[0].end)
+
+    def _answers(self) -> list[TextSpan]:
+        """The answers of the current question in the text."""
+        shown = self.state.shown_answers
+        return [
+            TextSpan(one.start, one.end, _("answer"), 0, one.id, one.kind, one.score)
+            for one in shown
+        ]
 
     def _make(self, row: SpanRow) -> tuple[object, TextSpan]:
         name, tint = self._looks.get(row.label_id, NO_LABEL)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from workbench.base.i18n import _
 from workbench.ui import formats, theme
 from workbench.ui.panels.annotate.label_rows import LabelAndText, Sign
+from workbench.ui.panels.annotate.question_list import QuestionPane
 from workbench.ui.panels.annotate.source_menu import source_choices
 from workbench.ui.panels.annotate.sources import BY_SCORE, BY_SOURCE, IN_TEXT
 from workbench.ui.panels.annotate.state import GOLD, SUGGESTED
@@ -37,6 +38,7 @@ WIDEST_LEAST = 340  # maximum width in pixels, independent of the text size
 EXCERPT = 120  # code points of a span shown in a row
 ACCEPT, REJECT = 1, 2  # columns of the suggestions
 GUIDELINE, SPANS = 5, 4  # share of the height if there are many spans
+QUESTIONS = 8  # and that of questions
 SUGGESTION = 44  # height of a suggestion with its source, pixels at 100 %
 FEW_SPANS = 6  # up to this number, spans are shown in full beside a guideline
 
@@ -54,12 +56,14 @@ class RightSide(QFrame):
         self.setMinimumWidth(min(theme.px(248), WIDEST_LEAST))
         self.setMaximumWidth(700)
         self._build_guideline()
+        self.questions = QuestionPane(state)
         self._build_suggestions()
         self._build_spans()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._guideline_part, GUIDELINE)
+        layout.addWidget(self.questions, QUESTIONS)
         layout.addWidget(self._suggested_part)
         layout.addWidget(self._spans_part, SPANS)
 
@@ -260,6 +264,11 @@ class RightSide(QFrame):
             if has_layer
             else _("No span layer is selected.")
         )
+        asking = state.question_layer is not None
+        self.questions.setVisible(asking)
+        self._spans_part.setVisible(has_layer or not asking)
+        if asking:
+            self.questions.render()
         if self.guideline_shown:
             self._fill_guideline()
 

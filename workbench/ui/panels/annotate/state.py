@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 GOLD, SUGGESTED = "gold", "suggested"
 SURE = 0.85  # initial score from which "Accept all" accepts suggestions
 
-LABELLED = ("mark", "span", "state", "suggestion")  # tables that hold data of a document
+LABELLED = ("mark", "span", "answer", "state", "suggestion")  # tables that hold data of a document
 Name = tuple[str, int]
 
 
@@ -199,6 +199,8 @@ class AnnotateState(QueueState):
             return ()
         labelled = {row.layer_id for row in self.doc.marks}
         labelled |= {row.layer_id for row in self.doc.spans}
+        labelled |= {one.layer_id for one in self.doc.questions}
+        labelled -= {one.layer_id for one in self.doc.questions if one.question.is_open}
         return tuple(
             layer.name
             for layer in self.active
@@ -220,7 +222,7 @@ class AnnotateState(QueueState):
 
     @property
     def has_labels(self) -> bool:
-        return any(layer.labels for layer in self.layers)
+        return any(layer.labels or layer.traits.asks for layer in self.layers)
 
     # ------------------------------------------------------------ loading
 
@@ -325,7 +327,7 @@ class AnnotateState(QueueState):
             and changes.documents is not None
             and len(changes.documents) == 1
             and not self.errors
-        ) and (changes.touches("mark") or changes.touches("span") or changes.touches("state")):
+        ) and any(changes.touches(table) for table in ("mark", "span", "answer", "state")):
             self.open(next(iter(changes.documents)))
 
     # ------------------------------------------------------------ layers

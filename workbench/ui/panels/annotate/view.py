@@ -21,6 +21,7 @@ from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.ui import plain, theme
 from workbench.ui.panel import View
+from workbench.ui.panels.annotate.asking import Asking
 from workbench.ui.panels.annotate.context_menus import ContextMenus
 from workbench.ui.panels.annotate.empties import empty_states
 from workbench.ui.panels.annotate.error_review import ErrorReview
@@ -81,11 +82,11 @@ class AnnotateView(View):
         self._paper.text_made.connect(self._watch_text)
         self._shown_document: int | None = None
         self._shown_layers: tuple[object, ...] | None = None
-        leave = lambda: self._paper.focus_text()  # noqa: E731
-        self._sides = Sides(self._splitter, self._kept, leave)
+        self._sides = Sides(self._splitter, self._kept, lambda: self._paper.focus_text())
         self.right.show_guideline(bool(self._kept.get("annotate.guideline")))
         state.listen(theme.changed, self._restyle)
         self.first = self._paper.texts[0]
+        self.asking = Asking(self)
 
     # ------------------------------------------------------------ parts
 
@@ -222,6 +223,9 @@ class AnnotateView(View):
             self._paper.tokens.show_token()
         if concerns(fields, "sure"):
             self.right.show_sure()
+        elif concerns(fields, "asked"):
+            self._paper.show_answers()
+            self.right.questions.render()
         if concerns(fields, "chosen", "doc", "off", "predicted"):
             self._paper.show_chosen()
             self.right.show_chosen()
@@ -287,6 +291,10 @@ class AnnotateView(View):
         self._said.setText(said if document else "")
         set_tone(self._said, tone)
         self._errors.render()
+
+    @property
+    def paper(self) -> Paper:
+        return self._paper
 
     def take_focus(self) -> None:
         if self._stack.currentIndex() == 0:

@@ -1,0 +1,127 @@
+"""Asking questions and answering them from the text, by keys and mouse."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from workbench.operations import annotate, labels, questions
+from workbench.storage import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.ui.panels.annotate.view import AnnotateView
+
+TEXT = "Ada met Bob in Rome on Monday."
+
+
+@pytest.fixture
+def asked(filled):
+    """(id of a document, id of a layer of questions, ids of two questions)"""
+    layer = labels.add_layer(filled, "answers", "answer")
+    with filled.edit("Add documents"):
+        record = Record(Document("asked", (("text", TEXT),)))
+        (id,) = documents.add(filled.db, [record], source_id=filled.source("person"))
+    made = [questions.add(filled, id, layer, text) for text in ("Who met Bob?", "Where?")]
+    return id, layer, made
+
+
+@pytest.fixture
+def view(asked, state, look, qtbot):
+    made = AnnotateView(state)
+    qtbot.addWidget(made)
+    made.resize(1100, 700)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    for layer in state.layers:
+        if layer.id != asked[1]:
+            state.switch_layer(layer.id, False)
+    state.open(asked[0])
+    made.take_focus()
+    return made
+
+
+def press(view, key, modifier=Qt.KeyboardModifier.NoModifier):
+    QTest.keyClick(view.first, key, modifier)
+
+
+def given(state):
+    return [(one.text, one.answers, one.is_null) for one in state.shown_questions]
+
+
+def painted(view):
+    return [(span.start, span.end, span.kind) for span in view.first.spans]
+
+
+def test_a_selected_text_becomes_the_answer_and_is_painted(view, state, filled):
+    view.first.select(0, 3)
+    press(view, Qt.Key.Key_Return)
+
+    assert given(state)[0] == ("Who met Bob?", ("Ada",), False)
+    assert painted(view) == [(0, 3, "gold")] and view.first.selection is None
+    press(view, Qt.Key.Key_Tab)
+    assert state.question.question.text == "Where?" and painted(view) == []
+    view.first.select(15, 19)
+    press(view, Qt.Key.Key_Return)
+    filled.undo()
+    assert given(state)[1] == ("Where?", (), False)
+
+
+def test_n_states_that_there_is_no_answer_and_backspace_takes_it_back(view, state):
+    press(view, Qt.Key.Key_N)
+    assert given(state)[0][2]
+    press(view, Qt.Key.Key_Backspace)
+    assert not given(state)[0][2] and state.question.question.is_open
+
+
+def test_enter_without_a_selection_submits_only_when_all_is_answered(view, state, asked, filled):
+    view.first.select(0, 3)
+    press(view, Qt.Key.Key_Return)
+    press(view, Qt.Key.Key_Return)
+    assert annotate.view(filled, asked[0]).states[asked[1]] == "draft"
+    state.open(asked[0])
+    press(view, Qt.Key.Key_Period)
+    press(view, Qt.Key.Key_N)
+
+    press(view, Qt.Key.Key_Return)
+
+    assert annotate.view(filled, asked[0]).states[asked[1]] == "submitted"
+
+
+def test_questions_are_typed_changed_and_deleted_by_keys(view, state):
+    press(view, Qt.Key.Key_Question)
+    field = view.right.questions.field
+    QTest.keyClicks(field, "When?")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert state.question.question.text == "When?" and view.first.hasFocus()
+
+    press(view, Qt.Key.Key_F2)
+    assert field.text() == "When?"
+    QTest.keyClicks(field, "On which day?")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert state.question.question.text == "On which day?"
+
+    press(view, Qt.Key.Key_Delete, Qt.KeyboardModifier.ShiftModifier)
+    assert [text for text, _answers, _null in given(state)] == ["Who met Bob?", "Where?"]
+
+
+def test_a_click_chooses_a_question_and_its_row_tells_its_answer(view, state, asked):
+    state.answer_question(0, 3)
+    rows = [row for row in view.right.questions.rows if row.isVisible()]
+
+    assert [row.isChecked() for row in rows] == [True, False]
+    assert "“Ada”" in rows[0].accessibleDescription()
+    rows[1].click()
+    assert state.question.id == asked[2][1] and rows[1].isChecked()
+
+
+def test_other_layers_keep_their_keys(view, state, asked):
+    for layer in state.layers:
+        state.switch_layer(layer.id, True)
+    view.first.select(0, 3)
+    press(view, Qt.Key.Key_1)
+
+    assert [(row.start, row.end) for row in state.spans] == [(0, 3)]
+    press(view, Qt.Key.Key_Tab)
+    assert state.question.question.text == "Who met Bob?"
+    press(view, Qt.Key.Key_Period)
+    assert state.question.question.text == "Where?"

@@ -1,0 +1,234 @@
+"""The questions about a document with their answers, beside the text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QFrame,
+    QLineEdit,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench.base.i18n import _
+from workbench.ui import formats, theme
+from workbench.ui.panels.annotate.questions import ShownQuestion
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.layout import column, layout_of, line, row, scrolled
+from workbench.ui.widgets.span_layout import starts_rtl
+from workbench.ui.widgets.words import KeyCap, call, set_tone, words
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+
+BETWEEN = " · "
+
+
+class QuestionRow(QAbstractButton):
+    """A question and what answers it, wrapped; the current one is outlined."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.id = 0
+        self.setCheckable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # keys work in the text
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self._question = words("", "ui", wrap=True)
+        self._answer = words("", "small", "muted", wrap=True)
+        self._suggested = words("", "small", "accent", wrap=True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 8, 12, 8)
+        layout.setSpacing(3)
+        for part in (self._question, self._answer, self._suggested):
+            part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            layout.addWidget(part)
+
+    def set(self, shown: ShownQuestion) -> None:
+        self.id = shown.id
+        rtl = starts_rtl(shown.text)
+        side = Qt.LayoutDirection.RightToLeft if rtl else Qt.LayoutDirection.LeftToRight
+        for part in (self._question, self._answer, self._suggested):
+            part.setLayoutDirection(side)
+        self._question.setText(shown.text)
+        told = BETWEEN.join(f"“{answer}”" for answer in shown.answers)
+        if shown.is_null:
+            told = _("no answer in the text")
+        self._answer.setText(told or _("not answered yet"))
+        set_tone(self._answer, "muted" if told else "warn")
+        suggested = ""
+        if shown.suggested:
+            score = formats.points(shown.score) if shown.score is not None else "?"
+            suggested = _("suggested: {answer} ({score} %)").format(
+                answer=shown.suggested, score=score
+            )
+        self._suggested.setText(suggested)
+        self._suggested.setVisible(bool(suggested))
+        self.setAccessibleName(shown.text)
+        self.setAccessibleDescription(BETWEEN.join(filter(None, (self._answer.text(), suggested))))
+        self.setChecked(shown.current)
+        self.updateGeometry()
+        self.update()
+
+    def nextCheckState(self) -> None:
+        """The state follows the current question, not the click."""
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return layout_of(self).heightForWidth(width)
+
+    def sizeHint(self) -> QSize:
+        return layout_of(self).sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        return layout_of(self).minimumSize()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        current = self.isChecked()
+        painter.setPen(QPen(theme.qcolour("accent" if current else "line"), 2 if current else 1))
+        ground = "accent_soft" if current else "sunken" if self.underMouse() else "surface"
+        painter.setBrush(theme.qcolour(ground))
+        frame = QRectF(self.rect()).adjusted(1, 1, -1, -1)
+        painter.drawRoundedRect(frame, theme.RADIUS, theme.RADIUS)
+
+
+class QuestionPane(QFrame):
+    """The list, a field for new questions, and acts on the current one.
+
+    `left`: the keyboard focus should return to the text.
+    """
+
+    left = Signal()
+
+    def __init__(self, state: AnnotateActs) -> None:
+        super().__init__()
+        self.state, self._editing = state, False
+        self.rows: list[QuestionRow] = []
+        self._number = words("", "small", "muted")
+        head = row(
+            words(_("Questions"), weight=600),
+            None,
+            self._number,
+            KeyCap("Tab"),
+            gap=6,
+            margins=(14, 12, 14, 6),
+        )
+        self._list = QWidget()
+        listed = QVBoxLayout(self._list)
+        listed.setContentsMargins(12, 0, 12, 4)
+        listed.setSpacing(6)
+        listed.addStretch(1)
+        self._area = scrolled(self._list)
+        self._none = words("", "small", "muted", wrap=True)
+        self.field = QLineEdit()
+        self.field.installEventFilter(self)
+        call(self.field, _("Question"))
+        self._null = Button(
+            _("No answer"), small=True, on=state.toggle_null,
+            tip=_("The text does not answer the question (N)"),
+        )  # fmt: skip
+        self._edit = Button(
+            _("Edit"), kind="quiet", small=True, on=self.edit, tip=_("Change the question (F2)")
+        )
+        self._delete = Button(
+            _("Delete"), kind="quiet", small=True, on=state.delete_question,
+            tip=_("Delete the question with its answers (Shift+Delete)"),
+        )  # fmt: skip
+        acts = row(self._null, None, self._edit, self._delete, gap=6)
+        below = column(self._none, self.field, acts, gap=8, margins=(14, 6, 14, 10))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        for part, stretch in ((head, 0), (self._area, 1), (below, 0), (line(), 0)):
+            layout.addWidget(part, stretch)
+
+    def render(self) -> None:
+        state, shown = self.state, self.state.shown_questions
+        self._number.setText(formats.count(len(shown)) if shown else "")
+        listed = layout_of(self._list)
+        while len(self.rows) < len(shown):
+            made = QuestionRow()
+            made.clicked.connect(lambda _on, made=made: state.choose_question(made.id))
+            self.rows.append(made)
+            listed.insertWidget(len(self.rows) - 1, made)
+        for number, made in enumerate(self.rows):
+            made.setVisible(number < len(shown))
+            if number < len(shown):
+                made.set(shown[number])
+        self._area.setVisible(bool(shown))
+        current = state.question
+        self._none.setText(
+            _("Select the answer in the text, then press Enter. N: no answer. ?: new question.")
+            if shown
+            else _("No questions yet. Press ? and type the first one.")
+        )
+        self.field.setEnabled(state.can_edit)
+        for button in (self._null, self._edit, self._delete):
+            button.setEnabled(state.can_edit and current is not None)
+        null = current is not None and current.question.is_null
+        self._null.set_text(_("Has an answer") if null else _("No answer"))
+        self._say_field()
+        self._show_current()
+
+    def _show_current(self) -> None:
+        current = next((one for one in self.rows if one.isVisible() and one.isChecked()), None)
+        if current is not None:
+            layout_of(self._list).activate()
+            self._area.ensureWidgetVisible(current, 0, 24)
+
+    def _say_field(self) -> None:
+        told = _("Change the question (Enter)") if self._editing else _("New question (?)")
+        self.field.setPlaceholderText(told)
+
+    # ------------------------------------------------------------ the field
+
+    def ask(self) -> None:
+        """Type a new question."""
+        self._begin("", editing=False)
+
+    def edit(self) -> None:
+        """Change the current question."""
+        if (current := self.state.question) is not None:
+            self._begin(current.question.text, editing=True)
+
+    def _begin(self, text: str, *, editing: bool) -> None:
+        self._editing = editing
+        self._say_field()
+        self.field.setText(text)
+        self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.field.selectAll()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self._finish()
+                return True
+            if event.key() == Qt.Key.Key_Escape:
+                self._leave()
+                return True
+        return super().eventFilter(watched, event)
+
+    def _finish(self) -> None:
+        text = self.field.text()
+        if self._editing:
+            self.state.rename_question(text)
+        elif text.strip() and not self.state.add_question(text):
+            return
+        self._leave()
+
+    def _leave(self) -> None:
+        self._editing = False
+        self.field.clear()
+        self._say_field()
+        self.left.emit()

@@ -1,0 +1,188 @@
+"""Questions about a document: the current one, its answers in the text, and acts. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.operations import questions
+from workbench.operations.questions import AskedQuestion
+from workbench.text.fields import Answers
+from workbench.text.labels import Layer
+from workbench.text.questions import NO_ANSWER
+from workbench.text.rows import row_id
+from workbench.ui.panels.annotate.choices import ChoiceState
+from workbench.ui.panels.annotate.state import GOLD, SUGGESTED
+
+PREDICTED = "predicted"
+
+
+@dataclass(frozen=True)
+class ShownQuestion:
+    """A question in the list. answers: texts of the right ones; score: of `suggested`.
+
+    suggested: text of a suggested or, in error review, of the predicted answer; "" for none.
+    """
+
+    id: int
+    text: str
+    answers: tuple[str, ...]
+    is_null: bool
+    current: bool
+    suggested: str = ""
+    score: float | None = None
+
+
+@dataclass(frozen=True)
+class ShownAnswer:
+    """An answer of the current question in the text, [start, end) in code points."""
+
+    start: int
+    end: int
+    kind: str
+    id: int
+    score: float | None = None
+
+
+class QuestionState(ChoiceState):
+    """`asked`: id of the current question, None for the first one."""
+
+    asked: int | None = None
+
+    @property
+    def question_layer(self) -> Layer | None:
+        """The visible layer that holds questions."""
+        return next((layer for layer in self.active if layer.traits.asks), None)
+
+    @property
+    def questions(self) -> tuple[AskedQuestion, ...]:
+        """The questions about the document, () without such a layer."""
+        layer = self.question_layer
+        if layer is None or self.doc is None:
+            return ()
+        return tuple(one for one in self.doc.questions if one.layer_id == layer.id)
+
+    @property
+    def question(self) -> AskedQuestion | None:
+        """The current question."""
+        every = self.questions
+        return next((one for one in every if one.id == self.asked), every[0] if every else None)
+
+    @property
+    def shown_questions(self) -> tuple[ShownQuestion, ...]:
+        current = self.question
+        shown = []
+        for one in self.questions:
+            proposed = self._proposed(one)
+            shown.append(
+                ShownQuestion(
+                    one.id,
+                    one.question.text,
+                    tuple(self._words(*borders) for borders in one.question.answers),
+                    one.question.is_null,
+                    one is current,
+                    self._told(proposed),
+                    proposed.score if proposed is not None else None,
+                )
+            )
+        return tuple(shown)
+
+    @property
+    def shown_answers(self) -> tuple[ShownAnswer, ...]:
+        """Those of the current question: gold, and what is suggested or predicted."""
+        one = self.question
+        if one is None:
+            return ()
+        shown = [
+            ShownAnswer(row.start, row.end, GOLD, row.id)
+            for row in one.rows
+            if row.start is not None and row.end is not None
+        ]
+        proposed = self._proposed(one)
+        if proposed is not None and proposed.start < proposed.end:
+            shown.append(proposed)
+        return tuple(shown)
+
+    def _proposed(self, one: AskedQuestion) -> ShownAnswer | None:
+        """The prediction under review, else the first open suggestion; empty for "no answer"."""
+        if self.errors:
+            found = self.predicted.get(Answers) if self.predicted is not None else None
+            answer = found.to(one.question.text) if found is not None else None
+            if answer is None or one.layer_id != self.run_layer:
+                return None
+            best = answer.best
+            place = (best.start, best.end) if best is not None else (0, 0)
+            return ShownAnswer(*place, PREDICTED, one.id, answer.score)
+        row = next((row for row in self.suggestions if row.value == one.id), None)
+        if row is None:
+            return None
+        return ShownAnswer(row.start or 0, row.end or 0, SUGGESTED, row.id, row.score)
+
+    def _words(self, start: int, end: int) -> str:
+        return " ".join(self.shown_doc.document.text[start:end].split())
+
+    def _told(self, proposed: ShownAnswer | None) -> str:
+        if proposed is None:
+            return ""
+        return self._words(proposed.start, proposed.end) or NO_ANSWER
+
+    # ------------------------------------------------------------ acts
+
+    def choose_question(self, id: int) -> None:
+        self.update(asked=id)
+
+    def step_question(self, way: int) -> None:
+        """Go to the next (+1) or previous (-1) question; after the last comes the first."""
+        every, current = self.questions, self.question
+        if current is not None:
+            self.choose_question(every[(every.index(current) + way) % len(every)].id)
+
+    def add_question(self, text: str) -> bool:
+        """Ask a question, which becomes the current one. Whether it was added."""
+        layer = self.question_layer
+        if layer is None or not self.can_edit or not text.strip():
+            return False
+        id = self._attempt(questions.add, self.shown_id, row_id(layer), text)
+        if id is None:
+            return False
+        self.choose_question(id)
+        return True
+
+    def rename_question(self, text: str) -> None:
+        if (one := self.question) is not None and self.can_edit and text.strip():
+            self._attempt(questions.rename, one.id, text)
+
+    def delete_question(self) -> None:
+        """Delete the current question; the next one becomes current."""
+        one = self.question
+        if one is None or not self.can_edit:
+            return
+        every = self.questions
+        at = every.index(one)
+        left = every[at + 1 :] + every[:at][::-1]
+        self._attempt(questions.delete, one.id)
+        self.update(asked=left[0].id if left else None)
+
+    def answer_question(self, start: int, end: int) -> None:
+        """Add code points [start, end) to the answers of the current question."""
+        if (one := self.question) is not None and self.can_edit:
+            self._attempt(questions.answer, one.id, start, end)
+
+    def toggle_null(self) -> None:
+        """State that the text does not answer the current question, or take that back."""
+        if (one := self.question) is not None and self.can_edit:
+            self._attempt(questions.set_null, one.id, not one.question.is_null)
+
+    def remove_last_answer(self) -> None:
+        """Remove the answer of the current question that was added last, or "no answer"."""
+        one = self.question
+        if one is None or not self.can_edit:
+            return
+        if one.question.is_null:
+            self._attempt(questions.set_null, one.id, False)
+        elif one.question.answers:
+            self._attempt(questions.remove_answer, one.id, *one.question.answers[-1])
+
+    def _attempt(self, act: Callable[..., Any], *args: Any) -> Any:
+        return self.context.attempt(act, self.project, *args, origin=self)
