@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError
@@ -22,7 +22,7 @@ from workbench.operations.sample import create_sample
 from workbench.operations.splits import SplitOutcome, make_splits
 from workbench.project import backup
 from workbench.storage import annotations as annotation_rows
-from workbench.storage import bulk, documents, integrity, runs, states
+from workbench.storage import bulk, documents, integrity, listing, runs, states
 from workbench.storage import labels as layers
 from workbench.storage.documents import Counts, DocumentRow, Filter
 from workbench.storage.ordering import Order
@@ -36,9 +36,9 @@ __all__ = [
     "BY_NAME", "Counts", "DocumentRow", "ExportOutcome", "Filter", "ImportHandle", "Order",
     "ImportOutcome", "Preview", "PreviewRow", "SkippedRecord", "SplitOutcome", "any_documents",
     "check", "counts", "create_sample", "delete_documents", "described_splits", "export_data",
-    "filter_ids", "formats", "import_files", "info", "labels", "make_splits", "preview",
-    "refused", "rows", "set_class", "set_split", "set_state", "suggested_splits",
-    "what_is_lost",
+    "filter_ids", "first_ids", "formats", "import_files", "info", "labels", "make_splits",
+    "narrowed", "preview", "refused", "rows", "set_class", "set_split", "set_state",
+    "suggested_splits", "what_is_lost",
 ]  # fmt: skip
 
 STATES = ("pending", "draft", "submitted", "discarded")
@@ -53,13 +53,30 @@ def filter_ids(
     wanted: Filter,
     order: Order | None = None,
     layer_ids: Sequence[int] | None = None,
+    *,
+    stop: Callable[[], bool] = lambda: False,
 ) -> array[int]:
     """Ids of the documents that pass the filter, in order, as array('q'). Labels and states are
     those of these layers.
 
-    Takes about two seconds for a million documents: not for the main thread.
+    Takes up to a second for a million documents: not for the main thread. Raises Cancelled soon
+    after `stop()` is true.
     """
-    return documents.ids(project.db, wanted, order, layer_ids)
+    with project.db.until(stop):
+        return documents.ids(project.db, wanted, order, layer_ids)
+
+
+def first_ids(project: Project, wanted: Filter) -> array[int]:
+    """Some of the documents that pass a filter with a text, for the first rows of a table.
+
+    Takes some hundredths of a second for a million documents.
+    """
+    return listing.first_ids(project.db, wanted)
+
+
+def narrowed(wanted: Filter, before: Filter, found: Sequence[int]) -> Filter:
+    """`wanted`, restricted to what `before` has found if it can only match some of that."""
+    return listing.narrowed(wanted, before, found)
 
 
 def rows(

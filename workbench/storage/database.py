@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -258,6 +258,13 @@ class Database:
                     raise self._is_closed()
                 self._readers[me] = conn
         return conn
+
+    @contextmanager
+    def until(self, stop: Callable[[], bool]) -> Iterator[None]:
+        """Queries of this thread raise Cancelled soon after `stop()` is true, except in edits."""
+        conn = self.reader()
+        with conn.until(stop) if isinstance(conn, Reader) else nullcontext():
+            yield
 
     def _is_closed(self) -> ProjectError:
         return ProjectError(_("{path} is closed.").format(path=self.path))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from workbench.storage import ordering, queue, search, states
+from workbench.storage import ordering, queue, search, state_keys, states, text_search
 from workbench.storage.database import Database
 from workbench.storage.ordering import Order
 from workbench.storage.origins import Origin
 from workbench.storage.values import ids_in, text_out
 from workbench.text.labels import LABEL_TABLES, WITH_LABEL
 
+EVERY = "1"  # the condition that all documents meet
+FEW = 5_000  # documents that are looked up one by one
+_LIMITS = ("min(document_id)", "max(document_id)", "count(*)")
 PREVIEW = 160  # code points of the text in a row
 SEARCHED = 4_000  # code points of each text that are searched for the match shown in a row
 _THESE = "document_id in (select value from json_each(?))"
@@ -95,16 +97,60 @@ def ids(
 
     `layer_ids`: the layers whose labels and states are sorted by; all layers by default.
     """
-    statement, values = condition(db, wanted or Filter())
+    wanted = wanted or Filter()
+    if order is None and wanted == Filter(text=wanted.text) and wanted.text.strip():
+        found = text_search.matches(db, wanted.text)
+        if found is not None:
+            return found
+    statement, values = condition(db, wanted)
+    if order is None and statement == EVERY:
+        return _every_id(db)
+    if order is None and statement == queue.HAS_KEY:
+        return array("q", sorted(text_search.numbers(db, queue.WITH_KEY, values)))
     join, by = ordering.clause(order, layer_ids)
-    query = f"select d.id from document d {join} where {statement} order by {by}"
-    return array("q", [id for (id,) in db.reader().execute(query, values).fetchall()])
+    query = f"select d.id as id from document d {join} where {statement} order by {by}"
+    return array("q", text_search.numbers(db, query, values))
+
+
+def _every_id(db: Database) -> array[int]:
+    """The ids of all documents; without gaps they need not be read."""
+    table = "state_key"  # has a row for each document, and far shorter ones
+    limits = ", ".join(f"(select {one} from {table})" for one in _LIMITS)
+    first, last, count = db.reader().execute(f"select {limits}").fetchone()
+    if count and last - first + 1 == count:
+        return array("q", range(first, last + 1))
+    query = f"select document_id as id from {table} order by document_id"
+    return array("q", text_search.numbers(db, query, []))
+
+
+def first_ids(db: Database, wanted: Filter) -> array[int]:
+    """Some ids of those that match the text and everything else in `wanted`, in order.
+
+    Usually the first ones; maybe none. Takes some hundredths of a second for any number of
+    documents, unless the other conditions take longer.
+    """
+    found = text_search.first_matches(db, wanted.text)
+    rest = replace(wanted, text="")
+    if rest == Filter() or not found:
+        return found
+    if wanted.ids is not None:
+        known = set(wanted.ids)
+        found = array("q", [id for id in found if id in known])
+    return ids(db, replace(rest, ids=found))
+
+
+def narrowed(wanted: Filter, before: Filter, found: Sequence[int]) -> Filter:
+    """`wanted`, restricted to what `before` has found if it can only match some of that."""
+    if len(found) > FEW or not text_search.narrows(wanted.text, before.text):
+        return wanted
+    return replace(wanted, ids=found) if replace(before, text=wanted.text) == wanted else wanted
 
 
 def count(db: Database, wanted: Filter) -> int:
     """Number of documents that match."""
     statement, values = condition(db, wanted)
-    query = f"select count(*) from document d where {statement}"
+    table = "state_key" if statement == EVERY else "document"  # the first has shorter rows
+    query = f"select count(*) from {table} d where {statement}"
     found: int = db.reader().execute(query, values).fetchone()[0]
     return found
 
@@ -123,20 +169,23 @@ def neighbour(db: Database, wanted: Filter, document_id: int, step: int) -> int 
 
 def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
     """The filter as an SQL condition on `document d`, and its parameters."""
-    parts, values = ["1"], list[object]()
+    parts, values = [EVERY], list[object]()
 
     def add(part: str, *more: object) -> None:
         parts.append(part)
         values.extend(more)
 
     if wanted.text.strip():
-        _add_text(add, wanted.text)
+        few = wanted.ids is not None and len(wanted.ids) <= FEW
+        text_search.add_text(add, wanted.text, ids_in(wanted.ids or ()) if few else "")
     if wanted.split == "none":
         add("d.split is null")
     elif wanted.split:
         add("d.split = ?", wanted.split)
     if wanted.texts is not None:
-        add("d.texts = ?", wanted.texts)
+        forms = {state_keys.parsed(key)[0] for key in state_keys.distinct(db)}
+        if forms != {wanted.texts}:
+            add("d.texts = ?", wanted.texts)
     if wanted.label_id is not None:
         labelled = [f"select document_id from {one} where label_id = ?" for one in WITH_LABEL]
         add(f"d.id in ({' union '.join(labelled)})", *[wanted.label_id] * len(labelled))
@@ -161,25 +210,7 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
         queue.add_origin(add, wanted.origin)
     if wanted.ids is not None:
         add("d.id in (select value from json_each(?))", ids_in(wanted.ids))
-    return " and ".join(parts), values
-
-
-def _add_text(add: queue.Add, text: str) -> None:
-    """Match documents whose texts contain the words, or a key or question `text`, ignoring case."""
-    query = search.query(text)
-    if query is not None:
-        texts = "id in (select rowid from search where search match ?)"
-    else:  # punctuation only, which is not in the index
-        texts, query = "instr(content, ?)", text.strip()
-    pattern = re.sub(r"([%_\\])", r"\\\1", text.strip())
-    add(
-        f"d.id in (select document_id from body where {texts}"
-        " union select id from document where key like ? escape '\\'"
-        " union select document_id from answer where question like ? escape '\\')",
-        query,
-        f"%{pattern}%",
-        f"%{pattern}%",
-    )
+    return " and ".join(parts[1:] or parts), values
 
 
 # ---------------------------------------------------------------- rows of a table

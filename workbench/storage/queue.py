@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Add = Callable[..., None]  # (condition, *values)
 TO_DO = "to_do"
 _SOME = "(select value from json_each(?))"
+WITH_KEY = "select document_id as id from state_key where key in (select value from json_each(?))"
+HAS_KEY = f"d.id in ({WITH_KEY})"
 _SUGGESTED = (
     "exists (select 1 from suggestion g join layer l on l.id = g.layer_id"
     f" where g.document_id = d.id and g.status = 'open' and g.layer_id in {_SOME}"
@@ -70,11 +72,7 @@ def add_state(add: Add, matches: StateMatches) -> None:
     if not matches.keys:
         add("0")
     elif not matches.every:
-        keys = "select value from json_each(?)"
-        add(
-            f"d.id in (select document_id from state_key where key in ({keys}))",
-            json.dumps(matches.keys),
-        )
+        add(HAS_KEY, json.dumps(matches.keys))
 
 
 def add_suggested(add: Add, layer_ids: Sequence[int]) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self, cast
 
-from workbench.base.errors import ProjectError
+from workbench.base.errors import Cancelled, ProjectError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.storage import failures
+
+STEPS = 20_000  # instructions of SQLite's virtual machine, about a millisecond
 
 
 class ReadingCursor(sqlite3.Cursor):
@@ -46,9 +48,11 @@ class ReadingCursor(sqlite3.Cursor):
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]  # sqlite3's returns the cursor
         return iter(self.fetchall())
 
-    def _explained(self, error: Exception) -> ProjectError:
+    def _explained(self, error: Exception) -> WorkbenchError:
         with suppress(sqlite3.Error):
             self.close()  # the traceback holds this cursor, and an open cursor the file
+        if self._reader.stopped:
+            return Cancelled()
         if self._reader.closing:
             return ProjectError(_("The project was closed while it was being read."))
         return failures.explain(error, self._reader.path, writing=False)
@@ -64,8 +68,23 @@ class Reader(sqlite3.Connection):
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
-        self.using, self.closing = threading.RLock(), False
+        self.using, self.closing, self.stopped = threading.RLock(), False, False
         self._cursors: weakref.WeakSet[ReadingCursor] = weakref.WeakSet()
+
+    @contextmanager
+    def until(self, stop: Callable[[], bool]) -> Iterator[None]:
+        """Queries within raise Cancelled soon after `stop()` is true. `stop` is called often."""
+
+        def ask() -> bool:
+            self.stopped = stop()
+            return self.stopped
+
+        self.set_progress_handler(ask, STEPS)
+        try:
+            yield
+        finally:
+            self.set_progress_handler(None, 0)
+            self.stopped = False
 
     def close_soon(self) -> None:
         """Interrupt a query of another thread and close."""

@@ -182,3 +182,30 @@ def test_the_layers_shown_are_one_choice_for_all_pages(sample, inline_jobs):
 
     assert other.off == frozenset({spans}) == sample.off
     other.close()
+
+
+def test_in_a_large_project_the_first_rows_of_a_search_come_before_all(state, context, monkeypatch):
+    monkeypatch.setattr("workbench.ui.panels.data.state.is_large", lambda _project: True)
+    context.held = []
+    state.set_filter(text="day")
+    ((work, done, _failed),) = context.held
+    done(work())
+
+    assert keys(state) == ["k1", "k2"] and state.partial and state.searching
+    _first, (work, done, _failed) = context.held
+    done(work())
+    assert keys(state) == ["k1", "k2"] and not state.partial and not state.searching
+
+
+def test_counts_are_read_again_only_after_a_change(state, context, monkeypatch):
+    asked = []
+    monkeypatch.setattr(corpus, "counts", lambda *args: asked.append(args) or state.counts)
+    state.set_filter(text="day")
+    state.set_filter(text="days")
+    assert asked == []
+
+    state.choose(state.ids[:1])
+    corpus.set_split(context.project, [1], "dev")
+    state.look()
+
+    assert asked

@@ -12,6 +12,7 @@ from workbench.base.terms import term
 from workbench.base.watch import Watch
 from workbench.operations import corpus, splits
 from workbench.operations import labels as schema
+from workbench.operations.background import is_large
 from workbench.operations.splits import SplitChoice, SplitPreview
 from workbench.text.labels import Label, Layer
 from workbench.text.rows import row_id
@@ -32,7 +33,8 @@ class DataState(State):
     `layers`: available ones; `off`: ids of hidden ones.
 
     Classes, spans, states and counts cover the visible layers, as in Annotate. `searching` is true
-    while documents are looked up, `acting` during a long operation.
+    while documents are looked up, `partial` while `ids` are only the first ones of a search,
+    `acting` during a long operation.
     """
 
     def __init__(self, context: PanelContext) -> None:
@@ -52,9 +54,11 @@ class DataState(State):
         self.labels: dict[tuple[str, str], Label] = {}
         self.chosen: Sequence[int] = ()
         self.touched: frozenset[int] | None = frozenset()  # rows to read again; None: all
-        self.searching = self.acting = False
+        self.searching = self.acting = self.partial = False
         self.stale = False
         self._asked = 0
+        self._counted: tuple[int, ...] | None = None  # the layers of `counts`; None: out of date
+        self._found: tuple[corpus.Filter, Sequence[int]] | None = None  # the last complete search
         self.listen(self.project.changed, self._project_changed)
         self.listen(self.project.layers_shown, self._layers_shown)
         self.listen(context.work.changed, lambda: self.update(acting=context.work.active))
@@ -140,27 +144,47 @@ class DataState(State):
         )
 
     def look(self) -> None:
-        """Look up ids and counts off the main thread; outdated results are dropped."""
+        """Look up ids and counts off the main thread; an outdated search stops.
+
+        In a large project the first rows of a search by text are shown before the others.
+        """
         self._asked += 1
         asked, wanted, order, project = self._asked, self.filter, self.order, self.project
-        layers = self.shown_ids
+        layers, counts = self.shown_ids, self.counts
+        count = self._counted != layers
+        narrowed = corpus.narrowed(wanted, *self._found) if self._found else wanted
         self.update(searching=True, stale=False)
 
         def work() -> Any:
-            ids = corpus.filter_ids(project, wanted, order, layers)
-            return ids, corpus.counts(project, layers)
+            ids = corpus.filter_ids(project, narrowed, order, layers, stop=outdated)
+            return ids, corpus.counts(project, layers) if count else counts
+
+        def outdated() -> bool:
+            return asked != self._asked
 
         def done(found: Any) -> None:
-            if asked == self._asked:
+            if not outdated():
                 ids, counts = found
-                self.update(ids=ids, counts=counts, searching=False, found_by=wanted.text)
+                if not self.stale:
+                    self._found, self._counted = (wanted, ids), layers
+                fields = {"searching": False, "partial": False, "found_by": wanted.text}
+                self.update(ids=ids, counts=counts, **fields)
+
+        def first(ids: Sequence[int]) -> None:
+            if ids and not outdated():
+                self.update(ids=ids, partial=True, found_by=wanted.text)
+            self.context.run(work, done, failed)
 
         def failed(error: Exception) -> None:
-            if asked == self._asked:
-                self.update(searching=False)
+            if not outdated():
+                self.update(searching=False, partial=False)
                 self.context.fail(error)
 
-        self.context.run(work, done, failed)
+        whole = order is not None or narrowed != wanted or not wanted.text.strip()
+        if whole or not is_large(project):
+            self.context.run(work, done, failed)
+        else:
+            self.context.run(lambda: corpus.first_ids(project, wanted), first, failed)
 
     def look_again(self) -> None:
         """Called when the page is shown and the project has changed meanwhile."""
@@ -169,6 +193,7 @@ class DataState(State):
             self.look()
 
     def _project_changed(self, changes: Changes) -> None:
+        self._counted = self._found = None
         if changes.touches("layer") or changes.touches("label"):
             self._read_schema()
             self.update(stale=True, touched=None)

@@ -176,7 +176,7 @@ class DataView(View):
             )
         if concerns(fields, "layers", "off"):
             self._show_layers()
-        if concerns(fields, "ids", "counts", "searching", "layers", "off"):
+        if concerns(fields, "ids", "counts", "searching", "partial", "layers", "off"):
             self._show_documents()
         if concerns(fields, "touched") and state.touched != frozenset():
             self.table.documents.forget(state.touched)
@@ -191,7 +191,7 @@ class DataView(View):
 
     def _show_documents(self) -> None:
         state = self.state
-        if not state.searching:
+        if state.partial or not state.searching:
             self.table.show_ids(state.ids)
         some = state.total > 0
         empty = state.counts is not None and not some
@@ -205,7 +205,10 @@ class DataView(View):
         self._acts.setVisible(not empty)
         n = state.total
         count = ngettext("{n:,} document", "{n:,} documents", n).format(n=n)
-        if state.filtered and not state.searching:
+        if state.partial:
+            told = ngettext("Searching {n:,} document…", "Searching {n:,} documents…", n)
+            count = told.format(n=n)
+        elif state.filtered and not state.searching:
             found = ngettext("{some:,} of {all:,} document", "{some:,} of {all:,} documents", n)
             count = found.format(some=len(state.ids), all=n)
         parts = [state.project.name, count]
