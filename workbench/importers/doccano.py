@@ -34,6 +34,7 @@ from workbench.importers.base import (
     split_name,
     texts_of,
 )
+from workbench.importers.document_values import add_values
 from workbench.importers.multiple_choice import MultipleChoiceImporter
 from workbench.importers.source import Source
 from workbench.importers.squad import SquadImporter
@@ -41,9 +42,11 @@ from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span
 
-_TEXT = ("text", "data", "column_data", "text_a", "premise", "sentence1", "sentence", "content")
-_TEXT_B = ("text_b", "hypothesis", "sentence2")
-_LABELS = ("label", "labels", "entities", "annotations", "column_label", "gold_label")
+_TEXT = ("text", "data", "column_data", "text_a", "premise", "sentence1", "sentence_A",
+         "sentence", "content")  # fmt: skip
+_TEXT_B = ("text_b", "hypothesis", "sentence2", "sentence_B")
+_LABELS = ("label", "labels", "entities", "annotations", "column_label", "gold_label",
+           "entailment_judgment", "entailment_label")  # fmt: skip
 _QUIET = ("relations", "Comments", "comments", "annotation_approver", "_input_hash", "_task_hash")
 # What Label Studio's JSON-MIN adds to the fields of the data and of the labels.
 _LABEL_STUDIO = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")
@@ -192,6 +195,9 @@ def _guess(sample: list[dict[str, Any]], options: Options) -> tuple[tuple[str, s
         found.append((f"label:{classes}", "cats"))
     found += _label_studio_roles(sample, found, options)
     used = {column for _, column in found}
+    fields = {key: [value.get(key) for value in sample] for key in keys if key not in used}
+    found += roles.scores(fields)
+    used = {column for _, column in found}
     quiet = (*_QUIET, *_LABEL_STUDIO) if _is_label_studio(keys) else _QUIET
     left = [key for key in keys if key not in used and key not in quiet]
     found += roles.metadata(key for key in left if key not in ("meta", "metadata", "cats"))
@@ -281,7 +287,11 @@ def _record(value: object, mapped: tuple[roles.Role, ...], options: Options) -> 
         _group(value[by_kind["group"]]) if by_kind.get("group") in value else None,
         meta,
     )
-    return Record(document, parts.states, parts.marks, parts.spans)
+    cells = ((one, value.get(one.column)) for one in mapped)
+    numbers, written = add_values(cells, parts.states)
+    return Record(
+        document, parts.states, parts.marks, parts.spans, numbers=numbers, written=written
+    )
 
 
 def _text(value: Mapping[str, Any], column: str) -> str:

@@ -23,6 +23,8 @@ from workbench.importers.base import (
     Table,
     TableRow,
     check,
+    check_scale,
+    number_of,
     offset,
     show,
     span_borders,
@@ -30,10 +32,13 @@ from workbench.importers.base import (
 )
 from workbench.importers.source import Source
 from workbench.text.dataset import FORMAT_VERSION, Record, layer_from_json, record_from_json
-from workbench.text.labels import KINDS, LONGEST_NAME, Label, Layer
+from workbench.text.labels import KINDS, LONGEST_NAME, NUMBERS, WRITTEN, Label, Layer
 from workbench.text.relations import span_layer
 
 _SPAN = [int, int, str]
+PARTS = (
+    "states", "marks", "spans", "relations", "questions", "numbers", "written", "meta", "tokens",
+)  # fmt: skip
 _MOST_TEXTS = 100  # maximum per document; a pair has two
 
 
@@ -195,7 +200,7 @@ def _check_shape(value: Mapping[str, Any]) -> None:
             )
     if not isinstance(value.get("key"), str):
         raise Fault(_("the key is {value}, expected a string").format(value=show(value.get("key"))))
-    for name in ("states", "marks", "spans", "relations", "questions", "meta", "tokens"):
+    for name in PARTS:
         if not isinstance(value.get(name, {}), dict):
             raise Fault(
                 _("{name!r} is {value}, expected an object").format(
@@ -222,6 +227,12 @@ def _check_shape(value: Mapping[str, Any]) -> None:
         for label in labels:
             if not isinstance(label, str):
                 raise Fault(_("a label is {value}, expected a string").format(value=show(label)))
+    for number in value.get("numbers", {}).values():
+        number_of(number)
+    for content in value.get("written", {}).values():
+        if not isinstance(content, str):
+            told = _("a written text is {value}, expected a string")
+            raise Fault(told.format(value=show(content)))
     for name, spans in value.get("spans", {}).items():
         if type(spans) is not list:
             _listed(spans, _("the spans of layer {name!r}").format(name=name))
@@ -289,8 +300,13 @@ def _check_more(more: Mapping[str, Any]) -> None:
 
 def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
     form = record.document.form
-    labelled = (*record.marks, *record.spans, *record.relations, *record.questions)
-    for name in {*record.states, *labelled}:
+    parts = {
+        NUMBERS: record.numbers,
+        WRITTEN: record.written,
+    }
+    names = {*record.states, *record.marks, *record.spans, *record.relations, *record.questions}
+    names |= {*record.numbers, *record.written}
+    for name in names:
         if name not in layers:
             raise Fault(
                 _("the layer {name!r} is not declared in the first line of the file").format(
@@ -328,6 +344,13 @@ def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
                     name=name, kind=layers[name].kind
                 )
             )
+    for part, values in parts.items():
+        for name in values:
+            if layers[name].traits.record != part:
+                told = _("the value for the layer {name!r} does not fit its kind {kind}")
+                raise Fault(told.format(name=name, kind=layers[name].kind))
+    for name, number in record.numbers.items():
+        check_scale(number, name, layers[name])
     for name, labels in record.marks.items():
         if not layers[name].traits.on_document or (
             len(labels) > 1 and not layers[name].traits.several

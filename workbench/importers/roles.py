@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.base.errors import ImportFailed
@@ -14,19 +15,21 @@ from workbench.text.formulas import ESCAPED_COLUMN
 
 CHOICE, CHOICES, QUESTION, ANSWER = "choice", "choices", "question", "answer"
 PLAIN = ("id", "text", "text_b", "split", "group", QUESTION, CHOICES, CHOICE)
-NAMED = ("label", "tag", "spans", "meta", ANSWER)  # these take a name: label:LAYER, meta:NAME
+SCORE, WRITTEN = "score", "written"  # a number, and a text, of a document
+# These take a name: label:LAYER, meta:NAME.
+NAMED = ("label", "tag", "spans", "meta", ANSWER, SCORE, WRITTEN)
 TAG, SPANS = REPEATABLE = ("tag", "spans")  # several columns of these may share a layer
 MOST_COLUMNS = 10_000  # a table of texts has fewer columns; more would fill the memory
 ROLES = (
-    "id, text, text_b, label:LAYER, tag:LAYER, spans:LAYER, split, group, meta:NAME, question, "
-    "choices, choice, answer:LAYER"
+    "id, text, text_b, label:LAYER, tag:LAYER, spans:LAYER, score:LAYER, written:LAYER, split, "
+    "group, meta:NAME, question, choices, choice, answer:LAYER"
 )
 
 _NAMES = {
-    "text": ("text", "text_a", "sentence", "sentence1", "premise", "content", "data",
+    "text": ("text", "text_a", "sentence", "sentence1", "sentence_a", "premise", "content", "data",
              "column_data", "message", "body", "document", "review", "tweet", "utterance",
              "question", "comment", "words", "title"),
-    "text_b": ("text_b", "sentence2", "hypothesis", "text_pair", "text2"),
+    "text_b": ("text_b", "sentence2", "sentence_b", "hypothesis", "text_pair", "text2"),
     "id": ("id", "key", "uid", "guid", "doc_id", "document_id", "pair_id"),
     "split": ("split", "partition"),
     "group": ("group", "doc", "author", "user_id"),
@@ -44,6 +47,15 @@ _LABEL = (
     "topic",
     "column_label",
     "annotation",
+    "entailment_label",
+    "entailment_judgment",
+)
+_SCORE = (
+    "score",
+    "similarity",
+    "similarity_score",
+    "relatedness",
+    "relatedness_score",
 )
 
 
@@ -185,8 +197,32 @@ def guess(
     take(
         f"label:{pair_layer if any(role == 'text_b' for role, _ in found) else class_layer}", _LABEL
     )
-    found += metadata(left)
+    cells = {column: [row[n] for row in rows if n < len(row)] for n, column in enumerate(columns)}
+    found += [(role, column) for role, column in scores(cells) if column in left]
+    used = {column for _role, column in found}
+    found += metadata(column for column in left if column not in used)
     return tuple(found)
+
+
+def scores(cells: Mapping[str, Sequence[object]]) -> list[tuple[str, str]]:
+    """(role, column) of the first column that is named like a score and has only numbers."""
+    for column, values in cells.items():
+        name = column.strip().lower()
+        if name in _SCORE and any(map(filled, values)) and all(map(_may_be_score, values)):
+            return [(f"{SCORE}:{name}", column)]
+    return []
+
+
+def filled(value: object) -> bool:
+    """Whether a cell has a value."""
+    return value is not None and not (isinstance(value, str) and not value.strip())
+
+
+def _may_be_score(value: object) -> bool:
+    try:
+        return not filled(value) or math.isfinite(float(str(value)))
+    except ValueError:
+        return False
 
 
 def metadata(columns: Iterable[str]) -> list[tuple[str, str]]:

@@ -28,6 +28,7 @@ from workbench.importers.base import (
     texts_of,
     unique_spans,
 )
+from workbench.importers.document_values import add_values
 from workbench.importers.multiple_choice import MultipleChoiceImporter
 from workbench.importers.source import Source
 from workbench.importers.squad import SquadImporter
@@ -183,6 +184,7 @@ def _record(row: list[str], places: list[tuple[roles.Role, int]]) -> Record:
         elif one.kind == "spans" and cell.strip():
             add_spans(spans, one.name, _spans(cell))
             states[one.name] = "submitted"
+    numbers, written = add_values(named, states)
     document = Document(
         cells.get("id", "").strip(),
         texts_of(text, cells.get("text_b") or None),
@@ -191,7 +193,7 @@ def _record(row: list[str], places: list[tuple[roles.Role, int]]) -> Record:
         meta,
         {TEXT: tokens} if tokens else {},
     )
-    return Record(document, states, marks, spans)
+    return Record(document, states, marks, spans, numbers=numbers, written=written)
 
 
 def _unescaped(row: list[str], place: Mapping[str, int], escaped: int | None) -> list[str]:

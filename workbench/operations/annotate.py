@@ -24,7 +24,7 @@ from workbench.project.project import Project
 from workbench.storage import annotations as annotation_rows
 from workbench.storage import answers, bulk, documents, labels
 from workbench.storage import suggestions as proposals
-from workbench.storage.annotations import MarkRow, SpanRow
+from workbench.storage.annotations import MarkRow, SpanRow, WrittenRow
 from workbench.storage.answers import AskedQuestion
 from workbench.storage.listing import DocumentRow, Filter
 from workbench.storage.queue import TO_DO, SourceFile
@@ -35,8 +35,8 @@ from workbench.text.rows import row_id
 
 __all__ = [
     "TO_DO", "DocumentRow", "DocumentView", "Filter", "MarkRow", "NewSuggestion", "SourceFile",
-    "SpanRow", "SuggestionRow", "neighbour", "next_unlabelled", "open_count", "overall",
-    "queue", "queue_page", "queue_size", "source_files",
+    "SpanRow", "SuggestionRow", "WrittenRow", "neighbour", "next_unlabelled", "open_count",
+    "overall", "queue", "queue_page", "queue_size", "source_files",
 ]  # fmt: skip
 
 
@@ -54,6 +54,13 @@ class DocumentView:
     suggestions: tuple[SuggestionRow, ...]
     states: Mapping[int, str] = field(hash=False)
     questions: tuple[AskedQuestion, ...] = field(default=(), hash=False)
+    written: tuple[WrittenRow, ...] = ()
+
+    def value(self, layer_id: int) -> float | str | None:
+        """The number or the written text that the document has in a layer."""
+        texts = [row.text for row in self.written if row.layer_id == layer_id]
+        numbers = [row.value for row in self.marks if row.layer_id == layer_id]
+        return texts[0] if texts else numbers[0] if numbers else None
 
 
 def view(project: Project, document_id: int) -> DocumentView:
@@ -70,6 +77,7 @@ def view(project: Project, document_id: int) -> DocumentView:
         proposals.suggestions(db, document_id),
         {id: states.get(id, "pending") for id in map(row_id, mine)},
         answers.asked(db, document_id),
+        annotation_rows.written(db, document_id),
     )
 
 
@@ -112,6 +120,7 @@ def refreshed(project: Project, shown: DocumentView, changes: Changes) -> Docume
         suggestions,
         {layer: states.get(layer, "pending") for layer in map(row_id, shown.layers)},
         answers.asked(db, id) if changes.touches("answer", id) else shown.questions,
+        annotation_rows.written(db, id) if changes.touches("answer", id) else shown.written,
     )
 
 
@@ -154,7 +163,7 @@ def add_span(
     """
     document = documents.get(project.db, document_id)
     layer, label = _layer_and_label(project, label_id)
-    _check_layer(document, layer, SPANS)
+    check_layer(document, layer, SPANS)
     _check_borders(document, field, start, end)
     with project.edit(_("Add {label}").format(label=label), origin=origin):
         who = project.annotator_id
@@ -237,7 +246,7 @@ def set_class(project: Project, document_id: int, label_id: int, *, origin: obje
     """Set the class of the document, replacing the current one; in a multi-label layer, add it."""
     document = documents.get(project.db, document_id)
     layer, label = _layer_and_label(project, label_id)
-    _check_layer(document, layer, MARKS)
+    check_layer(document, layer, MARKS)
     if layer.traits.in_choices and label not in choice_names(len(document.choices)):
         told = _("{key} has {n} choices: {label} is none of them.")
         raise WorkbenchError(told.format(key=document.key, n=len(document.choices), label=label))
@@ -403,7 +412,7 @@ def _layer_and_label(project: Project, label_id: int) -> tuple[Layer, str]:
     return labels.layer(project.db, layer_id), label.name
 
 
-def _check_layer(document: Document, layer: Layer, part: str) -> None:
+def check_layer(document: Document, layer: Layer, part: str) -> None:
     """`part` is the annotation type that the layer must hold, MARKS or SPANS."""
     if layer.traits.record != part:
         raise WorkbenchError(

@@ -17,6 +17,7 @@ from workbench.base.errors import ExportFailed
 from workbench.base.i18n import _
 from workbench.storage import documents, labels, runs
 from workbench.storage.header import is_project
+from workbench.text.dataset import Record
 from workbench.text.document import SPLITS
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from workbench.exporters.data.base import DataExporter, Plan
     from workbench.project.project import Project
     from workbench.storage.runs import Run
-    from workbench.text.dataset import Record
     from workbench.text.fields import Prediction
 
 SOURCES = ("gold", "predictions", "both")
@@ -270,13 +270,14 @@ def _predicted(
             else:
                 plan.count(_("{n} documents have no prediction of this run and were omitted."))
             continue
-        states, marks, spans = (
-            (dict(record.states), dict(record.marks), dict(record.spans)) if both else ({}, {}, {})
-        )
+        kept = record if both else Record(document)
+        states, marks, spans = dict(kept.states), dict(kept.marks), dict(kept.spans)
+        numbers = dict(kept.numbers)
         states[name] = "submitted"
         if prediction.labels is not None:
             marks[name] = prediction.labels
         if prediction.spans:
             spans[name] = prediction.spans
-        relations = record.relations if both else {}
-        yield replace(record, states=states, marks=marks, spans=spans, relations=relations)
+        if prediction.number is not None:
+            numbers[name] = prediction.number
+        yield replace(kept, states=states, marks=marks, spans=spans, numbers=numbers)

@@ -25,9 +25,10 @@ from workbench.operations.import_splits import BY_NAME, split_of
 from workbench.operations.staging_job import STAGING, TARGET
 from workbench.storage import intake, labels, places, staging
 from workbench.storage.values import now
-from workbench.text.labels import Layer, free_key
+from workbench.text.labels import NUMBERS, Layer, free_key
 from workbench.text.relations import SPANS, span_layer
 from workbench.text.rows import row_id
+from workbench.text.scale import Scale
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
@@ -202,7 +203,9 @@ class _Act:
         there = {one.name: one for one in labels.layers(db)}
         found = there.get(wanted.name)
         if found is not None and _alike(found, wanted):
-            if staged.declared and not found.labels:
+            if not found.traits.has_labels:
+                self._widen(found, wanted)
+            elif staged.declared and not found.labels:
                 labels.update_layer(
                     db,
                     row_id(found),
@@ -229,6 +232,13 @@ class _Act:
             options=dict(wanted.options),
         )
         return labels.layer(db, id)
+
+    def _widen(self, found: Layer, wanted: Layer) -> None:
+        """The scale of the layer, with the imported numbers that were not on it."""
+        scale = Scale.of(found.options).widened(Scale.of(wanted.options))
+        if found.traits.record == NUMBERS and scale != Scale.of(found.options):
+            options = {**found.options, **scale.options}
+            labels.update_layer(self.project.db, row_id(found), options=options)
 
     def _labels(self, layer: Layer, staged: staging.StagedLayer) -> dict[int, int]:
         """Number in the staging file → id, adding missing labels.

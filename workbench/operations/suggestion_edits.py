@@ -51,7 +51,10 @@ def _make_gold(project: Project, one: SuggestionRow, layer: Layer) -> None:
         "source_id": one.source_id,
         "score": one.score,
     }
-    if one.start is None:
+    if one.label_id is None:
+        if one.value is not None:
+            annotation_rows.set_value(project.db, one.document_id, one.layer_id, one.value, **kept)
+    elif one.start is None:
         annotation_rows.set_mark(
             project.db,
             one.document_id,
@@ -165,7 +168,10 @@ def take_answer(
         for id in classes:
             annotation_rows.clear_mark(project.db, document_id, layer_id, project.annotator_id, id)
         for given in found:
-            if given.start is None:
+            if given.label_id is None:
+                if given.value is not None:
+                    annotation_rows.set_value(project.db, document_id, layer_id, given.value, **who)
+            elif given.start is None:
                 annotation_rows.set_mark(
                     project.db, document_id, layer_id, given.label_id,
                     many=layer.traits.several, score=given.score, **who,

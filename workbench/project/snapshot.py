@@ -114,18 +114,16 @@ def _digest_of_ids(path: Path) -> str:
 def gold_of(project: Project, layer_name: str, ids: Sequence[int]) -> str:
     """Fingerprint of the evaluation data: texts and gold labels of these documents in one layer."""
     return gold_fingerprint(
-        (
-            record.document.text_hash,
-            _gold(record, layer_name),
-        )
+        (record.document.text_hash, _gold(record, layer_name))
         for record in documents.records(project.db, layers=[layer_name], ids=ids)
     )
 
 
-def _gold(record: Record, layer_name: str) -> list[object]:
-    marks, spans = record.marks.get(layer_name, ()), record.spans.get(layer_name, ())
-    questions = [to_json(question) for question in record.questions.get(layer_name, ())]
-    return [sorted(marks), _spans(spans), *([questions] if questions else [])]
+def _gold(record: Record, layer: str) -> list[object]:
+    marks, spans = record.marks.get(layer, ()), record.spans.get(layer, ())
+    questions = [to_json(question) for question in record.questions.get(layer, ())]
+    values = [part[layer] for part in (record.numbers, record.written) if layer in part]
+    return [sorted(marks), _spans(spans), *([questions] if questions else []), *values]
 
 
 def _spans(spans: Iterable[Span]) -> list[list[str | int]]:

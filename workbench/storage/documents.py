@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from workbench.base.watch import QUIET, Watch
 from workbench.storage import answers, labels
@@ -36,7 +37,7 @@ from workbench.storage.values import (
 )
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICE, CHOICES, Document
-from workbench.text.labels import Layer
+from workbench.text.labels import NUMBERS, WRITTEN, Layer
 from workbench.text.questions import texts_of
 from workbench.text.rows import row_id
 from workbench.text.spans import Place, Span
@@ -73,6 +74,14 @@ _INSERT = {
     "mark": (
         "insert into mark(document_id, layer_id, label_id, annotator_id, source_id) "
         "values(?, ?, ?, ?, ?)"
+    ),
+    "number": (
+        "insert into mark(document_id, layer_id, value, annotator_id, source_id) "
+        "values(?, ?, ?, ?, ?)"
+    ),
+    "written": (
+        "insert into answer(document_id, layer_id, question, text, annotator_id, source_id) "
+        "values(?, ?, '', ?, ?, ?)"
     ),
     "span": 'insert into span(uid, document_id, field, layer_id, label_id, start, "end", '
     "annotator_id, source_id, score, parts, group_id, id)"
@@ -170,6 +179,14 @@ class _RecordWriter:
                 (id, self._layers[name], self._labels[name, label], annotator, source)
                 for label in classes
             ]
+        rows["number"] += [
+            (id, self._layers[name], number, annotator, source)
+            for name, number in record.numbers.items()
+        ]
+        rows["written"] += [
+            (id, self._layers[name], name_in(content), annotator, source)
+            for name, content in record.written.items()
+        ]
         placed: dict[Place, int] = {}
         for name, asked in record.questions.items():
             for question in asked:
@@ -332,10 +349,12 @@ def _matching_ids(
 
 
 def _page(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> Iterator[Record]:
-    states, marks, spans = (
+    parts: tuple[dict[int, dict[str, Any]], ...] = (
         _states(db, page, chosen),
         _marks(db, page, chosen),
         _spans(db, page, chosen),
+        _values(db, "mark", "t.value", page, _of_part(chosen, NUMBERS)),
+        _values(db, "answer", "t.text", page, _of_part(chosen, WRITTEN)),
     )
     relations = gold_relations(db, page, chosen)
     asking = {row_id(layer): layer.name for layer in chosen if layer.traits.asks}
@@ -345,14 +364,9 @@ def _page(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> Iterato
         asked = questions.get(id, {})
         if asked:
             document = replace(document, questions=texts_of(asked))
-        yield Record(
-            document,
-            states.get(id, {}),
-            marks.get(id, {}),
-            spans.get(id, {}),
-            relations.get(id, {}),
-            asked,
-        )
+        states, marks, spans, numbers, written = (part.get(id, {}) for part in parts)
+        joined = relations.get(id, {})
+        yield Record(document, states, marks, spans, joined, asked, numbers, written)
 
 
 def _documents(db: Database, page: Sequence[int]) -> list[Document]:
@@ -395,7 +409,7 @@ def _gold_rows(
         " where t.document_id in (select value from json_each(?)) and t.layer_id in "
         "(select value from json_each(?)) order by t.id"
     )
-    if table == "state":
+    if table in ("state", "answer"):
         statement = statement.replace(" left join label on label.id = t.label_id", "")
     layer_ids = {row_id(layer) for layer in chosen}
     rows = db.reader().execute(statement, (ids_in(page), ids_in(layer_ids))).fetchall()
@@ -424,6 +438,24 @@ def _marks(
             of_document = marks.setdefault(id, {})
             of_document[names[layer]] = (*of_document.get(names[layer], ()), name)
     return marks
+
+
+def _of_part(layers: Sequence[Layer], part: str) -> list[Layer]:
+    return [layer for layer in layers if layer.traits.record == part]
+
+
+def _values(
+    db: Database, table: str, column: str, page: Sequence[int], chosen: Sequence[Layer]
+) -> dict[int, dict[str, Any]]:
+    """The value of each document in layers that have one for the whole document."""
+    if not chosen:
+        return {}
+    names = {layer.id: layer.name for layer in chosen}
+    values: dict[int, dict[str, Any]] = {}
+    for id, layer, value in _gold_rows(db, table, column, page, chosen):
+        if value is not None:
+            values.setdefault(id, {})[names[layer]] = value
+    return values
 
 
 def _spans(

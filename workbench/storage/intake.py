@@ -25,6 +25,7 @@ CHUNK = 1_000  # rows copied per statement; an import can be cancelled between t
 
 _TAKEN = "join temp.taken t on t.seq = s.seq"
 _OF_LAYER = f"{_TAKEN} join temp.layer_id y on y.n = s.layer"
+_OF_FILE = f"{_OF_LAYER} join temp.file_source f on f.file = t.file"
 _OF_LABEL = (
     f"{_OF_LAYER} join temp.label_id l on l.n = s.label join temp.file_source f on f.file = t.file"
 )
@@ -49,6 +50,11 @@ _COPY = {
     f" select t.id, y.id, :annotator, s.state, :at from staging.state s {_OF_LAYER} {_RANGE}",
     "mark": "insert into mark(document_id, layer_id, label_id, annotator_id, source_id)"
     f" select t.id, y.id, l.id, :annotator, f.source from staging.mark s {_OF_LABEL} {_RANGE}",
+    "number": "insert into mark(document_id, layer_id, value, annotator_id, source_id)"
+    f" select t.id, y.id, s.value, :annotator, f.source from staging.number s {_OF_FILE} {_RANGE}",
+    "written": "insert into answer(document_id, layer_id, question, text, annotator_id, source_id)"
+    f" select t.id, y.id, '', s.content, :annotator, f.source from staging.written s {_OF_FILE}"
+    f" {_RANGE}",
     # a span's id is the number of its row after the highest id, so that relations find it
     "span": 'insert into span(id, uid, document_id, field, layer_id, label_id, start, "end", '
     "parts, group_id, annotator_id, source_id)"
@@ -293,6 +299,18 @@ def suggest(db: Database, targets: Targets, pairs: list[tuple[int, int]], *, at:
         (at,),
     )
     count: int = conn.execute("select changes()").fetchone()[0]
+    conn.execute(
+        "insert into suggestion(document_id, layer_id, kind, value, source_id, status, at)"
+        " select p.id, y.id, 'class', s.value, f.source, 'open', ? from staging.number s"
+        " join temp.pair p on p.seq = s.seq join temp.layer_id y on y.n = s.layer"
+        " join staging.doc d on d.seq = s.seq join temp.file_source f on f.file = d.file"
+        " where not exists (select 1 from main.mark m where m.document_id = p.id and "
+        "m.layer_id = y.id)"
+        " and not exists (select 1 from main.suggestion o where o.document_id = p.id and "
+        "o.layer_id = y.id and o.status = 'open')",
+        (at,),
+    )
+    count += conn.execute("select changes()").fetchone()[0]
     same = (
         "o.document_id = p.id and o.label_id = l.id and o.field = s.field and o.start = "
         's.start and o."end" = s."end"'

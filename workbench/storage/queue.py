@@ -29,7 +29,7 @@ _SUGGESTED = (
     "exists (select 1 from suggestion g join layer l on l.id = g.layer_id"
     f" where g.document_id = d.id and g.status = 'open' and g.layer_id in {_SOME}"
     " and not exists (select 1 from mark m where g.kind = 'class' and m.document_id = d.id"
-    " and m.layer_id = l.id and m.label_id = g.label_id and m.annotator_id = l.gold)"
+    " and m.layer_id = l.id and m.label_id is g.label_id and m.annotator_id = l.gold)"
     " and not exists (select 1 from span p where g.kind = 'span' and p.document_id = d.id"
     " and p.layer_id = l.id and p.label_id = g.label_id and p.annotator_id = l.gold"
     ' and p.field = g.field and p.start = g.start and p."end" = g."end"))'

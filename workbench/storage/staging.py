@@ -26,12 +26,15 @@ from workbench.text.labels import (
     MULTI,
     ONE_OF,
     RELATION,
+    SCORE,
     SPAN,
+    WRITTEN_TEXT,
     Label,
     Layer,
     LayerKind,
 )
 from workbench.text.relations import SPANS, Relation, layer_of_ends, span_layer
+from workbench.text.scale import Scale, decimals_of
 from workbench.text.spans import Place
 
 _TABLES = """
@@ -47,6 +50,8 @@ integer, parts text, chain integer);
 create table relation(seq integer, layer integer, label integer, from_row integer, to_row integer);
 create table answer(seq integer, layer integer, question text, field text, start integer,
 "end" integer, is_null integer, attrs text);
+create table number(seq integer, layer integer, value real);
+create table written(seq integer, layer integer, content);
 create table layer(n integer primary key, name text, kind text, texts integer, guideline text,
 options text, declared integer);
 create table label(n integer primary key, layer integer, name text, colour text, key text,
@@ -64,6 +69,8 @@ _INSERTS = {
     "span": "insert into span values(?, ?, ?, ?, ?, ?, ?, ?)",
     "relation": "insert into relation values(?, ?, ?, ?, ?)",
     "answer": "insert into answer values(?, ?, ?, ?, ?, ?, ?, ?)",
+    "number": "insert into number values(?, ?, ?)",
+    "written": "insert into written values(?, ?, ?)",
     "skipped": "insert into skipped values(?, ?, ?)",
     "warning": "insert into warning values(?)",
 }
@@ -96,6 +103,7 @@ class StagingWriter:
         self._info: dict[int, Layer] = {}
         self._kinds: dict[str, LayerKind] = {}  # of layers with spans, if not SPAN
         self._several: set[int] = set()  # layers with more than one class on a document
+        self._ranges: dict[int, tuple[float, float, int]] = {}  # of inferred layers: see `Scale`
         self._labels: dict[tuple[int, str], int] = {}
         self._span_rows = 0  # the last row of the table of spans
         self._connected: dict[int, str] = {}  # relation layer → the layer of its spans
@@ -182,6 +190,13 @@ class StagingWriter:
             for question in asked:
                 for row in rows_of(question, seq, layer, 0, 0):
                     rows["answer"].append(row[:8])
+        for name, number in record.numbers.items():
+            layer = self._layer(name, SCORE, texts)
+            rows["number"].append((seq, layer, number))
+            self._widen(layer, number)
+        for name, content in record.written.items():
+            layer = self._layer(name, WRITTEN_TEXT, texts)
+            rows["written"].append((seq, layer, name_in(content)))
         for name, state in record.states.items():
             if state != "pending":
                 rows["state"].append(
@@ -209,6 +224,8 @@ class StagingWriter:
             return RELATION
         if name in record.questions:
             return ANSWER
+        if name in record.numbers or name in record.written:
+            return SCORE if name in record.numbers else WRITTEN_TEXT
         return whole if name in record.marks else self._kinds.get(name, SPAN)
 
     def _relations(self, seq: int, record: Record, first: int, texts: int) -> None:
@@ -232,6 +249,16 @@ class StagingWriter:
             chosen = span_layer(self._info[layer])
             self._connected[layer] = chosen or layer_of_ends(record.spans, one)
         return self._connected[layer]
+
+    def _widen(self, layer: int, number: float) -> None:
+        if self._info[layer].name in self._declared:
+            return
+        low, high, decimals = self._ranges.get(layer, (number, number, 0))
+        self._ranges[layer] = (
+            min(low, number),
+            max(high, number),
+            max(decimals, decimals_of(number)),
+        )
 
     def _number(self, layer: int, count: int) -> None:
         """A label for each of so many choices."""
@@ -304,6 +331,9 @@ class StagingWriter:
             for number, of in self._connected.items():
                 options = json_in({**self._info[number].options, SPANS: of})
                 self._conn.execute("update layer set options = ? where n = ?", (options, number))
+            for number, found in self._ranges.items():
+                options = json_in({**self._info[number].options, **Scale.covering(*found).options})
+                self._conn.execute("update layer set options = ? where n = ?", (options, number))
             self._conn.execute("insert into complete values(?)", (self.documents,))
             self._conn.execute("commit")
             self._conn.close()
@@ -318,6 +348,8 @@ def _kind_name(kind: LayerKind) -> str:
     """Distinguishes layers of different kinds with the same name in a file."""
     if kind.asks:
         return "questions"
+    if not kind.has_labels:
+        return kind.id
     return "relations" if kind.between_spans else "spans" if kind.in_text else "class"
 
 

@@ -1,7 +1,8 @@
 """Suggestions of runs, prompts and imports, kept in a separate table until they are accepted.
 
 `what` identifies the suggested label: (document id, label id, start, end, field), where a class has
-None, None and "".
+None, None and "". A number has the negative id of its layer in place of a label: a document has one
+number in a layer.
 """
 
 from __future__ import annotations
@@ -16,15 +17,19 @@ from workbench.storage.values import ids_in, now
 
 @dataclass(frozen=True)
 class NewSuggestion:
-    """A suggested span [start, end), or a class if `start` is None. `score` is in [0, 1]."""
+    """A suggested span [start, end), or a class if `start` is None. `score` is in [0, 1].
+
+    Without a label, `value` is a suggested number of the document.
+    """
 
     document_id: int
     layer_id: int
-    label_id: int
+    label_id: int | None
     start: int | None = None
     end: int | None = None
     field: str = "text"
     score: float | None = None
+    value: float | None = None
 
     @property
     def kind(self) -> str:
@@ -33,13 +38,8 @@ class NewSuggestion:
     @property
     def what(self) -> What:
         """Identifies the suggested label; see the module."""
-        return (
-            self.document_id,
-            self.label_id,
-            self.start,
-            self.end,
-            self.field if self.start is not None else "",
-        )
+        label = self.label_id if self.label_id is not None else -self.layer_id
+        return _key(self.document_id, label, self.start, self.end, self.field)
 
 
 # document, label, start, end, field
@@ -57,7 +57,7 @@ class SuggestionRow:
     id: int
     document_id: int
     layer_id: int
-    label_id: int
+    label_id: int | None
     kind: str
     start: int | None
     end: int | None
@@ -130,7 +130,8 @@ def add_suggestions(
     `operations.suggestion_edits` applies the rules.
     """
     columns = (
-        'document_id, layer_id, label_id, kind, field, start, "end", score, source_id, run_id, at'
+        'document_id, layer_id, label_id, kind, field, start, "end", score, value, source_id, '
+        "run_id, at"
     )
     at = now()
     stored = [
@@ -143,6 +144,7 @@ def add_suggestions(
             r.start,
             r.end,
             r.score,
+            r.value,
             source_id,
             run_id,
             at,
@@ -150,7 +152,7 @@ def add_suggestions(
         for r in rows
     ]
     db.writer.executemany(
-        f"insert into suggestion({columns}) values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", stored
+        f"insert into suggestion({columns}) values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", stored
     )
     return len(stored)
 
@@ -192,7 +194,7 @@ def delete_open_of(db: Database, kind: str, ref: str, ids: Iterable[int] | None 
 def rejected_of(db: Database, kind: str) -> set[What]:
     """`what` of all rejected suggestions of sources of this kind."""
     statement = (
-        'select document_id, label_id, start, "end", field from suggestion'
+        'select document_id, ifnull(label_id, -layer_id), start, "end", field from suggestion'
         f" where status = 'rejected' and {_OF_SOURCES}"
     )
     return {_key(*row) for row in db.reader().execute(statement, (kind, 0, "")).fetchall()}
@@ -201,8 +203,8 @@ def rejected_of(db: Database, kind: str) -> set[What]:
 def rejected(db: Database, run_id: int) -> set[What]:
     """`what` of all rejected suggestions of a run."""
     statement = (
-        'select document_id, label_id, start, "end", field from suggestion where run_id = '
-        "? and status = 'rejected'"
+        'select document_id, ifnull(label_id, -layer_id), start, "end", field from suggestion'
+        " where run_id = ? and status = 'rejected'"
     )
     return {_key(*row) for row in db.reader().execute(statement, (run_id,)).fetchall()}
 
@@ -218,7 +220,7 @@ def gold_of(db: Database, document_ids: Iterable[int]) -> set[What]:
     marks = {
         _key(document, label, None, None, "")
         for document, label in read(
-            f"select t.document_id, t.label_id from mark t {gold}", (ids,)
+            f"select t.document_id, ifnull(t.label_id, -t.layer_id) from mark t {gold}", (ids,)
         ).fetchall()
     }
     spans = read(
@@ -232,4 +234,5 @@ def _key(document_id: int, label_id: int, start: int | None, end: int | None, fi
 
 
 def _what(row: SuggestionRow) -> What:
-    return _key(row.document_id, row.label_id, row.start, row.end, row.field)
+    label = row.label_id if row.label_id is not None else -row.layer_id
+    return _key(row.document_id, label, row.start, row.end, row.field)

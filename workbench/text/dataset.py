@@ -43,6 +43,8 @@ class Record:
     questions: Mapping[str, tuple[Question, ...]] = field(
         default_factory=dict, hash=False
     )  # layer → questions with answers
+    numbers: Mapping[str, float] = field(default_factory=dict, hash=False)  # layer → number
+    written: Mapping[str, str] = field(default_factory=dict, hash=False)  # layer → written text
 
     @property
     def span_count(self) -> int:
@@ -163,6 +165,9 @@ def record_to_json(record: Record, *, ids: bool = False) -> dict[str, object]:
         raw["questions"] = questions
     elif document.questions:
         raw["asked"] = list(document.questions)
+    for name, values in (("numbers", record.numbers), ("written", record.written)):
+        if values:
+            raw[name] = dict(sorted(values.items()))
     if document.meta:
         raw["meta"] = dict(document.meta)
     return raw
@@ -174,7 +179,8 @@ def record_from_json(raw: Mapping[str, Any]) -> Record:
         raise TypeError(
             _("a document is {kind}, expected an object").format(kind=type(raw).__name__)
         )
-    for name in ("texts", "tokens", "meta", "states", "marks", "spans", "relations", "questions"):
+    parts = ("states", "marks", "spans", "relations", "questions", "numbers", "written")
+    for name in ("texts", "tokens", "meta", *parts):
         part = raw.get(name)
         if type(part) is not dict and name in raw and not isinstance(part, Mapping):
             raise TypeError(
@@ -209,7 +215,11 @@ def record_from_json(raw: Mapping[str, Any]) -> Record:
         name: tuple(_relation_from_json(one) for one in found)
         for name, found in raw.get("relations", {}).items()
     }
-    return Record(document, dict(raw.get("states", {})), marks, spans, relations, questions)
+    numbers = {name: float(value) for name, value in raw.get("numbers", {}).items()}
+    written = {name: _text(value) for name, value in raw.get("written", {}).items()}
+    return Record(
+        document, dict(raw.get("states", {})), marks, spans, relations, questions, numbers, written
+    )
 
 
 def _text(content: object) -> str:

@@ -107,6 +107,20 @@ class LabelScores(DocumentLabels, key="labels"):
 
 
 @dataclass(frozen=True)
+class Number(Field, key="number"):
+    """A number for the document as a whole."""
+
+    value: float
+
+    def to_json(self) -> dict[str, Any]:
+        return {"number": self.value}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        return cls(float(raw["number"]))
+
+
+@dataclass(frozen=True)
 class WordTag:
     """A word with its predicted label (without B-/I-, None for O) and its probability."""
 
@@ -239,6 +253,11 @@ class Prediction:
         """Labels of the document as a whole; None if the task gives none."""
         found = self.get(DocumentLabels)
         return found.chosen if found else None
+
+    @property
+    def number(self) -> float | None:
+        found = self.get(Number)
+        return found.value if found else None
 
     @property
     def words(self) -> tuple[WordTag, ...]:

@@ -14,17 +14,21 @@ RELATION_KEYS = "dfghjk" + "".join(key for key in CLASS_KEYS if key not in "dfgh
 LONGEST_NAME = 1000  # of a layer, a label or a key, in characters
 
 MARKS, SPANS = "marks", "spans"  # the parts of a Record that hold labels
+NUMBERS, WRITTEN = "numbers", "written"  # parts that hold a value of a whole document
 RELATIONS, ANSWERS = "relations", "answers"  # parts that the project file has room for
 TABLES: Mapping[str, str] = {  # part of a Record → the table of the project file that holds it
     MARKS: "mark",
     SPANS: "span",
     RELATIONS: "relation",
     ANSWERS: "answer",
+    NUMBERS: "mark",
+    WRITTEN: "answer",
 }
 LABEL_TABLES = tuple(dict.fromkeys(TABLES.values()))
 WITH_LABEL = ("relation", "span", "mark")  # tables whose rows have one of the layer's labels
 CLASSES, TEXT, TOKENS, CHOICES = "classes", "text", "tokens", "choices"  # editors of Annotate
 QUESTIONS = "questions"  # editor of Annotate: answers to questions, marked in the text
+NUMBER, WRITING = "number", "writing"  # editors of a value, see `ui.panels.annotate.editors`
 NO_CLASS = N_("{layer} has no class yet; the document stays a draft.")
 
 
@@ -33,12 +37,13 @@ class LayerKind:
     """What a kind of layer holds and how it is annotated.
 
     title: what is annotated, for display; title_of_pair: the same for documents with two texts.
-    record: the part of a Record that holds the labels: MARKS of a whole document, SPANS in its
-    text, RELATIONS between spans, ANSWERS written for it; "" for a kind that is not stored yet.
+    record: the part of a Record that holds the labels: MARKS of a whole document, NUMBERS or
+    WRITTEN texts of it, SPANS in its text, RELATIONS between spans, ANSWERS to questions; "" for a
+    kind that is not stored yet.
     editor: the editor in Annotate: CLASSES (chips above the text), TEXT (spans are drawn in the
     text), TOKENS (a tag under each token), CHOICES (a row for each text to choose from),
-    QUESTIONS (a list of questions, whose answers are drawn in the text); "" if the kind cannot be
-    edited.
+    QUESTIONS (a list of questions, whose answers are drawn in the text), NUMBER (a slider), WRITING
+    (a text field); "" if the kind cannot be edited.
     in_choices: labels are the numbers of choices, so a layer is for documents with choices.
     several: a unit (the document, a token) may have more than one label.
     empty_is_answer: a submitted document without labels is a true negative.
@@ -68,6 +73,11 @@ class LayerKind:
     def on_document(self) -> bool:
         """Labels belong to a document as a whole."""
         return self.record == MARKS
+
+    @property
+    def has_labels(self) -> bool:
+        """The layer has labels to choose from."""
+        return self.record not in (NUMBERS, WRITTEN)
 
     @property
     def in_text(self) -> bool:
@@ -159,19 +169,37 @@ ANSWER = LayerKind(
     editor=QUESTIONS,
     missing=N_("{layer} has no question, or an unanswered one; the document stays a draft."),
 )
+SCORE = LayerKind(
+    "score",
+    N_("a number per document"),
+    N_("a number per pair of texts"),
+    record=NUMBERS,
+    # editor=NUMBER,
+    keys="",
+    missing=N_("{layer} has no number yet; the document stays a draft."),
+)
+WRITTEN_TEXT = LayerKind(
+    "text",
+    N_("a written text per document"),
+    N_("a written text per pair of texts"),
+    record=WRITTEN,
+    # editor=WRITING,
+    keys="",
+    missing=N_("{layer} has no text yet; the document stays a draft."),
+)
 LAYER_KINDS: Mapping[str, LayerKind] = {
     kind.id: kind
     for kind in (
         CLASS,
         MULTI,
-        LayerKind("score", N_("a number per document"), record=MARKS),
+        SCORE,
         SPAN,
         TAG,
         RELATION,
         ANSWER,
         CLUSTER,
         ONE_OF,
-        LayerKind("text", N_("a written text"), record=ANSWERS),
+        WRITTEN_TEXT,
     )
 }
 KINDS = tuple(LAYER_KINDS)

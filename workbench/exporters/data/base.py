@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TextIO
 
-from workbench.base.i18n import N_
+from workbench.base.i18n import N_, _
 from workbench.text.dataset import Record
 from workbench.text.labels import Layer
 
@@ -65,10 +65,19 @@ def main_layer(layers: Sequence[Layer]) -> Layer | None:
     return next((one for one in layers if one.labels), layers[0] if layers else None)
 
 
+def values_lost(layers: Sequence[Layer]) -> tuple[str, ...]:
+    """The sentence of a format that cannot represent numbers and written texts."""
+    names = ", ".join(one.name for one in layers if not one.traits.has_labels)
+    told = _("Numbers and written texts are not written: {names}.")
+    return (told.format(names=names),) if names else ()
+
+
 def labelled(record: Record, layer: str) -> bool:
     """Whether the record has a value for this layer, which may be empty."""
     return (
         record.states.get(layer) in ("submitted", "draft")
         or bool(record.marks.get(layer))
         or bool(record.spans.get(layer))
+        or layer in record.numbers
+        or layer in record.written
     )

@@ -16,6 +16,8 @@ from workbench.text.document import TEXT
 from workbench.text.labels import MARKS, SPANS, Layer
 from workbench.text.spans import Span
 
+_FIELDS = ("id", "text", "text_b", "label", "entities", "cats", "split", "group", "meta")
+
 
 class DoccanoExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
@@ -28,6 +30,9 @@ class DoccanoExporter:
             names = [one.name for one in layers if one.traits.record == part and one.labels]
             if len(names) > 1:
                 found.append(told.format(names=", ".join(names)))
+        if numbered := [one.name for one in layers if not one.traits.has_labels]:
+            told = _("Numbers and written texts are written as fields of their own: {names}.")
+            found.append(told.format(names=", ".join(numbered)))
         if any(one.texts > 1 for one in layers):
             found.append(
                 _(
@@ -68,6 +73,10 @@ def _record(
         )
     if any(labelled(record, layer) for layer in classes):
         raw[names[1]] = [label for layer in classes for label in record.marks.get(layer, ())]
+    for layer in plan.layers:
+        if not layer.traits.has_labels and layer.name not in _FIELDS:
+            value = record.numbers.get(layer.name, record.written.get(layer.name))
+            raw |= {} if value is None else {layer.name: value}
     more = {"split": document.split, "group": document.group, "meta": dict(document.meta)}
     return raw | {name: value for name, value in more.items() if value}
 

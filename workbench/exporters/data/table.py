@@ -14,6 +14,7 @@ from workbench.text.dataset import Record
 from workbench.text.document import CHOICE, QUESTION, choice_names
 from workbench.text.formulas import ESCAPED_COLUMN, escape, escape_name, is_formula
 from workbench.text.labels import Layer
+from workbench.text.scale import shortest
 from workbench.text.spans import Span
 
 _FIRST = ("id", "text", "text_b", "split", "group")
@@ -36,7 +37,7 @@ class CsvExporter:
         return _(COMMON), _(LOOKS), _(STATES), tokens
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
-        layers = [one for one in plan.layers if one.labels]
+        layers = [one for one in plan.layers if one.labels or not one.traits.has_labels]
         columns = [_column(one.name) for one in layers]
         choices = _choice_columns(layers)
         # metadata differ between documents, so they are in one column as JSON
@@ -109,6 +110,10 @@ def _cell(record: Record, layer: Layer) -> str:
         if not found and record.states.get(layer.name) not in ("submitted", "draft"):
             return ""
         return json.dumps([_triple(one) for one in found], ensure_ascii=False)
+    if layer.name in record.numbers:
+        return shortest(record.numbers[layer.name])
+    if layer.name in record.written:
+        return record.written[layer.name]
     return "; ".join(record.marks.get(layer.name, ()))
 
 

@@ -162,7 +162,8 @@ class ContextMenus:
 
     def _suggestion(self, row: SuggestionRow) -> Choices:
         state, can = self._state, self._state.can_edit
-        layer = state.label_of[row.label_id][0] if row.label_id in state.label_of else None
+        known = state.label_of.get(row.label_id) if row.label_id is not None else None
+        layer = known[0] if known else None
         spans = layer is not None and layer.traits.in_text
         labels = self._labels([layer], self._label) if spans and layer else ()
         return (

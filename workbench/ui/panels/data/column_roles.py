@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.base.i18n import _
-from workbench.text.labels import MARKS, SPANS, Layer
+from workbench.text.labels import MARKS, NUMBERS, SPANS, WRITTEN, Layer
 
 TABULAR = ("csv", "tsv")
 CHOICES = "choices"  # the format of multiple choice
@@ -16,6 +16,7 @@ CHOICE, LISTED = "choice", "choices"  # roles of a column with one choice, and w
 SHARED = ("tag", "spans", CHOICE)  # roles that several columns may have
 CHOICE_ROLES = (CHOICE, LISTED)
 ANSWERS, QUESTION = "answer", "question"
+NUMBER, TEXT = "score", "written"  # a number, and a written text, of a document
 
 Titled = list[tuple[str, str]]  # (role, title)
 
@@ -61,7 +62,7 @@ class Roles:
         kind = role.partition(":")[0]
         if self.chooses:
             same = {"label": f"{ANSWERS}:{self._layers_for_answers()[0]}", "text_b": QUESTION}
-            lost = (*SHARED[:2],)
+            lost = (*SHARED[:2], NUMBER, TEXT)
         else:
             same, lost = {ANSWERS: "label:class"}, (QUESTION,)
         return f"meta:{column}" if kind in lost else same.get(kind, role)
@@ -100,6 +101,8 @@ class Roles:
         if self.format in TABULAR:
             found += self._of_tags(column)
         found += self._named("spans", _("Spans: {layer}"), column, "spans", SPANS, 1)
+        found += self._named(NUMBER, _("Number: {layer}"), column, "score", NUMBERS, texts)
+        found += self._named(TEXT, _("Text: {layer}"), column, "text", WRITTEN, texts)
         found.append((CHOICE, self._numbered(column)))
         return [*found, (LISTED, _("List of choices"))] if self._may_list(column) else found
 

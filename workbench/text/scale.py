@@ -1,0 +1,101 @@
+"""The scale of numbers that are given to documents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Self
+
+MOST_STEPS = 1000  # steps of an editor between both ends; a scale with more is continuous
+DECIMALS = 6  # of the steps of a scale
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Numbers from `minimum` to `maximum`; the editor offers multiples of `step` from `minimum`."""
+
+    minimum: float = 0.0
+    maximum: float = 5.0
+    step: float = 1.0
+
+    @classmethod
+    def of(cls, options: Mapping[str, object]) -> Self:
+        """The scale in the options of a layer; the default one if they hold no valid scale."""
+        numbers = {name: options[name] for name in OPTIONS if name in options}
+        valid = {
+            name: float(value)
+            for name, value in numbers.items()
+            if isinstance(value, (int, float)) and not isinstance(value, bool)
+        }
+        found = cls(**valid)
+        return cls() if found.problem else found
+
+    @classmethod
+    def covering(cls, low: float, high: float, decimals: int) -> Self:
+        """A scale with whole ends for numbers from `low` to `high` with so many decimal places."""
+        minimum, maximum = float(min(0, math.floor(low))), float(math.ceil(high))
+        step = 10.0 ** -min(decimals, DECIMALS)
+        return cls(minimum, max(maximum, minimum + 1), step)
+
+    def widened(self, other: Scale) -> Scale:
+        """The smallest scale with the numbers of both."""
+        return Scale(
+            min(self.minimum, other.minimum),
+            max(self.maximum, other.maximum),
+            min(self.step, other.step),
+        )
+
+    @property
+    def options(self) -> dict[str, object]:
+        """Entries of the options of a layer."""
+        return asdict(self)
+
+    @property
+    def problem(self) -> str:
+        """The name of an end or step that is not valid, "" if all are."""
+        if not all(map(math.isfinite, (self.minimum, self.maximum, self.step))):
+            return "minimum"
+        if self.maximum <= self.minimum:
+            return "maximum"
+        return "" if 0 < self.step <= self.maximum - self.minimum else "step"
+
+    @property
+    def steps(self) -> int:
+        """The number of steps between both ends, at most MOST_STEPS."""
+        wanted = (self.maximum - self.minimum) / self.step
+        return max(1, min(MOST_STEPS, round(wanted)))
+
+    @property
+    def decimals(self) -> int:
+        """Decimal places of the steps."""
+        places = range(DECIMALS)
+        return next((n for n in places if _whole(self.step * 10**n)), DECIMALS)
+
+    def holds(self, value: float) -> bool:
+        return self.minimum <= value <= self.maximum
+
+    def clipped(self, value: float) -> float:
+        return min(self.maximum, max(self.minimum, value))
+
+    def nearest(self, value: float) -> float:
+        """The step that is closest to a number."""
+        count = round((self.clipped(value) - self.minimum) / self.step)
+        return round(self.clipped(self.minimum + count * self.step), DECIMALS)
+
+
+OPTIONS = ("minimum", "maximum", "step")
+
+
+def decimals_of(value: float) -> int:
+    """Decimal places of a number as it is written, at most DECIMALS."""
+    return next((n for n in range(DECIMALS) if _whole(value * 10**n)), DECIMALS)
+
+
+def _whole(value: float) -> bool:
+    return abs(value - round(value)) < 1e-9 * max(1.0, abs(value))
+
+
+def shortest(value: float) -> str:
+    """The number in the fewest digits that give it back: 4, 3.5."""
+    return repr(float(value)).removesuffix(".0")
