@@ -853,10 +853,8 @@ OWNERS = {
     "methods": lambda id: (f"training/methods/{id}/*",),
     "formats of exports": lambda id: (f"exporters/model/{id}/*",),
 }
-EVERYDAY = {  # an inspector, but also a part of records; a kind of layers, but also a message
-    "spans",
-    "answer",
-}
+# an inspector and kinds of layers, but also parts of records, messages, texts and columns of files
+EVERYDAY = {"spans", "answer", "text", "score"}
 # (file, literal) → why it may stand there
 EXCUSED_IDS = {
     ("base/options.py", "choice"): "a kind of setting",

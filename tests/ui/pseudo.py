@@ -83,7 +83,11 @@ ALLOWED = (
     (r"\b[0-9a-f]{8}([0-9a-f]{24})?\b", "fingerprints"),
     (r"\b(fp32|bf16|cuda:\d)\b", "number formats, devices"),
     (r"unexpected '\}'|\bOSError\b", "what Jinja and Python say"),
-    (r"(?<![A-Za-z])(class|spans|pairs)$", "names that a new layer gets, stored with it"),
+    (r"(?<![A-Za-z])(score|text)$", "names of layers of numbers and texts, in the same way"),
+    (
+        r"(?<![A-Za-z])(class|spans|pairs)$",
+        "names that a new layer gets, stored with it",
+    ),
     (r"\b(O|[BI]-)", "tags of the BIO scheme"),
 )
 QT = {

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,7 +12,6 @@ from workbench.text.document import SPLITS, TEXT, TEXT_B
 from workbench.text.labels import LONGEST_NAME, Layer, LayerKind
 from workbench.text.questions import Question
 from workbench.text.relations import Relation, layer_of_ends
-from workbench.text.scale import Scale
 from workbench.text.spans import Span
 
 if TYPE_CHECKING:
@@ -158,33 +155,6 @@ class Importer(Protocol):
 
 def is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def number_of(value: object) -> float:
-    """A number of a document. Raises Fault; a string with a decimal point is accepted."""
-    number = math.nan
-    if isinstance(value, (int, float, str)) and not isinstance(value, bool):
-        with suppress(ValueError, OverflowError):
-            number = float(value)
-    if not math.isfinite(number):
-        told = _("the number is {value}, expected digits with a decimal point, such as 3.5")
-        raise Fault(told.format(value=show(value)))
-    return number
-
-
-def check_scale(number: float, name: str, layer: Layer) -> None:
-    """Raises Fault for a number that is not on the scale of its layer."""
-    scale = Scale.of(layer.options)
-    if not scale.holds(number):
-        told = _("{value} is not on the scale of the layer {name!r}, {minimum} to {maximum}")
-        raise Fault(
-            told.format(
-                value=f"{number:g}",
-                name=name,
-                minimum=f"{scale.minimum:g}",
-                maximum=f"{scale.maximum:g}",
-            )
-        )
 
 
 def offset(value: object, told: str) -> int:

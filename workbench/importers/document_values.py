@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from contextlib import suppress
 
 from workbench.base.i18n import _
 from workbench.importers import roles
-from workbench.importers.base import Fault, number_of, show
+from workbench.importers.base import Fault, show
+from workbench.text.labels import Layer
+from workbench.text.scale import Scale
 
 
 def add_values(
@@ -42,3 +46,30 @@ def _text(value: object, column: str) -> str:
         told = _("{column!r} is {value}, expected a string")
         raise Fault(told.format(column=column, value=show(value)))
     return value
+
+
+def number_of(value: object) -> float:
+    """A number of a document. Raises Fault; a string with a decimal point is accepted."""
+    number = math.nan
+    if isinstance(value, (int, float, str)) and not isinstance(value, bool):
+        with suppress(ValueError, OverflowError):
+            number = float(value)
+    if not math.isfinite(number):
+        told = _("the number is {value}, expected digits with a decimal point, such as 3.5")
+        raise Fault(told.format(value=show(value)))
+    return number
+
+
+def check_scale(number: float, name: str, layer: Layer) -> None:
+    """Raises Fault for a number that is not on the scale of its layer."""
+    scale = Scale.of(layer.options)
+    if not scale.holds(number):
+        told = _("{value} is not on the scale of the layer {name!r}, {minimum} to {maximum}")
+        raise Fault(
+            told.format(
+                value=f"{number:g}",
+                name=name,
+                minimum=f"{scale.minimum:g}",
+                maximum=f"{scale.maximum:g}",
+            )
+        )

@@ -23,13 +23,12 @@ from workbench.importers.base import (
     Table,
     TableRow,
     check,
-    check_scale,
-    number_of,
     offset,
     show,
     span_borders,
     unique_spans,
 )
+from workbench.importers.document_values import check_scale, number_of
 from workbench.importers.source import Source
 from workbench.text.dataset import FORMAT_VERSION, Record, layer_from_json, record_from_json
 from workbench.text.labels import KINDS, LONGEST_NAME, NUMBERS, WRITTEN, Label, Layer

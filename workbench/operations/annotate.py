@@ -22,10 +22,11 @@ from workbench.operations.labels import add_labels
 from workbench.project.changes import Changes
 from workbench.project.project import Project
 from workbench.storage import annotations as annotation_rows
-from workbench.storage import answers, bulk, documents, labels
+from workbench.storage import answers, bulk, document_values, documents, labels
 from workbench.storage import suggestions as proposals
-from workbench.storage.annotations import MarkRow, SpanRow, WrittenRow
+from workbench.storage.annotations import MarkRow, SpanRow
 from workbench.storage.answers import AskedQuestion
+from workbench.storage.document_values import WrittenRow
 from workbench.storage.listing import DocumentRow, Filter
 from workbench.storage.queue import TO_DO, SourceFile
 from workbench.storage.suggestions import NewSuggestion, SuggestionRow
@@ -77,7 +78,7 @@ def view(project: Project, document_id: int) -> DocumentView:
         proposals.suggestions(db, document_id),
         {id: states.get(id, "pending") for id in map(row_id, mine)},
         answers.asked(db, document_id),
-        annotation_rows.written(db, document_id),
+        document_values.written(db, document_id),
     )
 
 
@@ -120,7 +121,7 @@ def refreshed(project: Project, shown: DocumentView, changes: Changes) -> Docume
         suggestions,
         {layer: states.get(layer, "pending") for layer in map(row_id, shown.layers)},
         answers.asked(db, id) if changes.touches("answer", id) else shown.questions,
-        annotation_rows.written(db, id) if changes.touches("answer", id) else shown.written,
+        document_values.written(db, id) if changes.touches("answer", id) else shown.written,
     )
 
 

@@ -10,7 +10,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.operations.annotate import make_room, start_draft
 from workbench.project.project import Project
 from workbench.storage import annotations as annotation_rows
-from workbench.storage import labels
+from workbench.storage import document_values, labels
 from workbench.storage import runs as storage_runs
 from workbench.storage import suggestions as proposals
 from workbench.storage.suggestions import NewSuggestion, SuggestionRow
@@ -53,7 +53,7 @@ def _make_gold(project: Project, one: SuggestionRow, layer: Layer) -> None:
     }
     if one.label_id is None:
         if one.value is not None:
-            annotation_rows.set_value(project.db, one.document_id, one.layer_id, one.value, **kept)
+            document_values.set_value(project.db, one.document_id, one.layer_id, one.value, **kept)
     elif one.start is None:
         annotation_rows.set_mark(
             project.db,
@@ -170,7 +170,7 @@ def take_answer(
         for given in found:
             if given.label_id is None:
                 if given.value is not None:
-                    annotation_rows.set_value(project.db, document_id, layer_id, given.value, **who)
+                    document_values.set_value(project.db, document_id, layer_id, given.value, **who)
             elif given.start is None:
                 annotation_rows.set_mark(
                     project.db, document_id, layer_id, given.label_id,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import statistics
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.operations.annotate import check_layer, reopen_empty, start_draft
 from workbench.project.project import Project
 from workbench.storage import annotations as annotation_rows
-from workbench.storage import documents, labels
+from workbench.storage import document_values, documents, labels
 from workbench.text.labels import NUMBERS, WRITTEN
 from workbench.text.scale import Scale
 
@@ -54,7 +59,7 @@ def _set_value(
 ) -> None:
     with project.edit(title, origin=origin):
         who, source = project.annotator_id, project.source("person")
-        annotation_rows.set_value(
+        document_values.set_value(
             project.db, document_id, layer_id, value, annotator_id=who, source_id=source
         )
         start_draft(project, document_id, layer_id)
@@ -67,6 +72,80 @@ def clear_value(
     db, who = project.db, project.annotator_id
     name = labels.layer(db, layer_id).name
     with project.edit(_("Clear {layer}").format(layer=name), origin=origin):
-        annotation_rows.clear_value(db, document_id, layer_id, who)
+        document_values.clear_value(db, document_id, layer_id, who)
         annotation_rows.reset_untouched(db, [document_id], layer_id, who)
         reopen_empty(project, document_id, layer_id)
+
+
+# ---------------------------------------------------------------- scale and statistics
+
+BINS = 10  # ranges of a histogram, at most
+
+
+def set_scale(project: Project, layer_id: int, scale: Scale, *, origin: object = None) -> None:
+    """Change the scale of a layer. Raises WorkbenchError if stored numbers are not on it."""
+    layer = labels.layer(project.db, layer_id)
+    if scale.problem:
+        raise WorkbenchError(
+            _("{minimum:g} to {maximum:g} in steps of {step:g} is not a scale.").format(
+                minimum=scale.minimum, maximum=scale.maximum, step=scale.step
+            ),
+            hint=_("The maximum must exceed the minimum; a step must fit between them."),
+        )
+    outside = [one for one in document_values.numbers(project.db, layer_id) if not scale.holds(one)]
+    if outside:
+        told = _("{n} documents of {layer} have numbers outside of this scale, such as {value:g}.")
+        raise WorkbenchError(
+            told.format(n=len(outside), layer=layer.name, value=outside[0]),
+            hint=_("Choose a wider scale, or change these numbers first."),
+        )
+    title = _("Change the scale of {layer}").format(layer=layer.name)
+    with project.edit(title, origin=origin):
+        labels.update_layer(project.db, layer_id, options={**layer.options, **scale.options})
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Of the values of a layer: numbers, or lengths of written texts in characters.
+
+    bins: (from, to, documents) of ranges of equal width; only the last includes its end.
+    """
+
+    count: int = 0
+    mean: float = 0.0
+    deviation: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    bins: tuple[tuple[float, float, int], ...] = ()
+
+
+def summary(project: Project, layer_id: int) -> Statistics:
+    """Statistics of a layer of numbers or of written texts."""
+    layer = labels.layer(project.db, layer_id)
+    if layer.traits.record == NUMBERS:
+        found: Sequence[float] = document_values.numbers(project.db, layer_id)
+        scale = Scale.of(layer.options)
+        return _statistics(found, scale.minimum, scale.maximum)
+    found = document_values.lengths(project.db, layer_id)
+    return _statistics(found, 0, max(found, default=0))
+
+
+def _statistics(ascending: Sequence[float], start: float, end: float) -> Statistics:
+    if not ascending:
+        return Statistics()
+    start, end = min(start, ascending[0]), max(end, ascending[-1])
+    width = (end - start) / BINS
+    edges = [start + number * width for number in range(BINS)] if width else [start]
+    places = [*(bisect_left(ascending, edge) for edge in edges), len(ascending)]
+    ends = [*edges[1:], end]
+    return Statistics(
+        len(ascending),
+        statistics.fmean(ascending),
+        statistics.pstdev(ascending),
+        ascending[0],
+        ascending[-1],
+        tuple(
+            (edge, stop, last - first)
+            for edge, stop, first, last in zip(edges, ends, places, places[1:], strict=False)
+        ),
+    )

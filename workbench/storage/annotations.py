@@ -15,31 +15,27 @@ from workbench.storage.suggestions import (
     suggestions,
 )
 from workbench.storage.tables import STATES
-from workbench.storage.values import Row, ids_in, json_in, name_in, new_id, new_uid, now, parts_out
-from workbench.text.labels import LABEL_TABLES, LAYER_KINDS, NUMBERS, TABLES, WRITTEN
+from workbench.storage.values import Row, ids_in, json_in, new_id, new_uid, now, parts_out
+from workbench.text.labels import LABEL_TABLES
 
 __all__ = [
     "MarkRow",
     "NewSuggestion",
     "SpanRow",
     "SuggestionRow",
-    "WrittenRow",
     "add_span",
     "add_suggestions",
     "clear_mark",
-    "clear_value",
     "delete_span",
     "marks",
     "set_mark",
     "set_state",
     "set_suggestion_status",
-    "set_value",
     "spans",
     "state",
     "states",
     "suggestions",
     "update_span",
-    "written",
 ]
 
 CHUNK = 1000  # documents per statement; an operation can be cancelled between two statements
@@ -93,20 +89,6 @@ class SpanRow:
         return self.parts or ((self.start, self.end),)
 
 
-@dataclass(frozen=True)
-class WrittenRow:
-    """A text that was written for a document."""
-
-    id: int
-    document_id: int
-    layer_id: int
-    text: str
-    source_kind: str
-    source_ref: str
-    made_by: int | None = None
-    made_at: str = ""
-
-
 # ---------------------------------------------------------------- reading gold
 
 
@@ -120,19 +102,6 @@ def marks(db: Database, document_id: int) -> tuple[MarkRow, ...]:
         " where m.document_id = ? order by m.layer_id, m.id"
     )
     return tuple(MarkRow(*row) for row in db.reader().execute(statement, (document_id,)).fetchall())
-
-
-def written(db: Database, document_id: int) -> tuple[WrittenRow, ...]:
-    """Written texts by the gold annotator of each layer, in order of layer."""
-    kinds = ", ".join(f"'{kind.id}'" for kind in LAYER_KINDS.values() if kind.record == WRITTEN)
-    statement = (
-        "select a.id, a.document_id, a.layer_id, a.text, s.kind, s.ref, s.annotator_id, s.at"
-        " from answer a join layer l on l.id = a.layer_id and l.gold = a.annotator_id"
-        f" join source s on s.id = a.source_id where a.document_id = ? and l.kind in ({kinds})"
-        " and a.text is not null order by a.layer_id, a.id"
-    )
-    rows = db.reader().execute(statement, (document_id,)).fetchall()
-    return tuple(WrittenRow(*row) for row in rows)
 
 
 _SPAN = (
@@ -305,42 +274,6 @@ def set_mark(
         "score) values(?, ?, ?, ?, ?, ?)",
         row,
     )
-
-
-def set_value(
-    db: Database,
-    document_id: int,
-    layer_id: int,
-    value: float | str,
-    *,
-    annotator_id: int,
-    source_id: int,
-    score: float | None = None,
-) -> None:
-    """Set the number, or the written text, that a document has in a layer."""
-    clear_value(db, document_id, layer_id, annotator_id)
-    row = (document_id, layer_id, annotator_id, source_id, score)
-    if isinstance(value, str):
-        db.writer.execute(
-            "insert into answer(document_id, layer_id, annotator_id, source_id, score, question,"
-            " text) values(?, ?, ?, ?, ?, '', ?)",
-            (*row, name_in(value)),
-        )
-    else:
-        db.writer.execute(
-            "insert into mark(document_id, layer_id, annotator_id, source_id, score, value)"
-            " values(?, ?, ?, ?, ?, ?)",
-            (*row, float(value)),
-        )
-
-
-def clear_value(db: Database, document_id: int, layer_id: int, annotator_id: int) -> None:
-    """Remove the number, or the written text, that a document has in a layer."""
-    for table in (TABLES[NUMBERS], TABLES[WRITTEN]):
-        db.writer.execute(
-            f"delete from {table} where document_id = ? and layer_id = ? and annotator_id = ?",
-            (document_id, layer_id, annotator_id),
-        )
 
 
 def clear_mark(

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from workbench.base.watch import QUIET, Watch
-from workbench.storage import answers, labels
+from workbench.storage import answers, document_values, labels
 from workbench.storage.database import Database
 from workbench.storage.gold_relations import gold_relations
 from workbench.storage.listing import (
@@ -75,14 +75,7 @@ _INSERT = {
         "insert into mark(document_id, layer_id, label_id, annotator_id, source_id) "
         "values(?, ?, ?, ?, ?)"
     ),
-    "number": (
-        "insert into mark(document_id, layer_id, value, annotator_id, source_id) "
-        "values(?, ?, ?, ?, ?)"
-    ),
-    "written": (
-        "insert into answer(document_id, layer_id, question, text, annotator_id, source_id) "
-        "values(?, ?, '', ?, ?, ?)"
-    ),
+    **document_values.INSERT,
     "span": 'insert into span(uid, document_id, field, layer_id, label_id, start, "end", '
     "annotator_id, source_id, score, parts, group_id, id)"
     " values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -179,14 +172,8 @@ class _RecordWriter:
                 (id, self._layers[name], self._labels[name, label], annotator, source)
                 for label in classes
             ]
-        rows["number"] += [
-            (id, self._layers[name], number, annotator, source)
-            for name, number in record.numbers.items()
-        ]
-        rows["written"] += [
-            (id, self._layers[name], name_in(content), annotator, source)
-            for name, content in record.written.items()
-        ]
+        for table, more in document_values.rows_of(record, id, self._layers, (annotator, source)):
+            rows[table] += more
         placed: dict[Place, int] = {}
         for name, asked in record.questions.items():
             for question in asked:
@@ -353,8 +340,8 @@ def _page(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> Iterato
         _states(db, page, chosen),
         _marks(db, page, chosen),
         _spans(db, page, chosen),
-        _values(db, "mark", "t.value", page, _of_part(chosen, NUMBERS)),
-        _values(db, "answer", "t.text", page, _of_part(chosen, WRITTEN)),
+        document_values.gold_values(db, page, chosen, NUMBERS),
+        document_values.gold_values(db, page, chosen, WRITTEN),
     )
     relations = gold_relations(db, page, chosen)
     asking = {row_id(layer): layer.name for layer in chosen if layer.traits.asks}
@@ -409,7 +396,7 @@ def _gold_rows(
         " where t.document_id in (select value from json_each(?)) and t.layer_id in "
         "(select value from json_each(?)) order by t.id"
     )
-    if table in ("state", "answer"):
+    if table == "state":
         statement = statement.replace(" left join label on label.id = t.label_id", "")
     layer_ids = {row_id(layer) for layer in chosen}
     rows = db.reader().execute(statement, (ids_in(page), ids_in(layer_ids))).fetchall()
@@ -438,24 +425,6 @@ def _marks(
             of_document = marks.setdefault(id, {})
             of_document[names[layer]] = (*of_document.get(names[layer], ()), name)
     return marks
-
-
-def _of_part(layers: Sequence[Layer], part: str) -> list[Layer]:
-    return [layer for layer in layers if layer.traits.record == part]
-
-
-def _values(
-    db: Database, table: str, column: str, page: Sequence[int], chosen: Sequence[Layer]
-) -> dict[int, dict[str, Any]]:
-    """The value of each document in layers that have one for the whole document."""
-    if not chosen:
-        return {}
-    names = {layer.id: layer.name for layer in chosen}
-    values: dict[int, dict[str, Any]] = {}
-    for id, layer, value in _gold_rows(db, table, column, page, chosen):
-        if value is not None:
-            values.setdefault(id, {})[names[layer]] = value
-    return values
 
 
 def _spans(

@@ -174,7 +174,7 @@ SCORE = LayerKind(
     N_("a number per document"),
     N_("a number per pair of texts"),
     record=NUMBERS,
-    # editor=NUMBER,
+    editor=NUMBER,
     keys="",
     missing=N_("{layer} has no number yet; the document stays a draft."),
 )
@@ -183,7 +183,7 @@ WRITTEN_TEXT = LayerKind(
     N_("a written text per document"),
     N_("a written text per pair of texts"),
     record=WRITTEN,
-    # editor=WRITING,
+    editor=WRITING,
     keys="",
     missing=N_("{layer} has no text yet; the document stays a draft."),
 )

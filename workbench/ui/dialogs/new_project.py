@@ -14,12 +14,13 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import N_, _
 from workbench.text.document import CHOICES
-from workbench.text.labels import CLASS, MULTI, ONE_OF, SPAN, TAG
-from workbench.ui import theme
+from workbench.text.labels import CLASS, LAYER_KINDS, MULTI, ONE_OF, SCORE, SPAN, TAG, WRITTEN_TEXT
+from workbench.ui import plain, theme
 from workbench.ui.dialogs.files import folder_of
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.words import words
 
@@ -38,6 +39,10 @@ class Kind:
     kind: str
     texts: int
     example: str
+
+    @property
+    def has_labels(self) -> bool:
+        return LAYER_KINDS[self.kind].has_labels
 
 
 KINDS = (
@@ -92,6 +97,33 @@ MORE_KINDS = (
         N_("numbered automatically"),
     ),
     Kind(
+        "number",
+        N_("Number"),
+        N_("A number on a scale per document: a rating, a grade"),
+        "rating",
+        SCORE.id,
+        1,
+        "",
+    ),
+    Kind(
+        "similarity",
+        N_("Similarity"),
+        N_("A number on a scale per pair of texts: how similar they are"),
+        "similarity",
+        SCORE.id,
+        2,
+        "",
+    ),
+    Kind(
+        "text",
+        N_("Text"),
+        N_("A written text per document: a summary, a translation, a rationale"),
+        "text",
+        WRITTEN_TEXT.id,
+        1,
+        "",
+    ),
+    Kind(
         "tags",
         N_("Tags"),
         N_("A tag for every token: parts of speech"),
@@ -136,6 +168,8 @@ class NewProject(Dialog):
         self._labels: dict[str, QPlainTextEdit] = {}
         self._fields: dict[str, Field] = {}
         self.put(row(*[(self._kind(kind), 1) for kind in KINDS], gap=12))
+        self._more = {kind.id: self._box(kind) for kind in MORE_KINDS}
+        self.put(flow(words(_("Also:"), "small", "muted"), *self._more.values()))
         self.put(
             words(
                 _(
@@ -154,9 +188,14 @@ class NewProject(Dialog):
         self._name.selectAll()
         self._name.setFocus()
 
-    def _kind(self, kind: Kind) -> QWidget:
+    def _box(self, kind: Kind) -> QCheckBox:
         box = QCheckBox(_(kind.title))
         box.setAccessibleName(_("Label {what}").format(what=_(kind.title).lower()))
+        plain.set_tip(box, _(kind.hint))
+        return box
+
+    def _kind(self, kind: Kind) -> QWidget:
+        box = self._box(kind)
         text = QPlainTextEdit()
         text.setPlaceholderText(_(kind.example))
         text.setAccessibleName(_("Labels of {what}").format(what=_(kind.title).lower()))
@@ -250,6 +289,9 @@ class NewProject(Dialog):
                         texts=kind.texts,
                         labels=split_labels(self._labels[kind.id].toPlainText()),
                     )
+            for kind in MORE_KINDS:
+                if self._more[kind.id].isChecked():
+                    labels.add_layer(project, kind.layer, kind.kind, texts=kind.texts)
         except BaseException:
             project.close()
             path.unlink(missing_ok=True)

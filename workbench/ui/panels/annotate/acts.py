@@ -11,6 +11,7 @@ from workbench.operations.annotate import NewSuggestion, SpanRow, SuggestionRow
 from workbench.text.fields import DocumentLabels
 from workbench.text.labels import TOKENS
 from workbench.text.rows import row_id
+from workbench.ui.panels.annotate.differences import Differences
 from workbench.ui.panels.annotate.questions import QuestionState
 from workbench.ui.panels.annotate.queue import DONE, Narrowed
 from workbench.ui.panels.annotate.sources import SourceState
@@ -20,13 +21,14 @@ from workbench.ui.panels.annotate.state import (
     Name,
     Target,
 )
+from workbench.ui.panels.annotate.values import ValueState
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.text.labels import Layer
 
 
-class AnnotateActs(QuestionState, SourceState):
+class AnnotateActs(ValueState, QuestionState, SourceState):
     """The state with its actions. Each is saved immediately; errors are shown, never raised."""
 
     _found: tuple[object, Name, Any] | None = None  # rows, name and the row of that name
@@ -146,13 +148,15 @@ class AnnotateActs(QuestionState, SourceState):
             self.choose((GOLD, id))
 
     def delete_chosen(self) -> None:
-        """Delete the selected span, or reject the selected suggestion."""
+        """Delete the selected span or reject the selected suggestion, else clear the number."""
         if not self.can_edit:
             return
         if (span := self.chosen_span()) is not None:
             self._do(annotate.delete_span, span.id)
         elif self.chosen_suggestion() is not None:
             self.reject()
+        else:
+            self.clear_number()
 
     def resize(self, start: int, end: int) -> None:
         """Move the boundaries of the selected span; empty spans are not created."""
@@ -193,7 +197,7 @@ class AnnotateActs(QuestionState, SourceState):
         if self.predicted is None:
             self.context.note(_("The prediction for this text is no longer stored."))
             return
-        if any(self.differences):
+        if self.differences != Differences():
             answer = self._as_suggestions()
             if answer is None:
                 return
@@ -245,6 +249,8 @@ class AnnotateActs(QuestionState, SourceState):
             NewSuggestion(*here, ids[label], score=scores.get(label))
             for label in differences.labels
         ]
+        if differences.number is not None:
+            found.append(NewSuggestion(*here, None, value=differences.number))
         return found
 
     def _decide(self, act: Callable[..., Any], suggestion_id: int | None) -> None:
@@ -313,6 +319,7 @@ class AnnotateActs(QuestionState, SourceState):
         if not shown:
             self.context.note(_("No layer is selected, so there is nothing to submit."))
             return
+        self.save_texts()
         warnings = self._do(annotate.submit, here, shown)
         if warnings is None:
             return

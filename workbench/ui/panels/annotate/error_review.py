@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from workbench.base.i18n import _, ngettext
+from workbench.ui import formats
 from workbench.ui.panels.annotate.acts import AnnotateActs
+from workbench.ui.panels.annotate.differences import Differences
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.layout import layout_of, row
@@ -48,12 +50,14 @@ class ErrorReview(Callout):
         place = (
             state.errors.index(state.document_id) + 1 if state.document_id in state.errors else 0
         )
-        extra, missed, labels, missed_labels = differences = state.differences
+        extra, missed, labels, missed_labels, number = differences = state.differences
         every = len(state.errors)
         errors = ngettext("{n} of {all} error of {run}.", "{n} of {all} errors of {run}.", every)
         told = [errors.format(n=place, all=every, run=state.shown_run.name)]
         if labels:
             told.append(_("Predicted: {label}.").format(label=", ".join(labels)))
+        if number is not None:
+            told.append(_("Predicted: {label}.").format(label=formats.significant(number, 3)))
         if missed_labels:
             told.append(_("Not predicted: {labels}.").format(labels=", ".join(missed_labels)))
         if extra:
@@ -65,7 +69,9 @@ class ErrorReview(Callout):
             told.append(ngettext("{n} missed span.", "{n} missed spans.", n).format(n=n))
         if state.predicted is None:
             told.append(_("The prediction for this text is no longer stored."))
-        elif not any(differences):
+        elif differences == Differences():
             told.append(_("The prediction now agrees with gold."))
         self.set(" ".join(told))
-        self._accept.setEnabled(state.can_edit and state.predicted is not None and any(differences))
+        self._accept.setEnabled(
+            state.can_edit and state.predicted is not None and differences != Differences()
+        )

@@ -129,6 +129,8 @@ class Keys(QObject):
             self._state.choose_number(int(letter))
         elif letter in self._state.keys:
             self._view.label(self._state.keys[letter])
+        elif self._state.type_number(letter):
+            pass
         elif letter == "m" and not in_tokens:
             self._view.occurrences.open()
         else:

@@ -9,10 +9,11 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _, ngettext
-from workbench.text.labels import TEXT
+from workbench.text.labels import QUESTIONS, TEXT
 from workbench.text.rows import row_id
 from workbench.ui import theme
 from workbench.ui.panels.annotate.choice_list import ChoiceList
+from workbench.ui.panels.annotate.editors import EDITORS, ValueEditor
 from workbench.ui.panels.annotate.token_pane import TokenPane
 from workbench.ui.widgets import span_layout
 from workbench.ui.widgets.label_bar import MOST_LINES, LabelBar
@@ -68,17 +69,19 @@ class Paper(QFrame):
         self._missed: frozenset[int] = frozenset()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._classes, self._middle, self._spans = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
+        self._values = QVBoxLayout()
         self._upper, self._lower = line(), line()
         self._remark = words("", "small", "muted", wrap=True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(SIDE, 14, SIDE, 12)
         layout.setSpacing(12)
-        for part in (self._classes, self._middle, self._spans):
+        for part in (self._classes, self._middle, self._values, self._spans):
             part.setContentsMargins(0, 0, 0, 0)
             part.setSpacing(6)
         layout.addLayout(self._classes)
         layout.addWidget(self._upper)
         layout.addLayout(self._middle, 1)
+        layout.addLayout(self._values)
         layout.addWidget(self._remark)
         layout.addWidget(self._lower)
         layout.addLayout(self._spans)
@@ -89,6 +92,7 @@ class Paper(QFrame):
         self.choices.picked.connect(state.choose_number)
         self._choices = scrolled(self.choices)
         self._middle.addWidget(self._choices, 2)
+        self._editors: dict[int, ValueEditor] = {}
         self._rest = QWidget()  # below the short texts of a pair
         self._rest.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self._rest.hide()
@@ -200,7 +204,8 @@ class Paper(QFrame):
     def panes(self) -> list[QWidget]:
         """The widgets that take keys, in order."""
         grids = [self.tokens.grid] if self.tokens.isVisible() else []
-        return [*(text for text in self.texts if text.isVisible()), *grids]
+        editors = (one.main for one in self._editors.values())
+        return [*(text for text in self.texts if text.isVisible()), *grids, *editors]
 
     def _fit_texts(self) -> None:
         """A single text takes the full height; the texts of a pair are stacked, each as tall as
@@ -240,10 +245,11 @@ class Paper(QFrame):
     def _show_bars(self) -> None:
         state = self.state
         listed = state.choice_layer  # its labels are the texts themselves
+        self._show_editors()
         shown = {
             layer.id: layer
             for layer in state.active
-            if layer != listed and not layer.traits.asks  # questions are listed beside the text
+            if layer != listed and layer.traits.editor not in (*EDITORS, QUESTIONS)
         }
         for id in [id for id in self._bars if id not in shown]:
             gone = self._bars.pop(id)
@@ -269,6 +275,20 @@ class Paper(QFrame):
         self._upper.setVisible(False in kinds)
         self._lower.setVisible(True in kinds)
         self._say_remark(shown)
+
+    def _show_editors(self) -> None:
+        """The editors of numbers and written texts, in order of layers."""
+        wanted = {row_id(one): one for one in self.state.active if one.traits.editor in EDITORS}
+        for id in [id for id in self._editors if id not in wanted]:
+            gone = self._editors.pop(id)
+            gone.hide()
+            gone.setParent(None)
+            gone.deleteLater()
+        for id, layer in wanted.items():
+            if id not in self._editors:
+                editor = self._editors[id] = EDITORS[layer.traits.editor](self.state, layer)
+                self._values.addWidget(editor)
+            self._editors[id].render(layer)
 
     def _add_bar(self, layer: Layer) -> None:
         bar = LabelBar(always_more=layer.traits.in_text)

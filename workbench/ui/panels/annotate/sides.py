@@ -185,6 +185,8 @@ class RightSide(QFrame):
     # ------------------------------------------------------------ rows
 
     def _chip_of(self, one: SpanRow | SuggestionRow) -> tuple[str, Any]:
+        if (named := self.state.number_named(one)) is not None:
+            return named[0], None
         found = self.state.label_of.get(one.label_id) if one.label_id is not None else None
         return (found[1].name, found[1]) if found else ("?", None)
 
@@ -204,6 +206,8 @@ class RightSide(QFrame):
         self._menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))
 
     def _text_of(self, one: SpanRow | SuggestionRow) -> str:
+        if (named := self.state.number_named(one)) is not None:
+            return _("as {layer}").format(layer=named[1])
         if one.start is None or one.end is None:
             found = self.state.label_of.get(one.label_id) if one.label_id is not None else None
             return _("as {layer}").format(layer=found[0].name) if found else ""

@@ -14,10 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.operations import annotate, labels
 from workbench.operations.annotate import DocumentView, SpanRow, SuggestionRow
 from workbench.text.document import TEXT
-from workbench.text.labels import CLASS_KEYS, Label, Layer, keys_without_spans
+from workbench.text.labels import (
+    CLASS_KEYS,
+    LABEL_TABLES,
+    NUMBER,
+    Label,
+    Layer,
+    keys_without_spans,
+)
 from workbench.text.rows import row_id
 from workbench.text.spans import Span, flatten
 from workbench.ui import shown_layers
+from workbench.ui.panels.annotate.differences import Differences, Predicted
 from workbench.ui.panels.annotate.finder import Finder
 from workbench.ui.panels.annotate.queue import FEW, QueueState
 
@@ -30,7 +38,7 @@ if TYPE_CHECKING:
 GOLD, SUGGESTED = "gold", "suggested"
 SURE = 0.85  # initial score from which "Accept all" accepts suggestions
 
-LABELLED = ("mark", "span", "answer", "state", "suggestion")  # tables that hold data of a document
+LABELLED = (*LABEL_TABLES, "state", "suggestion")  # tables that hold data of a document
 Name = tuple[str, int]
 
 
@@ -40,30 +48,6 @@ class Target(NamedTuple):
     field: str
     start: int
     end: int
-
-
-class Predicted(NamedTuple):
-    """A predicted span that gold does not have."""
-
-    field: str
-    start: int
-    end: int
-    label: str
-    score: float | None
-
-
-class Differences(NamedTuple):
-    """Differences between prediction and gold.
-
-    spans: false positives; missed: ids of gold spans that were not predicted.
-    labels: of the document, predicted and not gold; missed_labels: gold and not predicted, in a
-    layer with several labels per document.
-    """
-
-    spans: tuple[Predicted, ...] = ()
-    missed: frozenset[int] = frozenset()
-    labels: tuple[str, ...] = ()
-    missed_labels: tuple[str, ...] = ()
 
 
 class AnnotateState(QueueState):
@@ -165,7 +149,8 @@ class AnnotateState(QueueState):
     def shown_keys(self) -> Mapping[int, str]:
         """Label id → the key shown on its chip: digits first if no span layer is shown."""
         shown = [label for layer in self.active for label in layer.labels]
-        if not self.doc or any(layer.traits.in_text for layer in self.active):
+        digits = any(one.traits.in_text or one.traits.editor == NUMBER for one in self.active)
+        if not self.doc or digits:
             return {row_id(label): label.key for label in shown if label.key}
         texts = self.doc.document.form
         together = [layer for layer in self.layers if layer.texts == texts]
@@ -201,6 +186,7 @@ class AnnotateState(QueueState):
         labelled |= {row.layer_id for row in self.doc.spans}
         labelled |= {one.layer_id for one in self.doc.questions}
         labelled -= {one.layer_id for one in self.doc.questions if one.question.is_open}
+        labelled |= {row.layer_id for row in self.doc.written}
         return tuple(
             layer.name
             for layer in self.active
@@ -222,7 +208,8 @@ class AnnotateState(QueueState):
 
     @property
     def has_labels(self) -> bool:
-        return any(layer.labels or layer.traits.asks for layer in self.layers)
+        given = (one.labels or one.traits.asks or not one.traits.has_labels for one in self.layers)
+        return any(given)
 
     # ------------------------------------------------------------ loading
 
@@ -327,7 +314,7 @@ class AnnotateState(QueueState):
             and changes.documents is not None
             and len(changes.documents) == 1
             and not self.errors
-        ) and any(changes.touches(table) for table in ("mark", "span", "answer", "state")):
+        ) and any(changes.touches(table) for table in (*LABEL_TABLES, "state")):
             self.open(next(iter(changes.documents)))
 
     # ------------------------------------------------------------ layers
@@ -404,6 +391,9 @@ class AnnotateState(QueueState):
             return Differences()
         if self.predicted.labels is not None:
             return self._different_labels(self.predicted.labels)
+        if (number := self.predicted.number) is not None:
+            gold_number = self.doc.value(self.run_layer) if self.run_layer is not None else None
+            return Differences(number=None if gold_number == number else number)
         names = self.label_of
         mine = [
             row for row in self.spans if row.layer_id == self.run_layer and row.label_id in names

@@ -10,9 +10,9 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.ui import theme
 from workbench.ui.dialogs.new_project import KINDS, MORE_KINDS, Kind, split_labels
-from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.field import Field, combo
 from workbench.ui.widgets.layout import column
 from workbench.ui.widgets.words import words
 
@@ -31,24 +31,26 @@ class AddLayer(Dialog):
             width=480,
         )
         self._state = state
-        self.kind = Segments(
-            *[(kind.id, _(kind.title)) for kind in (*KINDS, *MORE_KINDS)], name=_("Kind")
-        )
+        kinds = [(kind.id, _(kind.title)) for kind in (*KINDS, *MORE_KINDS)]
+        self.kind = combo(kinds, value=kinds[0][0], name=_("Kind"))
         self._told = words("", "caption", "muted", wrap=True)
         self.name, self.labels = QLineEdit(), QPlainTextEdit()
         self.labels.setTabChangesFocus(True)
         self.labels.setMinimumHeight(theme.px(110))
         self._name_field = Field(_("Name"), self.name, name=_("Name of the layer"))
         hint = _("One per line, or separated by commas. More can be added at any time.")
+        self._labels_field = Field(
+            _("Labels, typed or pasted"), self.labels, hint, name=_("Labels of the layer")
+        )
         self.put(
             column(self.kind, self._told, gap=6),
             self._name_field,
-            Field(_("Labels, typed or pasted"), self.labels, hint, name=_("Labels of the layer")),
+            self._labels_field,
         )
         make = Button(_("Add layer"), "plus", "primary", on=self.make)
         make.setDefault(True)
         self.end(None, Button(_("Cancel"), on=self.reject), make)
-        self.kind.chosen.connect(lambda _kind: self._show_kind())
+        self.kind.currentIndexChanged.connect(lambda _index: self._show_kind())
         self.name.textChanged.connect(lambda _text: self._name_field.set_error(""))
         self._show_kind()
         self.name.setFocus()
@@ -57,10 +59,11 @@ class AddLayer(Dialog):
         kind = self._kind()
         self._told.setText(_(kind.hint))
         self.name.setPlaceholderText(kind.layer)
-        self.labels.setPlaceholderText(_(kind.example))
+        self.labels.setPlaceholderText(_(kind.example) if kind.example else "")
+        self._labels_field.setVisible(kind.has_labels)
 
     def _kind(self) -> Kind:
-        return next(kind for kind in (*KINDS, *MORE_KINDS) if kind.id == self.kind.value())
+        return next(kind for kind in (*KINDS, *MORE_KINDS) if kind.id == self.kind.currentData())
 
     def make(self) -> None:
         kind = self._kind()

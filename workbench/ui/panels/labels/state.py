@@ -10,16 +10,18 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import labels as operations
+from workbench.operations import values
 from workbench.operations.background import is_large
-from workbench.text.labels import Label, Layer
+from workbench.text.labels import LABEL_TABLES, LAYER_KINDS, Label, Layer
 from workbench.text.rows import row_id
+from workbench.text.scale import Scale
 from workbench.ui.opened import opened
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.ui.panel import PanelContext
 
-COUNTED = ("mark", "span", "state", "suggestion", "document")
+COUNTED = (*LABEL_TABLES, "state", "suggestion", "document")
 
 MANY = 5_000  # tables of class labels and spans
 
@@ -55,6 +57,14 @@ class LabelRow:
         return row_id(self.label)
 
 
+@dataclass(frozen=True)
+class ShownValues:
+    """`scale`: minimum, maximum and step of a layer of numbers; `found`: of its documents."""
+
+    scale: tuple[float, float, float]
+    found: values.Statistics
+
+
 class LabelsState(State):
     """In a large project, annotations are counted in the background, after the labels are shown."""
 
@@ -67,6 +77,7 @@ class LabelsState(State):
         self.chosen: tuple[int, ...] = ()  # label ids
         self.will_go = ""  # number of annotations that deleting the selected labels would remove
         self.layer_will_go = ""
+        self.values: ShownValues | None = None  # of a layer without labels
         self._counts: Mapping[int, int] = {}  # by label id; the last ones until new ones are known
         self._submitted: Mapping[int, int] = {}  # by layer id
         self._asked = 0
@@ -80,7 +91,7 @@ class LabelsState(State):
 
     @property
     def can_add(self) -> bool:
-        return self.editable and self.layer is not None
+        return self.editable and self.layer is not None and self.layer.layer.traits.has_labels
 
     # ---------------------------------------------------------------- queries
 
@@ -130,9 +141,40 @@ class LabelsState(State):
         )
         chosen = tuple(id for id in self.chosen if any(one.id == id for one in found))
         self.update(layers=rows, layer=row, labels=found, chosen=chosen)
+        self._summarise()
         self._describe_layer()
         self._describe_chosen()
         self.context.commands_changed()
+
+    def _summarise(self) -> None:
+        """Read the statistics of a layer of numbers or written texts."""
+        layer, project = self.layer, self.project
+        if layer is None or layer.layer.traits.has_labels:
+            self.update(values=None)
+            return
+        scale = Scale.of(layer.layer.options)
+
+        def found(result: values.Statistics) -> None:
+            if layer is self.layer:
+                ends = scale.minimum, scale.maximum, scale.step
+                self.update(values=ShownValues(ends, result))
+
+        self.read(lambda: values.summary(project, layer.id), found)
+
+    def set_scale(self, minimum: str, maximum: str, step: str) -> None:
+        """Change the scale of the layer from what was written in the fields."""
+        if self.layer is None:
+            return
+        try:
+            scale = Scale(*(float(one.replace(",", ".")) for one in (minimum, maximum, step)))
+        except ValueError:
+            told = _(
+                "Not numbers: {minimum}, {maximum}, {step}. Write digits, such as 0, 5 and 0.5."
+            )
+            self.context.note(told.format(minimum=minimum, maximum=maximum, step=step))
+            return
+        if not self._try(values.set_scale, self.layer.id, scale):
+            self.update(values=self.values)
 
     def _describe_layer(self) -> None:
         """Say what deleting the layer would remove."""
@@ -183,8 +225,12 @@ class LabelsState(State):
     # ---------------------------------------------------------------- layers
 
     def add_layer(self, name: str, kind: str, texts: int, labels: Sequence[str]) -> None:
-        """Add a layer. Raises WorkbenchError if the name is invalid; the dialog shows it."""
-        id = operations.add_layer(self.project, name, kind, texts=texts, labels=labels, origin=self)
+        """Add a layer. Raises WorkbenchError if the name is invalid; the dialog shows it.
+
+        Labels are left out where layers of the kind have none.
+        """
+        own = labels if LAYER_KINDS[kind].has_labels else ()
+        id = operations.add_layer(self.project, name, kind, texts=texts, labels=own, origin=self)
         self.choose_layer(id)
 
     def rename_layer(self, layer_id: int, name: str) -> None:

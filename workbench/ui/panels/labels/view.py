@@ -25,6 +25,7 @@ from workbench.ui.panel import View
 from workbench.ui.panels.labels.changes import MERGE, MOVE, SPLIT
 from workbench.ui.panels.labels.guideline import Guideline
 from workbench.ui.panels.labels.state import LabelRow, LabelsState, LayerRow
+from workbench.ui.panels.labels.values import ValuesPage
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.chip import Chip, chip_width
 from workbench.ui.widgets.empty import EmptyState
@@ -212,13 +213,15 @@ class _Labels(QFrame):
         head = row(
             self._title, (self._told, 1), self._up, self._down, gap=10, margins=(20, 12, 12, 10)
         )
-        adding = bar((self.new, 1), self._add_button, margins=(12, 8, 12, 8))
+        self._adding = bar((self.new, 1), self._add_button, margins=(12, 8, 12, 8))
         self._none = EmptyState(
             "tags", _("No labels yet"), _("Type the first label below and press Enter.")
         )
         self._stack = QStackedLayout()
         self._stack.addWidget(self.table)
         self._stack.addWidget(self._none)
+        self.values = ValuesPage(state)
+        self._stack.addWidget(self.values)
         upper, box = QFrame(), QVBoxLayout()
         upper.setProperty("part", "surface")
         box.setContentsMargins(0, 0, 0, 0)
@@ -226,7 +229,7 @@ class _Labels(QFrame):
         for part in (head, line()):
             box.addWidget(part)
         box.addLayout(self._stack, 1)
-        box.addWidget(adding)
+        box.addWidget(self._adding)
         upper.setLayout(box)
         halves = QSplitter(Qt.Orientation.Vertical)
         halves.setChildrenCollapsible(False)
@@ -304,7 +307,12 @@ class _Labels(QFrame):
             )
             self.table.set_rows(state.labels)
             self._fit_names()
-            self._stack.setCurrentIndex(0 if state.labels else 1)
+        if concerns(fields, "layer", "labels", "values"):
+            has_labels = state.layer is None or state.layer.layer.traits.has_labels
+            self._stack.setCurrentIndex(0 if state.labels else 1 if has_labels else 2)
+            for part in (self._adding, self._up, self._down):
+                part.setVisible(has_labels)
+            self.values.render()
         if concerns(fields, "labels", "chosen"):
             _mark(self.table, set(state.chosen))
         self._enable()

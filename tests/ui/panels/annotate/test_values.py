@@ -1,0 +1,121 @@
+"""Numbers and written texts by keys and mouse."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from workbench.operations import annotate, labels, suggestion_edits
+from workbench.operations.annotate import NewSuggestion
+from workbench.storage import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.ui.panels.annotate.view import AnnotateView
+
+
+@pytest.fixture
+def rated(filled):
+    """(id of a pair, id of its layer of numbers from 0 to 5 in steps of 0.5, and of texts)"""
+    with filled.edit("Add documents"):
+        pair = (("text", "A tram runs."), ("text_b", "A lift runs."))
+        record = Record(Document("pair", pair))
+        (id,) = documents.add(filled.db, [record], source_id=filled.source("person"))
+    scale = {"minimum": 0.0, "maximum": 5.0, "step": 0.5}
+    score = labels.add_layer(filled, "similarity", "score", texts=2, options=scale)
+    return id, score, labels.add_layer(filled, "why", "text", texts=2)
+
+
+@pytest.fixture
+def view(rated, state, look, qtbot):
+    made = AnnotateView(state)
+    qtbot.addWidget(made)
+    made.resize(1100, 700)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    state.open(rated[0])
+    made.take_focus()
+    return made
+
+
+def editor(view, layer):
+    return view._paper._editors[layer]
+
+
+def value(filled, rated, layer=1):
+    return annotate.view(filled, rated[0]).value(rated[layer])
+
+
+def press(view, text):
+    for letter in text:
+        QTest.keyClicks(view.first, letter)
+
+
+def test_digits_set_the_number_and_undo_takes_it_back(view, filled, rated):
+    press(view, "3")
+    assert value(filled, rated) == 3.0
+    press(view, ".5")
+    assert value(filled, rated) == 3.5
+    press(view, "4")  # the scale has one decimal place
+    assert value(filled, rated) == 4.0
+    press(view, "9")
+    assert value(filled, rated) == 4.0
+
+    filled.undo()
+    assert editor(view, rated[1]).field.text() == "3.5"
+
+
+def test_plus_and_minus_move_by_a_step_and_stay_on_the_scale(view, filled, rated):
+    press(view, "5+")
+    assert value(filled, rated) == 5.0
+    press(view, "-")
+    assert value(filled, rated) == 4.5
+    QTest.keyClick(view.first, Qt.Key.Key_Backspace)
+    assert value(filled, rated) is None
+
+
+def test_the_slider_takes_clicks_and_keys_and_enter_submits(view, filled, rated, state):
+    slider = editor(view, rated[1]).slider
+    QTest.mouseClick(slider, Qt.MouseButton.LeftButton, pos=QPoint(slider.width() // 2, 10))
+    assert value(filled, rated) == 2.5
+    slider.setFocus()
+    QTest.keyClick(slider, Qt.Key.Key_Home)
+    QTest.keyClick(slider, Qt.Key.Key_Right)
+    assert value(filled, rated) == 0.5
+
+    editor(view, rated[2]).field.setPlainText("both run")
+    QTest.keyClick(slider, Qt.Key.Key_Return)
+    states = annotate.view(filled, rated[0]).states
+    assert (states[rated[1]], states[rated[2]]) == ("submitted", "submitted")
+
+
+def test_a_number_outside_of_the_scale_is_refused_and_the_old_one_shown(view, filled, rated, state):
+    press(view, "3")
+    field = editor(view, rated[1]).field
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, "17")
+    view.first.setFocus()
+    assert value(filled, rated) == 3.0 and field.text() == "3"
+    assert "not on the scale" in state.context.told[-1]
+
+
+def test_a_text_is_stored_when_its_document_is_left(view, filled, rated, state):
+    field = editor(view, rated[2]).field
+    field.setFocus()
+    QTest.keyClicks(field, "both run 5")
+    state.step(-1)
+    assert value(filled, rated, 2) == "both run 5" and value(filled, rated) is None
+
+    filled.undo()
+    state.open(rated[0])
+    assert editor(view, rated[2]).field.toPlainText() == ""
+
+
+def test_a_suggested_number_is_shown_and_accepted_by_a(view, filled, rated, state):
+    row = NewSuggestion(rated[0], rated[1], None, value=2.25)
+    suggestion_edits.add_suggestions(filled, None, [row], kind="rule")
+    assert "2.25" in editor(view, rated[1])._told.text()
+    assert view.right._words_of(state.suggestions[0]) == "2.25: as similarity"
+
+    press(view, "a")
+    assert value(filled, rated) == 2.25 and state.suggestions == ()

@@ -1,0 +1,339 @@
+"""Editors of values of a document, below its texts: a number on a scale, a written text.
+
+`EDITORS` names the editor of each kind of layer that has one here (`LayerKind.editor`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QFocusEvent,
+    QHideEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench.base.i18n import _
+from workbench.text.labels import NUMBER, WRITING
+from workbench.ui import formats, theme
+from workbench.ui.widgets.button import icon_button
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.text.labels import Layer
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.values import ShownNumber
+
+FIELD = 86  # width of the number field, pixels at 100 %
+TRACK = 6  # height of the track of a slider, pixels
+KNOB = 9  # radius of its knob, pixels
+MOST_TICKS = 20  # steps that are marked on the track
+LINES = 3  # height of the text field, in lines of text
+SAVE_AFTER = 800  # milliseconds without typing until a written text is stored
+
+
+class ValueEditor(QWidget):
+    """The editor of one layer; `main` takes the focus."""
+
+    main: QWidget
+
+    def __init__(self, state: AnnotateActs, layer: Layer) -> None:
+        super().__init__()
+        self.state, self.layer = state, layer
+
+    def render(self, layer: Layer) -> None:
+        """Show the value of the open document."""
+        raise NotImplementedError(type(self).__name__)
+
+
+# ---------------------------------------------------------------- numbers
+
+
+class ScaleSlider(QWidget):
+    """A slider on a scale. `moved(value)`: set by mouse or keys.
+
+    A number that is not set has no knob; an offered one is drawn as a dashed ring.
+    """
+
+    moved = Signal(float)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: ShownNumber | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def sizeHint(self) -> QSize:
+        return QSize(260, 2 * KNOB + 8 + theme.px(16))
+
+    def set(self, shown: ShownNumber) -> None:
+        self._shown = shown
+        self.update()
+
+    def _track(self) -> QRectF:
+        return QRectF(KNOB + 2, KNOB + 1, self.width() - 2 * KNOB - 4, TRACK)
+
+    def _place(self, value: float) -> float:
+        track = self._track()
+        if self._shown is None:
+            return track.left()
+        scale = self._shown.scale
+        part = (scale.clipped(value) - scale.minimum) / (scale.maximum - scale.minimum)
+        part = 1 - part if self.isRightToLeft() else part
+        return track.left() + part * track.width()
+
+    def _value_at(self, x: float) -> float:
+        track = self._track()
+        part = (x - track.left()) / max(1.0, track.width())
+        part = 1 - part if self.isRightToLeft() else part
+        scale = self._shown.scale if self._shown else None
+        if scale is None:
+            return 0.0
+        return scale.nearest(scale.minimum + part * (scale.maximum - scale.minimum))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.isEnabled():
+            self.moved.emit(self._value_at(event.position().x()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton and self.isEnabled():
+            value = self._value_at(event.position().x())
+            if self._shown is not None and value != self._shown.value:
+                self.moved.emit(value)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        if self._shown is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        track, shown = self._track(), self._shown
+        painter.setPen(QPen(theme.qcolour("line"), 1))
+        painter.setBrush(theme.qcolour("sunken"))
+        painter.drawRoundedRect(track, TRACK / 2, TRACK / 2)
+        self._paint_ticks(painter, track, shown)
+        middle = track.center().y()
+        if shown.offered is not None and shown.offered != shown.value:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(theme.qcolour("accent"), 1.5, Qt.PenStyle.DashLine))
+            painter.drawEllipse(_disc(self._place(shown.offered), middle, KNOB - 2))
+        if shown.value is not None:
+            painter.setPen(QPen(theme.qcolour("surface"), 2))
+            painter.setBrush(theme.qcolour("accent" if self.isEnabled() else "muted"))
+            painter.drawEllipse(_disc(self._place(shown.value), middle, KNOB - 1))
+        if self.hasFocus():
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(theme.qcolour("accent"), 1))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6, 6)
+
+    def _paint_ticks(self, painter: QPainter, track: QRectF, shown: ShownNumber) -> None:
+        scale = shown.scale
+        painter.setPen(QPen(theme.qcolour("faint"), 1))
+        if scale.steps <= MOST_TICKS:
+            for number in range(1, scale.steps):
+                at = self._place(scale.minimum + number * scale.step)
+                painter.drawLine(int(at), int(track.top()) + 1, int(at), int(track.bottom()) - 1)
+        painter.setPen(theme.qcolour("muted"))
+        painter.setFont(theme.font("caption"))
+        below = QRectF(self.rect()).adjusted(2, track.bottom() + KNOB - 1, -2, 0)
+        ends = (formats.decimal(end, scale.decimals) for end in (scale.minimum, scale.maximum))
+        sides = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
+        for text, side in zip(ends, sides, strict=True):
+            painter.drawText(below, side | Qt.AlignmentFlag.AlignTop, text)
+
+
+def _disc(x: float, y: float, radius: float) -> QRectF:
+    return QRectF(x - radius, y - radius, 2 * radius, 2 * radius)
+
+
+class NumberEditor(ValueEditor):
+    """A slider and a field; digits, + and - work in the text of the document as well."""
+
+    def __init__(self, state: AnnotateActs, layer: Layer) -> None:
+        super().__init__(state, layer)
+        self._title = words("", "small", weight=600)
+        self.slider, self.field = ScaleSlider(), QLineEdit()
+        self.field.setFixedWidth(theme.px(FIELD))
+        self._told = words("", "caption", "muted")
+        self._clear = icon_button("x", _("Clear the number"), self._clear_number, small=True)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(12)
+        top = Qt.AlignmentFlag.AlignTop
+        layout.addWidget(self._title, 0, top)
+        layout.addWidget(self.slider, 1, top)
+        layout.addWidget(self.field, 0, top)
+        layout.addWidget(self._clear, 0, top)
+        layout.addWidget(self._told, 0, top)
+        self.slider.moved.connect(lambda value: state.set_number(self.layer, value))
+        self.slider.installEventFilter(self)
+        self.field.editingFinished.connect(self._entered)
+        self.field.installEventFilter(self)
+        self.main = self.slider
+
+    def render(self, layer: Layer) -> None:
+        self.layer = layer
+        shown = self.state.number(layer)
+        scale = shown.scale
+        self._title.setText(layer.name)
+        self.slider.set(shown)
+        text = "" if shown.value is None else formats.significant(shown.value)
+        if not (self.field.hasFocus() and self.field.isModified()):
+            self.field.setText(text)
+        hint = _("{minimum} to {maximum}").format(
+            minimum=formats.significant(scale.minimum), maximum=formats.significant(scale.maximum)
+        )
+        self.field.setPlaceholderText(hint)
+        name = _("{layer}, {minimum} to {maximum}").format(
+            layer=layer.name,
+            minimum=formats.significant(scale.minimum),
+            maximum=formats.significant(scale.maximum),
+        )
+        for part in (self.slider, self.field):
+            part.setAccessibleName(name)
+            part.setAccessibleDescription(text or _("no number yet"))
+            part.setEnabled(self.state.can_edit)
+        self._clear.setEnabled(self.state.can_edit and shown.value is not None)
+        self._tell(shown)
+
+    def _tell(self, shown: ShownNumber) -> None:
+        told = ""
+        if shown.offered is not None and shown.offered != shown.value:
+            offered = formats.significant(shown.offered, 3)
+            told = (
+                _("predicted {number}") if self.state.errors else _("suggested {number}")
+            ).format(number=offered)
+        self._told.setText(told)
+        self._told.setVisible(bool(told))
+
+    def _clear_number(self) -> None:
+        self.state.set_number(self.layer, None)
+
+    def _entered(self) -> None:
+        """The number in the field; after an error the stored one is shown again."""
+        if self.field.isModified():
+            self.field.setModified(False)
+            self.state.enter_number(self.layer, self.field.text())
+            self.render(self.layer)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if watched is self.slider:
+                return self._slider_key(event)
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers():
+                self._entered()
+                self.state.submit()
+                return True
+        return super().eventFilter(watched, event)
+
+    def _slider_key(self, event: QKeyEvent) -> bool:
+        state, scale = self.state, self.state.number(self.layer).scale
+        keys = {
+            Qt.Key.Key_Right: "+", Qt.Key.Key_Up: "+", Qt.Key.Key_Left: "-", Qt.Key.Key_Down: "-",
+        }  # fmt: skip
+        ends = {Qt.Key.Key_Home: scale.minimum, Qt.Key.Key_End: scale.maximum}
+        key = Qt.Key(event.key())
+        if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            return False
+        if key in keys:
+            return state.type_number(keys[key], self.layer)
+        if key in ends:
+            state.set_number(self.layer, ends[key])
+        elif key in (Qt.Key.Key_Backspace, Qt.Key.Key_Delete):
+            state.set_number(self.layer, None)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            state.submit()
+        else:
+            return len(event.text()) == 1 and state.type_number(event.text(), self.layer)
+        return True
+
+
+# ---------------------------------------------------------------- written texts
+
+
+class TextEditor(ValueEditor):
+    """A text field. What is written is stored after a pause, on leaving the field and the document.
+
+    Ctrl+Enter submits.
+    """
+
+    def __init__(self, state: AnnotateActs, layer: Layer) -> None:
+        super().__init__(state, layer)
+        self._title = words("", "small", weight=600)
+        self.field = QPlainTextEdit()
+        self.field.setTabChangesFocus(True)
+        self.field.installEventFilter(self)
+        self.main = self.field
+        self._shown: tuple[object, str] = (None, "")  # document and its stored text
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self._title)
+        layout.addWidget(self.field)
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(SAVE_AFTER)
+        self._pause.timeout.connect(state.save_texts)
+        self.field.textChanged.connect(self._written)
+        self.field.setPlaceholderText(_("Write a text for this document. Ctrl+Enter submits."))
+        self.restyle()
+
+    def restyle(self) -> None:
+        font = theme.font("reading")
+        self.field.setFont(font)
+        self.field.setFixedHeight(LINES * self.field.fontMetrics().lineSpacing() + theme.px(18))
+
+    def render(self, layer: Layer) -> None:
+        self.layer = layer
+        self._title.setText(layer.name)
+        self.field.setAccessibleName(layer.name)
+        self.field.setReadOnly(not self.state.can_edit)
+        shown = self.state.document_id, self.state.written(layer)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        if self.field.toPlainText() != shown[1]:
+            self.field.blockSignals(True)
+            self.field.setPlainText(shown[1])
+            self.field.blockSignals(False)
+
+    def _written(self) -> None:
+        text = self.field.toPlainText()
+        self._shown = self.state.document_id, text
+        self.state.write(self.layer, text)
+        self._pause.start()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.FocusOut:
+            self._pause.stop()
+            self.state.save_texts()
+        return super().eventFilter(watched, event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self.state.save_texts()
+        super().hideEvent(event)
+
+
+EDITORS: Mapping[str, type[ValueEditor]] = {NUMBER: NumberEditor, WRITING: TextEditor}

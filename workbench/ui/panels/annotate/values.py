@@ -1,0 +1,170 @@
+"""Numbers and written texts of the open document: shown, typed and stored. No Qt."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _
+from workbench.operations import values
+from workbench.operations.annotate import SpanRow, SuggestionRow
+from workbench.text.labels import NUMBER, Layer
+from workbench.text.rows import row_id
+from workbench.text.scale import Scale, decimals_of, shortest
+from workbench.ui.panels.annotate.choices import ChoiceState
+
+if TYPE_CHECKING:
+    from workbench.ui.panel import PanelContext
+
+STEPS = {"+": 1, "=": 1, "-": -1}  # keys that move the number by steps
+POINTS = ".,"
+
+
+@dataclass(frozen=True)
+class ShownNumber:
+    """value: gold; offered: of an open suggestion, in error review the prediction of the run."""
+
+    scale: Scale
+    value: float | None = None
+    offered: float | None = None
+
+
+class ValueState(ChoiceState):
+    """`unsaved`: layer id → text that is being written for the open document."""
+
+    def __init__(self, context: PanelContext) -> None:
+        self.unsaved: dict[int, str] = {}
+        self._typed: tuple[object, str] = (None, "")  # document and number typed so far
+        super().__init__(context)
+
+    # ------------------------------------------------------------ numbers
+
+    @property
+    def number_layer(self) -> Layer | None:
+        """The visible layer whose number is set by keys: the first."""
+        return next((layer for layer in self.active if layer.traits.editor == NUMBER), None)
+
+    def number(self, layer: Layer) -> ShownNumber:
+        value = self.doc.value(row_id(layer)) if self.doc else None
+        gold = value if isinstance(value, float) else None
+        return ShownNumber(Scale.of(layer.options), gold, self._offered(layer))
+
+    def _offered(self, layer: Layer) -> float | None:
+        if self.errors and layer.id == self.run_layer:
+            return self.predicted.number if self.predicted is not None else None
+        rows = (row.value for row in self.suggestions if row.layer_id == layer.id)
+        return next(rows, None)
+
+    def set_number(self, layer: Layer, value: float | None) -> None:
+        """Set the number of the document, None to clear it."""
+        if not self.can_edit or self.number(layer).value == value:
+            return
+        attempt, place = self.context.attempt, (self.project, self.document_id, row_id(layer))
+        if value is None:
+            attempt(values.clear_value, *place, origin=self)
+        else:
+            attempt(values.set_number, *place, value, origin=self)
+
+    def type_number(self, letter: str, layer: Layer | None = None) -> bool:
+        """A key of the number: digits and a decimal point are typed, + and - move by a step.
+
+        Digits that would leave the scale or its steps begin a new number. `layer`: by default the
+        first one. Returns whether it is such a key.
+        """
+        layer = layer or self.number_layer
+        if layer is None or not (letter.isdecimal() or letter in STEPS or letter in POINTS):
+            return False
+        shown = self.number(layer)
+        if letter in STEPS:
+            self.set_number(layer, _moved(shown, STEPS[letter]))
+            return True
+        before = self._typed[1] if self._typed[0] == self.document_id else ""
+        letter = "." if letter in POINTS else str(int(letter))
+        for text in (before + letter, letter):
+            value = _parsed(text)
+            if value is None or decimals_of(value) > shown.scale.decimals:
+                continue
+            if shown.scale.holds(value) or text.endswith("."):
+                self._typed = self.document_id, text
+                if shown.scale.holds(value):
+                    self.set_number(layer, value)
+                break
+        return True
+
+    def enter_number(self, layer: Layer, text: str) -> None:
+        """Set the number that was written in a field; blank: clear it."""
+        value = None
+        if text.strip():
+            value = _parsed(text.strip().replace(",", "."))
+            if value is None:
+                told = _("Not a number: {text}. Write digits with a decimal point, such as 3.5.")
+                self.context.note(told.format(text=text.strip()[:40]))
+                return
+        self.set_number(layer, value)
+
+    def clear_number(self) -> bool:
+        """Clear the number that is set by keys. Returns whether there was one."""
+        layer = self.number_layer
+        self._typed = None, ""
+        if layer is None or self.number(layer).value is None:
+            return False
+        self.set_number(layer, None)
+        return True
+
+    # ------------------------------------------------------------ written texts
+
+    def written(self, layer: Layer) -> str:
+        """The text written for the document, as far as it is stored."""
+        value = self.doc.value(row_id(layer)) if self.doc else None
+        return value if isinstance(value, str) else ""
+
+    def write(self, layer: Layer, text: str) -> None:
+        """Keep what is being written; `save_texts` stores it."""
+        self.unsaved[row_id(layer)] = text
+
+    def save_texts(self) -> None:
+        """Store what was written, one undo step for each layer."""
+        unsaved, self.unsaved = self.unsaved, {}
+        for layer in self.layers:
+            text = unsaved.get(row_id(layer))
+            if text is None or not self.can_edit or text == self.written(layer):
+                continue
+            place = self.project, self.document_id, row_id(layer)
+            self.context.attempt(values.write_text, *place, text, origin=self)
+
+    def open(self, document_id: int, chosen: tuple[str, int] | None = None) -> None:
+        if document_id != self.document_id:
+            self.save_texts()
+        super().open(document_id, chosen)
+
+    @property
+    def without_label(self) -> tuple[str, ...]:
+        """A text that is being written counts as a label."""
+        written = {layer.name for layer in self.active if self.unsaved.get(row_id(layer), "")}
+        return tuple(name for name in super().without_label if name not in written)
+
+    def number_named(self, row: SpanRow | SuggestionRow) -> tuple[str, str] | None:
+        """A suggested number and the name of its layer; None for a label."""
+        value = getattr(row, "value", None)
+        if value is None:
+            return None
+        layer = next((one.name for one in self.layers if one.id == row.layer_id), "")
+        return shortest(round(value, 3)), layer
+
+
+def _moved(shown: ShownNumber, steps: int) -> float:
+    """The number moved by steps; the first step goes to the suggested number or the middle."""
+    scale = shown.scale
+    if shown.value is None:
+        middle = (scale.minimum + scale.maximum) / 2
+        return scale.nearest(shown.offered if shown.offered is not None else middle)
+    return scale.nearest(shown.value + steps * scale.step)
+
+
+def _parsed(text: str) -> float | None:
+    try:
+        value = float(text.removesuffix(".") or "0")
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None

@@ -1,0 +1,139 @@
+"""In place of labels: the scale and the statistics of a layer of numbers or written texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+
+from workbench.base.i18n import _, ngettext
+from workbench.text.labels import NUMBERS
+from workbench.ui import formats, plain, theme
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.labels.state import LabelsState, ShownValues
+
+TALL = 150  # height of the histogram, pixels at 100 %
+UNDER, OVER = 18, 16  # height of the numbers below and above the bars, pixels at 100 %
+
+
+class Histogram(QWidget):
+    """Bars of the numbers of documents in ranges of equal width."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._bins: tuple[tuple[float, float, int], ...] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFixedHeight(theme.px(TALL))
+        self.setAccessibleName(_("Documents by value"))
+
+    def set_bins(self, bins: tuple[tuple[float, float, int], ...]) -> None:
+        self._bins = bins
+        told = [
+            _("{low} to {high}: {n}").format(
+                low=formats.significant(low, 4),
+                high=formats.significant(high, 4),
+                n=formats.count(count),
+            )
+            for low, high, count in bins
+        ]
+        self.setAccessibleDescription(", ".join(told))
+        plain.set_tip(self, "\n".join(told))
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        if not self._bins:
+            return
+        painter = QPainter(self)
+        painter.setFont(theme.font("caption"))
+        under, over = theme.px(UNDER), theme.px(OVER)
+        room, slot = self.height() - under - over, self.width() / len(self._bins)
+        most = max(count for _low, _high, count in self._bins) or 1
+        for number, (low, _high, count) in enumerate(self._bins):
+            high = room * count / most
+            bar = QRectF(slot * number + 1, over + room - high, slot - 2, high)
+            painter.fillRect(bar, theme.qcolour("accent"))
+            painter.setPen(theme.qcolour("text"))
+            above = QRectF(slot * number, bar.top() - over, slot, over)
+            painter.drawText(above, Qt.AlignmentFlag.AlignCenter, formats.count(count))
+            painter.setPen(theme.qcolour("muted"))
+            below = QRectF(slot * number + 1, self.height() - under, slot, under)
+            left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(below, left, formats.significant(low, 4))
+        painter.setPen(QPen(theme.qcolour("line"), 1))
+        painter.drawLine(0, over + room, self.width(), over + room)
+
+
+class ValuesPage(QWidget):
+    """The scale of a layer of numbers, and a histogram of the values of its documents."""
+
+    def __init__(self, state: LabelsState) -> None:
+        super().__init__()
+        self.state = state
+        self.ends = QLineEdit(), QLineEdit(), QLineEdit()
+        titles = _("Minimum"), _("Maximum"), _("Step")
+        self._fields = [Field(title, box) for title, box in zip(titles, self.ends, strict=True)]
+        self._set = Button(_("Change scale"), "check", on=self._change)
+        self._scale = row(*((field, 1) for field in self._fields), self._set, gap=12)
+        self._told = words("", "small", "muted", wrap=True)
+        self.histogram = Histogram()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 14, 20, 14)
+        layout.setSpacing(14)
+        for part in (self._scale, self._told, self.histogram):
+            layout.addWidget(part)
+        layout.addStretch(1)
+        for box in self.ends:
+            box.returnPressed.connect(self._change)
+
+    def _change(self) -> None:
+        self.state.set_scale(*(box.text() for box in self.ends))
+
+    def render(self) -> None:
+        shown = self.state.values
+        layer = self.state.layer
+        if shown is None or layer is None:
+            return
+        numbers = layer.layer.traits.record == NUMBERS
+        self._scale.setVisible(numbers)
+        self._set.setEnabled(self.state.editable)
+        for box, value in zip(self.ends, shown.scale, strict=True):
+            box.setText(formats.significant(value))
+            box.setReadOnly(not self.state.editable)
+        self._told.setText(_summary(shown, numbers=numbers))
+        self.histogram.setVisible(shown.found.count > 0)
+        self.histogram.set_bins(shown.found.bins)
+
+
+def _summary(shown: ShownValues, *, numbers: bool) -> str:
+    found = shown.found
+    if not found.count:
+        if numbers:
+            return _("No document has a number yet. Numbers are set in Annotate, or imported.")
+        return _("No text has been written yet. Texts are written in Annotate, or imported.")
+    values = {
+        "n": formats.count(found.count),
+        "mean": formats.significant(found.mean, 4),
+        "sd": formats.significant(found.deviation, 4),
+        "low": formats.significant(found.low, 4),
+        "high": formats.significant(found.high, 4),
+    }
+    if numbers:
+        told = ngettext(
+            "{n} document, mean {mean}, standard deviation {sd}, from {low} to {high}.",
+            "{n} documents, mean {mean}, standard deviation {sd}, from {low} to {high}.",
+            found.count,
+        )
+    else:
+        told = ngettext(
+            "{n} text, {mean} characters on average, from {low} to {high}.",
+            "{n} texts, {mean} characters on average, from {low} to {high}.",
+            found.count,
+        )
+    return told.format(**values)
