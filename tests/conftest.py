@@ -5,8 +5,6 @@ import gc
 import itertools
 import os
 
-plain_import = builtins.__import__  # before pytest-qt imports PySide6
-
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -25,6 +23,8 @@ import workbench  # noqa: F401  turns telemetry off before a test imports onnxru
 from tests import leaks
 from tests.deadline import Deadlines
 
+PLAIN_IMPORT = builtins.__import__  # before pytest-qt imports PySide6
+
 
 def pytest_configure(config):
     gc.disable()  # until the tests are collected, which imports nearly everything
@@ -39,7 +39,7 @@ def pytest_sessionstart():
     """
     import PySide6.QtCore  # noqa: F401  which sets its own
 
-    builtins.__import__ = plain_import
+    builtins.__import__ = PLAIN_IMPORT
 
 
 def pytest_collection_finish():

@@ -1,12 +1,16 @@
-"""Run `walk.py` on a project whose texts all look like HTML, Markdown and a mnemonic.
+"""Run `walk.py` in a pseudo-language, on a project whose texts all look like HTML, Markdown and a
+mnemonic.
 
-`python -m tests.ui.hostile FOLDER`, with an empty folder for the project, prints as JSON what was
-not shown verbatim, and where. `FOLDER/canary.png` is watched: nothing may open it.
+`python -m tests.ui.hostile FOLDER`, with an empty folder for the project, prints as JSON which
+texts have plain Latin letters, what was not shown verbatim, and where. `FOLDER/canary.png` is
+watched: nothing may open it.
 """
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -15,17 +19,18 @@ from shiboken6 import isValid
 
 from tests.canary import Canary
 from tests.ui import walk
-from tests.ui.pseudo import Seen, make_project
+from tests.ui.pseudo import Pseudo, Seen, make_project, watch_painting
 from tests.ui.tips import read
 
 ROWS, COLUMNS = 12, 12  # rows of each table that are hovered
 AND = "R&D"
+NAME = "ω"  # takes the place of a text of the project, such as in the name of a file
 
 
 class Watched(walk.Walk):
     """Hovers over everything that is shown at each place."""
 
-    def __init__(self, seen: Seen, canary: Canary, texts: tuple[str, ...]):
+    def __init__(self, seen: Seen, canary: Canary | None, texts: tuple[str, ...]):
         self.faults: dict[str, str] = {}
         self._canary, self._texts, self._hovered = canary, texts, set()
         self.tips = 0  # tooltips with a text of the project
@@ -38,7 +43,7 @@ class Watched(walk.Walk):
                 self._read(widget)
                 self._hover(widget)
         self.qt.processEvents()
-        if self._canary.opened():
+        if self._canary is not None and self._canary.opened():
             self.faults[f"the canary was opened at {place}"] = place
 
     def menu(self, menu) -> None:
@@ -158,6 +163,40 @@ def texts(canary: Path) -> tuple[str, ...]:
     )
 
 
+def remover(texts: tuple[str, ...]):
+    """A function that removes `texts` from what a place shows, also their elided or escaped form
+    and their single words; for `Seen.without_data`.
+    """
+    forms = [*texts, *(text.replace("/", "-") for text in texts)]
+    forms += [html.escape(form) for form in forms] + [read(form) for form in forms]
+    forms += [form.replace("&", "&&") for form in forms]
+    forms.sort(key=len, reverse=True)
+    words = {word for form in forms for word in form.split()}
+    letters = " ".join(forms).lower()
+
+    def remove(text: str, place: str) -> str:
+        if text in words:
+            return ""
+        for form in forms:
+            text = text.replace(form, NAME)
+        head, elided, tail = text.partition("…")
+        for form in forms if elided else ():
+            head = next((head[:-n] for n in _lengths(form) if head.endswith(form[:n])), head)
+            tail = next((tail[n:] for n in _lengths(form) if tail.startswith(form[-n:])), tail)
+        text = re.sub("R&&?D", NAME, head + elided + tail)
+        if place.startswith("tokenizers"):  # subwords learned from the texts
+            pieces = re.findall("[A-Za-z]+", text)
+            return "" if all(piece in letters for piece in pieces) else text
+        return text
+
+    return remove
+
+
+def _lengths(form: str) -> range:
+    """Of a part of the text beside an ellipsis."""
+    return range(len(form), 2, -1)
+
+
 def further_texts(path: Path, told: str) -> None:
     """Guidelines, label descriptions and run messages, which the project lacks."""
     from workbench.operations import labels
@@ -203,19 +242,18 @@ def bring(way: Watched, folder: Path, name: str, told: str) -> None:
     way.dialog("export data", lambda: way.app.go("data", dialog="export"))
 
 
-def without_torch() -> None:
-    """Leave out of the system check what imports torch: it shows no text of a project."""
-    from workbench.models import system_check
+def quick_system_check() -> None:
+    """Leave out what takes seconds: another library to import, and the measurement of bf16."""
+    from workbench.models import precision, system_check
 
-    system_check.LIBRARIES = ("tokenizers", "safetensors")
-    system_check._devices = tuple
-    system_check._bf16 = lambda _known: ()
+    system_check.LIBRARIES = tuple(one for one in system_check.LIBRARIES if one != "transformers")
+    precision.trial = lambda shape: 2.0 if shape == system_check.SHAPES[0] else 0.5
 
 
 def hostile(folder: Path) -> Watched:
     from PySide6.QtGui import QImage
 
-    without_torch()
+    quick_system_check()
     picture = folder / "canary.png"
     image = QImage(4, 4, QImage.Format.Format_RGB32)
     image.fill(0)
@@ -224,20 +262,29 @@ def hostile(folder: Path) -> Watched:
     path = folder / f"{short}.glossbench"
     make_project(path, lambda text: f"{text} {long}")
     further_texts(path, long)
-    way = Watched(Seen(), Canary(picture), (long, short))
+    seen = Seen()
+    seen.without_data = remover((long, short))
+    watch_painting(seen)
+    canary = Canary(picture) if sys.platform.startswith("linux") else None  # it needs inotify
+    way = Watched(seen, canary, (long, short))
+    walk.before_opening(way, folder)
     assert way.app.open_project(path)
     way.app.settings.model_folders = [str(a_model(folder / short, long))]
-    walk.pages(way)
-    for part in (walk.data, walk.annotate, walk.results, walk.inspect, walk.train, walk.export):
-        part(way)
-    for part in (walk.prompts, walk.jobs, walk.dialogs):
-        part(way)
+    walk.in_project(way)
+    seen.own = ("key",)  # a column of the file
     bring(way, folder, short, long)
-    way.at("all pages, used")
+    seen.own = ()
+    way.at("all pages, used", hidden=True)
+    walk.exchange(way, folder)
     way.app.closed()
     return way
 
 
 if __name__ == "__main__":
+    from workbench.base import i18n
+
+    language = Pseudo()
+    i18n.install(language)
     way = hostile(Path(sys.argv[1]))
-    print(json.dumps({"faults": way.faults, "tips": way.tips}, ensure_ascii=False))
+    told = {"english": way.seen.faults, "twice": sorted(language.twice)}
+    print(json.dumps({**told, "altered": way.faults, "tips": way.tips}, ensure_ascii=False))

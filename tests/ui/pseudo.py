@@ -262,20 +262,24 @@ def _answer(task: str, number: int, dress) -> dict:
 
 
 class Seen:
-    """Texts with plain Latin letters → where they were first seen."""
+    """Texts with plain Latin letters → where they were first seen.
+
+    `without_data(text, place)` removes texts of the project from what is shown at a place.
+    """
 
     def __init__(self):
         self.faults: dict[str, str] = {}
         self.place = ""
         self._known: set[str] = set()
         self.own: tuple[str, ...] = ()  # names in the imported files
+        self.without_data: Callable[[str, str], str] = lambda text, _place: text
 
     def note(self, text: object, where: str) -> None:
         """Check a text of one or more lines; elided ones are seen in full elsewhere."""
         if not isinstance(text, str) or text in self._known:
             return
         self._known.add(text)
-        text = read(text)
+        text = self.without_data(read(self.without_data(text, self.place)), self.place)
         for name in self.own:
             text = text.replace(name, "")
         if plain(text) and not (where == "painted" and "…" in text):

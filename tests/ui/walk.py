@@ -1,12 +1,7 @@
-"""Open every page, dock, menu and dialog of the application in the language of `pseudo.py`.
-
-`python -m tests.ui.walk FOLDER`, with an empty folder for the project, prints as JSON which texts
-have plain Latin letters, and where.
-"""
+"""Open every page, dock, menu and dialog of the application; `hostile.py` checks each place."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -14,7 +9,7 @@ import traceback
 from pathlib import Path
 from types import SimpleNamespace
 
-from tests.ui.pseudo import Pseudo, Seen, make_project, watch_painting
+from tests.ui.pseudo import Seen
 from workbench.models.results import Repository, RepositoryFile
 from workbench.operations.splits import SplitChoice
 
@@ -667,28 +662,13 @@ def dialogs(way: Walk) -> None:
         way.at("labels, another layer")
 
 
-def walk(folder: Path) -> Seen:
-    seen = Seen()
-    watch_painting(seen)
-    path = folder / "έργο.glossbench"
-    make_project(path)
-    way = Walk(seen)
+def before_opening(way: Walk, folder: Path) -> None:
+    """Every page without a project and of an empty one."""
     without_project(way)
     empty_project(way, folder)
-    assert way.app.open_project(path)
-    pages(way)
-    for part in (data, annotate, results, inspect, train, export, prompts, jobs, dialogs):
+
+
+def in_project(way: Walk) -> None:
+    """Every place of the open project."""
+    for part in (pages, data, annotate, results, inspect, train, export, prompts, jobs, dialogs):
         part(way)
-    way.at("all pages, used", hidden=True)
-    exchange(way, folder)
-    way.app.closed()
-    return seen
-
-
-if __name__ == "__main__":
-    from workbench.base import i18n
-
-    language = Pseudo()
-    i18n.install(language)
-    found = walk(Path(sys.argv[1]))
-    print(json.dumps({"faults": found.faults, "twice": sorted(language.twice)}, ensure_ascii=False))
