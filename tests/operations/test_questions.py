@@ -3,10 +3,13 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import annotate, questions
-from workbench.storage import annotations, documents, labels
+from workbench.operations import annotate, questions, reviews, suggestion_edits
+from workbench.operations.annotate import NewSuggestion
+from workbench.project.check import check
+from workbench.storage import annotations, documents, labels, suggestions
 from workbench.text.dataset import Record
 from workbench.text.document import Document
+from workbench.text.mistakes import Mistake
 
 
 @pytest.fixture
@@ -93,3 +96,58 @@ def test_blank_questions_and_answers_outside_the_text_are_refused(filled):
     ):
         with pytest.raises(WorkbenchError):
             act()
+
+
+# ---------------------------------------------------------------- suggestions and reviews
+
+
+def suggested(project, layer, id, asked, borders, score=0.8):
+    start, end = borders or (None, None)
+    row = NewSuggestion(id, layer, None, start, end, score=score, question=asked)
+    suggestion_edits.add_suggestions(project, None, [row], kind="rule", ref="x")
+    found = suggestions.suggestions(project.db, id)
+    return found[0].id if found else None
+
+
+def test_an_accepted_suggestion_answers_its_question_with_its_source(filled):
+    project, layer, id = filled
+    asked = questions.add(project, id, layer, "Who?")
+    wanted = suggested(project, layer, id, asked, (0, 3))
+    assert check(project.path) == []
+
+    suggestion_edits.accept(project, [wanted])
+
+    assert only(project, id, layer).answers == ((0, 3),)
+    assert questions.asked(project, id, layer)[0].rows[0].source_kind == "rule"
+    assert suggestions.suggestions(project.db, id) == ()
+
+
+def test_that_there_is_no_answer_can_be_suggested_and_what_is_gold_is_not(filled):
+    project, layer, id = filled
+    asked = questions.add(project, id, layer, "Why?")
+    suggestion_edits.accept(project, [suggested(project, layer, id, asked, None)])
+
+    assert only(project, id, layer).is_null
+    assert suggested(project, layer, id, asked, None) is None
+    questions.delete(project, asked)
+    assert check(project.path) == []
+
+
+def test_a_prediction_replaces_the_answer_of_the_question_it_is_about(filled):
+    project, layer, id = filled
+    asked = questions.add(project, id, layer, "Who?")
+    questions.answer(project, asked, 0, 3)
+    mistake = Mistake("boundary", "Who?", "Who?", 0.7, 1.0, (0, 3), (0, 7))
+    reviews.accept(project, labels.layer(project.db, layer), id, mistake, title="Accept")
+
+    assert only(project, id, layer).answers == ((0, 7),)
+    project.undo()
+    assert only(project, id, layer).answers == ((0, 3),)
+
+
+def test_questions_are_read_with_a_document_that_is_opened(filled):
+    project, layer, id = filled
+    questions.add(project, id, layer, "Who?")
+
+    assert documents.get(project.db, id).questions == ("Who?",)
+    assert documents.get(project.db, id).asked_hash != documents.get(project.db, id).text_hash

@@ -216,7 +216,10 @@ def _gold_told(same: bool, scores: dict[str, Any]) -> str:
     "--text", "texts", multiple=True, help=_("A text to predict; can be given several times.")
 )
 @click.option(
-    "--text-b", "second", multiple=True, help=_("Second text of a pair, one for each --text.")
+    "--text-b",
+    "second",
+    multiple=True,
+    help=_("Second text of a pair, or questions on lines of their own, one for each --text."),
 )
 @click.option(
     "--input",
@@ -332,6 +335,12 @@ def _in_words(line: dict[str, Any]) -> str:
         chosen = line["labels"] if "labels" in line else [line["label"]]
         found = ", ".join(f"{label}  {scores[label]:.3f}" for label in chosen)
         return f"{found or '–'}  {line['text']}"
+    if "answers" in line:
+        told = [
+            f"{one['question']}  →  {one['answer'] or '–'}  {one['score']:.3f}"
+            for one in line["answers"]
+        ]
+        return "\n".join((line["text"], *(f"  {answer}" for answer in told)))
     found = ", ".join(
         f"{one['label']} “{line['text'][one['start'] : one['end']]}”" for one in line["spans"]
     )

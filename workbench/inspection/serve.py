@@ -62,7 +62,10 @@ class Inspecting:
         id = str(request["inspector"])
         inspector = self._inspector(id)
         options = spec.options(id, request.get("options") or {})
-        documents = [document_of(one["texts"], one.get("tokens")) for one in request["documents"]]
+        documents = [
+            document_of(one["texts"], one.get("tokens"), one.get("questions"))
+            for one in request["documents"]
+        ]
         if not spec.reads_whole(registry().entry("inspector", id)):
             documents = [self.subject.as_read(document) for document in documents]
         result = inspector.run(self.subject, documents, options)

@@ -38,6 +38,7 @@ CONTINUES = "continuation"  # of a language model that predicts the next or the 
 NEW_HEAD = "head.safetensors"  # of a run: `tasks.model.HEAD`, whose module imports torch
 SCORES = "scores"  # of a run: of classes, labels or tags, which attributions explain
 NEXT, PREVIOUS = "next", "previous"  # directions
+WHOLE = {"ClassScores", "Answers"}  # predictions that are made of several inputs of a document
 TEXTS, LABELS = "texts", "labels"  # what is examined of the documents of a project
 BASE = "base"  # in place of a folder: the model that a run was trained from
 LAYER = "layer"  # the option with the name of the layer whose labels are examined
@@ -75,7 +76,7 @@ def needs(entry: Contribution) -> frozenset[str]:
 
 def reads_whole(entry: Contribution) -> bool:
     """Whether it is about the decision for a document, not about one of its inputs."""
-    return "ClassScores" in needs(entry)
+    return not WHOLE.isdisjoint(needs(entry))
 
 
 def question(entry: Contribution) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -156,16 +156,20 @@ class Subject:
 
     @property
     def texts(self) -> int:
-        """How many texts an input holds; with choices, the text and one of them."""
+        """How many texts an input holds; with choices or questions, the text and one of them."""
         if not self.is_run:
             return 1
+        if self.predictor.task.info.asks:
+            return 2
         form = self.predictor.task.info.texts
         return 2 if form == CHOICES else form
 
     def as_read(self, document: Document) -> Document:
-        """What one input reads of a document with choices; other documents as they are."""
-        if not self.is_run or not document.choices:
+        """What one input reads of a document with choices or questions; others as they are."""
+        if not self.is_run or not (document.choices or document.questions):
             return document
+        if not document.choices:
+            return self.predictor.task.info.as_read(document, Prediction())
         return self.predictor.task.info.as_read(document, self.predicted(document).prediction)
 
     # ---------------------------------------------------------------- inputs and predictions
@@ -186,7 +190,7 @@ class Subject:
 
     def predicted(self, document: Document) -> Predicted:
         """The prediction of the run; inspectors of the same document share one pass."""
-        key = (document.texts, dict(document.tokens))
+        key = (document.texts, dict(document.tokens), document.questions)
         if self._last is None or self._last[0] != key:
             self._last = key, self._predict(document)
         return self._last[1]
@@ -212,11 +216,15 @@ class Subject:
             _ = self.encoder  # loads it
 
 
-def document_of(texts: Mapping[str, Any], tokens: Mapping[str, Any] | None) -> Document:
+def document_of(
+    texts: Mapping[str, Any],
+    tokens: Mapping[str, Any] | None,
+    questions: Sequence[str] | None = None,
+) -> Document:
     """A document from a request: {field: text} and {field: [[start, end], …]}."""
     borders = {
         name: tuple((int(start), int(end)) for start, end in given)
         for name, given in (tokens or {}).items()
     }
     named = tuple((str(name), str(content)) for name, content in texts.items())
-    return Document("", named, tokens=borders)
+    return Document("", named, tokens=borders, questions=tuple(map(str, questions or ())))

@@ -113,14 +113,17 @@ def refreshed(project: Project, shown: DocumentView, changes: Changes) -> Docume
         else shown.suggestions
     )
     states = annotation_rows.states(db, id) if changes.touches("state", id) else shown.states
+    document, asked = shown.document, shown.questions
+    if changes.touches("answer", id):
+        document, asked = documents.get(db, id), answers.asked(db, id)
     return DocumentView(
-        shown.document,
+        document,
         shown.layers,
         marks,
         spans,
         suggestions,
         {layer: states.get(layer, "pending") for layer in map(row_id, shown.layers)},
-        answers.asked(db, id) if changes.touches("answer", id) else shown.questions,
+        asked,
         document_values.written(db, id) if changes.touches("answer", id) else shown.written,
     )
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from workbench.exporters.data.base import DataExporter, Plan
     from workbench.project.project import Project
     from workbench.storage.runs import Run
-    from workbench.text.fields import Prediction
+    from workbench.text.fields import Answers, Prediction
+    from workbench.text.questions import Question
 
 SOURCES = ("gold", "predictions", "both")
 
@@ -260,6 +261,8 @@ def _predicted(
     plan: Plan,
     both: bool,
 ) -> Iterator[Record]:
+    from workbench.text.fields import Answers
+
     for record in records:
         document = record.document
         text_hash, prediction = found.get(row_id(document)) or ("", None)
@@ -280,4 +283,18 @@ def _predicted(
             spans[name] = prediction.spans
         if prediction.number is not None:
             numbers[name] = prediction.number
-        yield replace(kept, states=states, marks=marks, spans=spans, numbers=numbers)
+        asked = dict(kept.questions)
+        if (answers := prediction.get(Answers)) is not None:
+            asked[name] = tuple(_answered(record, answers))
+        yield replace(
+            kept, states=states, marks=marks, spans=spans, numbers=numbers, questions=asked
+        )
+
+
+def _answered(record: Record, answers: Answers) -> Iterator[Question]:
+    """The questions of a document with the predicted answers."""
+    for question in (one for asked in record.questions.values() for one in asked):
+        if (answer := answers.to(question.text)) is not None:
+            best = answer.best
+            ranges = ((best.start, best.end),) if best is not None else ()
+            yield replace(question, answers=ranges, is_null=best is None)

@@ -15,7 +15,7 @@ from workbench.operations.scoring import Scored
 from workbench.storage import documents
 from workbench.tasks import spec as tasks
 from workbench.text.document import Document
-from workbench.text.fields import DocumentLabels
+from workbench.text.fields import Answers, DocumentLabels
 from workbench.text.mistakes import KINDS, Mistake
 from workbench.text.rows import row_id
 from workbench.text.spans import Span
@@ -235,10 +235,20 @@ class Detail:
         rows = given.as_dict().items() if given is not None else ()
         return sorted(rows, key=lambda row: -row[1])
 
-    def words(self, place: tuple[int, int]) -> list[tuple[str, str, float]]:
-        """(word, predicted label or "", probability) of each word in a range."""
+    def words(self, place: tuple[int, int], asked: str = "") -> list[tuple[str, str, float]]:
+        """(word, predicted label or "", probability) of each word in a range.
+
+        For a question, every answer that was considered.
+        """
         found = self.prediction.words if self.prediction is not None else ()
         text = self.document.text
+        answers = self.prediction.get(Answers) if self.prediction is not None else None
+        if answers is not None:
+            answer = answers.to(asked)
+            return [
+                (text[one.start : one.end], "", one.score)
+                for one in (answer.candidates if answer is not None else ())
+            ]
         return [
             (text[word.start : word.end], word.label or "", word.score)
             for word in found

@@ -23,10 +23,11 @@ from workbench.operations import models, predict, results, train
 from workbench.storage import documents, listing
 from workbench.storage.listing import DocumentRow
 from workbench.tasks import spec as tasks
-from workbench.text.document import CHOICES, Document, with_choices
+from workbench.text.document import Document
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 from workbench.text.spans import Span
+from workbench.text.typed import typed as typed
 
 if TYPE_CHECKING:
     from workbench.jobs.host import Host
@@ -59,6 +60,11 @@ class Choice:
     @property
     def texts(self) -> int:
         return tasks.info(self.task).texts if self.task else 1
+
+    @property
+    def asks(self) -> bool:
+        """Its documents have questions."""
+        return bool(self.task) and tasks.info(self.task).asks
 
 
 def choices(project: Project | None, settings: Settings | None = None) -> tuple[Choice, ...]:
@@ -188,6 +194,7 @@ _WORDS = {
     "TokenScores": N_("token labels"),
     "SpanScores": N_("spans"),
     "ClassScores": N_("a class label"),
+    "Answers": N_("answers to questions"),
     "LabelScores": N_("multiple labels"),
     "transitions": N_("transition scores (CRF)"),
     inspectors.EXPECTED_WORDS: N_("word predictions"),
@@ -321,21 +328,12 @@ def request(
 
 
 def _asked(document: Document) -> dict[str, Any]:
+    more = {"questions": list(document.questions)} if document.questions else {}
     return {
         "texts": dict(document.texts),
         "tokens": {name: [list(one) for one in found] for name, found in document.tokens.items()},
+        **more,
     }
-
-
-def typed(text: str, text_b: str | None = None, *, form: int = 1, question: str = "") -> Document:
-    """A text without a project; with `text_b` a pair.
-
-    form: CHOICES if `text_b` holds choices, one per line, for which there may be a question.
-    """
-    if form == CHOICES:
-        lines = [line.strip() for line in (text_b or "").splitlines() if line.strip()]
-        return with_choices("", text, lines or [""], question)
-    return Document("", (("text", text), *((("text_b", text_b),) if text_b is not None else ())))
 
 
 # ---------------------------------------------------------------- documents and gold labels

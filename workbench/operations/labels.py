@@ -52,8 +52,8 @@ def add_layer(
 ) -> int:
     """Add a layer with its labels; labels without a key get the next free one.
 
-    Layers for choices get the numbers of the choices as labels. Raises WorkbenchError for an
-    invalid name.
+    Layers for choices get the numbers of the choices as labels, layers for questions have none.
+    Raises WorkbenchError for an invalid name, or labels that the kind cannot have.
     """
     name = _clean(name, _("A layer"))
     if kind not in KINDS:
@@ -69,6 +69,9 @@ def add_layer(
         raise WorkbenchError(
             _("A layer applies to documents with 1 or 2 texts, not {texts}.").format(texts=texts)
         )
+    if LAYER_KINDS[kind].asks:
+        texts = 1
+        _check_none(labels)
     _free_layer_name(project, name)
     with project.edit(_("Add layer {name}").format(name=name), origin=origin):
         id = store.add_layer(
@@ -88,6 +91,15 @@ def _check_numbers(labels: Sequence[str | Label]) -> None:
                 label=wrong[0]
             ),
             hint=_("Leave the labels empty: they are numbered automatically."),
+        )
+
+
+def _check_none(labels: Iterable[str | Label]) -> None:
+    """Raises WorkbenchError if there are labels."""
+    if tuple(labels):
+        raise WorkbenchError(
+            _("A layer for questions has no labels."),
+            hint=_("Ask questions about a document in Annotate, or import them."),
         )
 
 

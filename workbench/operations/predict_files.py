@@ -7,7 +7,7 @@ import json
 import os
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -20,7 +20,9 @@ from workbench.operations.background import Background, here
 from workbench.storage.header import is_project
 from workbench.tasks import spec as tasks
 from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, with_choices
-from workbench.text.fields import DocumentLabels
+from workbench.text.fields import Answers, DocumentLabels
+from workbench.text.questions import texts_of
+from workbench.text.typed import ASKED, typed_questions
 
 if TYPE_CHECKING:
     from workbench.jobs.events import Finished
@@ -45,7 +47,8 @@ class Skipped:
 def form_of(model: Path) -> int:
     """`Document.form` of the documents that a trained model reads. Raises ModelError."""
     published = specs.card(model, allow_pickle=True).task
-    return tasks.info(published or task_of(model)).texts
+    info = tasks.info(published or task_of(model))
+    return ASKED if info.asks else info.texts
 
 
 def texts_to_documents(
@@ -53,13 +56,16 @@ def texts_to_documents(
 ) -> tuple[Document, ...]:
     """Entered texts (or pairs of texts) as documents.
 
-    form: `Document.form`; of documents with choices the second text has one per line.
+    form: `Document.form`; of documents with choices the second text has one per line, of ASKED it
+    has the questions.
     """
     return tuple(_typed(number, one, form) for number, one in enumerate(texts, 1))
 
 
 def _typed(number: int, given: str | tuple[str, str], form: int) -> Document:
     pair = (given,) if isinstance(given, str) else tuple(given)
+    if form == ASKED:
+        return typed_questions(str(number), pair[0], pair[1] if len(pair) > 1 else "")
     if form == CHOICES and len(pair) > 1:
         lines = [line.strip() for line in pair[1].splitlines() if line.strip()]
         return with_choices(str(number), pair[0], lines)
@@ -168,10 +174,16 @@ def _imported(file: Path) -> tuple[list[Document], list[Skipped]]:
     for item in detect.importer(detect.detect(source).format).read(source, Options()):
         if isinstance(item, Row):
             document = item.record.document
+            asked = texts_of(item.record.questions)
             found.append(
-                document
+                replace(document, questions=asked)
                 if document.key
-                else Document(f"{file.name}:{item.line}", document.texts, tokens=document.tokens)
+                else Document(
+                    f"{file.name}:{item.line}",
+                    document.texts,
+                    tokens=document.tokens,
+                    questions=asked,
+                )
             )
         elif isinstance(item, Fault):
             skipped.append(Skipped(str(file), item.line, item.reason))
@@ -221,14 +233,22 @@ def _write_lines(rows: Iterable[tuple[Document, Prediction]], file: TextIO) -> N
         file.write(json.dumps(answer_json(document, answer, named=True), ensure_ascii=False) + "\n")
 
 
+def _in_text(answer: Prediction) -> str:
+    """The entry of the JSON object with the ranges of the text."""
+    return "spans" if answer.get(Answers) is None else "answers"
+
+
 def _write_table(rows: Iterable[tuple[Document, Prediction]], file: TextIO) -> None:
-    """key, text, labels with their scores for classes; key, text and spans as JSON for tags."""
+    """key, text, labels with their scores for classes; key, text and spans as JSON for tags.
+
+    Answers to questions take the place of spans.
+    """
     table = csv.writer(file)
     table.writerow(["key", "text", "text_b", "label", "score", "spans", "cut"])
     for document, answer in rows:
         texts = dict(document.texts)
         spans = (
-            json.dumps(answer.to_json()["spans"], ensure_ascii=False)
+            json.dumps(answer.to_json()[_in_text(answer)], ensure_ascii=False)
             if answer.labels is None
             else ""
         )

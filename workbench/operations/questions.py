@@ -90,6 +90,58 @@ def set_null(project: Project, id: int, is_null: bool, *, origin: object = None)
         _set(project, found, wanted, title, origin)
 
 
+def take(
+    project: Project,
+    found: AskedQuestion,
+    borders: tuple[int, int] | None,
+    *,
+    source_id: int,
+) -> None:
+    """Make [start, end) the only right answer of a question; None: the text does not answer it.
+
+    Within an edit; the state of the document does not change.
+    """
+    wanted = replace(
+        found.question, answers=() if borders is None else (borders,), is_null=borders is None
+    )
+    answers.set_answers(
+        project.db, found, wanted, annotator_id=project.annotator_id, source_id=source_id
+    )
+
+
+def accept(
+    project: Project,
+    id: int,
+    borders: tuple[int, int] | None,
+    run_id: int,
+    *,
+    origin: object = None,
+) -> None:
+    """Make the prediction of a run the only right answer of a question; its source is the run."""
+    found = answers.question(project.db, id)
+    with project.edit(_("Accept prediction"), origin=origin):
+        source = project.source("run", str(run_id), annotator=False)
+        take(project, found, borders, source_id=source)
+        start_draft(project, found.rows[0].document_id, found.layer_id)
+
+
+def take_prediction(
+    project: Project,
+    document_id: int,
+    layer_id: int,
+    text: str,
+    borders: tuple[int, int] | None,
+    *,
+    source_id: int,
+) -> None:
+    """`take` for every question with this text. Raises WorkbenchError if there is none."""
+    every = [one for one in asked(project, document_id, layer_id) if one.question.text == text]
+    if not every:
+        raise WorkbenchError(_("The question {text!r} was deleted or changed.").format(text=text))
+    for one in every:
+        take(project, one, borders, source_id=source_id)
+
+
 def _set(
     project: Project, found: AskedQuestion, wanted: Question, title: str, origin: object
 ) -> None:

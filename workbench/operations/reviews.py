@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import N_, _
+from workbench.operations import questions
 from workbench.operations.annotate import make_room, start_draft
 from workbench.project.project import Project
 from workbench.storage import annotations as annotation_rows
@@ -94,6 +95,8 @@ def accept(
     With a run, the source of the new label is the run. Raises WorkbenchError if a label was
     deleted, or gold has changed at the place.
     """
+    if layer.traits.asks:
+        return _accept_answer(project, layer, document_id, mistake, verdict, title, run_id, origin)
     ids = {label.name: row_id(label) for label in layer.labels}
     for name in (mistake.gold, mistake.predicted):
         if name and name not in ids:
@@ -107,6 +110,28 @@ def accept(
             _replace_class(project, layer, document_id, old, new, mistake, source)
         else:
             _replace_span(project, layer, document_id, old, new, mistake, source)
+        start_draft(project, document_id, row_id(layer))
+        _remember(project, layer, document_id, mistake, verdict, run_id)
+
+
+def _accept_answer(
+    project: Project,
+    layer: Layer,
+    document_id: int,
+    mistake: Mistake,
+    verdict: str,
+    title: str,
+    run_id: int | None,
+    origin: object,
+) -> None:
+    """The label of a mistake is the question."""
+    with project.edit(title, origin=origin):
+        kind, ref = ("run", str(run_id)) if run_id is not None else ("person", "")
+        source = project.source(kind, ref, annotator=run_id is None)
+        question = mistake.gold or mistake.predicted
+        questions.take_prediction(
+            project, document_id, row_id(layer), question, mistake.predicted_at, source_id=source
+        )
         start_draft(project, document_id, row_id(layer))
         _remember(project, layer, document_id, mistake, verdict, run_id)
 

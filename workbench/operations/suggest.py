@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.operations import predict, results, run_folders, suggestion_edits
+from workbench.operations import predict, questions, results, run_folders, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.operations.background import Background, here
 from workbench.operations.predict import Then
@@ -54,12 +54,31 @@ def told(outcome: Suggested) -> str:
 def waiting_documents(
     project: Project, layer: Layer, *, split: str | None = None, ids: Sequence[int] | None = None
 ) -> tuple[Record, ...]:
-    """The pending documents of the layer, of one split or of the selected ones only."""
+    """The pending documents of the layer, of one split or of the selected ones only.
+
+    Of questions, those with an open one; asking it has made the document a draft.
+    """
     wanted = documents.Filter(layer_id=layer.id, state="pending", split=split, ids=ids)
-    found = documents.records(
-        project.db, layers=(layer.name,), ids=documents.ids(project.db, wanted)
-    )
+    chosen = [*documents.ids(project.db, wanted)]
+    if layer.traits.asks:
+        chosen += documents.ids(project.db, replace(wanted, state="draft"))
+    found = documents.records(project.db, layers=(layer.name,), ids=chosen)
+    if layer.traits.asks:
+        found = (one for one in found if any(q.is_open for q in one.questions.get(layer.name, ())))
     return tuple(one for one in found if one.document.text.strip())
+
+
+def _answers(
+    project: Project, task: str, layer: Layer, record: Record, answer: Prediction
+) -> list[NewSuggestion]:
+    """Answers to the open questions of a document; the label of each is its question."""
+    id, layer_id = row_id(record.document), row_id(layer)
+    given = {one.label: one for one in tasks.info(task).answers(answer)}
+    return [
+        NewSuggestion(id, layer_id, None, one.start, one.end, one.field, one.score, None, asked.id)
+        for asked in questions.asked(project, id, layer_id)
+        if asked.question.is_open and (one := given.get(asked.question.text)) is not None
+    ]
 
 
 def suggest(
@@ -114,7 +133,9 @@ def _answered(
         rows = [
             row
             for one in records
-            for row in _rows(results.task_of(run), layer, one, answers[row_id(one.document)])
+            for row in _rows(
+                project, results.task_of(run), layer, one, answers[row_id(one.document)]
+            )
         ]
         title = _("Suggest with {run}").format(run=run.name)
         count = suggestion_edits.add_suggestions(project, run.id, rows, title=title)
@@ -131,8 +152,12 @@ def _answered(
     background(write, then)
 
 
-def _rows(task: str, layer: Layer, record: Record, answer: Prediction) -> list[NewSuggestion]:
-    """The content of a prediction, limited to labels that still exist in the layer."""
+def _rows(
+    project: Project, task: str, layer: Layer, record: Record, answer: Prediction
+) -> list[NewSuggestion]:
+    """The content of a prediction, limited to labels or open questions that the layer has."""
+    if layer.traits.asks:
+        return _answers(project, task, layer, record, answer)
     ids = {label.name: row_id(label) for label in layer.labels}
     return [
         NewSuggestion(

@@ -7,10 +7,11 @@ from typing import Any
 
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
+from workbench.operations import questions
 from workbench.operations.annotate import make_room, start_draft
 from workbench.project.project import Project
 from workbench.storage import annotations as annotation_rows
-from workbench.storage import document_values, labels
+from workbench.storage import answers, document_values, labels
 from workbench.storage import runs as storage_runs
 from workbench.storage import suggestions as proposals
 from workbench.storage.suggestions import NewSuggestion, SuggestionRow
@@ -51,7 +52,11 @@ def _make_gold(project: Project, one: SuggestionRow, layer: Layer) -> None:
         "source_id": one.source_id,
         "score": one.score,
     }
-    if one.label_id is None:
+    if one.question is not None:
+        asked = answers.question(project.db, one.question)
+        borders = None if one.start is None or one.end is None else (one.start, one.end)
+        questions.take(project, asked, borders, source_id=one.source_id)
+    elif one.label_id is None:
         if one.value is not None:
             document_values.set_value(project.db, one.document_id, one.layer_id, one.value, **kept)
     elif one.start is None:

@@ -16,7 +16,9 @@ from typing import Any
 from workbench.storage.database import Database
 from workbench.storage.values import Row, ids_in, json_in, json_out, name_in, new_id
 from workbench.text.document import TEXT
+from workbench.text.labels import Layer
 from workbench.text.questions import Question
+from workbench.text.rows import row_id
 
 INSERT = (
     'insert into answer(document_id, layer_id, question, field, start, "end", is_null, attrs,'
@@ -84,9 +86,12 @@ def question(db: Database, id: int) -> AskedQuestion:
 
 
 def of_page(
-    db: Database, ids: Sequence[int], names: Mapping[int, str]
+    db: Database, ids: Sequence[int], layers: Iterable[Layer]
 ) -> dict[int, dict[str, tuple[Question, ...]]]:
-    """Document id → layer name → questions; `names` of the layers to read, by id."""
+    """Document id → layer name → questions, of those layers that have questions."""
+    names = {row_id(layer): layer.name for layer in layers if layer.traits.asks}
+    if not names:
+        return {}
     where = (
         "a.document_id in (select value from json_each(?)) and a.layer_id in"
         " (select value from json_each(?)) order by a.document_id, a.layer_id, a.id"

@@ -196,8 +196,9 @@ def _suggestions(conn: sqlite3.Connection) -> Iterator[str]:
     rows = conn.execute(
         "select g.id, g.document_id from suggestion g join layer y on y.id = g.layer_id"
         " where not (case g.kind when 'class' then g.start is null"
-        f" and y.kind in ({classes}, {answers})"
-        f" else g.start is not null and y.kind in ({spans}, {answers}) end) limit {SHOWN}"
+        f" and y.kind in ({classes})"
+        f" else (g.start is not null and y.kind in ({spans})) or y.kind in ({answers}) end)"
+        f" limit {SHOWN}"
     ).fetchall()
     for id, document in rows:
         message = _("The suggestion {id} of document {document} does not fit its layer.")

@@ -120,7 +120,7 @@ class _RecordWriter:
             now(),
         )
         layers = labels.layers(db)
-        self._layers = {layer.name: layer.id for layer in layers}
+        self._layers = {layer.name: row_id(layer) for layer in layers}
         self._labels = {
             (layer.name, label.name): label.id for layer in layers for label in layer.labels
         }
@@ -177,8 +177,9 @@ class _RecordWriter:
         placed: dict[Place, int] = {}
         for name, asked in record.questions.items():
             for question in asked:
-                layer = self._layers[name]
-                rows["answer"] += answers.rows_of(question, id, layer, annotator, source)
+                rows["answer"] += answers.rows_of(
+                    question, id, self._layers[name], annotator, source
+                )
         for name, spans in record.spans.items():
             layer = self._layers[name]
             for span in spans:
@@ -242,7 +243,8 @@ def get(db: Database, id: int) -> Document:
     documents = _documents(db, [id])
     if not documents:
         raise KeyError(id)
-    return documents[0]
+    asked = answers.of_page(db, [id], labels.layers(db)).get(id)
+    return replace(documents[0], questions=texts_of(asked)) if asked else documents[0]
 
 
 def by_key(db: Database, key: str) -> Document | None:
@@ -344,8 +346,7 @@ def _page(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> Iterato
         document_values.gold_values(db, page, chosen, WRITTEN),
     )
     relations = gold_relations(db, page, chosen)
-    asking = {row_id(layer): layer.name for layer in chosen if layer.traits.asks}
-    questions = answers.of_page(db, page, asking) if asking else {}
+    questions = answers.of_page(db, page, chosen)
     for document in _documents(db, page):
         id = row_id(document)
         asked = questions.get(id, {})

@@ -2,7 +2,7 @@
 
 `what` identifies the suggested label: (document id, label id, start, end, field), where a class has
 None, None and "". A number has the negative id of its layer in place of a label: a document has one
-number in a layer.
+number in a layer. A suggested answer has that, too, and the id of its question as a sixth entry.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from workbench.storage.values import ids_in, now
 class NewSuggestion:
     """A suggested span [start, end), or a class if `start` is None. `score` is in [0, 1].
 
-    Without a label, `value` is a suggested number of the document.
+    Without a label, `value` is a suggested number of the document, or it is an answer to the
+    question with the id `question` (see `storage.answers`); without offsets, there is none.
     """
 
     document_id: int
@@ -30,20 +31,21 @@ class NewSuggestion:
     field: str = "text"
     score: float | None = None
     value: float | None = None
+    question: int | None = None
 
     @property
     def kind(self) -> str:
-        return "class" if self.start is None else "span"
+        return "class" if self.start is None and self.question is None else "span"
 
     @property
     def what(self) -> What:
         """Identifies the suggested label; see the module."""
         label = self.label_id if self.label_id is not None else -self.layer_id
-        return _key(self.document_id, label, self.start, self.end, self.field)
+        return _key(self.document_id, label, self.start, self.end, self.field, self.question)
 
 
-# document, label, start, end, field
-What = tuple[int, int, int | None, int | None, str]
+# document, label, start, end, field, question
+What = tuple[int, int, int | None, int | None, str, int | None]
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,12 @@ class SuggestionRow:
     made_by: int | None = None
     made_at: str = ""
     value: float | None = None
+
+    @property
+    def question(self) -> int | None:
+        """The id of the question that is answered; None for other suggestions."""
+        is_answer = self.kind == "span" and self.label_id is None and self.value is not None
+        return int(self.value or 0) if is_answer else None
 
 
 _ROW = (
@@ -144,7 +152,7 @@ def add_suggestions(
             r.start,
             r.end,
             r.score,
-            r.value,
+            r.value if r.question is None else r.question,
             source_id,
             run_id,
             at,
@@ -175,6 +183,10 @@ def delete_open(db: Database, run_id: int) -> int:
     ).rowcount
 
 
+_WHAT = (
+    'document_id, ifnull(label_id, -layer_id), start, "end", field,'
+    " case when kind = 'span' and label_id is null then value end"
+)
 _OF_SOURCES = "source_id in (select id from source where kind = ? and substr(ref, 1, ?) = ?)"
 
 
@@ -193,24 +205,18 @@ def delete_open_of(db: Database, kind: str, ref: str, ids: Iterable[int] | None 
 
 def rejected_of(db: Database, kind: str) -> set[What]:
     """`what` of all rejected suggestions of sources of this kind."""
-    statement = (
-        'select document_id, ifnull(label_id, -layer_id), start, "end", field from suggestion'
-        f" where status = 'rejected' and {_OF_SOURCES}"
-    )
+    statement = f"select {_WHAT} from suggestion where status = 'rejected' and {_OF_SOURCES}"
     return {_key(*row) for row in db.reader().execute(statement, (kind, 0, "")).fetchall()}
 
 
 def rejected(db: Database, run_id: int) -> set[What]:
     """`what` of all rejected suggestions of a run."""
-    statement = (
-        'select document_id, ifnull(label_id, -layer_id), start, "end", field from suggestion'
-        " where run_id = ? and status = 'rejected'"
-    )
+    statement = f"select {_WHAT} from suggestion where run_id = ? and status = 'rejected'"
     return {_key(*row) for row in db.reader().execute(statement, (run_id,)).fetchall()}
 
 
 def gold_of(db: Database, document_ids: Iterable[int]) -> set[What]:
-    """`what` of all gold marks and spans of these documents."""
+    """`what` of all gold marks, spans and answers of these documents."""
     ids = ids_in(document_ids)
     gold = (
         "join layer l on l.id = t.layer_id and l.gold = t.annotator_id where t.document_id "
@@ -226,13 +232,28 @@ def gold_of(db: Database, document_ids: Iterable[int]) -> set[What]:
     spans = read(
         f'select t.document_id, t.label_id, t.start, t."end", t.field from span t {gold}', (ids,)
     ).fetchall()
-    return marks | {_key(*row) for row in spans}
+    answers = read(
+        'select t.document_id, -t.layer_id, t.start, t."end", t.field, min(t.id) over (partition by'
+        " t.document_id, t.layer_id, t.question, ifnull(t.attrs, '')), t.is_null"
+        f" from answer t {gold}",
+        (ids,),
+    ).fetchall()
+    decided = {_key(*row) for *row, is_null in answers if is_null or row[2] is not None}
+    return marks | {_key(*row) for row in spans} | decided
 
 
-def _key(document_id: int, label_id: int, start: int | None, end: int | None, field: str) -> What:
-    return document_id, label_id, start, end, field if start is not None else ""
+def _key(
+    document_id: int,
+    label_id: int,
+    start: int | None,
+    end: int | None,
+    field: str,
+    question: float | None = None,
+) -> What:
+    asked = int(question) if question is not None else None
+    return document_id, label_id, start, end, field if start is not None else "", asked
 
 
 def _what(row: SuggestionRow) -> What:
     label = row.label_id if row.label_id is not None else -row.layer_id
-    return _key(row.document_id, label, row.start, row.end, row.field)
+    return _key(row.document_id, label, row.start, row.end, row.field, row.question)

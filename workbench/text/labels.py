@@ -75,6 +75,11 @@ class LayerKind:
         return self.record == MARKS
 
     @property
+    def takes_labels(self) -> bool:
+        """Labels can be added to the layer; neither values nor questions have any."""
+        return self.has_labels and not self.asks
+
+    @property
     def has_labels(self) -> bool:
         """The layer has labels to choose from."""
         return self.record not in (NUMBERS, WRITTEN)

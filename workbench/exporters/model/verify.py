@@ -226,6 +226,7 @@ def asking(predictor: Predictor, model: Any, folder: Path) -> Ask:
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
 
     def ask(document: Document) -> Logits:
+        every: tuple[tuple[str, ...], ...]
         if predictor.task.info.asks:
             every = tuple((question, document.text) for question in document.questions)
         elif document.choices:

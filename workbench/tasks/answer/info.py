@@ -131,14 +131,14 @@ class AnswerInfo(TaskInfo):
         owners = [
             (number, place)
             for number, document in enumerate(documents)
-            for place in range(len(document.questions))
+            for place in range(max(1, len(document.questions)))
         ]
         pairs = [pair(documents[number], place) for number, place in owners]
         return numbered(preparer.pair_windows(pairs, max_length), documents, owners)
 
     def as_read(self, document: Document, prediction: Prediction) -> Document:
         """The first question with the text."""
-        return pair(document, 0) if document.questions else document
+        return pair(document, 0)
 
     def decode(
         self,
@@ -158,7 +158,8 @@ class AnswerInfo(TaskInfo):
         for number, document in enumerate(prepared.documents):
             items: list[list[int]] = [[] for _question in document.questions]
             for item in prepared.of(number):
-                items[int(prepared.inputs[item].arrays[PART][0])].append(item)
+                if items:
+                    items[int(prepared.inputs[item].arrays[PART][0])].append(item)
             answered = tuple(
                 runtime.answered(
                     question,
@@ -182,8 +183,12 @@ class AnswerInfo(TaskInfo):
         """The null threshold; None, so that all are answered, where dev has an answer for all."""
         from workbench.metrics.answer_scores import best_threshold
 
-        pairs = [pair for each in zip(golds, predictions, strict=True) for pair in _pairs(*each)]
-        pairs = [(gold, one) for gold, one in pairs if one is not None and one.candidates]
+        pairs = [
+            (gold, one)
+            for each in zip(golds, predictions, strict=True)
+            for gold, one in _pairs(*each)
+            if one is not None and one.candidates
+        ]
         if all(gold.texts for gold, _one in pairs):
             return {"null_threshold": None}
         gaps = [one.null_gap for _gold, one in pairs]
@@ -291,7 +296,13 @@ class AnswerInfo(TaskInfo):
 
 
 def pair(document: Document, place: int) -> Document:
-    """A question and the text as the two texts of an input; tokens of the text are kept."""
+    """A question and the text as the two texts of an input; tokens of the text are kept.
+
+    Without questions the document is a pair already, or its question is empty.
+    """
+    if not document.questions:
+        first, *rest = document.texts
+        return document if rest else replace(document, texts=((TEXT, ""), (TEXT_B, first[1])))
     texts = ((TEXT, document.questions[place]), (TEXT_B, document.text))
     tokens = {TEXT_B: document.tokens[TEXT]} if document.tokens.get(TEXT) else {}
     return replace(document, texts=texts, tokens=tokens, questions=())
@@ -332,8 +343,7 @@ def _mistake(gold: GoldAnswer, predicted: PredictedAnswer | None) -> tuple[float
     sure = predicted.score if predicted is not None else 0.0
     right = _probability(gold, predicted)
     loss = loss_of(right if right is not None else max(0.0, 1 - sure))
-    question = _line(gold.question)
-    names = (question if at else "", question if there else "")
+    names = (gold.question if at else "", gold.question if there else "")
     return shared, Mistake(kind, *names, sure, loss, at, there)
 
 

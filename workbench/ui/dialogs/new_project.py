@@ -14,7 +14,17 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import N_, _
 from workbench.text.document import CHOICES
-from workbench.text.labels import CLASS, LAYER_KINDS, MULTI, ONE_OF, SCORE, SPAN, TAG, WRITTEN_TEXT
+from workbench.text.labels import (
+    ANSWER,
+    CLASS,
+    LAYER_KINDS,
+    MULTI,
+    ONE_OF,
+    SCORE,
+    SPAN,
+    TAG,
+    WRITTEN_TEXT,
+)
 from workbench.ui import plain, theme
 from workbench.ui.dialogs.files import folder_of
 from workbench.ui.widgets.button import Button
@@ -42,7 +52,7 @@ class Kind:
 
     @property
     def has_labels(self) -> bool:
-        return LAYER_KINDS[self.kind].has_labels
+        return LAYER_KINDS[self.kind].takes_labels
 
 
 KINDS = (
@@ -120,6 +130,15 @@ MORE_KINDS = (
         N_("A written text per document: a summary, a translation, a rationale"),
         "text",
         WRITTEN_TEXT.id,
+        1,
+        "",
+    ),
+    Kind(
+        "questions",
+        N_("Questions"),
+        N_("Questions about a text, each answered by a part of it, or by none"),
+        "answers",
+        ANSWER.id,
         1,
         "",
     ),

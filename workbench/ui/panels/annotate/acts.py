@@ -193,6 +193,8 @@ class AnnotateActs(ValueState, QuestionState, SourceState):
         """Make the prediction of the reviewed run gold, and open the next error."""
         if not self.can_edit or not self.errors or self.run_layer is None:
             return
+        if self.take_prediction():
+            return
         key, run = self.shown_doc.document.key, self.shown_run
         if self.predicted is None:
             self.context.note(_("The prediction for this text is no longer stored."))

@@ -114,10 +114,16 @@ class QuestionState(ChoiceState):
             best = answer.best
             place = (best.start, best.end) if best is not None else (0, 0)
             return ShownAnswer(*place, PREDICTED, one.id, answer.score)
-        row = next((row for row in self.suggestions if row.value == one.id), None)
+        row = next((row for row in self.suggestions if row.question == one.id), None)
         if row is None:
             return None
         return ShownAnswer(row.start or 0, row.end or 0, SUGGESTED, row.id, row.score)
+
+    def question_number(self, row: object) -> str:
+        """ "Q2" for a suggested answer to the second question; "" for other rows."""
+        asked = getattr(row, "question", None)
+        ids = [one.id for one in self.questions]
+        return f"Q{ids.index(asked) + 1}" if asked in ids else ""
 
     def _words(self, start: int, end: int) -> str:
         return " ".join(self.shown_doc.document.text[start:end].split())
@@ -183,6 +189,20 @@ class QuestionState(ChoiceState):
             self._attempt(questions.set_null, one.id, False)
         elif one.question.answers:
             self._attempt(questions.remove_answer, one.id, *one.question.answers[-1])
+
+    def take_prediction(self) -> bool:
+        """In error review: make the predicted answer of the current question gold.
+
+        False if no question is reviewed.
+        """
+        one = self.question
+        if one is None or not self.errors or one.layer_id != self.run_layer:
+            return False
+        proposed = self._proposed(one)
+        if proposed is not None and self.can_edit:
+            borders = (proposed.start, proposed.end) if proposed.start < proposed.end else None
+            self._attempt(questions.accept, one.id, borders, self.shown_run.id)
+        return True
 
     def _attempt(self, act: Callable[..., Any], *args: Any) -> Any:
         return self.context.attempt(act, self.project, *args, origin=self)

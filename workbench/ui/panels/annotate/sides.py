@@ -188,7 +188,8 @@ class RightSide(QFrame):
         if (named := self.state.number_named(one)) is not None:
             return named[0], None
         found = self.state.label_of.get(one.label_id) if one.label_id is not None else None
-        return (found[1].name, found[1]) if found else ("?", None)
+        asked = self.state.question_number(one)
+        return (found[1].name, found[1]) if found else (asked or "?", None)
 
     def _words_of(self, one: SpanRow | SuggestionRow) -> str:
         score = getattr(one, "score", None)
@@ -209,6 +210,8 @@ class RightSide(QFrame):
         if (named := self.state.number_named(one)) is not None:
             return _("as {layer}").format(layer=named[1])
         if one.start is None or one.end is None:
+            if self.state.question_number(one):
+                return _("no answer in the text")
             found = self.state.label_of.get(one.label_id) if one.label_id is not None else None
             return _("as {layer}").format(layer=found[0].name) if found else ""
         text = self.state.shown_doc.document.content(one.field)[

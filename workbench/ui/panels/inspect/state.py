@@ -12,6 +12,7 @@ from workbench.base.i18n import _
 from workbench.operations import annotate, examine, inspect, inspect_files, kept_samples
 from workbench.operations.inspect import Choice, Offer
 from workbench.operations.kept_samples import KeptSample
+from workbench.text.typed import ASKED
 from workbench.ui.opened import opened
 from workbench.ui.panels.inspect.corpus import Corpus
 from workbench.ui.panels.inspect.examined import Examined
@@ -118,6 +119,11 @@ class InspectState(State):
         """Number of texts in an input of the model."""
         return self.choice.texts if self.choice else 1
 
+    @property
+    def asks(self) -> bool:
+        """The model answers questions about a text."""
+        return self.choice is not None and self.choice.asks
+
     # ---------------------------------------------------------------- the text
 
     def _begin(self) -> None:
@@ -129,13 +135,14 @@ class InspectState(State):
             self._take(found, found.id)
         else:
             sample = _(SAMPLES[0])
-            self.type_text(sample, sample)
+            self.type_text(sample, _("Who?") if self.asks else sample)
 
     def type_text(self, text: str, text_b: str | None = None) -> None:
         """Use a text that is not in a project; with choices, `text_b` holds one per line."""
-        second = None if self.texts == 1 else text_b or ""
+        second = None if self.texts == 1 and not self.asks else text_b or ""
+        form = ASKED if self.asks else self.texts
         question = self.document.question if self.document is not None else ""
-        self._take(inspect.typed(text, second, form=self.texts, question=question), None)
+        self._take(inspect.typed(text, second, form=form, question=question), None)
 
     def pick(self, document_id: int) -> None:
         """Select a document of the project."""

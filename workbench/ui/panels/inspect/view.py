@@ -235,9 +235,11 @@ class InspectView(View):
         none = _("No comparison") if compared is not None else _("Compare with…")
         fill(self._other, [("", none), *others], compared.key if compared else "")
         self._other.setEnabled(bool(others))
-        self._second_field.setVisible(state.texts != 1)
+        self._second_field.setVisible(state.texts != 1 or state.asks)
         pair, choices = _("Second text of the pair"), _("Choices, one per line")
-        self._second_field.set_title(pair if state.texts == 2 else choices)
+        questions = _("Questions, one per line")
+        told = questions if state.asks else pair if state.texts == 2 else choices
+        self._second_field.set_title(told)
 
     def _follow_compared(self) -> None:
         """Show changes of the page of the other model."""
@@ -283,6 +285,8 @@ class InspectView(View):
         texts = [text for _name, text in state.document.texts] if state.document else [""]
         if state.document is not None and state.document.choices:
             texts = [state.document.text, "\n".join(state.document.choices)]
+        if state.document is not None and state.asks:
+            texts = [state.document.text, "\n".join(state.document.questions)]
         for box, text in zip((self._input, self._second), (*texts, ""), strict=False):
             if box.text() != text:
                 box.set_text(text)

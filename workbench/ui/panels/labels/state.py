@@ -91,7 +91,7 @@ class LabelsState(State):
 
     @property
     def can_add(self) -> bool:
-        return self.editable and self.layer is not None and self.layer.layer.traits.has_labels
+        return self.editable and self.layer is not None and self.layer.layer.traits.takes_labels
 
     # ---------------------------------------------------------------- queries
 
@@ -229,7 +229,7 @@ class LabelsState(State):
 
         Labels are left out where layers of the kind have none.
         """
-        own = labels if LAYER_KINDS[kind].has_labels else ()
+        own = labels if LAYER_KINDS[kind].takes_labels else ()
         id = operations.add_layer(self.project, name, kind, texts=texts, labels=own, origin=self)
         self.choose_layer(id)
 

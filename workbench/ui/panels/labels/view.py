@@ -222,6 +222,7 @@ class _Labels(QFrame):
         self._stack.addWidget(self._none)
         self.values = ValuesPage(state)
         self._stack.addWidget(self.values)
+        self._stack.addWidget(_questions())
         upper, box = QFrame(), QVBoxLayout()
         upper.setProperty("part", "surface")
         box.setContentsMargins(0, 0, 0, 0)
@@ -308,10 +309,15 @@ class _Labels(QFrame):
             self.table.set_rows(state.labels)
             self._fit_names()
         if concerns(fields, "layer", "labels", "values"):
-            has_labels = state.layer is None or state.layer.layer.traits.has_labels
-            self._stack.setCurrentIndex(0 if state.labels else 1 if has_labels else 2)
+            traits = state.layer.layer.traits if state.layer is not None else None
+            has_labels, asks = (
+                traits is None or traits.has_labels,
+                traits is not None and traits.asks,
+            )
+            shown = 3 if asks else 1 if has_labels else 2
+            self._stack.setCurrentIndex(0 if state.labels else shown)
             for part in (self._adding, self._up, self._down):
-                part.setVisible(has_labels)
+                part.setVisible(has_labels and not asks)
             self.values.render()
         if concerns(fields, "labels", "chosen"):
             _mark(self.table, set(state.chosen))
@@ -427,3 +433,9 @@ class _Chosen(QFrame):
         self._delete.set_text(
             ngettext("Delete label", "Delete {n} labels", len(rows)).format(n=len(rows))
         )
+
+
+def _questions() -> EmptyState:
+    """Instead of the labels of a layer with questions."""
+    told = _("Questions are asked about each document in Annotate, or imported with their answers.")
+    return EmptyState("tags", _("A layer for questions has no labels"), told)

@@ -237,7 +237,7 @@ class ErrorDetail(QFrame):
         if place is None:
             rows = [("", label, score) for label, score in detail.scores]
         else:
-            rows = detail.words(place)
+            rows = detail.words(place, item.mistake.gold or item.mistake.predicted)
         gold = item.mistake.gold
         marked = [(_("gold") if not place and label == gold else word, label, score)
                   for word, label, score in rows]  # fmt: skip
