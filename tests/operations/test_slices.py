@@ -65,3 +65,11 @@ def test_a_pattern_that_is_not_valid_is_reported():
 
 def test_no_documents_have_no_slices():
     assert slices(evidence(0)) is None
+
+
+def test_saved_filters_are_slices():
+    given = replace(evidence(), filters={"refunds": frozenset(range(0, 80, 4))})
+
+    rows = {row.name: row for row in slices(given).rows}
+
+    assert rows["filter: refunds"].is_low and rows["filter: refunds"].score.n == 20

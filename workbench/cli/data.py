@@ -11,6 +11,7 @@ from workbench.base.registry import registry
 from workbench.cli.data_import import SPLITS
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import project_argument, reading
+from workbench.cli.where import matching, where_option
 
 FORMATS = list(registry().ids("exporter"))
 
@@ -49,6 +50,7 @@ def labels(file: Path, as_json: bool) -> None:
     ),
 )
 @click.option("--split", type=click.Choice(SPLITS), help=_("Export only documents of this split."))
+@where_option
 @click.option(
     "--source",
     type=click.Choice(("gold", "predictions", "both")),
@@ -74,6 +76,7 @@ def export_data(
     out: Path,
     format: str,
     split: str | None,
+    where: str,
     source: str,
     run: str | None,
     escape_formulas: bool,
@@ -95,6 +98,7 @@ def export_data(
             out,
             format=format,
             split=split,
+            ids=matching(opened, where),
             source=source,
             run=chosen,
             escape_formulas=escape_formulas,

@@ -44,6 +44,11 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         "sources",
         _("List, accept and revert what people, runs and patterns made."),
     ),
+    "filters": (
+        "filters",
+        "filters",
+        _("Find documents by a query; save, rename and delete filters."),
+    ),
     "splits": ("splits", "splits", _("Assign submitted documents to train, dev and test.")),
     "models": ("models", "models", _("List, add and describe pretrained models.")),
     "train": ("train", "train", _("Fine-tune a pretrained model on the submitted documents.")),

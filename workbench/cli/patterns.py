@@ -14,9 +14,9 @@ from workbench.base.watch import Watch
 from workbench.cli.occurrences import label_id
 from workbench.cli.output import Progress, as_json, emit, say, table
 from workbench.cli.session import interrupts, project_argument, reading, session
+from workbench.cli.where import checked, where_option
 
 if TYPE_CHECKING:
-    from workbench.operations.annotate import Filter
     from workbench.project.project import Project
     from workbench.text.patterns import Pattern
 
@@ -153,14 +153,17 @@ def remove(file: Path, ids: tuple[int, ...], as_json: bool) -> None:
 @project_argument
 @_split
 @_state
+@where_option
 @as_json
-def count(file: Path, split: str | None, state: str | None, as_json: bool) -> None:
+def count(file: Path, split: str | None, state: str | None, where: str, as_json: bool) -> None:
     """Count what each pattern matches in the documents of FILE. Changes nothing."""
     from workbench.operations import patterns as operations
+    from workbench.operations.annotate import Filter
 
     with reading(file) as project:
         found = operations.all_patterns(project)
-        counted = operations.count(project, found, where=_where(split, state))
+        only = Filter(split=split, state=state, query=checked(project, where))
+        counted = operations.count(project, found, where=only)
         rows = _rows(project, found)
     for row, one in zip(rows, found, strict=True):
         hits = counted.of[one.id or 0]
@@ -171,31 +174,27 @@ def count(file: Path, split: str | None, state: str | None, as_json: bool) -> No
         _show(rows, "hits", "documents")
 
 
-def _where(split: str | None, state: str | None) -> Filter:
-    from workbench.operations.annotate import Filter
-
-    return Filter(split=split, state=state)
-
-
 @patterns.command()
 @project_argument
 @_split
 @_state
+@where_option
 @as_json
-def apply(file: Path, split: str | None, state: str | None, as_json: bool) -> None:
+def apply(file: Path, split: str | None, state: str | None, where: str, as_json: bool) -> None:
     """Suggest labels in the documents of FILE for all matches of the patterns that are on.
 
     Open suggestions of patterns there are replaced; rejected ones do not return. One undo step.
     """
     from workbench.operations import patterns as operations
+    from workbench.operations.annotate import Filter
 
-    where = _where(split, state)
     with session(file) as opened:
+        only = Filter(split=split, state=state, query=checked(opened.project, where))
         progress = Progress(_("Applying patterns"), quiet=as_json)
         watch = Watch(progress.show)
         with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
             applied = operations.apply(
-                opened.project, where=None if where.empty else where, watch=watch
+                opened.project, where=None if only.empty else only, watch=watch
             )
         progress.end()
     if as_json:

@@ -14,6 +14,7 @@ from workbench.base.terms import term
 from workbench.base.watch import Watch
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import interrupts, project_argument, reading, session
+from workbench.cli.where import matching, where_option
 
 if TYPE_CHECKING:
     from workbench.operations.splits import SplitChoice, SplitPreview
@@ -68,6 +69,7 @@ def _shares(_context: click.Context, _parameter: click.Parameter, value: str) ->
     is_flag=True,
     help=_("Reassign documents that already have a split; by default they keep it."),
 )
+@where_option
 @click.option("--dry-run", is_flag=True, help=_("Preview the splits without changes."))
 @as_json
 def splits(
@@ -76,6 +78,7 @@ def splits(
     seed: int | None,
     layers: tuple[str, ...],
     anew: bool,
+    where: str,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -86,7 +89,7 @@ def splits(
     """
     from workbench.operations import splits as operations
 
-    values = {"shares": shares, "keep": not anew}
+    values = {"shares": shares, "keep": not anew, "where": where}
     if dry_run:
         with reading(file) as project:
             choice = _choice(project, layers, seed, values)
@@ -119,7 +122,9 @@ def _choice(
             hint=_("Submit documents in Annotate, or import labelled documents."),
         )
     layers = tuple(dict.fromkeys(chosen))
-    return SplitChoice(layers, project.seed if seed is None else seed, **values)
+    ids = matching(project, values.pop("where"))
+    only = None if ids is None else frozenset(ids)
+    return SplitChoice(layers, project.seed if seed is None else seed, ids=only, **values)
 
 
 def _as_dict(choice: SplitChoice, found: SplitPreview, dry_run: bool) -> dict[str, object]:

@@ -13,6 +13,7 @@ from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.cli.output import Progress, as_json, emit, note, say, table
 from workbench.cli.session import PROJECT, project_argument, reading, session, writing_if_free
+from workbench.cli.where import checked, matching, where_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +46,16 @@ SPLITS = click.Choice(("train", "dev", "test"))
     help=_("Score the texts that match a regular expression too; can be given several times."),
 )
 @click.option(
+    "--where",
+    "queries",
+    multiple=True,
+    metavar="QUERY",
+    help=_(
+        "Score the documents that match a query as in the search bar too; can be given several "
+        "times. Saved filters are always scored."
+    ),
+)
+@click.option(
     "--temperature",
     type=click.Choice(("fit", "none")),
     help=_(
@@ -58,6 +69,7 @@ def evaluate(
     run: str,
     split: str,
     patterns: tuple[str, ...],
+    queries: tuple[str, ...],
     temperature: str | None,
     as_json: bool,
 ) -> None:
@@ -71,6 +83,8 @@ def evaluate(
 
     with session(file) if temperature else _for_scores(file, run, split) as opened:
         chosen = results.run_named(opened.project, run)
+        for query in queries:
+            checked(opened.project, query)
         progress = Progress(_("Scoring"))
         found = opened.ask(
             lambda then: results.start_evaluation(
@@ -83,7 +97,7 @@ def evaluate(
         if temperature:
             _set_temperature(opened.project, chosen, temperature)
         report = quality.report(quality.evidence(opened.project, chosen, split))
-        more = quality_report.quality_report(opened.project, chosen, split, patterns)
+        more = quality_report.quality_report(opened.project, chosen, split, patterns, queries)
     as_run = results.as_run(chosen, split)
     told = {
         "run": run,
@@ -228,6 +242,11 @@ def _gold_told(same: bool, scores: dict[str, Any]) -> str:
     help=_("A file, or a folder of files: text (one document per line), JSONL, CSV, TSV, …"),
 )
 @click.option(
+    "--where",
+    metavar="QUERY",
+    help=_("Predict the documents of --project that match a query as in the search bar."),
+)
+@click.option(
     "--project",
     "file",
     type=PROJECT,
@@ -248,6 +267,7 @@ def predict(
     texts: tuple[str, ...],
     second: tuple[str, ...],
     source: Path | None,
+    where: str | None,
     file: Path | None,
     device: str,
     as_json: bool,
@@ -261,8 +281,10 @@ def predict(
     """
     from workbench.operations import ensemble, predict, predict_files
 
-    if bool(texts) == (source is not None):
-        raise click.UsageError(_("Either --text or --input is required, not both."))
+    if bool(texts) + (source is not None) + (where is not None) != 1:
+        raise click.UsageError(_("One of --text, --input and --where is required."))
+    if where is not None and file is None:
+        raise click.UsageError(_("--where requires --project FILE."))
     if second and len(second) != len(texts):
         raise click.UsageError(_("--text-b is required once for each --text."))
     if source is not None:
@@ -274,6 +296,8 @@ def predict(
                 )
             )
         models = _models(run_or_model, file)
+    elif where is not None and file is not None:
+        models, asked = _models(run_or_model, file), _matching_documents(file, where)
     else:
         models = _models(run_or_model, file)
         asked = predict_files.texts_to_documents(
@@ -289,9 +313,18 @@ def predict(
         line = predict_files.answer_json(
             document,
             answer,
-            named=source is not None and source.suffix.lower() not in predict_files.PLAIN,
+            named=where is not None
+            or (source is not None and source.suffix.lower() not in predict_files.PLAIN),
         )
         emit(line) if as_json else say(_in_words(line))
+
+
+def _matching_documents(file: Path, where: str) -> list[Document]:
+    from workbench.operations import corpus, queries
+
+    with reading(file) as project:
+        checked(project, where)
+        return corpus.documents_of(project, queries.matching(project, where))
 
 
 def _answers(
@@ -351,8 +384,9 @@ def _in_words(line: dict[str, Any]) -> str:
 @project_argument
 @click.option("--run", required=True, help=_("Name of the run."))
 @click.option("--split", type=SPLITS, help=_("Only documents of this split."))
+@where_option
 @as_json
-def suggest(file: Path, run: str, split: str | None, as_json: bool) -> None:
+def suggest(file: Path, run: str, split: str | None, where: str, as_json: bool) -> None:
     """Suggest labels for unlabelled documents with a run.
 
     Suggestions appear in Annotate and become gold only when accepted. Open suggestions of this run
@@ -364,10 +398,11 @@ def suggest(file: Path, run: str, split: str | None, as_json: bool) -> None:
 
     with session(file) as opened:
         chosen = results.run_named(opened.project, run)
+        ids = matching(opened.project, where)
         progress = Progress(_("Suggesting"))
         found = opened.ask(
             lambda then: operations.suggest(
-                opened.project, opened.queue, chosen, then, split=split
+                opened.project, opened.queue, chosen, then, split=split, ids=ids
             ),
             heard=progress.heard,
         )

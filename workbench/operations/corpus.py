@@ -31,6 +31,7 @@ from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
+    from workbench.text.document import Document
 
 __all__ = [
     "BY_NAME", "Counts", "DocumentRow", "ExportOutcome", "Filter", "ImportHandle", "Order",
@@ -100,6 +101,11 @@ def texts(project: Project, ids: Sequence[int]) -> tuple[str, ...]:
         for one in documents.records(project.db, ids=ids)
     }
     return tuple(found[id] for id in ids if id in found)
+
+
+def documents_of(project: Project, ids: Sequence[int]) -> list[Document]:
+    """The documents with their texts, in order of id."""
+    return [record.document for record in documents.records(project.db, ids=ids, layers=())]
 
 
 def any_documents(project: Project) -> bool:

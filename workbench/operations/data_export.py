@@ -97,6 +97,7 @@ def export_data(
     *,
     format: str,
     split: str | None = None,
+    ids: Sequence[int] | None = None,
     source: str = "gold",
     run: Run | None = None,
     progress: Callable[[int], None] | None = None,
@@ -107,6 +108,7 @@ def export_data(
     `source`: gold labels of all layers; predictions (of `run`, only for its layer and the documents
     that
     have one); or both, if the format supports it (an additional layer named after the run).
+    `ids`: only these documents.
     `escape_formulas`: escape table cells that spreadsheet programs would evaluate as formulas; the
     importer removes the escapes. Other formats ignore it.
     `progress(n)` is called after each document; an exception from it (Cancelled) ends the export
@@ -120,7 +122,7 @@ def export_data(
     _check(format, split, source, run)
     layers = labels.layers(project.db)
     wanted = None if split is None else [None if split == "none" else split]
-    records: Iterable[Record] = documents.records(project.db, splits=wanted)
+    records: Iterable[Record] = documents.records(project.db, splits=wanted, ids=ids)
     plan = Plan(layers, escape=escape_formulas)
     if source != "gold" and run is not None:  # `_check` has refused a missing run
         plan, records = _with_predictions(

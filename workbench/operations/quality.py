@@ -6,12 +6,12 @@ Everything is computed from stored predictions against the current gold labels; 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
-from workbench.operations import predict, results
+from workbench.operations import predict, queries, results
 from workbench.storage import queue
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
@@ -34,6 +34,7 @@ class Evidence:
     """The predictions of a run for documents of one split, with current gold, in order.
 
     files: those that the documents were imported from, "" for none; () if they are not known.
+    filters: name of each saved filter → the documents that match it.
     """
 
     info: TaskInfo
@@ -43,6 +44,7 @@ class Evidence:
     golds: tuple[Any, ...] = field(hash=False)
     predictions: tuple[Prediction, ...] = field(hash=False)
     files: tuple[str, ...] = ()
+    filters: Mapping[str, frozenset[int]] = field(default_factory=dict, hash=False)
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -77,7 +79,15 @@ def evidence_of(
         tuple(one.gold for one in have),
         tuple(answers[one.document.id or 0] for one in have),
         tuple(files.get(one.document.id or 0, "") for one in have),
+        queries.slices_of(project, [row_id(one.document) for one in have]),
     )
+
+
+def with_queries(project: Project, given: Evidence, texts: Sequence[str]) -> Evidence:
+    """The same with further slices by queries, named by their text. Raises QueryError."""
+    ids = [row_id(document) for document in given.documents]
+    more = {text: frozenset(queries.matching(project, text, ids)) for text in texts}
+    return replace(given, filters={**given.filters, **more})
 
 
 def other_splits(project: Project, run: Run, split: str) -> tuple[Evidence, ...]:

@@ -22,13 +22,18 @@ if TYPE_CHECKING:
 
 
 def quality_report(
-    project: Project, run: Run, split: str, patterns: Sequence[str] = ()
+    project: Project,
+    run: Run,
+    split: str,
+    patterns: Sequence[str] = (),
+    conditions: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Everything that the Quality part of Results shows, from stored predictions on a split.
 
-    patterns: regular expressions of further slices. Parts that do not exist are None or empty.
+    patterns, conditions: regular expressions and queries of further slices. Parts that do not exist
+    are None or empty.
     """
-    given = quality.evidence(project, run, split)
+    given = quality.with_queries(project, quality.evidence(project, run, split), conditions)
     dev = given if split == "dev" else quality.evidence(project, run, "dev")
     can = run_folders.has_model(project, run.id)
     in_use = calibration.temperature(project, run)

@@ -1,5 +1,5 @@
 """Slices of the documents that a run is scored on: by length, label, metadata, file, split,
-expression.
+saved filter, expression.
 """
 
 from __future__ import annotations
@@ -119,6 +119,9 @@ def _members(given: Evidence, patterns: Sequence[str]) -> Iterator[tuple[str, np
         yield _("label: {label}").format(label=label), np.flatnonzero(has)
     yield from _by_metadata(given)
     yield from _by_file(given)
+    for name, chosen_ids in given.filters.items():
+        has = np.array([document.id in chosen_ids for document in given.documents])
+        yield _("filter: {name}").format(name=name), np.flatnonzero(has)
     for pattern in patterns:
         matches = matcher(pattern)
         has = np.array([matches(document.text) for document in given.documents])

@@ -44,7 +44,7 @@ class SplitChoice:
     """`layers`: their submitted documents are assigned, stratified by the labels of all of them.
 
     `shares` of train, dev and test sum to 1. With `keep`, documents that have a split keep it;
-    otherwise all are reassigned.
+    otherwise all are reassigned. `ids`: only these documents are assigned; all by default.
     """
 
     layers: tuple[str, ...]
@@ -53,6 +53,7 @@ class SplitChoice:
         default_factory=lambda: {"train": 0.8, "dev": 0.1, "test": 0.1}
     )
     keep: bool = True
+    ids: frozenset[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,7 @@ def split_data(project: Project, layer_names: Sequence[str], *, watch: Watch = Q
 
 def preview_splits(data: SplitData, choice: SplitChoice, *, watch: Watch = QUIET) -> SplitPreview:
     """The result that `divide` would have. Takes a second for 100,000 documents."""
+    data = _of(data, choice)
     found = _divided(data, choice, watch.part(0.0, 0.9))
     counts: Counter[str | None] = Counter()
     by_label: dict[tuple[str, str], Counter[str | None]] = {}
@@ -162,8 +164,20 @@ def divide(
     with project.edit(_("Create splits"), origin=origin, watch=watch.part(WRITTEN, 1.0)):
         data = split_data(project, choice.layers, watch=watch.part(0.0, 0.2))
         found = preview_splits(data, choice, watch=watch.part(0.2, 0.3))
-        _write(project, _divided(data, choice, QUIET), watch.part(0.3, WRITTEN))
+        _write(project, _divided(_of(data, choice), choice, QUIET), watch.part(0.3, WRITTEN))
     return found
+
+
+def _of(data: SplitData, choice: SplitChoice) -> SplitData:
+    """The data without documents that the choice leaves out; they keep equal texts with them."""
+    if choice.ids is None:
+        return data
+    homes = dict(data.homes)
+    for item in data.items:
+        if item.id not in choice.ids and item.split and item.group:
+            homes[item.group] = item.split if homes.get(item.group) != "test" else "test"
+    items = tuple(item for item in data.items if item.id in choice.ids)
+    return SplitData(data.layers, items, homes, data.documents)
 
 
 def _divided(data: SplitData, choice: SplitChoice, watch: Watch) -> dict[int, str]:

@@ -6,12 +6,21 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from workbench.storage import ordering, queue, search, state_keys, states, text_search
+from workbench.storage import (
+    conditions,
+    ordering,
+    queue,
+    search,
+    state_keys,
+    states,
+    text_search,
+)
 from workbench.storage.database import Database
 from workbench.storage.ordering import Order
 from workbench.storage.origins import Origin
 from workbench.storage.values import ids_in, text_out
 from workbench.text.labels import LABEL_TABLES, WITH_LABEL
+from workbench.text.query import Query
 
 EVERY = "1"  # the condition that all documents meet
 FEW = 5_000  # documents that are looked up one by one
@@ -34,7 +43,8 @@ class Filter:
 
     `queued`: `states.overall` of `queue_layers`, or `queue.TO_DO`. `suggested`: has an open
     suggestion in `queue_layers`. `sources`: imported from one of these sources.
-    `origin`: has a label or an open suggestion from it.
+    `origin`: has a label or an open suggestion from it. `query`: its conditions; states and
+    suggestions without a layer are those of `queue_layers`, or of all layers if there are none.
     """
 
     text: str = ""
@@ -49,6 +59,7 @@ class Filter:
     suggested: bool = False
     sources: Sequence[int] | None = None
     origin: Origin | None = None
+    query: Query = Query()
 
     @property
     def empty(self) -> bool:
@@ -208,6 +219,10 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
         )
     if wanted.origin is not None:
         queue.add_origin(add, wanted.origin)
+    if wanted.query.nodes:
+        layers = wanted.queue_layers or _layers(db, None)
+        part, more = conditions.condition(db, wanted.query, layers)
+        add(part, *more)
     if wanted.ids is not None:
         add("d.id in (select value from json_each(?))", ids_in(wanted.ids))
     return " and ".join(parts[1:] or parts), values

@@ -1,0 +1,121 @@
+"""`filters`: saved filters, and the documents that a query matches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from workbench.base.i18n import _, ngettext
+from workbench.cli.output import as_json, emit, say, table
+from workbench.cli.session import project_argument, reading, session
+from workbench.cli.where import checked
+from workbench.text.query import KEYS
+
+_name = click.argument("name", metavar="NAME")
+_query = click.argument("query", metavar="QUERY")
+
+
+@click.group()
+def filters() -> None:
+    """Saved filters: named queries, for the search bar, the queue, and slices of results."""
+
+
+@filters.command("keys")
+@as_json
+def list_keys(as_json: bool) -> None:
+    """List the keys of queries.
+
+    All conditions of a query must hold. OR between two conditions, or a comma between values:
+    at least one of them. A minus sign negates a condition. Parentheses group conditions.
+    """
+    rows = [(key, _(one.title), one.example, ", ".join(one.choices)) for key, one in KEYS.items()]
+    if as_json:
+        names = ("key", "title", "example")
+        emit([dict(zip(names, row, strict=False)) for row in rows])
+    else:
+        table((_("Key"), _("Meaning"), _("Example"), _("Values")), rows)
+
+
+@filters.command("list")
+@project_argument
+@as_json
+def list_filters(file: Path, as_json: bool) -> None:
+    """List the saved filters of FILE."""
+    from workbench.operations import queries
+
+    with reading(file) as project:
+        rows = [{"name": one.name, "query": one.query} for one in queries.filters(project)]
+    if as_json:
+        emit(rows)
+    else:
+        table((_("Name"), _("Query")), [tuple(row.values()) for row in rows])
+
+
+@filters.command()
+@project_argument
+@_query
+@as_json
+def find(file: Path, query: str, as_json: bool) -> None:
+    """List the keys of the documents of FILE that match QUERY."""
+    from workbench.operations import corpus, queries
+
+    with reading(file) as project:
+        checked(project, query)
+        ids = queries.matching(project, query)
+        rows = corpus.rows(project, ids)
+    found = [{"key": row.key, "split": row.split, "state": row.state} for row in rows]
+    if as_json:
+        emit({"query": query, "documents": found})
+        return
+    table((_("Key"), _("Split"), _("State")), [(r.key, r.split or "", r.state) for r in rows])
+    told = ngettext("{n:,} document matches.", "{n:,} documents match.", len(rows))
+    say(told.format(n=len(rows)))
+
+
+@filters.command()
+@project_argument
+@_name
+@_query
+@as_json
+def save(file: Path, name: str, query: str, as_json: bool) -> None:
+    """Save QUERY in FILE under NAME, in place of an earlier filter of that name."""
+    from workbench.operations import queries
+
+    with session(file) as opened:
+        checked(opened.project, query)
+        queries.save_filter(opened.project, name, query)
+    _report(name, query, _("Saved filter {name}."), as_json)
+
+
+@filters.command()
+@project_argument
+@_name
+@click.argument("new", metavar="NEW")
+@as_json
+def rename(file: Path, name: str, new: str, as_json: bool) -> None:
+    """Rename the saved filter NAME of FILE to NEW, also in the filters that refer to it."""
+    from workbench.operations import queries
+
+    with session(file) as opened:
+        chosen = queries.filter_named(opened.project, name)
+        queries.rename_filter(opened.project, chosen.id, new)
+    _report(new, chosen.query, _("Renamed to {name}."), as_json)
+
+
+@filters.command()
+@project_argument
+@_name
+@as_json
+def delete(file: Path, name: str, as_json: bool) -> None:
+    """Delete the saved filter NAME of FILE. Documents are not affected."""
+    from workbench.operations import queries
+
+    with session(file) as opened:
+        chosen = queries.filter_named(opened.project, name)
+        queries.delete_filter(opened.project, chosen.id)
+    _report(name, chosen.query, _("Deleted filter {name}."), as_json)
+
+
+def _report(name: str, query: str, told: str, as_json: bool) -> None:
+    emit({"name": name, "query": query}) if as_json else say(told.format(name=name))

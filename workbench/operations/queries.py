@@ -1,0 +1,204 @@
+"""Queries on the documents of a project, saved filters, and completion. Grammar: `text.query`."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.storage import documents, listing, query_values, saved_filters
+from workbench.storage.listing import Filter
+from workbench.storage.saved_filters import SavedFilter
+from workbench.text import query, query_edit
+from workbench.text.query import Query, QueryError
+from workbench.text.query_parse import parse
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+
+MOST_OFFERED = 12  # completions at once
+LONGEST_NAME = 200  # of a saved filter, in characters
+
+
+def check(project: Project, text: str, layer_ids: Sequence[int] = ()) -> Query:
+    """Read a query and look up its names. Raises QueryError."""
+    found = parse(text)
+    listing.condition(project.db, Filter(query=found, queue_layers=layer_ids))
+    return found
+
+
+def matching(project: Project, text: str, ids: Sequence[int] | None = None) -> array[int]:
+    """Ids of the documents that match, of all or only of these, in import order.
+
+    Raises QueryError.
+
+    Takes seconds for a million documents: not for the main thread.
+    """
+    return documents.ids(project.db, Filter(query=check(project, text), ids=ids))
+
+
+# ---------------------------------------------------------------- saved filters
+
+
+def filters(project: Project) -> tuple[SavedFilter, ...]:
+    """The saved filters, in the order in which they were saved."""
+    return saved_filters.all(project.db)
+
+
+def filter_named(project: Project, name: str) -> SavedFilter:
+    """Raises SpecError if there is no such filter."""
+    known = filters(project)
+    for one in known:
+        if one.name == name:
+            return one
+    names = ", ".join(one.name for one in known) or _("none")
+    raise SpecError(
+        _("There is no saved filter named {name!r}.").format(name=name),
+        hint=_("Saved filters: {names}.").format(names=names),
+    )
+
+
+def save_filter(project: Project, name: str, text: str, *, origin: object = None) -> int:
+    """Save a query under a name, in place of an earlier one of this name. Returns its id.
+
+    Raises QueryError for a query that cannot be read, SpecError for one without conditions or an
+    invalid name.
+    """
+    name, text = _name(name), text.strip()
+    if not check(project, text).nodes:
+        raise SpecError(_("The filter has no conditions."), hint=_("Write a query first."))
+    same = [one for one in filters(project) if one.name == name]
+    with project.edit(_("Save filter {name}").format(name=name), origin=origin):
+        if not same:
+            return saved_filters.add(project.db, name, text)
+        saved_filters.update(project.db, same[0].id, name, text)
+        return same[0].id
+
+
+def rename_filter(project: Project, id: int, name: str, *, origin: object = None) -> None:
+    """Rename a filter, also where other filters refer to it. Raises SpecError for a name in use."""
+    name, known = _name(name), filters(project)
+    before = next(one for one in known if one.id == id)
+    if any(one.name == name and one.id != id for one in known):
+        told = _("There is already a saved filter named {name!r}.").format(name=name)
+        raise SpecError(told, hint=_("Choose another name."))
+    with project.edit(_("Rename filter {name}").format(name=before.name), origin=origin):
+        for one in known:
+            text = _renamed(one.query, before.name, name)
+            if one.id == id or text != one.query:
+                saved_filters.update(project.db, one.id, name if one.id == id else one.name, text)
+
+
+def delete_filter(project: Project, id: int, *, origin: object = None) -> None:
+    """Delete a saved filter; documents are not affected. Raises KeyError if there is none."""
+    name = next((one.name for one in filters(project) if one.id == id), "")
+    with project.edit(_("Delete filter {name}").format(name=name), origin=origin):
+        saved_filters.delete(project.db, id)
+
+
+def _renamed(text: str, before: str, after: str) -> str:
+    """The query with the name of a filter replaced in its `filter:` conditions."""
+    try:
+        terms = [term for term in parse(text).terms() if term.key == "filter"]
+    except QueryError:
+        return text
+    for term in sorted(terms, key=lambda term: -term.at):
+        if before in term.values:
+            values = [after if value == before else value for value in term.values]
+            text = text[: term.at] + query_edit.term("filter", *values) + text[term.end :]
+    return text
+
+
+def _name(name: str) -> str:
+    name = " ".join(name.split())
+    if not name or len(name) > LONGEST_NAME:
+        told = _("The name of a filter has 1 to {most} characters.").format(most=LONGEST_NAME)
+        raise SpecError(told, hint=_("Choose another name."))
+    return name
+
+
+def slices_of(project: Project, ids: Sequence[int]) -> dict[str, frozenset[int]]:
+    """Name of each saved filter → those of the documents that match it.
+
+    Filters that no longer can be applied, for example by a deleted label, are left out.
+    """
+    found = {}
+    for one in filters(project):
+        try:
+            found[one.name] = frozenset(matching(project, one.query, ids))
+        except QueryError:
+            continue
+    return found
+
+
+# ---------------------------------------------------------------- completion
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A completion: `text` replaces [start, end) of the query. `title` and `note` describe it."""
+
+    text: str
+    title: str
+    note: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The names in a project that a query can contain, by key; `fields`: values by metadata field.
+
+    Metadata and values are those of a sample of documents.
+    """
+
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    fields: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def vocabulary(project: Project) -> Vocabulary:
+    """Read the names for `complete`. Some milliseconds: not for each keystroke."""
+    names = query_values.names(project.db)
+    names["filter"] = tuple(one.name for one in filters(project))
+    return Vocabulary(names, query_values.metadata(project.db))
+
+
+def complete(known: Vocabulary, text: str, caret: int) -> tuple[Offer, ...]:
+    """Completions at the caret, those that begin with what is written first."""
+    place = query_edit.place(text, caret)
+    typed = place.typed.casefold()
+    offers = []
+    for value, shown, note in _candidates(known, place):
+        low = shown.casefold()
+        if typed in low and (typed or place.key or place.name is not None or not text.strip()):
+            offers.append((not low.startswith(typed), value, shown, note))
+    if not place.key and place.name is None and typed:
+        offers = [one for one in offers if not one[0]]  # keys only by their beginning
+    offers.sort(key=lambda one: one[0])
+    if len(offers) == 1 and offers[0][1].rstrip() == text[place.start : place.end]:
+        return ()
+    found = [Offer(value, shown, note, place.start, place.end) for _n, value, shown, note in offers]
+    return tuple(found[:MOST_OFFERED])
+
+
+def _candidates(known: Vocabulary, place: query_edit.Place) -> Iterator[tuple[str, str, str]]:
+    """(text to insert, what is compared and shown, note)"""
+    if place.name is not None:
+        names = known.fields if place.name == "meta" else known.names.get("layer", ())
+        for name in names:
+            yield f"{query_edit.quoted(name)}:", name, ""
+    elif place.key:
+        key = query.KEYS.get(place.key)
+        values = key.choices if key else ()
+        if place.key == "meta":
+            values = known.fields.get(place.field, ())
+        for value in values or known.names.get(place.key, ()):
+            yield f"{query_edit.quoted(value)} ", value, ""
+    else:
+        for name, key in query.KEYS.items():
+            ordered = key.kind in (query.NUMBER, query.DATE)
+            after = "." if key.required else ">" if ordered else ":"
+            yield f"{name}{after}", f"{name}{after}", _(key.title)

@@ -1,0 +1,74 @@
+"""Write and change queries as text, and find what is being written at a caret."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from workbench.text.query import KEYS
+from workbench.text.query_parse import CONDITION, unquoted
+
+_BARE = re.compile(r'[^\s",()]+')
+_DOTTED = tuple(name for name, key in KEYS.items() if key.dotted)
+
+
+def quoted(value: str) -> str:
+    """The value as it is written in a query, in quotes if it needs them."""
+    if value and _BARE.fullmatch(value) and "*" not in value and ".." not in value:
+        return value
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def term(key: str, *values: str, name: str = "") -> str:
+    """A condition as text: `term("label", "PER", name="entities")` is `label.entities:PER`."""
+    after = f".{quoted(name)}" if name else ""
+    return f"{key}{after}:{','.join(map(quoted, values))}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """What is being written at the caret, for completion: the text [start, end) is replaced.
+
+    `typed`: what of it is there. `key`: whose value it is, with `field` after its dot; "" while a
+    key or word is written. `name`: the key whose part after the dot is written, else None.
+    """
+
+    start: int
+    end: int
+    typed: str
+    key: str = ""
+    field: str = ""
+    name: str | None = None
+
+
+def place(text: str, caret: int) -> Place:
+    """The part of a condition in front of the caret."""
+    begun = text[:caret]
+    start = _start_of_condition(begun)
+    end = caret
+    while end < len(text) and not text[end].isspace() and text[end] not in ",)":
+        end += 1
+    match = CONDITION.match(begun, start)
+    if match:
+        value = match.end()
+        comma = begun.rfind(",", value)
+        value = comma + 1 if comma >= 0 and begun.count('"', value, comma) % 2 == 0 else value
+        typed = begun[value:].removeprefix('"')
+        return Place(value, end, typed, match[1].lower(), unquoted(match[2] or ""))
+    dotted = re.match(r'([A-Za-z]+)\."?(.*)$', begun[start:])
+    if dotted and dotted[1].lower() in _DOTTED:
+        at = start + len(dotted[1]) + 1
+        return Place(at, end, dotted[2], name=dotted[1].lower())
+    return Place(start, end, begun[start:])
+
+
+def _start_of_condition(begun: str) -> int:
+    """Where the condition that ends at the end of `begun` starts, after `-` and `(`."""
+    start, inside = 0, False
+    for at, char in enumerate(begun):
+        if char == '"' and not begun[:at].endswith("\\"):
+            inside = not inside
+        elif not inside and (char.isspace() or char == "("):
+            start = at + 1
+    return start + 1 if begun[start : start + 1] == "-" else start
