@@ -64,11 +64,24 @@ SINGLE = {
         "looked for in what torch says",
     ),
     "text/formulas.py": {"escaped cells": "the name of a column in files"},
+    "storage/conditions.py": dict.fromkeys(
+        (
+            "d.split is ?",
+            "exists (",
+            "s.kind in ",
+            " like ? escape '\\', 0)",
+            " = ? collate nocase, 0)",
+        ),
+        "conditions of SQL",
+    ),
     "storage/failures.py": {"Could not decode to UTF-8": "looked for in what SQLite says"},
     "ui/dialogs/error.py": {"Uncaught exception\n%s": "a line of the log"},
     "ui/theme.py": {"JetBrains Mono": "a font"},
     "ui/widgets/live_plot.py": dict.fromkeys(
         ("best line", "best point"), "names of parts of the plot"
+    ),
+    "text/query.py": dict.fromkeys(
+        ('note:"ask Ada"', 'filter:"my filter"'), "examples of the query language"
     ),
 }
 SENTENCE = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}|\S [a-z]{3,}[.:,]?$")

@@ -87,6 +87,23 @@ def test_a_quoted_value_is_read_as_itself(value):
     )
 
 
+def test_a_condition_is_replaced_and_removed_in_the_text():
+    text = "one state:draft -label:A two"
+    assert query_edit.with_term("-state:done a (state:open OR state:draft)", "state", "") == "a"
+
+    assert query_edit.with_term(text, "state", "state:open") == "one -label:A two state:open"
+    assert query_edit.with_term(text, "state", "") == "one -label:A two"
+    assert query_edit.without(text, 2) == "one state:draft two"
+    assert parse(text).parts() == ("one", "state:draft", "-label:A", "two")
+    assert query_edit.with_term('broken "', "state", "state:open") == 'broken " state:open'
+
+
+def test_the_value_of_a_key_is_the_only_plain_condition_with_it():
+    assert parse("a state:draft").value("state") == term("state", "draft")
+    for text in ("state:draft state:open", "-state:draft", "state:draft,open", "score<1"):
+        assert parse(text).value("state") is None and parse(text).value("score") is None
+
+
 @pytest.mark.parametrize(
     ("text", "typed", "key", "name"),
     [

@@ -14,6 +14,7 @@ from workbench.base.i18n import _
 from workbench.storage import queue, saved_filters, search, text_search
 from workbench.storage.tables import SOURCE_KINDS
 from workbench.storage.values import ids_in
+from workbench.text.labels import LABEL_TABLES
 from workbench.text.query import And, Node, Not, Or, Query, QueryError, Term, Words, interval
 from workbench.text.query_parse import parse
 
@@ -24,10 +25,7 @@ Part = tuple[str, list[object]]
 REVIEWS = "review "  # start of the names of flags that hold reviews, which are no flags to users
 _DEEPEST = 5  # saved filters in one another
 _SOME = "(select value from json_each(?))"
-_LABELLED = (
-    f"(d.id in (select document_id from mark where {{column}} in {_SOME}"
-    f" union all select document_id from span where {{column}} in {_SOME}))"
-)
+_WITH_LABELS = ("mark", "span", "relation")  # tables with a column label_id
 _HAS = {
     "label": (
         "(exists (select 1 from mark t where t.document_id = d.id and t.label_id is not null)"
@@ -51,12 +49,6 @@ _COUNTED = {
 _SCORED = (
     "exists (select 1 from suggestion t where t.document_id = d.id and t.status = 'open'"
     " and {test})"
-)
-_MADE = (
-    "(exists (select 1 from span t where t.document_id = d.id and t.source_id in {these})"
-    " or exists (select 1 from mark t where t.document_id = d.id and t.source_id in {these})"
-    " or exists (select 1 from suggestion t where t.document_id = d.id and t.status = 'open'"
-    " and t.source_id in {these}))"
 )
 
 
@@ -106,12 +98,11 @@ class _Reading:
         if layers is not None:
             rows = [row for row in rows if row[2] in layers]
         ids = self._named(term, [(id, name) for id, name, _layer in rows], _("label"))
-        return _LABELLED.format(column="label_id"), [ids_in(ids)] * 2
+        return _in_any(_WITH_LABELS, "label_id", ids)
 
     def _layer(self, term: Term) -> Part:
         rows = self.read("select id, name from layer").fetchall()
-        ids = ids_in(self._named(term, rows, _("layer")))
-        return _LABELLED.format(column="layer_id"), [ids, ids]
+        return _in_any(LABEL_TABLES, "layer_id", self._named(term, rows, _("layer")))
 
     def _layers(self, term: Term) -> list[int]:
         """The layers of the name after the dot, or those that are meant."""
@@ -125,8 +116,8 @@ class _Reading:
         layers = self._layers(term)
         given = {"open": (queue.TO_DO,), "done": ("submitted", "discarded")}
         states = [state for value in term.values for state in given.get(value, (value,))]
-        parts = [_added(lambda add, s=state: queue.add_state(add, s, layers)) for state in states]
-        return _join(" or ", [(f"({part})", values) for part, values in parts])
+        matches = [queue.state_matches(self.db, state, layers) for state in states]
+        return _join(" or ", [_added(lambda add, m=m: queue.add_state(add, m)) for m in matches])
 
     # ------------------------------------------------------------ columns of the document
 
@@ -191,7 +182,10 @@ class _Reading:
     def _source(self, term: Term) -> Part:
         test, values = _join(" or ", [self._from(term, value) for value in term.values])
         these = f"(select s.id from source s where {test})"
-        return _MADE.format(these=these), [*values] * 3
+        made = "exists (select 1 from {} t where t.document_id = d.id and t.source_id in {}"
+        parts = [f"{made.format(table, these)})" for table in LABEL_TABLES]
+        parts.append(f"{made.format('suggestion', these)} and t.status = 'open')")
+        return f"({' or '.join(parts)})", [*values] * len(parts)
 
     def _from(self, term: Term, value: str) -> Part:
         """The sources of this kind, run, prompt, person, file or rule."""
@@ -255,6 +249,12 @@ class _Reading:
         return QueryError(told, term.at, term.end, hint=hint)
 
 
+def _in_any(tables: Sequence[str], column: str, ids: Sequence[int]) -> Part:
+    """Documents with a row in one of the tables."""
+    rows = [f"select document_id from {table} where {column} in {_SOME}" for table in tables]
+    return f"d.id in ({' union all '.join(rows)})", [ids_in(ids)] * len(tables)
+
+
 def _values(term: Term) -> list[tuple[str, bool]]:
     return list(zip(term.values, term.patterns, strict=True))
 
@@ -275,7 +275,7 @@ def _added(build: Callable[[queue.Add], None]) -> Part:
         values.extend(more)
 
     build(add)
-    return " and ".join(parts), values
+    return " and ".join(parts) or "1", values
 
 
 def _numbers(term: Term, value: str) -> Part:

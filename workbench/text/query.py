@@ -132,6 +132,26 @@ class Query:
         """The words that are searched in the texts, for marking matches."""
         return " ".join(node.text.strip() for node in self.nodes if isinstance(node, Words))
 
+    def value(self, key: str) -> Term | None:
+        """The only condition with this key that holds on its own, with one value; else None."""
+        terms = [node for node in self.nodes if isinstance(node, Term) and node.key == key]
+        plain = len(terms) == 1 and len(terms[0].values) == 1 and terms[0].operator == "="
+        return terms[0] if plain else None
+
+    def parts(self) -> tuple[str, ...]:
+        """The text of each condition, as it can be removed by `without`."""
+        return tuple(self.text[node.at : node.end] for node in self.nodes)
+
+    def parted(self) -> tuple[str, Query]:
+        """The bare words, if they are one condition, and the query of everything else.
+
+        Searching for words alone has shortcuts (`storage.listing`).
+        """
+        bare = [node for node in self.nodes if isinstance(node, Words) and not node.exact]
+        if len(bare) != 1:
+            return "", self
+        return bare[0].text, Query(tuple(node for node in self.nodes if node is not bare[0]))
+
     def terms(self) -> Iterator[Term]:
         """Every condition with a key, also those in parentheses."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from workbench.text.query import KEYS
-from workbench.text.query_parse import CONDITION, unquoted
+from workbench.text.query import KEYS, And, Node, Not, Or, QueryError, Term
+from workbench.text.query_parse import CONDITION, parse, unquoted
 
 _BARE = re.compile(r'[^\s",()]+')
 _DOTTED = tuple(name for name, key in KEYS.items() if key.dotted)
@@ -24,6 +24,36 @@ def term(key: str, *values: str, name: str = "") -> str:
     """A condition as text: `term("label", "PER", name="entities")` is `label.entities:PER`."""
     after = f".{quoted(name)}" if name else ""
     return f"{key}{after}:{','.join(map(quoted, values))}"
+
+
+def without(text: str, part: int) -> str:
+    """The query without the condition number `part` of `parse(text).nodes`."""
+    node = parse(text).nodes[part]
+    return f"{text[: node.at].rstrip()} {text[node.end :].lstrip()}".strip()
+
+
+def with_term(text: str, key: str, condition: str) -> str:
+    """The query with all conditions on `key` alone replaced by `condition`.
+
+    "" removes them. A query that cannot be read only gets the condition added.
+    """
+    try:
+        nodes = parse(text).nodes
+    except QueryError:
+        nodes = ()
+    same = [number for number, node in enumerate(nodes) if _is_on(node, key)]
+    for number in reversed(same):
+        text = without(text, number)
+    return f"{text.strip()} {condition}".strip()
+
+
+def _is_on(node: Node, key: str) -> bool:
+    """Whether a condition has this key and no other."""
+    if isinstance(node, Not):
+        return _is_on(node.node, key)
+    if isinstance(node, (Or, And)):
+        return all(_is_on(part, key) for part in node.nodes)
+    return isinstance(node, Term) and node.key == key
 
 
 @dataclass(frozen=True)

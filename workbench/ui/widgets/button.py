@@ -184,9 +184,14 @@ class Segments(QFrame):
         self.set(value if value is not None else choices[0][0])
 
     def set(self, value: object) -> None:
-        """Select a value; emits nothing."""
+        """Select a value, or none if there is no such choice; emits nothing."""
         if value in self._buttons:
             self._buttons[value].setChecked(True)
+            return
+        self._group.setExclusive(False)
+        for button in self._buttons.values():
+            button.setChecked(False)
+        self._group.setExclusive(True)
 
     def value(self) -> object:
         return next((one for one, button in self._buttons.items() if button.isChecked()), None)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QTimer
-from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
-from workbench.base.events import concerns
+from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.text.document import SPLITS
 from workbench.text.rows import row_id
-from workbench.ui import formats, icons, plain, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.panels.data.state import DataState
 from workbench.ui.widgets.button import Segments, icon_button
 from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.layout import row
-from workbench.ui.widgets.words import Elided, call
+from workbench.ui.widgets.query_bar import QueryBar
+from workbench.ui.widgets.words import Elided
 
-TYPED = 180  # milliseconds after the last key press until the search starts
 STATES = (
     ("pending", _("Pending")),
     ("draft", _("Draft")),
@@ -27,37 +27,24 @@ STATES = (
 )
 
 
+OTHER = "?"  # a condition that the choices beside the query cannot show
+
+
 class FilterBar(QWidget):
     """Search, states, splits, labels; and a caption for documents sent from another page."""
 
     def __init__(self, state: DataState):
         super().__init__()
         self.state = state
-        self.search = QLineEdit()
-        self.search.setClearButtonEnabled(True)
-        self._glass = QAction(icons.icon("search", "muted", 16), "", self.search)
-        self.search.addAction(self._glass, QLineEdit.ActionPosition.LeadingPosition)
+        self.bar = QueryBar(state.query)
+        self.search = self.bar.line
         self.search.setMinimumWidth(theme.px(180))
-        found = _("Search words in texts, or part of a key")
-        call(self.search, _("Search"), found)
-        plain.set_tip(self.search, found)
-        self._typed = QTimer(self)
-        self._typed.setSingleShot(True)
-        self._typed.setInterval(TYPED)
-        self._typed.timeout.connect(lambda: state.set_filter(text=self.search.text()))
-        self.search.textEdited.connect(lambda _text: self._typed.start())
-        self.search.textChanged.connect(lambda text: text or self._typed.start())
-        self.search.returnPressed.connect(self._now)
         self._states = Segments(("", _("All")), *STATES, name=_("State"))
         self._states.chosen.connect(lambda value: state.set_filter(state=value or None))
         self._split = combo(name=_("Split"))
-        self._split.activated.connect(
-            lambda _i: state.set_filter(split=self._split.currentData() or None)
-        )
+        self._split.activated.connect(lambda _i: self._choose("split", self._split.currentData()))
         self._label = combo(name=_("Label"))
-        self._label.activated.connect(
-            lambda _i: state.set_filter(label=self._label.currentData() or None)
-        )
+        self._label.activated.connect(lambda _i: self._choose("label", self._label.currentData()))
         self._caption = Elided("", "small", "accent", weight=600)
         self._close = icon_button(
             "x", _("Show all documents again"), lambda: state.set_filter(only=None), small=True
@@ -71,8 +58,8 @@ class FilterBar(QWidget):
         self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._line.setContentsMargins(24, 12, 24, 12)
         self._line.setSpacing(10)
-        self._line.addWidget(self.search, 1)
-        self._line.addWidget(self._choices)
+        self._line.addWidget(self.bar, 1)
+        self._line.addWidget(self._choices, 0, Qt.AlignmentFlag.AlignTop)
         layout.addLayout(self._line)
         self._fit()
 
@@ -94,34 +81,35 @@ class FilterBar(QWidget):
             QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         )
 
-    def _now(self) -> None:
-        self._typed.stop()
-        self.state.set_filter(text=self.search.text())
+    def _choose(self, key: str, value: object) -> None:
+        if value != OTHER:
+            self.state.set_filter(**{key: value or None})
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
-        if (
-            concerns(fields, "text")
-            and self.search.text() != state.text
-            and not self._typed.isActive()
-        ):
-            self.search.setText(state.text)
-            self._typed.stop()
-        if concerns(fields, "counts", "state"):
+        query = concerns(fields, "query_changes")
+        if query:
+            self.bar.render(ALL)
+        if query or concerns(fields, "counts"):
             self._show_states()
             self._explain_states()
-        if concerns(fields, "counts", "split"):
             splits = state.counts.splits if state.counts else {}
             items = [("", _("All splits"))] + [
                 (one, f"{term(one)}  {formats.count(splits.get(one, 0))}") for one in SPLITS
             ]
             fill(
                 self._split,
-                [*items, ("none", _("no split  {n:,}").format(n=splits.get("none", 0)))],
-                state.split or "",
+                [
+                    *items,
+                    ("none", _("no split  {n:,}").format(n=splits.get("none", 0))),
+                    *self._other("split"),
+                ],
+                state.split or (OTHER if state.asks("split") else ""),
             )
-        if concerns(fields, "labels", "layers", "off", "label"):
-            fill(self._label, [("", _("All labels")), *self._label_items()], state.label or "")
+        if query or concerns(fields, "labels", "layers", "off"):
+            other = self._other("label", "layer")
+            items = [("", _("All labels")), *self._label_items(), *other]
+            fill(self._label, items, state.label or (OTHER if other else ""))
             self._label.view().setMinimumWidth(theme.px(220))
         if concerns(fields, "only"):
             self._only.setVisible(state.only is not None)
@@ -130,13 +118,17 @@ class FilterBar(QWidget):
                     _("Only: {caption} ({n:,})").format(caption=state.only[1], n=len(state.only[0]))
                 )
         if concerns(fields, "counts"):
-            told = ngettext("Search {n:,} document", "Search {n:,} documents", state.total)
+            told = ngettext(
+                "Search {n:,} document, or filter: label:PER -state:submitted",
+                "Search {n:,} documents, or filter: label:PER -state:submitted",
+                state.total,
+            )
             self.search.setPlaceholderText(told.format(n=state.total))
 
     def _show_states(self) -> None:
         state = self.state
         counts = state.counts.states if state.counts else {}
-        self._states.set(state.state or "")
+        self._states.set(state.state or (OTHER if state.asks("state") else ""))
         for one, title in STATES:
             self._states.set_words(one, f"{title}  {formats.count(counts.get(one, 0))}")
         # Most projects discard nothing, so the choice is hidden then.
@@ -144,6 +136,12 @@ class FilterBar(QWidget):
             bool(counts.get("discarded")) or state.state == "discarded"
         )
         self._fit()
+
+    def _other(self, *keys: str) -> list[tuple[object, str]]:
+        """A choice for a condition in the query that is none of the others."""
+        asked = any(self.state.asks(key) for key in keys)
+        plain_value = self.state.split if "split" in keys else self.state.label
+        return [(OTHER, _("as in the query"))] if asked and not plain_value else []
 
     def _explain_states(self) -> None:
         """Explain how the states of several layers are combined, as in `storage.states.overall`."""
@@ -176,6 +174,5 @@ class FilterBar(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         if event.type() == event.Type.PaletteChange:
-            self._glass.setIcon(icons.icon("search", "muted", 16))
             self._fit()
         super().changeEvent(event)

@@ -14,10 +14,13 @@ from workbench.operations import corpus, splits
 from workbench.operations import labels as schema
 from workbench.operations.background import is_large
 from workbench.operations.splits import SplitChoice, SplitPreview
+from workbench.text import query_edit
 from workbench.text.labels import Label, Layer
+from workbench.text.query import QueryError, Term
 from workbench.text.rows import row_id
 from workbench.ui import shown_layers
 from workbench.ui.opened import opened
+from workbench.ui.query_text import QueryText
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
@@ -28,7 +31,8 @@ SHOWN = ("document", "mark", "span", "state", "suggestion", "body")
 
 
 class DataState(State):
-    """`ids`: the documents that pass the filters.
+    """`ids`: the documents that pass the filters. `query`: the filters as text; split, label and
+    state are conditions in it.
 
     `layers`: available ones; `off`: ids of hidden ones.
 
@@ -40,10 +44,7 @@ class DataState(State):
     def __init__(self, context: PanelContext) -> None:
         super().__init__()
         self.context, self.project = context, opened(context)
-        self.text = ""
-        self.split: str | None = None
-        self.label: tuple[int, int | None] | None = None  # layer id, label id
-        self.state: str | None = None
+        self.query = QueryText(context)
         self.only: tuple[tuple[int, ...], str] | None = None  # only these documents, with a caption
         self.order: corpus.Order | None = None
         self.ids = array("q")
@@ -56,6 +57,7 @@ class DataState(State):
         self.touched: frozenset[int] | None = frozenset()  # rows to read again; None: all
         self.searching = self.acting = self.partial = False
         self.stale = False
+        self.query_changes = 0  # a number that changes with each change of `query`
         self._asked = 0
         self._counted: tuple[int, ...] | None = None  # the layers of `counts`; None: out of date
         self._found: tuple[corpus.Filter, Sequence[int]] | None = None  # the last complete search
@@ -63,6 +65,7 @@ class DataState(State):
         self.listen(self.project.layers_shown, self._layers_shown)
         self.listen(context.work.changed, lambda: self.update(acting=context.work.active))
         self.acting = context.work.active
+        self.listen(self.query.changed, self._query_changed)
         self._read_schema()
         self.look()
 
@@ -95,32 +98,84 @@ class DataState(State):
 
     @property
     def filtered(self) -> bool:
-        return bool(self.text.strip() or self.split or self.label or self.state or self.only)
+        return bool(self.query.query.nodes or self.only)
+
+    @property
+    def split(self) -> str | None:
+        """The split that the query asks for; None for all splits or another condition."""
+        return self._value("split")
+
+    @property
+    def state(self) -> str | None:
+        """The state that the query asks for; None for all states or another condition."""
+        return self._value("state")
+
+    def asks(self, key: str) -> bool:
+        """Whether the query has a condition with this key."""
+        return any(term.key == key for term in self.query.query.terms())
+
+    def _value(self, key: str) -> str | None:
+        found = self.query.query.value(key)
+        return found.values[0] if found is not None and not found.name else None
+
+    @property
+    def label(self) -> tuple[int, int | None] | None:
+        """Layer id and label id that the query asks for; None as label id for all of the layer."""
+        layer, label = (self.query.query.value(key) for key in ("layer", "label"))
+        if layer is not None and label is None:
+            return next(
+                ((row_id(one), None) for one in self.shown if one.name == layer.values[0]), None
+            )
+        if label is None or layer is not None:
+            return None
+        return next(iter(self._labels_of(label)), None)
+
+    def _labels_of(self, term: Term) -> list[tuple[int, int]]:
+        return [
+            (row_id(layer), row_id(label))
+            for layer in self.shown
+            for label in layer.labels
+            if label.name == term.values[0] and term.name in ("", layer.name)
+        ]
 
     @property
     def filter(self) -> corpus.Filter:
-        layer, label = self.label or (None, None)
         ids = self.only[0] if self.only else None
-        return corpus.Filter(
-            text=self.text,
-            split=self.split,
-            label_id=label,
-            layer_id=layer if label is None else None,
-            queued=self.state,
-            queue_layers=self.shown_ids,
-            ids=ids,
-        )
+        text, rest = self.query.query.parted()
+        return corpus.Filter(text=text, query=rest, queue_layers=self.shown_ids, ids=ids)
 
     def rows(self, ids: Sequence[int]) -> tuple[corpus.DocumentRow, ...]:
         return corpus.rows(self.project, ids, self.shown_ids, found_by=self.found_by)
 
     def set_filter(self, **values: Any) -> None:
-        """`text`, `split`, `label`, `state`, `only`: change any of them and search again."""
-        self.update(**values)
-        self.look()
+        """`text` of the query, `split`, `label` and `state` in it, `only`: change any of them."""
+        only = values.pop("only", self.only)
+        if only is not self.only:
+            self.update(only=only)
+            self.look()
+        text = values.pop("text", self.query.text)
+        for key, value in values.items():
+            if key == "label":
+                text = self._with_label(text, value)
+            else:
+                text = query_edit.with_term(text, key, query_edit.term(key, value) if value else "")
+        self.query.set(text)
+
+    def _with_label(self, text: str, wanted: tuple[int, int | None] | None) -> str:
+        text = query_edit.with_term(text, "layer", "")
+        layer = next((one for one in self.layers if wanted and one.id == wanted[0]), None)
+        if wanted is None or layer is None:
+            return query_edit.with_term(text, "label", "")
+        if wanted[1] is None:
+            text = query_edit.with_term(text, "label", "")
+            return query_edit.with_term(text, "layer", query_edit.term("layer", layer.name))
+        name = next(label.name for label in layer.labels if label.id == wanted[1])
+        several = sum(label.name == name for one in self.layers for label in one.labels) > 1
+        condition = query_edit.term("label", name, name=layer.name if several else "")
+        return query_edit.with_term(text, "label", condition)
 
     def clear_filters(self) -> None:
-        self.set_filter(text="", split=None, label=None, state=None, only=None)
+        self.set_filter(text="", only=None)
 
     def order_by(self, by: str) -> None:
         """Sort by a column; again: reversed; a third time: in import order."""
@@ -135,13 +190,16 @@ class DataState(State):
 
     def show_only(self, ids: Sequence[int], caption: str) -> None:
         """Show only these documents, until the caption is closed."""
-        self.set_filter(
-            text="",
-            split=None,
-            label=None,
-            state=None,
-            only=(tuple(ids), caption or _("Selected documents")),
-        )
+        self.set_filter(text="", only=(tuple(ids), caption or _("Selected documents")))
+
+    def _query_changed(self, fields: frozenset[str]) -> None:
+        self.update(query_changes=self.query_changes + 1)
+        if "query" in fields:
+            self.look()
+
+    def close(self) -> None:
+        self.query.close()
+        super().close()
 
     def look(self) -> None:
         """Look up ids and counts off the main thread; an outdated search stops.
@@ -150,7 +208,7 @@ class DataState(State):
         """
         self._asked += 1
         asked, wanted, order, project = self._asked, self.filter, self.order, self.project
-        layers, counts = self.shown_ids, self.counts
+        layers, counts, words = self.shown_ids, self.counts, self.query.query.words
         count = self._counted != layers
         narrowed = corpus.narrowed(wanted, *self._found) if self._found else wanted
         self.update(searching=True, stale=False)
@@ -167,18 +225,21 @@ class DataState(State):
                 ids, counts = found
                 if not self.stale:
                     self._found, self._counted = (wanted, ids), layers
-                fields = {"searching": False, "partial": False, "found_by": wanted.text}
+                fields = {"searching": False, "partial": False, "found_by": words}
                 self.update(ids=ids, counts=counts, **fields)
 
         def first(ids: Sequence[int]) -> None:
             if ids and not outdated():
-                self.update(ids=ids, partial=True, found_by=wanted.text)
+                self.update(ids=ids, partial=True, found_by=words)
             self.context.run(work, done, failed)
 
         def failed(error: Exception) -> None:
             if not outdated():
                 self.update(searching=False, partial=False)
-                self.context.fail(error)
+                if isinstance(error, QueryError):
+                    self.query.refuse(error)
+                else:
+                    self.context.fail(error)
 
         whole = order is not None or narrowed != wanted or not wanted.text.strip()
         if whole or not is_large(project):
@@ -211,10 +272,12 @@ class DataState(State):
 
     def _drop_lost_filter(self) -> None:
         """Remove a filter by a deleted label or hidden layer, which would hide every document."""
-        there: set[tuple[int | None, int | None]] = {(layer.id, None) for layer in self.shown}
-        there |= {(layer.id, label.id) for layer in self.shown for label in layer.labels}
-        if self.label is not None and self.label not in there:
-            self.update(label=None)
+        query = self.query.query
+        label, layer = query.value("label"), query.value("layer")
+        if label is not None and not label.patterns[0] and not self._labels_of(label):
+            self.query.put("label", "")
+        if layer is not None and layer.values[0] not in {one.name for one in self.shown}:
+            self.query.put("layer", "")
 
     def switch_layer(self, layer_id: int, on: bool) -> None:
         """Show or hide a layer, here and in Annotate; stored for this project."""
