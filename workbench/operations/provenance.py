@@ -72,6 +72,17 @@ class Names:
         return ref or _("rule")
 
 
+def query_value(project: Project, origin: Origin) -> str:
+    """What `source:` of a query names the origin by."""
+    kind, ref, by = origin
+    if kind == "person":
+        return stored.annotators(project.db).get(by or project.annotator_id, kind)
+    if kind in ("run", "prompt"):
+        names = {str(run.id): run.name for run in storage_runs.all(project.db)}
+        return names.get(ref, kind)
+    return ref.partition(":")[2] or ref or kind
+
+
 _RULES = {
     patterns.REF: N_("pattern “{text}”"),
     occurrences.REF: N_("all occurrences of “{text}”"),

@@ -41,7 +41,7 @@ def test_the_queue_can_be_narrowed_to_what_is_unlabelled(state):
 
     assert keys(state) == ["k1", "k2", "k3", "k4", "pair"]
     assert (state.total, state.left) == (6, 5)
-    assert state.filters == (("state", "Unlabelled"),)
+    assert state.filters == ((0, "Unlabelled"),)
 
 
 def test_filters_hold_all_at_once_and_are_cleared_together(state):
@@ -68,7 +68,7 @@ def test_the_queue_can_be_narrowed_to_a_label_and_to_a_file(state):
     assert keys(state) == ["k0"]
     state.clear_filters()
     state.narrow(source="more.csv")
-    assert keys(state) == ["late"] and state.filters == (("source", "File: more.csv"),)
+    assert keys(state) == ["late"] and state.filters == ((0, "File: more.csv"),)
 
 
 def test_what_no_longer_passes_goes_when_another_document_is_opened(state):

@@ -90,7 +90,7 @@ def test_the_queue_is_filtered_by_who_made_labels(suggested):
     assert NAMES in [origin for origin, _title in suggested.origin_choices]
     suggested.narrow(origin=NAMES)
     assert list(suggested.ids) == [1]
-    assert suggested.filters == (("origin", "Made by: pattern “names”"),)
+    assert suggested.filters == ((0, "Made by: pattern “names”"),)
 
     suggested.narrow(origin=TIMES)
     assert list(suggested.ids) == [1, 2]

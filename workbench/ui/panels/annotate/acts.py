@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 from workbench.base.i18n import _, ngettext
 from workbench.operations import annotate, suggestion_edits
 from workbench.operations.annotate import NewSuggestion, SpanRow, SuggestionRow
+from workbench.text import query_edit
 from workbench.text.fields import DocumentLabels
 from workbench.text.labels import TOKENS
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.differences import Differences
 from workbench.ui.panels.annotate.questions import QuestionState
-from workbench.ui.panels.annotate.queue import DONE, Narrowed
+from workbench.ui.panels.annotate.queue import DONE
 from workbench.ui.panels.annotate.sources import SourceState
 from workbench.ui.panels.annotate.state import (
     GOLD,
@@ -370,16 +371,17 @@ class AnnotateActs(ValueState, QuestionState, SourceState):
         """
         if self.errors:
             self.leave_errors()
-        off, narrowed, here = self.off, self.narrowed, self.document_id
+        off, text, here = self.off, self.query.text, self.document_id
         if run_id is not None:
             layer = next((one for one in self.layers if one.id == self._layer_of(run_id)), None)
             self.update(off=off - {layer.id} if layer else off)
-        self.update(narrowed=Narrowed(suggested=True), skipped=())
+        self.query.set(query_edit.term("has", "suggestion"))
         self.document_id = None  # the open document may be the first
         first = self._next_open(None)
         if first is None:
             self.document_id = here
-            self.update(off=off, narrowed=narrowed)
+            self.update(off=off)
+            self.query.set(text)
             self.context.note(_("There are no suggestions in the selected layers."))
             return
         self.open(first)

@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.base.terms import term
-from workbench.operations import annotate, provenance
+from workbench.operations import annotate, provenance, queries
 from workbench.operations.annotate import TO_DO, DocumentRow, Filter, SourceFile
 from workbench.operations.background import is_large
+from workbench.text import query_edit
+from workbench.text.query import Node, Query, QueryError, Term
 from workbench.text.rows import row_id
 from workbench.ui.opened import opened
+from workbench.ui.query_text import QueryText
 
 if TYPE_CHECKING:
     from workbench.operations.annotate import DocumentView
@@ -29,15 +32,30 @@ FEW = 50  # changed documents that are tested against the filter one by one
 LATEST = 30  # origins that are offered as a filter
 NO_SPLIT = "none"
 DONE = ("submitted", "discarded")
+_KEYS = {  # field of `Narrowed` → key of the query
+    "state": "state",
+    "suggested": "has",
+    "label_id": "label",
+    "split": "split",
+    "source": "file",
+    "origin": "source",
+}
+_TITLES = {
+    "state": N_("State: {name}"),
+    "label": N_("Label: {name}"),
+    "split": N_("Split: {name}"),
+    "file": N_("File: {name}"),
+}
 
 
 @dataclass(frozen=True)
 class Narrowed:
-    """Filter of the queue; all conditions apply together.
+    """What the query asks for, as the filter menu can show it.
 
     `state`: `TO_DO`, pending, draft, submitted or discarded in the selected layers.
     `suggested`: there are suggestions in them. `source`: the name of an imported file.
-    `origin`: who or what made a label or an open suggestion.
+    `origin`: who or what made a label or an open suggestion. `query`: all conditions, which are
+    the filter.
     """
 
     state: str | None = None
@@ -46,14 +64,17 @@ class Narrowed:
     split: str | None = None
     source: str | None = None
     origin: Origin | None = None
+    query: Query = Query()
 
     @property
     def empty(self) -> bool:
-        return self == Narrowed()
+        return not self.query.nodes
 
 
 class QueueState(State):
-    """`ids`: the queue in order. `total`: documents without the filter. `left`: those to label.
+    """`ids`: the queue in order. `query`: its filter as text; `narrowed`: what of it is in use.
+
+    `total`: documents without the filter. `left`: those to label.
 
     `skipped` come last. The open document stays in the queue until another is opened, even if it no
     longer passes the filter. `AnnotateState` has the document and the layers.
@@ -71,8 +92,15 @@ class QueueState(State):
         self.skipped: tuple[int, ...] = ()
         self.total = 0
         self.left: int | None = None
+        self.query = QueryText(context)
+        self.query_changes = 0  # a number that changes with each change of `query`
         self.narrowed = Narrowed()
+        self.listen(self.query.changed, self._query_changed)
         self.source_files: tuple[SourceFile, ...] = ()
+
+    def close(self) -> None:
+        self.query.close()
+        super().close()
 
     def open(self, document_id: int, chosen: Any = None) -> None:
         raise NotImplementedError
@@ -91,7 +119,76 @@ class QueueState(State):
         """Change fields of the filter; opens the first matching document unless the open one
         matches.
         """
-        self._set_narrowed(replace(self.narrowed, **values))
+        text = self.query.text
+        for name, value in values.items():
+            text = query_edit.with_term(text, _KEYS[name], self._condition(name, value))
+        self.query.set(text)
+
+    def _condition(self, name: str, value: Any) -> str:
+        """The condition for a field of `Narrowed`; "" for none."""
+        if not value:
+            return ""
+        if name == "suggested":
+            value = "suggestion"
+        elif name == "state":
+            value = "open" if value == TO_DO else value
+        elif name == "origin":
+            value = provenance.query_value(self.project, value)
+        elif name == "label_id":
+            layer, label = self._layer_and_label(value)
+            several = sum(one.name == label for all in self.layers for one in all.labels) > 1
+            return query_edit.term("label", label, name=layer if several else "")
+        return query_edit.term(_KEYS[name], value)
+
+    def _layer_and_label(self, label_id: int) -> tuple[str, str]:
+        names = {row_id(one): (all.name, one.name) for all in self.layers for one in all.labels}
+        return names.get(label_id, ("", "?"))
+
+    def _read_narrowed(self, query: Query) -> Narrowed:
+        def value(key: str) -> str | None:
+            term = query.value(key)
+            return term.values[0] if term is not None and not term.name else None
+
+        state, label, maker = value("state"), query.value("label"), value("source")
+        ids = [
+            row_id(one)
+            for layer in self.layers
+            for one in layer.labels
+            if label and one.name == label.values[0] and label.name in ("", layer.name)
+        ]
+        makers = provenance.origins(self.project)[:LATEST] if maker else ()
+        named = (one for one in makers if provenance.query_value(self.project, one) == maker)
+        return Narrowed(
+            state={"open": TO_DO}.get(state or "", state),
+            suggested=value("has") == "suggestion",
+            label_id=ids[0] if ids else None,
+            split=value("split"),
+            source=value("file"),
+            origin=next(named, None),
+            query=query,
+        )
+
+    def _query_changed(self, fields: frozenset[str]) -> None:
+        self.update(query_changes=self.query_changes + 1)
+        if "query" not in fields or self.query.query == self.narrowed.query:
+            return
+        try:
+            queries.check(self.project, self.query.text, self.active_ids)
+        except QueryError as error:
+            self.query.refuse(error)
+            return
+        self.update(narrowed=self._read_narrowed(self.query.query), skipped=())
+        self._load_queue()
+
+    def _check_query(self) -> None:
+        """Remove conditions with names that no longer exist, such as that of a deleted label."""
+        nodes = range(len(self.narrowed.query.nodes))
+        for number in reversed(nodes):
+            part = self.narrowed.query.parts()[number]
+            try:
+                queries.check(self.project, part, self.active_ids)
+            except QueryError:
+                self.query.remove(number)
 
     @property
     def only_unlabelled(self) -> bool:
@@ -101,35 +198,31 @@ class QueueState(State):
         self.narrow(state=None if self.only_unlabelled else TO_DO)
 
     def clear_filters(self) -> None:
-        self._set_narrowed(Narrowed())
-
-    def _set_narrowed(self, narrowed: Narrowed) -> None:
-        if narrowed != self.narrowed:
-            self.update(narrowed=narrowed, skipped=())
-            self._load_queue()
+        self.query.set("")
 
     @property
-    def filters(self) -> tuple[tuple[str, str], ...]:
-        """The active filters, as (field of `Narrowed`, text)."""
-        found, now = [], self.narrowed
-        if now.state == TO_DO:
-            found.append(("state", _("Unlabelled")))
-        elif now.state:
-            found.append(("state", _("State: {name}").format(name=term(now.state))))
-        if now.suggested:
-            found.append(("suggested", _("With suggestions")))
-        if now.label_id is not None:
-            name = self._label_name(now.label_id)
-            found.append(("label_id", _("Label: {name}").format(name=name)))
-        if now.split:
-            split = _("No split") if now.split == NO_SPLIT else _("Split: {name}")
-            found.append(("split", split.format(name=term(now.split))))
-        if now.source is not None:
-            found.append(("source", _("File: {name}").format(name=now.source)))
-        if now.origin is not None:
-            name = provenance.Names(self.project).of(now.origin)
-            found.append(("origin", _("Made by: {name}").format(name=name)))
-        return tuple(found)
+    def filters(self) -> tuple[tuple[int, str], ...]:
+        """The conditions of the query as (number, text)."""
+        query = self.narrowed.query
+        parts = zip(query.nodes, query.parts(), strict=True)
+        return tuple((number, self._title(*part)) for number, part in enumerate(parts))
+
+    def _title(self, node: Node, text: str) -> str:
+        """What the filter menu calls the condition, else its text."""
+        if not isinstance(node, Term) or len(node.values) != 1 or node.operator != "=":
+            return text
+        key, value = node.key, node.values[0]
+        if key == "state" and value == "open" and not node.name:
+            return _("Unlabelled")
+        if key == "has" and value == "suggestion":
+            return _("With suggestions")
+        if key == "split" and value == NO_SPLIT:
+            return _("No split")
+        if key == "source" and self.narrowed.origin is not None:
+            name = provenance.Names(self.project).of(self.narrowed.origin)
+            return _("Made by: {name}").format(name=name)
+        title = _TITLES.get(key)
+        return text if title is None or node.name else _(title).format(name=term(value))
 
     @property
     def origin_choices(self) -> list[tuple[Origin, str]]:
@@ -138,10 +231,6 @@ class QueueState(State):
         latest = provenance.origins(self.project)[:LATEST]
         return [(origin, names.of(origin)) for origin in latest]
 
-    def _label_name(self, label_id: int) -> str:
-        names = {label.id: label.name for layer in self.layers for label in layer.labels}
-        return names.get(label_id, "?")
-
     def _unfiltered(self) -> Filter:
         """The documents that a selected layer applies to."""
         texts = {layer.texts for layer in self.layers if layer.id not in self.off}
@@ -149,18 +238,7 @@ class QueueState(State):
 
     def shown_filter(self) -> Filter:
         """The filter of the queue, as one on documents."""
-        now = self.narrowed
-        sources = next((s.source_ids for s in self.source_files if s.name == now.source), ())
-        return replace(
-            self._unfiltered(),
-            queue_layers=self.active_ids,
-            queued=now.state,
-            suggested=now.suggested,
-            label_id=now.label_id,
-            split=now.split,
-            sources=sources if now.source is not None else None,
-            origin=now.origin,
-        )
+        return replace(self._unfiltered(), queue_layers=self.active_ids, query=self.narrowed.query)
 
     # ------------------------------------------------------------ loading
 

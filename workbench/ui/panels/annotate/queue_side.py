@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
-from workbench.base.events import concerns
+from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.text.document import SPLITS
@@ -22,6 +22,7 @@ from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import clear, column, layout_of, row
 from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.query_bar import QueryBar
 from workbench.ui.widgets.words import KeyCap, words
 
 if TYPE_CHECKING:
@@ -56,12 +57,14 @@ class QueueSide(QFrame):
         self._filter = icon_button("filter", _("Filter the queue"), self._ask_filter, small=True)
         self._key = KeyCap("Ctrl ↓")
         self._onward = flow(self._unlabelled, self._key, None, self._filter)
+        self.bar = QueryBar(state.query, placeholder=_("Search or filter"))
         self._filters = flow(gap=4)
         self._build_list()
         head = column(
             row(self._title, None, self._count),
             self._meter,
             self._onward,
+            self.bar,
             self._filters,
             gap=7,
             margins=(14, 12, 14, 10),
@@ -119,6 +122,9 @@ class QueueSide(QFrame):
             self._show_filters()
         self._title.setText(_("Errors") if state.errors else _("Queue"))
         self._onward.setVisible(not state.errors)
+        self.bar.setVisible(not state.errors)
+        if concerns(fields, "query_changes"):
+            self.bar.render(ALL)
         self._show_count()
 
     def _show_count(self) -> None:
@@ -156,7 +162,7 @@ class QueueSide(QFrame):
         """A button for each filter, which removes it."""
         clear(layout_of(self._filters))
         metrics = QFontMetrics(theme.font("small"))
-        for field, name in () if self.state.errors else self.state.filters:
+        for number, name in () if self.state.errors else self.state.filters:
             shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, theme.px(FILTER))
             button = Button(
                 plain.menu_text(shown),
@@ -164,7 +170,7 @@ class QueueSide(QFrame):
                 small=True,
                 name=_("Remove the filter {name}").format(name=name),
                 tip=_("Remove the filter {name}").format(name=name),
-                on=partial(self.state.narrow, **{field: _CLEARED[field]}),
+                on=partial(self.state.query.remove, number),
             )
             layout_of(self._filters).addWidget(button)
         self._filters.setVisible(layout_of(self._filters).count() > 0)

@@ -216,8 +216,7 @@ class AnnotateState(QueueState):
     def _load_layers(self) -> None:
         layers = tuple(layer for layer in labels.layers(self.project) if layer.traits.editor)
         self.update(layers=layers, off=shown_layers.hidden(self.context, layers))
-        if self.narrowed.label_id not in (None, *self.label_of):
-            self.update(narrowed=replace(self.narrowed, label_id=None))
+        self._check_query()
 
     def open(self, document_id: int, chosen: Name | None = None) -> None:
         """Open a document. If it was deleted, open the first one that has something to label."""

@@ -209,7 +209,16 @@ class AnnotateView(View):
         if concerns(fields, "layers", "off", "doc"):
             self._show_layers()
         if concerns(
-            fields, "ids", "stale_rows", "left", "total", "document_id", "doc", "off", "narrowed"
+            fields,
+            "ids",
+            "stale_rows",
+            "left",
+            "total",
+            "document_id",
+            "doc",
+            "off",
+            "narrowed",
+            "query_changes",
         ):
             self.queue.render(fields)
         if concerns(fields, "doc", "off", "predicted", "layers", "errors", "source", "order"):
