@@ -74,6 +74,7 @@ SINGLE = {
         ),
         "conditions of SQL",
     ),
+    "storage/migrations.py": {"alter table ": "SQL"},
     "storage/failures.py": {"Could not decode to UTF-8": "looked for in what SQLite says"},
     "ui/dialogs/error.py": {"Uncaught exception\n%s": "a line of the log"},
     "ui/theme.py": {"JetBrains Mono": "a font"},

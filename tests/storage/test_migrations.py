@@ -42,8 +42,9 @@ def test_sqlite_utils_applies_the_migrations_and_notes_them(conn):
         ("glossbench", "m002_checksums"),
         ("glossbench", "m003_patterns"),
         ("glossbench", "m004_state_keys"),
+        ("glossbench", "m005_remarks_on_spans"),
     ]
-    assert version(conn) == migrations.CURRENT == 4
+    assert version(conn) == migrations.CURRENT == 5
 
 
 def test_only_what_the_file_lacks_is_applied(conn):
@@ -53,7 +54,14 @@ def test_only_what_the_file_lacks_is_applied(conn):
 
     assert [
         name for (name,) in conn.execute("select name from _sqlite_migrations order by id")
-    ] == ["m001_first_schema", "m002_checksums", "m003_patterns", "m004_state_keys", "new_table"]
+    ] == [
+        "m001_first_schema",
+        "m002_checksums",
+        "m003_patterns",
+        "m004_state_keys",
+        "m005_remarks_on_spans",
+        "new_table",
+    ]
     assert version(conn) == migrations.CURRENT + 1
 
 

@@ -20,7 +20,7 @@ from workbench.text.labels import Layer
 from workbench.text.mistakes import Mistake
 from workbench.text.rows import row_id
 
-PREFIX = "review "
+PREFIX = flags.REVIEWS
 VERDICTS = ACCEPTED, CHANGED, KEPT, SKIPPED = ("accepted", "changed", "kept", "skipped")
 TITLES = {
     ACCEPTED: N_("accepted"),

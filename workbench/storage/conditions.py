@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
 from workbench.storage import queue, saved_filters, search, text_search
+from workbench.storage.flags import REVIEWS
 from workbench.storage.tables import SOURCE_KINDS
 from workbench.storage.values import ids_in
-from workbench.text.labels import LABEL_TABLES
+from workbench.text.labels import LABEL_TABLES, WITH_LABEL
 from workbench.text.query import And, Node, Not, Or, Query, QueryError, Term, Words, interval
 from workbench.text.query_parse import parse
 
@@ -22,10 +23,9 @@ if TYPE_CHECKING:
     from workbench.storage.database import Database
 
 Part = tuple[str, list[object]]
-REVIEWS = "review "  # start of the names of flags that hold reviews, which are no flags to users
 _DEEPEST = 5  # saved filters in one another
 _SOME = "(select value from json_each(?))"
-_WITH_LABELS = ("mark", "span", "relation")  # tables with a column label_id
+
 _HAS = {
     "label": (
         "(exists (select 1 from mark t where t.document_id = d.id and t.label_id is not null)"
@@ -98,7 +98,7 @@ class _Reading:
         if layers is not None:
             rows = [row for row in rows if row[2] in layers]
         ids = self._named(term, [(id, name) for id, name, _layer in rows], _("label"))
-        return _in_any(_WITH_LABELS, "label_id", ids)
+        return _in_any(WITH_LABEL, "label_id", ids)
 
     def _layer(self, term: Term) -> Part:
         rows = self.read("select id, name from layer").fetchall()

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from workbench.storage import (
     conditions,
+    flags,
+    notes,
     ordering,
     queue,
     search,
@@ -80,6 +82,8 @@ class DocumentRow:
     span_count: int
     suggestion_count: int  # open ones
     length: int = 0  # code points of all texts
+    flags: tuple[str, ...] = ()  # of the document and its spans
+    note: str = ""  # those on the document and its spans, on one line
 
 
 @dataclass(frozen=True)
@@ -259,6 +263,11 @@ def rows(
     open_suggestions = count.format("suggestion", f"status = 'open' and {_THESE}", _IN_LAYERS)
     suggestions = dict(read(open_suggestions, shown).fetchall())
     in_layers = states.of_documents(db, document_ids, layers)
+    flagged, noted = dict[int, dict[str, None]](), dict[int, list[str]]()
+    for flag in flags.of_documents(db, document_ids):
+        flagged.setdefault(flag.document_id, {})[flag.name] = None
+    for note in notes.of_documents(db, document_ids):
+        noted.setdefault(note.document_id, []).append(" ".join(note.body.split()))
     rows = {}
     for id, key, split, length in read(
         "select id, key, split, length from document where id in (select value from json_each(?))",
@@ -274,6 +283,8 @@ def rows(
             spans.get(id, 0),
             suggestions.get(id, 0),
             length,
+            tuple(flagged.get(id, ())),
+            " · ".join(noted.get(id, ())),
         )
     return tuple(rows[id] for id in document_ids if id in rows)
 

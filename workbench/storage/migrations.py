@@ -277,6 +277,15 @@ def m004_state_keys(db: Database) -> None:
     state_keys.create(db.execute)
 
 
+def m005_remarks_on_spans(db: Database) -> None:
+    """Notes and flags may belong to a span of their document."""
+    for table in ("note", "flag"):
+        db.execute(
+            f"alter table {table} add column span_id integer references span(id) on delete cascade"
+        )
+        db.table(table).create_index(["span_id"], index_name=f"{table}_span")
+
+
 _NO_ACTION = ("annotator",)  # is never deleted
 _ON_DELETE = {
     "parent_id": "SET NULL"
@@ -319,6 +328,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m002_checksums,
     m003_patterns,
     m004_state_keys,
+    m005_remarks_on_spans,
 )
 CURRENT = len(MIGRATIONS)
 

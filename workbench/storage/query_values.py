@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.storage.conditions import REVIEWS
 from workbench.storage.database import Database
+from workbench.storage.flags import REVIEWS
 
 SAMPLE = 2_000  # documents at the start and at the end whose metadata are read
 MOST = 200  # names of one kind, and values of a metadata field

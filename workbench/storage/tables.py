@@ -217,6 +217,7 @@ JOURNALED: Mapping[str, Mapping[str, Column]] = {
         "body": TEXT,
         "annotator_id": _ref("annotator").optional,
         "at": TIME,
+        "span_id": _ref("span").optional,
     },
     "flag": {
         "id": ID,
@@ -224,6 +225,7 @@ JOURNALED: Mapping[str, Mapping[str, Column]] = {
         "name": NAME,
         "annotator_id": _ref("annotator").optional,
         "at": TIME,
+        "span_id": _ref("span").optional,
     },
     "saved_filter": {"id": ID, "uid": UID, "name": NAME, "spec": JSON},
     "prompt": {"id": ID, "uid": UID, "name": TEXT},

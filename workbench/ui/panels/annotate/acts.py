@@ -63,6 +63,16 @@ class AnnotateActs(ValueState, QuestionState, SourceState):
             )
         self.choose(names[at])
 
+    @property
+    def saved_as(self) -> tuple[str, str]:
+        """How the document is saved, with the tone to show it in."""
+        if self.project.read_only:
+            return _("read-only"), "warn"
+        if self.without_label:
+            layers = ", ".join(self.without_label)
+            return _("no {layers} yet: stays a draft").format(layers=layers), "muted"
+        return _("saved"), "muted"
+
     def chosen_span(self) -> SpanRow | None:
         found: SpanRow | None = self._row(self.spans, GOLD)
         return found

@@ -159,9 +159,10 @@ class RightSide(QFrame):
         )
 
     def _build_spans(self) -> None:
-        columns = (Column(_("Label and text"), self._words_of, tip=self._tip_of),)
+        columns = (Column(_("Label and text"), self._words_of, tip=self._span_tip),)
         self.spans = Table(columns, name=_("Spans"), key=lambda r: r.id)
-        self._plain(self.spans, self._delete if self.state.can_write else None)
+        delete = self._delete if self.state.can_write else None
+        self._plain(self.spans, delete, text_of=self._span_text)
         self.spans.chosen.connect(lambda: self._choose(GOLD, self.spans))
         self.spans.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._number = words("", "small", "muted")
@@ -176,10 +177,11 @@ class RightSide(QFrame):
         table: Table,
         on_cross: Callable[[Any], None] | None = None,
         below_of: Callable[[Any], str] | None = None,
+        text_of: Callable[[Any], str] | None = None,
     ) -> None:
         table.horizontalHeader().hide()
         table.setItemDelegateForColumn(
-            0, LabelAndText(table, self._chip_of, self._text_of, on_cross, below_of)
+            0, LabelAndText(table, self._chip_of, text_of or self._text_of, on_cross, below_of)
         )
 
     # ------------------------------------------------------------ rows
@@ -199,6 +201,13 @@ class RightSide(QFrame):
 
     def _tip_of(self, one: SpanRow | SuggestionRow) -> str:
         return f"{self._words_of(one)}\n{self.state.made(one)}"
+
+    def _span_tip(self, one: SpanRow) -> str:
+        return "\n".join(filter(None, (self._tip_of(one), self.state.remarks.line(one.id))))
+
+    def _span_text(self, one: SpanRow) -> str:
+        """The text, then flags and note of the span."""
+        return " · ".join(filter(None, (self._text_of(one), self.state.remarks.line(one.id))))
 
     def _ask(self) -> None:
         """The acts on suggestions of one source, and of all documents."""

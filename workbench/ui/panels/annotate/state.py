@@ -27,7 +27,8 @@ from workbench.text.spans import Span, flatten
 from workbench.ui import shown_layers
 from workbench.ui.panels.annotate.differences import Differences, Predicted
 from workbench.ui.panels.annotate.finder import Finder
-from workbench.ui.panels.annotate.queue import FEW, QueueState
+from workbench.ui.panels.annotate.queue import FEW
+from workbench.ui.panels.annotate.remarks import GOLD, Name, WithRemarks
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
@@ -35,11 +36,11 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
     from workbench.ui.panel import PanelContext
 
-GOLD, SUGGESTED = "gold", "suggested"
+SUGGESTED = "suggested"
 SURE = 0.85  # initial score from which "Accept all" accepts suggestions
 
-LABELLED = (*LABEL_TABLES, "state", "suggestion")  # tables that hold data of a document
-Name = tuple[str, int]
+# tables that hold data of a document
+LABELLED = (*LABEL_TABLES, "state", "suggestion", "note", "flag")
 
 
 class Target(NamedTuple):
@@ -50,7 +51,7 @@ class Target(NamedTuple):
     end: int
 
 
-class AnnotateState(QueueState):
+class AnnotateState(WithRemarks):
     """`doc`: the open document. `chosen`: a Name or None. `off`: layers that are not selected.
 
     `errors`: the documents of an error review started on Results, with the run's `predicted` labels
@@ -60,7 +61,6 @@ class AnnotateState(QueueState):
     def __init__(self, context: PanelContext) -> None:
         super().__init__(context)
         self.finder = Finder(context)
-        self.chosen: Name | None = None
         self.run: Run | None = None
         self.run_layer: int | None = None
         self.predicted: Prediction | None = None

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import (
-    QApplication,
     QMenu,
     QSizePolicy,
     QSplitter,
@@ -29,8 +28,10 @@ from workbench.ui.panels.annotate.find import Find
 from workbench.ui.panels.annotate.folding import Sides
 from workbench.ui.panels.annotate.keys import Keys
 from workbench.ui.panels.annotate.occurrences_pane import OccurrencesPane
+from workbench.ui.panels.annotate.panes import focus_next
 from workbench.ui.panels.annotate.paper import Paper
 from workbench.ui.panels.annotate.queue_side import QueueSide
+from workbench.ui.panels.annotate.remarks_view import RemarkParts
 from workbench.ui.panels.annotate.sides import RightSide
 from workbench.ui.panels.annotate.state import Target
 from workbench.ui.widgets.button import Button, icon_button
@@ -137,6 +138,8 @@ class AnnotateView(View):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(head)
+        acts = self._build_acts()
+        layout.addWidget(self.remarks.line)
         framed = QVBoxLayout()
         framed.setContentsMargins(24, 0, 24, 16)
         framed.setSpacing(8)
@@ -145,7 +148,7 @@ class AnnotateView(View):
         framed.addWidget(self._paper, 1)
         framed.addWidget(self.occurrences)
         layout.addLayout(framed, 1)
-        layout.addWidget(self._build_acts())
+        layout.addWidget(acts)
 
     def _build_acts(self) -> QWidget:
         state = self.state
@@ -156,6 +159,7 @@ class AnnotateView(View):
             on=state.discard,
             tip=_("Exclude the document from labelling and training data (Ctrl+Backspace)"),
         )
+        self.remarks = RemarkParts(self, state.remarks)
         self._said = Elided("", "small", "muted")
         self._said.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._skip = Button(
@@ -174,6 +178,8 @@ class AnnotateView(View):
         self._caps = KeyCap(_("Space")), KeyCap("Ctrl ↵")
         return bar(
             self._discard,
+            self.remarks.flag,
+            self.remarks.note,
             (self._said, 1),
             self._skip,
             self._caps[0],
@@ -228,6 +234,9 @@ class AnnotateView(View):
             self.right.render()
             self._show_head()
             self._find.render()
+        if concerns(fields, "remark_changes"):
+            self.remarks.render()
+            self.right.spans.viewport().update()
         if concerns(fields, "token"):
             self._paper.tokens.show_token()
         if concerns(fields, "sure"):
@@ -288,15 +297,7 @@ class AnnotateView(View):
         for part in (self._discard, self._submit, self._undo, self._redo):
             part.setEnabled(state.can_edit)
         self._discard.set_text(_("Restore") if kind == "discarded" else _("Discard"))
-        if state.project.read_only:
-            said, tone = _("read-only"), "warn"
-        elif state.without_label:
-            said, tone = (
-                _("no {layers} yet: stays a draft").format(layers=", ".join(state.without_label)),
-                "muted",
-            )
-        else:
-            said, tone = _("saved"), "muted"
+        said, tone = state.saved_as
         self._said.setText(said if document else "")
         set_tone(self._said, tone)
         self._errors.render()
@@ -404,17 +405,7 @@ class AnnotateView(View):
 
     def next_pane(self, way: int) -> None:
         """Focus the next pane; after the last comes the first."""
-        panes, now = self.panes(), QApplication.focusWidget()
-        at = next(
-            (
-                number
-                for number, pane in enumerate(panes)
-                if pane is now or pane.isAncestorOf(now or pane)
-            ),
-            -1 if way > 0 else 0,
-        )
-        if panes:
-            panes[(at + way) % len(panes)].setFocus(Qt.FocusReason.ShortcutFocusReason)
+        focus_next(self.panes(), way)
 
     # ------------------------------------------------------------ collapsing, guideline, zoom
 

@@ -1,0 +1,103 @@
+"""Notes and flags on documents and spans. Undoable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
+from workbench.storage import flags, notes
+from workbench.storage.flags import REVIEWS, Flag
+from workbench.storage.notes import Note
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+
+STANDARD = ("unsure", "discuss")  # flags that are always offered
+LONGEST_FLAG, LONGEST_NOTE = 50, 20_000  # characters
+
+
+@dataclass(frozen=True)
+class Remarks:
+    """The notes and flags of a document and its spans."""
+
+    notes: tuple[Note, ...] = ()
+    flags: tuple[Flag, ...] = ()
+
+    def note(self, span_id: int | None = None) -> str:
+        """The notes on the document or on a span, one below the other."""
+        return "\n".join(one.body for one in self.notes if one.span_id == span_id)
+
+    def names(self, span_id: int | None = None) -> tuple[str, ...]:
+        """The flags of the document or of a span."""
+        found = (flag.name for flag in self.flags if flag.span_id == span_id)
+        return tuple(dict.fromkeys(found))
+
+
+def of_document(project: Project, document_id: int) -> Remarks:
+    return Remarks(
+        notes.of_documents(project.db, [document_id]), flags.of_documents(project.db, [document_id])
+    )
+
+
+def set_note(
+    project: Project,
+    document_id: int,
+    text: str,
+    *,
+    span_id: int | None = None,
+    origin: object = None,
+) -> None:
+    """Replace the note on a document or span; "" deletes it. Raises SpecError if it is too long."""
+    text = text.strip()
+    if len(text) > LONGEST_NOTE:
+        told = _("A note has at most {most:,} characters, not {n:,}.")
+        raise SpecError(told.format(most=LONGEST_NOTE, n=len(text)))
+    before = [
+        one for one in notes.of_documents(project.db, [document_id]) if one.span_id == span_id
+    ]
+    if text == "\n".join(one.body for one in before):
+        return
+    title = _("Edit note") if text and before else _("Add note") if text else _("Delete note")
+    with project.edit(title, origin=origin):
+        if text and before:
+            notes.update(project.db, before[0].id, text)
+        elif text:
+            notes.add(project.db, document_id, text, project.annotator_id, span_id)
+        notes.delete(project.db, [one.id for one in before[1 if text else 0 :]])
+
+
+def flag_names(project: Project) -> tuple[str, ...]:
+    """The standard flags and those in use."""
+    return tuple(dict.fromkeys((*STANDARD, *flags.names(project.db))))
+
+
+def set_flag(
+    project: Project,
+    document_ids: Sequence[int],
+    name: str,
+    *,
+    on: bool,
+    span_id: int | None = None,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> int:
+    """Set or remove a flag of documents, or of a span of the only one, as one undo step.
+
+    Returns how many were changed. Raises SpecError for an invalid name.
+    """
+    name = " ".join(name.split())
+    if not name or len(name) > LONGEST_FLAG or f"{name} ".startswith(REVIEWS):
+        told = _("{name!r} cannot be the name of a flag.").format(name=name)
+        hint = _("A name has 1 to {most} characters and does not begin with “review”.")
+        raise SpecError(told, hint=hint.format(most=LONGEST_FLAG))
+    title = _("Set flag {name}") if on else _("Remove flag {name}")
+    with project.edit(title.format(name=name), origin=origin, watch=watch.part(0.8, 1.0)):
+        part = watch.part(0.0, 0.8)
+        if on:
+            who = project.annotator_id
+            return flags.add_to(project.db, document_ids, name, who, span_id, watch=part)
+        return flags.remove_from(project.db, document_ids, name, span_id, watch=part)

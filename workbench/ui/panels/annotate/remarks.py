@@ -1,0 +1,115 @@
+"""Notes and flags of the open document and its selected span. No Qt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.base.events import State, concerns
+from workbench.base.i18n import _
+from workbench.operations import notes
+from workbench.operations.notes import Remarks
+from workbench.ui.opened import opened
+from workbench.ui.panels.annotate.queue import QueueState
+
+if TYPE_CHECKING:
+    from workbench.project.changes import Changes
+    from workbench.ui.panel import PanelContext
+
+
+GOLD = "gold"  # a span that is selected
+Name = tuple[str, int]  # (GOLD or "suggested", id)
+
+
+class RemarkState(State):
+    """`found`: the notes and flags of the document and its spans.
+
+    The acts are on the selected span (`span_id`), or on the document if none is selected.
+    """
+
+    def __init__(self, context: PanelContext) -> None:
+        super().__init__()
+        self.context, self.project = context, opened(context)
+        self.document_id: int | None = None
+        self.span_id: int | None = None
+        self.found = Remarks()
+        self.listen(self.project.changed, self._project_changed)
+
+    def show(self, document_id: int | None, span_id: int | None) -> None:
+        """Follow the page: another document or span."""
+        if document_id != self.document_id:
+            self.update(document_id=document_id, span_id=span_id, found=self._read(document_id))
+        else:
+            self.update(span_id=span_id)
+
+    def _read(self, document_id: int | None) -> Remarks:
+        return Remarks() if document_id is None else notes.of_document(self.project, document_id)
+
+    def _project_changed(self, changes: Changes) -> None:
+        tables = ("note", "flag", "span", "document")
+        if any(changes.touches(table, self.document_id) for table in tables):
+            self.update(found=self._read(self.document_id))
+
+    # ------------------------------------------------------------ what is shown
+
+    @property
+    def note(self) -> str:
+        """The note on what is selected."""
+        return self.found.note(self.span_id)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The flags of what is selected."""
+        return self.found.names(self.span_id)
+
+    @property
+    def choices(self) -> tuple[tuple[str, bool], ...]:
+        """The flags that can be set, and whether they are set on what is selected."""
+        now = self.names
+        return tuple((name, name in now) for name in notes.flag_names(self.project))
+
+    def line(self, span_id: int | None = None) -> str:
+        """Flags and note of the document or of a span on one line; "" if it has none."""
+        note = " ".join(self.found.note(span_id).split())
+        flags = self.found.names(span_id)
+        told = _("flag {names}").format(names=", ".join(flags)) if flags else ""
+        return " · ".join(part for part in (told, note) if part)
+
+    # ------------------------------------------------------------ acts
+
+    def set_note(self, text: str) -> None:
+        """Raises SpecError for a text that is too long."""
+        if self.document_id is not None:
+            notes.set_note(self.project, self.document_id, text, span_id=self.span_id, origin=self)
+
+    def set_flag(self, name: str, *, on: bool) -> None:
+        """Raises SpecError for an invalid name."""
+        if self.document_id is not None:
+            ids = [self.document_id]
+            notes.set_flag(self.project, ids, name, on=on, span_id=self.span_id, origin=self)
+
+    def toggle(self, name: str) -> None:
+        self.context.attempt(self.set_flag, name, on=name not in self.names)
+
+
+class WithRemarks(QueueState):
+    """`remarks` follows the open document and the selected span, `chosen`."""
+
+    def __init__(self, context: PanelContext) -> None:
+        super().__init__(context)
+        self.chosen: Name | None = None
+        self.remarks = RemarkState(context)
+        self.remark_changes = 0  # a number that changes with each change of `remarks`
+        self.listen(self.changed, self._follow_remarks)
+        self.listen(self.remarks.changed, self._remarks_changed)
+
+    def _follow_remarks(self, fields: frozenset[str]) -> None:
+        if concerns(fields, "document_id", "chosen", "doc"):
+            kind, span_id = self.chosen or ("", 0)
+            self.remarks.show(self.document_id, span_id if kind == GOLD else None)
+
+    def _remarks_changed(self, _fields: frozenset[str]) -> None:
+        self.update(remark_changes=self.remark_changes + 1)
+
+    def close(self) -> None:
+        self.remarks.close()
+        super().close()
