@@ -64,6 +64,10 @@ SINGLE = {
         "looked for in what torch says",
     ),
     "text/formulas.py": {"escaped cells": "the name of a column in files"},
+    "storage/columns.py": dict.fromkeys(
+        (" glob '*[0-9]' and ltrim(", " then cast(", " then lower(", ") else "), "SQL"
+    ),
+    "storage/ordering.py": {" nulls last, d.id": "SQL"},
     "storage/conditions.py": dict.fromkeys(
         (
             "d.split is ?",

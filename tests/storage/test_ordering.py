@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.storage import documents, labels, listing
+from workbench.storage import columns, documents, flags, labels, listing, notes
 from workbench.storage.listing import Filter
 from workbench.storage.ordering import SORTABLE, Order
 from workbench.text.dataset import Record
@@ -87,3 +87,36 @@ def test_every_order_that_is_offered_works(filled):
 def test_a_row_has_the_length_of_its_texts(filled):
     rows = listing.rows(filled, listing.ids(filled))
     assert [row.length for row in rows] == [4, 12, 0, 5, 4]
+
+
+def test_further_columns_are_shown_and_sorted_by(project):
+    metas = ({"n": "10", "who": "b"}, {"n": 9, "who": "A"}, {}, {"n": "x", "a \"b'": "c"})
+    with project.edit("fill"):
+        layer = labels.add_layer(project.db, "s", "span")
+        labels.add_label(project.db, layer, "A")
+        records = [
+            Record(
+                Document(f"k{n}", (("text", "abcd"),), meta=meta),
+                {"s": "submitted"} if n == 1 else {},
+                {},
+                {"s": tuple(Span(at, at + 1, "A") for at in range(n))},
+            )
+            for n, meta in enumerate(metas)
+        ]
+        ids = documents.add(project.db, records, source_id=project.source("import", "f.csv"))
+        flags.add(project.db, ids[2], "unsure", project.annotator_id)
+        notes.add(project.db, ids[3], "ask", project.annotator_id)
+    db = project.db
+
+    assert keys(db, "meta.n") == ["k1", "k0", "k3", "k2"]  # numbers, then text, then nothing
+    assert keys(db, "meta.who") == ["k1", "k0", "k2", "k3"]
+    assert keys(db, "meta.a \"b'")[0] == "k3"
+    assert keys(db, "labels", descending=True) == ["k3", "k2", "k1", "k0"]
+    assert keys(db, "flags")[0] == "k2" and keys(db, "note")[0] == "k3"
+    assert keys(db, "date")[0] == "k1" and len(keys(db, "file")) == 4
+    more = (*columns.EXPRESSIONS, "meta.n")
+    cells = [dict(zip(more, row.cells, strict=True)) for row in listing.rows(db, ids, more=more)]
+    assert [cell["meta.n"] for cell in cells] == ["10", 9, None, "x"]
+    assert [cell["labels"] for cell in cells] == [0, 1, 2, 3]
+    assert (cells[2]["flags"], cells[3]["note"], cells[0]["file"]) == ("unsure", "ask", "f.csv")
+    assert cells[1]["date"] and cells[0]["score"] is None

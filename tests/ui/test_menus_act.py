@@ -11,7 +11,7 @@ from dataclasses import asdict
 import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QApplication, QDialog, QFileDialog
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QMenu
 
 from tests.inline import InlineQueue
 from workbench.jobs import threads
@@ -33,6 +33,7 @@ class Trace:
         for name in dialogs.ACTS:
             monkeypatch.setitem(dialogs.ACTS, name, lambda app, name=name: self.opened.append(name))
         monkeypatch.setattr(QDialog, "exec", lambda dialog: self.opened.append(dialog) or 0)
+        monkeypatch.setattr(QMenu, "popup", lambda menu, *_at: self.opened.append(menu))
         for name in ("getOpenFileName", "getSaveFileName"):
             monkeypatch.setattr(
                 QFileDialog, name, lambda *a, **n: self.opened.append("file") or ("", "")

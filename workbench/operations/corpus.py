@@ -22,7 +22,7 @@ from workbench.operations.sample import create_sample
 from workbench.operations.splits import SplitOutcome, make_splits
 from workbench.project import backup
 from workbench.storage import annotations as annotation_rows
-from workbench.storage import bulk, documents, integrity, listing, runs, states
+from workbench.storage import bulk, columns, documents, integrity, listing, runs, states
 from workbench.storage import labels as layers
 from workbench.storage.documents import Counts, DocumentRow, Filter
 from workbench.storage.ordering import Order
@@ -43,6 +43,8 @@ __all__ = [
 ]  # fmt: skip
 
 STATES = ("pending", "draft", "submitted", "discarded")
+COLUMNS = tuple(columns.EXPRESSIONS)  # further columns of tables of documents
+META = columns.META  # start of the name of a column for a metadata field
 BACKED_UP_ABOVE = 100  # documents deleted at once
 
 
@@ -86,12 +88,14 @@ def rows(
     layer_ids: Sequence[int] | None = None,
     *,
     found_by: str = "",
+    more: Sequence[str] = (),
 ) -> tuple[DocumentRow, ...]:
     """Table rows of the documents; labels and states are those of the layers (None: all).
 
-    With `found_by`, the preview shows the text around its first match.
+    With `found_by`, the preview shows the text around its first match. `more`: further columns
+    (`storage.columns`) whose values the rows have.
     """
-    return documents.rows(project.db, ids, layer_ids, found_by=found_by)
+    return documents.rows(project.db, ids, layer_ids, found_by=found_by, more=more)
 
 
 def texts(project: Project, ids: Sequence[int]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from workbench.storage import (
+    columns,
     conditions,
     flags,
     notes,
@@ -84,6 +85,7 @@ class DocumentRow:
     length: int = 0  # code points of all texts
     flags: tuple[str, ...] = ()  # of the document and its spans
     note: str = ""  # those on the document and its spans, on one line
+    cells: tuple[object, ...] = ()  # values of the columns asked for: text, a number or None
 
 
 @dataclass(frozen=True)
@@ -241,11 +243,13 @@ def rows(
     layer_ids: Sequence[int] | None = None,
     *,
     found_by: str = "",
+    more: Sequence[str] = (),
 ) -> tuple[DocumentRow, ...]:
     """Rows of the given documents, in this order; ids that do not exist are omitted.
 
     Labels, states and counts are those of the layers `layer_ids`, by default of all. The text is
-    shown from its start, or around the first match of a word of `found_by`.
+    shown from its start, or around the first match of a word of `found_by`. `more`: further columns
+    (`columns`) for `cells`.
     """
     document_ids, layers = list(ids), _layers(db, layer_ids)
     these, shown = (ids_in(document_ids),), (ids_in(document_ids), ids_in(layers))
@@ -263,6 +267,7 @@ def rows(
     open_suggestions = count.format("suggestion", f"status = 'open' and {_THESE}", _IN_LAYERS)
     suggestions = dict(read(open_suggestions, shown).fetchall())
     in_layers = states.of_documents(db, document_ids, layers)
+    cells = columns.cells(db, document_ids, more)
     flagged, noted = dict[int, dict[str, None]](), dict[int, list[str]]()
     for flag in flags.of_documents(db, document_ids):
         flagged.setdefault(flag.document_id, {})[flag.name] = None
@@ -285,6 +290,7 @@ def rows(
             length,
             tuple(flagged.get(id, ())),
             " · ".join(noted.get(id, ())),
+            cells.get(id, ()),
         )
     return tuple(rows[id] for id in document_ids if id in rows)
 

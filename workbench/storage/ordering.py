@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.storage import states
+from workbench.storage import columns, states
 
 _IN = "layer_id in ({layers})"
 _STATE = "left join ({states}) o on o.id = d.id"
@@ -37,7 +37,9 @@ SORTABLE = tuple(_BY)
 
 @dataclass(frozen=True)
 class Order:
-    """Sort by one of `SORTABLE`, then by id; documents without a value come last.
+    """Sort by one of `SORTABLE` or a column of `columns`, then by id.
+
+    Documents without a value come last.
 
     `class` is the first class shown in a row, `state` is `states.overall` of the layers, in the
     order pending, discarded, draft, submitted, and `length` is the number of code points of all
@@ -56,7 +58,10 @@ def clause(order: Order | None, layer_ids: Sequence[int] | None = None) -> tuple
     """
     if order is None:
         return "", "d.id"
-    join, by = _BY[order.by]
     direction = "desc" if order.descending else "asc"
+    if order.by not in _BY:
+        by = columns.order(order.by)
+        return "", f"{by} {direction} nulls last, d.id"
+    join, by = _BY[order.by]
     join = join.format(layers=states.listed(layer_ids), states=states.by_document(layer_ids))
     return join, f"{by} is null, {by} {direction}, d.id"

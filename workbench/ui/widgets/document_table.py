@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from PySide6.QtCore import (
     QAbstractTableModel,
@@ -47,10 +47,19 @@ BY = {  # column → sort order of its header
     SPLIT: "split",
     STATE: "state",
 }
+EXTRA_WIDTH = 112  # of a further column, pixels at 100 %
 ROW = Qt.ItemDataRole.UserRole
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 Fetch = Callable[[Sequence[int]], "Sequence[DocumentRow]"]
+
+
+class Extra(NamedTuple):
+    """A further column. `by`: its sort order. `show`: its value as text; None for text."""
+
+    by: str
+    title: str
+    show: Callable[[Any], str] | None = None
 
 
 class DocumentRows(QAbstractTableModel):
@@ -61,6 +70,7 @@ class DocumentRows(QAbstractTableModel):
         self._fetch = fetch
         self.ids: Sequence[int] = array("q")
         self._pages: OrderedDict[int, dict[int, DocumentRow]] = OrderedDict()
+        self.extras: tuple[Extra, ...] = ()
         self._titles = (
             "",
             _("Key"),
@@ -80,6 +90,13 @@ class DocumentRows(QAbstractTableModel):
             SPLIT: _("Click to sort by split"),
             STATE: _("State over the selected layers; click to sort by it"),
         }
+
+    def set_extras(self, extras: tuple[Extra, ...]) -> None:
+        """Set the further columns, whose values are in `cells` of the rows."""
+        self.beginResetModel()
+        self.extras = extras
+        self._pages.clear()
+        self.endResetModel()
 
     def set_ids(self, ids: Sequence[int]) -> bool:
         """Set the documents.
@@ -130,12 +147,12 @@ class DocumentRows(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.ids)
 
     def columnCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._titles)
+        return 0 if parent.isValid() else len(self._titles) + len(self.extras)
 
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         # Called for every cell of every paint: return early for roles that are not needed.
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if index.column() in NUMBERS else _LEFT
+            return _RIGHT if self._is_number(index.column()) else _LEFT
         if role not in (
             Qt.ItemDataRole.DisplayRole,
             ROW,
@@ -149,10 +166,20 @@ class DocumentRows(QAbstractTableModel):
         if role == ROW or row is None:
             return row if role == ROW else None
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain.tip({TEXT: row.text, KEY: row.key}.get(column, ""))
+            words = self._words(row, column) if column >= len(self._titles) else ""
+            return plain.tip({TEXT: row.text, KEY: row.key}.get(column, words))
         return self._words(row, column)
 
+    def _is_number(self, column: int) -> bool:
+        at = column - len(self._titles)
+        return column in NUMBERS or (at >= 0 and self.extras[at].show is not None)
+
     def _words(self, row: DocumentRow, column: int) -> str:
+        if column >= len(self._titles):
+            at = column - len(self._titles)
+            value = row.cells[at] if at < len(row.cells) else None
+            show = self.extras[at].show
+            return "" if value is None else str(value) if show is None else show(value)
         if column == TEXT:
             return row.text
         if column == KEY:
@@ -172,14 +199,17 @@ class DocumentRows(QAbstractTableModel):
     ) -> object:
         if orientation != Qt.Orientation.Horizontal:
             return None
+        extra = section - len(self._titles)
+        title = self.extras[extra].title if extra >= 0 else self._titles[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._titles[section]
+            return title
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain.tip(self._tips.get(section, ""))
+            told = _("Click to sort by {column}").format(column=title) if extra >= 0 else ""
+            return plain.tip(self._tips.get(section, told))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return self._titles[section] or _("State")
+            return title or _("State")
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if section in NUMBERS else _LEFT
+            return _RIGHT if self._is_number(section) else _LEFT
         return None
 
 
@@ -252,6 +282,19 @@ class DocumentTable(QTableView):
             for column, narrow in CRAMPED_WIDTHS.items():
                 self.setColumnWidth(column, theme.px(narrow if cramped else WIDTHS[column]))
 
+    def show_extras(self, extras: tuple[Extra, ...]) -> None:
+        """Show these further columns at the right."""
+        if extras == self.documents.extras:
+            return
+        current = self.current_id()
+        self.documents.set_extras(extras)
+        head, first = self.horizontalHeader(), len(WIDTHS) + 1
+        for column in range(first, first + len(extras)):
+            head.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
+            self.setColumnWidth(column, theme.px(EXTRA_WIDTH))
+        if current is not None:
+            self.show_id(current)
+
     def show_columns(self, *, classes: bool, spans: bool) -> None:
         """Hide columns that the selected layers do not have."""
         self.setColumnHidden(CLASSES, not classes)
@@ -273,7 +316,8 @@ class DocumentTable(QTableView):
         """Show the sort order; "" for import order."""
         self._order = (by, descending) if by else None
         head = self.horizontalHeader()
-        shown = [column for column, this in BY.items() if this == by]
+        orders = BY | {n: one.by for n, one in enumerate(self.documents.extras, len(WIDTHS) + 1)}
+        shown = [column for column, this in orders.items() if this == by]
         head.setSortIndicatorShown(bool(shown))
         if shown:
             column = next((one for one in shown[::-1] if not self.isColumnHidden(one)), shown[0])
@@ -283,8 +327,11 @@ class DocumentTable(QTableView):
     def _header_clicked(self, column: int) -> None:
         by, descending = self._order or ("", False)
         self.set_order(by, descending=descending)  # Qt has already toggled the sort indicator
+        extra = column - len(WIDTHS) - 1
         if column in BY:
             self.ordered.emit(BY[column])
+        elif extra >= 0:
+            self.ordered.emit(self.documents.extras[extra].by)
 
     def show_id(self, id: int) -> None:
         """Make a document the current row, if listed."""

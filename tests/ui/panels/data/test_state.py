@@ -209,3 +209,57 @@ def test_counts_are_read_again_only_after_a_change(state, context, monkeypatch):
     state.look()
 
     assert asked
+
+
+def test_the_choices_beside_the_query_write_into_it_and_show_what_it_says(sample):
+    layer = next(layer for layer in sample.layers if layer.name == "class")
+    sample.set_filter(text="bus")
+    sample.set_filter(split="dev", label=(layer.id, layer.labels[0].id))
+    assert sample.query.text == f"bus split:dev label:{layer.labels[0].name}"
+    assert (sample.split, sample.label) == ("dev", (layer.id, layer.labels[0].id))
+
+    sample.query.set("-split:dev state:open")
+    assert (sample.split, sample.state) == (None, "open") and sample.asks("split")
+    assert len(sample.ids) == 128
+    sample.set_filter(split=None)
+    assert sample.query.text == "state:open"
+
+
+def test_a_query_that_cannot_be_applied_says_why_and_leaves_the_table(sample):
+    sample.query.set("split:dev")
+    found = sample.ids
+    for text in ("split:dev labl:x", "label:nothing"):
+        sample.query.set(text)
+        assert sample.query.problem is not None and sample.ids == found
+    sample.query.set("split:test")
+    assert sample.query.problem is None and sample.ids != found
+
+
+def test_a_query_is_saved_and_a_document_flagged_with_undo(sample):
+    sample.query.set("split:dev")
+    sample.query.save("mine")
+    assert sample.query.current.name == "mine"
+    sample.choose(sample.ids[:2])
+    sample.set_flag("unsure", on=True)
+    assert sample.context.notes[-1] == ("2 documents flagged unsure.", True)
+    sample.query.set("filter:mine flag:unsure")
+    assert len(sample.ids) == 2
+
+    sample.project.undo()
+    sample.look_again()
+    assert len(sample.ids) == 0
+
+
+def test_further_columns_are_kept_for_the_project_and_sorted_by(sample):
+    sample.query.read_names()
+    sample.show_column("labels", on=True)
+    sample.order_by("labels")
+    sample.order_by("labels")
+    first = sample.rows(sample.ids[:1])[0]
+    assert first.cells[0] >= 9
+
+    other = DataState(sample.context)
+    assert other.columns == ("labels",)
+    other.close()
+    sample.show_column("labels", on=False)
+    assert sample.order is None and sample.columns == ()

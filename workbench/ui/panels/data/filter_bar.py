@@ -12,6 +12,7 @@ from workbench.base.terms import term
 from workbench.text.document import SPLITS
 from workbench.text.rows import row_id
 from workbench.ui import formats, plain, theme
+from workbench.ui.panels.data.column_menu import ColumnMenu
 from workbench.ui.panels.data.state import DataState
 from workbench.ui.widgets.button import Segments, icon_button
 from workbench.ui.widgets.field import combo, fill
@@ -54,7 +55,10 @@ class FilterBar(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._only)
-        self._choices = row(self._states, None, self._split, self._label, gap=10)
+        self._columns = ColumnMenu(state, self)
+        columns = icon_button("columns-3", _("Columns"), self._columns.ask)
+        self._columns.button = columns
+        self._choices = row(self._states, None, self._split, self._label, columns, gap=10)
         self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._line.setContentsMargins(24, 12, 24, 12)
         self._line.setSpacing(10)
@@ -71,7 +75,7 @@ class FilterBar(QWidget):
         """One row if there is room, else the search field has a row of its own."""
         widths = {self._split: theme.px(128), self._label: theme.px(168)}
         needed = (
-            theme.px(200) + self._states.sizeHint().width() + sum(widths.values()) + 3 * 10 + 2 * 24
+            theme.px(276) + self._states.sizeHint().width() + sum(widths.values()) + 4 * 10 + 2 * 24
         )
         beside = self.width() >= needed
         for box, width in widths.items():

@@ -33,12 +33,26 @@ def choices(state: DataState, delete: Callable[[], None]) -> Choices:
         Choice(_("Set &class"), enabled=can and bool(classes), choices=classes or _NOTHING),
         Choice(_("Set &split"), enabled=can, choices=split_choices(state)),
         Choice(_("Set s&tate"), enabled=can and bool(state.shown), choices=state_choices(state)),
+        Choice(_("&Flag"), enabled=can, choices=flag_choices(state)),
         Choice(_("Suggest &labels…"), state.suggest, can),
         SEPARATOR,
         Choice(ngettext("Copy &key", "Copy &keys", n), lambda: copy(state.keys()), copies),
         Choice(ngettext("Cop&y text", "Cop&y texts", n), lambda: copy(state.copied()), copies),
         SEPARATOR,
         Choice(title.format(n=n), delete, can, key=_("Del")),
+    )
+
+
+def flag_choices(state: DataState) -> Choices:
+    """Set a flag, or remove it."""
+    names = state.flag_names
+    taken = tuple(
+        Choice(plain.menu_text(name), partial(state.set_flag, name, on=False)) for name in names
+    )
+    return (
+        *(Choice(plain.menu_text(name), partial(state.set_flag, name, on=True)) for name in names),
+        SEPARATOR,
+        Choice(_("&Remove"), choices=taken),
     )
 
 

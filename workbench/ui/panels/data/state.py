@@ -6,31 +6,29 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.base.watch import Watch
-from workbench.operations import corpus, splits
+from workbench.operations import corpus, notes, splits
 from workbench.operations import labels as schema
 from workbench.operations.background import is_large
 from workbench.operations.splits import SplitChoice, SplitPreview
-from workbench.text import query_edit
 from workbench.text.labels import Label, Layer
-from workbench.text.query import QueryError, Term
+from workbench.text.query import QueryError
 from workbench.text.rows import row_id
 from workbench.ui import shown_layers
-from workbench.ui.opened import opened
-from workbench.ui.query_text import QueryText
+from workbench.ui.panels.data.filters import FilterState
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.ui.panel import PanelContext
 
+COLUMNS = "data.columns"  # setting: project uid → further columns of the table
 MOST_COPIED = 1000  # maximum number of documents whose text is copied to the clipboard
-SHOWN = ("document", "mark", "span", "state", "suggestion", "body")
+SHOWN = ("document", "mark", "span", "state", "suggestion", "body", "note", "flag")
 
 
-class DataState(State):
+class DataState(FilterState):
     """`ids`: the documents that pass the filters. `query`: the filters as text; split, label and
     state are conditions in it.
 
@@ -42,16 +40,13 @@ class DataState(State):
     """
 
     def __init__(self, context: PanelContext) -> None:
-        super().__init__()
-        self.context, self.project = context, opened(context)
-        self.query = QueryText(context)
-        self.only: tuple[tuple[int, ...], str] | None = None  # only these documents, with a caption
+        super().__init__(context)
         self.order: corpus.Order | None = None
+        kept = context.settings.window.get(COLUMNS, {})
+        self.columns: tuple[str, ...] = tuple(kept.get(self.project.uid, ()))
         self.ids = array("q")
         self.found_by = ""  # the search text that `ids` belong to
         self.counts: corpus.Counts | None = None
-        self.layers: tuple[Layer, ...] = ()
-        self.off: frozenset[int] = frozenset()
         self.labels: dict[tuple[str, str], Label] = {}
         self.chosen: Sequence[int] = ()
         self.touched: frozenset[int] | None = frozenset()  # rows to read again; None: all
@@ -84,98 +79,35 @@ class DataState(State):
         return self.editable and not self.acting and self.total > 0
 
     @property
-    def shown(self) -> tuple[Layer, ...]:
-        """The layers that are not hidden."""
-        return tuple(layer for layer in self.layers if layer.id not in self.off)
-
-    @property
-    def shown_ids(self) -> tuple[int, ...]:
-        return tuple(layer.id for layer in self.shown if layer.id is not None)
-
-    @property
     def total(self) -> int:
         return self.counts.documents if self.counts else 0
 
-    @property
-    def filtered(self) -> bool:
-        return bool(self.query.query.nodes or self.only)
-
-    @property
-    def split(self) -> str | None:
-        """The split that the query asks for; None for all splits or another condition."""
-        return self._value("split")
-
-    @property
-    def state(self) -> str | None:
-        """The state that the query asks for; None for all states or another condition."""
-        return self._value("state")
-
-    def asks(self, key: str) -> bool:
-        """Whether the query has a condition with this key."""
-        return any(term.key == key for term in self.query.query.terms())
-
-    def _value(self, key: str) -> str | None:
-        found = self.query.query.value(key)
-        return found.values[0] if found is not None and not found.name else None
-
-    @property
-    def label(self) -> tuple[int, int | None] | None:
-        """Layer id and label id that the query asks for; None as label id for all of the layer."""
-        layer, label = (self.query.query.value(key) for key in ("layer", "label"))
-        if layer is not None and label is None:
-            return next(
-                ((row_id(one), None) for one in self.shown if one.name == layer.values[0]), None
-            )
-        if label is None or layer is not None:
-            return None
-        return next(iter(self._labels_of(label)), None)
-
-    def _labels_of(self, term: Term) -> list[tuple[int, int]]:
-        return [
-            (row_id(layer), row_id(label))
-            for layer in self.shown
-            for label in layer.labels
-            if label.name == term.values[0] and term.name in ("", layer.name)
-        ]
-
-    @property
-    def filter(self) -> corpus.Filter:
-        ids = self.only[0] if self.only else None
-        text, rest = self.query.query.parted()
-        return corpus.Filter(text=text, query=rest, queue_layers=self.shown_ids, ids=ids)
+    def is_field(self, column: str) -> bool:
+        """Whether a further column is a metadata field."""
+        return column.startswith(corpus.META)
 
     def rows(self, ids: Sequence[int]) -> tuple[corpus.DocumentRow, ...]:
-        return corpus.rows(self.project, ids, self.shown_ids, found_by=self.found_by)
+        shown, found = self.shown_ids, self.found_by
+        return corpus.rows(self.project, ids, shown, found_by=found, more=self.columns)
 
-    def set_filter(self, **values: Any) -> None:
-        """`text` of the query, `split`, `label` and `state` in it, `only`: change any of them."""
-        only = values.pop("only", self.only)
-        if only is not self.only:
-            self.update(only=only)
+    @property
+    def column_choices(self) -> tuple[str, ...]:
+        """The further columns that can be shown: `storage.columns`, then metadata fields."""
+        fields = (f"{corpus.META}{name}" for name in self.query.known.fields)
+        return tuple(dict.fromkeys((*corpus.COLUMNS, *fields, *self.columns)))
+
+    def show_column(self, name: str, *, on: bool) -> None:
+        """Show or hide a further column; stored for this project."""
+        columns = tuple(one for one in self.column_choices if one in self.columns or one == name)
+        columns = columns if on else tuple(one for one in columns if one != name)
+        kept = dict(self.context.settings.window.get(COLUMNS, {}))
+        kept[self.project.uid] = list(columns)
+        self.context.settings.window[COLUMNS] = kept
+        self.context.settings.save()
+        self.update(columns=columns, touched=None)
+        if not on and self.order is not None and self.order.by == name:
+            self.update(order=None)
             self.look()
-        text = values.pop("text", self.query.text)
-        for key, value in values.items():
-            if key == "label":
-                text = self._with_label(text, value)
-            else:
-                text = query_edit.with_term(text, key, query_edit.term(key, value) if value else "")
-        self.query.set(text)
-
-    def _with_label(self, text: str, wanted: tuple[int, int | None] | None) -> str:
-        text = query_edit.with_term(text, "layer", "")
-        layer = next((one for one in self.layers if wanted and one.id == wanted[0]), None)
-        if wanted is None or layer is None:
-            return query_edit.with_term(text, "label", "")
-        if wanted[1] is None:
-            text = query_edit.with_term(text, "label", "")
-            return query_edit.with_term(text, "layer", query_edit.term("layer", layer.name))
-        name = next(label.name for label in layer.labels if label.id == wanted[1])
-        several = sum(label.name == name for one in self.layers for label in one.labels) > 1
-        condition = query_edit.term("label", name, name=layer.name if several else "")
-        return query_edit.with_term(text, "label", condition)
-
-    def clear_filters(self) -> None:
-        self.set_filter(text="", only=None)
 
     def order_by(self, by: str) -> None:
         """Sort by a column; again: reversed; a third time: in import order."""
@@ -187,10 +119,6 @@ class DataState(State):
             order = None if now.descending else corpus.Order(by, descending=True)
         self.update(order=order)
         self.look()
-
-    def show_only(self, ids: Sequence[int], caption: str) -> None:
-        """Show only these documents, until the caption is closed."""
-        self.set_filter(text="", only=(tuple(ids), caption or _("Selected documents")))
 
     def _query_changed(self, fields: frozenset[str]) -> None:
         self.update(query_changes=self.query_changes + 1)
@@ -270,15 +198,6 @@ class DataState(State):
         )
         self._drop_lost_filter()
 
-    def _drop_lost_filter(self) -> None:
-        """Remove a filter by a deleted label or hidden layer, which would hide every document."""
-        query = self.query.query
-        label, layer = query.value("label"), query.value("layer")
-        if label is not None and not label.patterns[0] and not self._labels_of(label):
-            self.query.put("label", "")
-        if layer is not None and layer.values[0] not in {one.name for one in self.shown}:
-            self.query.put("layer", "")
-
     def switch_layer(self, layer_id: int, on: bool) -> None:
         """Show or hide a layer, here and in Annotate; stored for this project."""
         off = self.off - {layer_id} if on else self.off | {layer_id}
@@ -325,6 +244,34 @@ class DataState(State):
             lambda n: ngettext("{n:,} document deleted.", "{n:,} documents deleted.", n).format(
                 n=n
             ),
+        )
+
+    @property
+    def flag_names(self) -> tuple[str, ...]:
+        """The flags that can be set."""
+        return notes.flag_names(self.project)
+
+    def set_flag(self, name: str, *, on: bool) -> None:
+        """Set or remove a flag of the selected documents."""
+        ids = self.chosen
+        title = ngettext("Flag {n:,} document", "Flag {n:,} documents", len(ids))
+
+        def told(n: int) -> str:
+            words = (
+                ngettext("{n:,} document flagged {name}.", "{n:,} documents flagged {name}.", n)
+                if on
+                else ngettext(
+                    "Flag {name} removed from {n:,} document.",
+                    "Flag {name} removed from {n:,} documents.",
+                    n,
+                )
+            )
+            return words.format(n=n, name=name)
+
+        self._act(
+            title.format(n=len(ids)),
+            lambda watch: notes.set_flag(self.project, ids, name, on=on, watch=watch),
+            told,
         )
 
     def set_split(self, split: str | None) -> None:

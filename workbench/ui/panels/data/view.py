@@ -15,7 +15,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.text.document import SPLITS
 from workbench.ui import plain, theme
 from workbench.ui.panel import View
-from workbench.ui.panels.data import row_menu
+from workbench.ui.panels.data import column_menu, row_menu
 from workbench.ui.panels.data.filter_bar import FilterBar
 from workbench.ui.panels.data.state import DataState
 from workbench.ui.widgets.button import Button
@@ -176,6 +176,8 @@ class DataView(View):
             )
         if concerns(fields, "layers", "off"):
             self._show_layers()
+        if concerns(fields, "columns"):
+            self.table.show_extras(column_menu.extras(state.columns))
         if concerns(fields, "ids", "counts", "searching", "partial", "layers", "off"):
             self._show_documents()
         if concerns(fields, "touched") and state.touched != frozenset():

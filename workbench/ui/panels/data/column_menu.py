@@ -1,0 +1,69 @@
+"""The menu of further columns of the table: notes, flags, scores, dates, metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from PySide6.QtWidgets import QMenu, QWidget
+
+from workbench.base.i18n import N_, _
+from workbench.ui import formats, plain
+from workbench.ui.panels.data.state import DataState
+from workbench.ui.widgets.document_table import Extra
+
+TITLES = {
+    "flags": N_("Flags"),
+    "note": N_("Note"),
+    "labels": N_("Labels"),
+    "score": N_("Lowest score"),
+    "date": N_("Changed"),
+    "file": N_("File"),
+}
+_SHOWN: Mapping[str, Callable[[Any], str]] = {
+    "labels": formats.count,
+    "score": partial(formats.decimal, digits=2),
+    "date": partial(formats.when_iso, brief=True),
+}
+
+
+def title(column: str) -> str:
+    """The name of a further column, for display."""
+    known = TITLES.get(column)
+    return _(known) if known else column.partition(".")[2]
+
+
+def extras(columns: Sequence[str]) -> tuple[Extra, ...]:
+    """The columns as the table takes them."""
+    return tuple(Extra(name, title(name), _SHOWN.get(name)) for name in columns)
+
+
+class ColumnMenu(QMenu):
+    """Each entry shows or hides a column. `button`: where the menu opens."""
+
+    def __init__(self, state: DataState, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._state = state
+        self.button: QWidget = parent
+        self.setAccessibleName(_("Columns"))
+        self.aboutToShow.connect(self.fill)
+
+    def ask(self) -> None:
+        self._state.query.read_names()
+        self.popup(self.button.mapToGlobal(self.button.rect().bottomLeft()))
+
+    def fill(self) -> None:
+        self.clear()
+        separated = False
+        for name in self._state.column_choices:
+            if self._state.is_field(name) and not separated:
+                self.addSeparator()
+                separated = True
+            action = self.addAction(plain.menu_text(title(name)))
+            action.setCheckable(True)
+            action.setChecked(name in self._state.columns)
+            action.toggled.connect(partial(self._turn, name))
+
+    def _turn(self, name: str, on: bool) -> None:
+        self._state.show_column(name, on=on)

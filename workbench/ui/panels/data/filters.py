@@ -1,0 +1,142 @@
+"""The filters of the Data page: a query, the choices beside it, and documents sent from elsewhere.
+
+No Qt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.operations import corpus
+from workbench.text import query_edit
+from workbench.text.query import Term
+from workbench.text.rows import row_id
+from workbench.ui.opened import opened
+from workbench.ui.query_text import QueryText
+
+if TYPE_CHECKING:
+    from workbench.text.labels import Layer
+    from workbench.ui.panel import PanelContext
+
+
+class FilterState(State):
+    """`query`: the filters as text; split, label and state are conditions in it.
+
+    `only`: only these documents, with a caption. `layers`: available ones; `off`: ids of hidden
+    ones.
+    """
+
+    def __init__(self, context: PanelContext) -> None:
+        super().__init__()
+        self.context, self.project = context, opened(context)
+        self.query = QueryText(context)
+        self.only: tuple[tuple[int, ...], str] | None = None
+        self.layers: tuple[Layer, ...] = ()
+        self.off: frozenset[int] = frozenset()
+
+    def look(self) -> None:
+        """Look up the documents that match."""
+        raise NotImplementedError
+
+    @property
+    def shown(self) -> tuple[Layer, ...]:
+        """The layers that are not hidden."""
+        return tuple(layer for layer in self.layers if layer.id not in self.off)
+
+    @property
+    def shown_ids(self) -> tuple[int, ...]:
+        return tuple(layer.id for layer in self.shown if layer.id is not None)
+
+    @property
+    def filtered(self) -> bool:
+        return bool(self.query.query.nodes or self.only)
+
+    @property
+    def split(self) -> str | None:
+        """The split that the query asks for; None for all splits or another condition."""
+        return self._value("split")
+
+    @property
+    def state(self) -> str | None:
+        """The state that the query asks for; None for all states or another condition."""
+        return self._value("state")
+
+    def asks(self, key: str) -> bool:
+        """Whether the query has a condition with this key."""
+        return any(term.key == key for term in self.query.query.terms())
+
+    def _value(self, key: str) -> str | None:
+        found = self.query.query.value(key)
+        return found.values[0] if found is not None and not found.name else None
+
+    @property
+    def label(self) -> tuple[int, int | None] | None:
+        """Layer id and label id that the query asks for; None as label id for all of the layer."""
+        layer, label = (self.query.query.value(key) for key in ("layer", "label"))
+        if layer is not None and label is None:
+            return next(
+                ((row_id(one), None) for one in self.shown if one.name == layer.values[0]), None
+            )
+        if label is None or layer is not None:
+            return None
+        return next(iter(self._labels_of(label)), None)
+
+    def _labels_of(self, term: Term) -> list[tuple[int, int]]:
+        return [
+            (row_id(layer), row_id(label))
+            for layer in self.shown
+            for label in layer.labels
+            if label.name == term.values[0] and term.name in ("", layer.name)
+        ]
+
+    @property
+    def filter(self) -> corpus.Filter:
+        ids = self.only[0] if self.only else None
+        text, rest = self.query.query.parted()
+        return corpus.Filter(text=text, query=rest, queue_layers=self.shown_ids, ids=ids)
+
+    def set_filter(self, **values: Any) -> None:
+        """`text` of the query, `split`, `label` and `state` in it, `only`: change any of them."""
+        only = values.pop("only", self.only)
+        if only is not self.only:
+            self.update(only=only)
+            self.look()
+        text = values.pop("text", self.query.text)
+        for key, value in values.items():
+            if key == "label":
+                text = self._with_label(text, value)
+            else:
+                text = query_edit.with_term(text, key, query_edit.term(key, value) if value else "")
+        self.query.set(text)
+
+    def _with_label(self, text: str, wanted: tuple[int, int | None] | None) -> str:
+        text = query_edit.with_term(text, "layer", "")
+        layer = next((one for one in self.layers if wanted and one.id == wanted[0]), None)
+        if wanted is None or layer is None:
+            return query_edit.with_term(text, "label", "")
+        if wanted[1] is None:
+            text = query_edit.with_term(text, "label", "")
+            return query_edit.with_term(text, "layer", query_edit.term("layer", layer.name))
+        name = next(label.name for label in layer.labels if label.id == wanted[1])
+        several = sum(label.name == name for one in self.layers for label in one.labels) > 1
+        condition = query_edit.term("label", name, name=layer.name if several else "")
+        return query_edit.with_term(text, "label", condition)
+
+    def clear_filters(self) -> None:
+        self.set_filter(text="", only=None)
+
+    def show_only(self, ids: Sequence[int], caption: str) -> None:
+        """Show only these documents, until the caption is closed."""
+        self.set_filter(text="", only=(tuple(ids), caption or _("Selected documents")))
+
+    def _drop_lost_filter(self) -> None:
+        """Remove a filter by a deleted label or hidden layer, which would hide every document."""
+        query = self.query.query
+        label, layer = query.value("label"), query.value("layer")
+        if label is not None and not label.patterns[0] and not self._labels_of(label):
+            self.query.put("label", "")
+        if layer is not None and layer.values[0] not in {one.name for one in self.shown}:
+            self.query.put("layer", "")
