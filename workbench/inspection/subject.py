@@ -166,10 +166,10 @@ class Subject:
 
     def as_read(self, document: Document) -> Document:
         """What one input reads of a document with choices or questions; others as they are."""
-        if not self.is_run or not (document.choices or document.questions):
-            return document
-        if not document.choices:
+        if self.is_run and self.predictor.task.info.asks:
             return self.predictor.task.info.as_read(document, Prediction())
+        if not self.is_run or not document.choices:
+            return document
         return self.predictor.task.info.as_read(document, self.predicted(document).prediction)
 
     # ---------------------------------------------------------------- inputs and predictions

@@ -86,7 +86,7 @@ def _check(raw: Mapping[str, Any], path: Path) -> None:
     labels = raw["labels"]
     if (
         not isinstance(labels, list)
-        or not labels
+        or (not labels and registry().info("task", raw["task"]).least_labels)
         or not all(isinstance(one, str) for one in labels)
     ):
         raise ModelError(_("{path} has no labels: expected a list of names.").format(path=path))

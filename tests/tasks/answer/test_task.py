@@ -1,14 +1,20 @@
 """Answers to questions: scores as in transformers, windows, learning, published heads."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from tests import tiny_models  # noqa: E402
+from tests import tiny_models, vector_files  # noqa: E402
+from workbench.base.registry import registry  # noqa: E402
 from workbench.exporters.model import run  # noqa: E402
 from workbench.exporters.model.spec import ExportSpec, loading_code  # noqa: E402
+from workbench.inspection import spec as inspectors  # noqa: E402
+from workbench.inspection.serve import Inspecting  # noqa: E402
+from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.models.base import LoadOptions  # noqa: E402
 from workbench.models.spec import card as card_of  # noqa: E402
 from workbench.models.spec import read_folder  # noqa: E402
@@ -18,9 +24,13 @@ from workbench.tasks.answer.task import ExtractAnswers  # noqa: E402
 from workbench.tasks.base import Batch, Features, collate  # noqa: E402
 from workbench.tasks.predictor import Predictor, infer  # noqa: E402
 from workbench.text import dataset  # noqa: E402
-from workbench.text.dataset import Record  # noqa: E402
+from workbench.text.dataset import Dataset, Record  # noqa: E402
 from workbench.text.document import asked  # noqa: E402
 from workbench.text.fields import Answers  # noqa: E402
+from workbench.text.labels import Layer  # noqa: E402
+from workbench.text.questions import Question  # noqa: E402
+from workbench.training import loop  # noqa: E402
+from workbench.training.spec import TrainSpec  # noqa: E402
 
 CPU = torch.device("cpu")
 TEXT = "ada met bob in paris"
@@ -180,6 +190,59 @@ def test_an_export_is_verified_question_by_question(folder, tmp_path):
 
     assert (check["texts"], check["equal_labels"]) == (1, 1.0)
     assert "question 2" in loading_code("hf", tmp_path / "out" / "hf", "answer")
+
+
+@pytest.mark.parametrize("family", ["bert", "vectors"])
+def test_a_run_is_trained_scored_and_loaded_again(family, folder, tmp_path):
+    """Word vectors have no special units: a question and its text are read as words."""
+    model = folder if family == "bert" else vector_files.make(tmp_path / "vectors")
+    questions = (Question("the driver ?", ((4, 11),)), Question("thank you", (), True))
+    records = [
+        Record(
+            replace(asked(f"k{n}", TEXT, [one.text for one in questions]), split=split),
+            {"q": "submitted"},
+            questions={"q": questions},
+        )
+        for n, split in enumerate(("train", "train", "dev"))
+    ]
+    data = Dataset((Layer("q", "answer"),), tuple(records))
+    options = {"epochs": 1, "batch_size": 4, "device": "cpu"}
+    spec = TrainSpec("answer", "q", str(model), options=options, allow_pickle=True)
+
+    work = loop.train(spec, data, tmp_path / "run")
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            result = end.value
+            break
+
+    assert set(result.scores["dev"]) == {"answer_exact_match", "answer_f1"}
+    loaded = Predictor.load(tmp_path / "run" / "model", "cpu")
+    (found,) = loaded.predict([records[0].document])
+    assert [one.question for one in found.required(Answers).answers] == [q.text for q in questions]
+    assert loaded.decoder["max_answer_length"] == 30 and "null_threshold" in loaded.decoder
+
+
+def test_every_inspector_that_is_offered_works_with_and_without_questions(folder, tmp_path):
+    networks.save(built(folder), tmp_path)
+    subject = Subject(tmp_path, device="cpu")
+    offered = [
+        entry.id
+        for entry in registry().all("inspector")
+        if not inspectors.missing(entry, subject.gives)
+        and not inspectors.light(entry.id).examines  # the documents of a project
+    ]
+    texts = {"texts": {"text": TEXT}}
+
+    for document in ({**texts, "questions": list(DOCUMENT.questions)}, texts):
+        found = {
+            id: Inspecting(subject).answer({"inspector": id, "documents": [document]}).result
+            for id in offered
+        }
+        assert {"subwords", "attention", "answer_scores"} <= found.keys()
+        asked = [one.question for one in found["answer_scores"].answers]
+        assert list(dict.fromkeys(asked)) == document.get("questions", [])
 
 
 def test_only_windows_of_answered_questions_are_learned(folder):
