@@ -104,6 +104,8 @@ def test_every_task_has_a_baseline_and_each_fits_its_unit_alone():
     fitting = {info.id: [task.id for task in baselines.fitting(info)] for info in tasks.all_tasks()}
 
     assert fitting.pop("choice") == []  # the number of a choice says nothing about it
+    assert fitting.pop("answer") == []  # an answer is no label
+    assert fitting["regress"] == fitting["similarity"] == ["mean_number"]
     assert all(fitting.values())
     assert fitting["tag"] == fitting["token"] == ["frequent_tag"]
 

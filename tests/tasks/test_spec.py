@@ -41,7 +41,8 @@ def test_an_unknown_task_names_the_known_ones():
     with pytest.raises(SpecError, match="'nonsense'") as caught:
         spec.info("nonsense")
 
-    assert caught.value.hint == "Known: classify, pairs, multilabel, choice, answer, tag, token."
+    names = "classify, pairs, multilabel, choice, answer, regress, similarity, tag, token"
+    assert caught.value.hint == f"Known: {names}."
 
 
 def test_only_submitted_documents_are_used_and_a_class_needs_a_mark():
@@ -76,7 +77,8 @@ def test_scoring_gives_the_scores_that_the_task_lists(task):
     document = CHOOSING if info.texts == CHOICES else DOCUMENT
     asked = {"l": (Question("Who?", (word,)),)}
     spans = {"l": (Span(*word, "x"),)}
-    record = Record(document, {"l": "submitted"}, {"l": ("1",)}, spans, questions=asked)
+    states, marks, numbers = {"l": "submitted"}, {"l": ("1",)}, {"l": 1.0}
+    record = Record(document, states, marks, spans, questions=asked, numbers=numbers)
 
     result = info.score([info.gold(record, "l")], [Prediction()])
     assert set(result) == {score.name for score in info.scores}

@@ -4,7 +4,10 @@ from workbench.text.scale import Scale, decimals_of, shortest
 
 
 def test_the_scale_of_imported_numbers_has_whole_ends():
-    assert Scale.covering(0.2, 4.75, 2) == Scale(0.0, 5.0, 0.01)
+    assert Scale.covering(0.2, 4.75, 1) == Scale(0.0, 5.0, 0.1)
+    assert Scale.covering(0, 4.667, 6) == Scale(0.0, 5.0, 0.1)  # 50 steps, not five million
+    assert Scale.covering(0.25, 0.75, 2) == Scale(0.0, 1.0, 0.01)
+    assert Scale.covering(0, 800, 1) == Scale(0.0, 800.0, 1.0)
     assert Scale.covering(-1.5, 0.0, 1) == Scale(-2.0, 0.0, 0.1)
     assert Scale.covering(3, 3, 0) == Scale(0.0, 3.0, 1.0)
 

@@ -9,6 +9,7 @@ from workbench.base.registry import registry
 from workbench.tasks.spec import TaskInfo
 
 KIND = "baseline"  # in the registry, and the kind of their runs
+LABELS = ("ClassScores", "LabelScores", "WordTags", "SpanScores")  # fields with labels
 PREFIX = "baseline:"  # of their ids where a model is expected
 
 
@@ -17,6 +18,8 @@ class BaselineInfo(ABC):  # noqa: B024 (a plugin sets the attributes)
 
     id, title: for display. learns: a sentence on what it does. unit: "item" for baselines that
     label whole documents, "token" for those that label words, as `TaskInfo.logits`.
+    output: name of the field that the task must predict; "" for baselines that learn labels, which
+    do not fit tasks that predict numbers.
     fits_decoder: whether decoding parameters (thresholds) are fitted on dev, as for trained models.
     """
 
@@ -24,10 +27,12 @@ class BaselineInfo(ABC):  # noqa: B024 (a plugin sets the attributes)
     title: str
     learns: str
     unit: str = "item"
+    output: str = ""
     fits_decoder: bool = True
 
     def fits(self, task: TaskInfo) -> bool:
-        return set(task.logits.values()) == {self.unit}
+        outputs = (self.output,) if self.output else LABELS
+        return set(task.logits.values()) == {self.unit} and bool({*outputs} & {*task.outputs})
 
 
 def all_baselines() -> tuple[BaselineInfo, ...]:

@@ -364,6 +364,8 @@ def _models(run_or_model: str, file: Path | None) -> list[tuple[Path, bool]]:
 
 
 def _in_words(line: dict[str, Any]) -> str:
+    if (number := line.get("number")) is not None:
+        return f"{number:.3f}  {line['text']}"
     if (scores := line["scores"]) is not None:
         chosen = line["labels"] if "labels" in line else [line["label"]]
         found = ", ".join(f"{label}  {scores[label]:.3f}" for label in chosen)

@@ -9,19 +9,23 @@ from workbench.base.i18n import N_, _
 ZERO = N_("Zero division: counts as 0.")
 LEFT_OUT = N_("Zero division: labels without a document are left out.")
 NEVER = N_("Zero division: cannot occur with at least one document.")
-CONSTANT = N_("Zero division: not defined if all numbers of either side are equal.")
+CONSTANT = N_("Zero division: 0 if all numbers of either side are equal.")
 NO_ANSWER = N_("Zero division: without an answer 1 if none is predicted, else 0.")
 CHANCE = N_("Zero division: 0 if all documents have one label on either side.")
 
 
 @dataclass(frozen=True)
 class Definition:
-    """Display texts before translation; `source`: paper or library with the same definition."""
+    """Display texts before translation; `source`: paper or library with the same definition.
+
+    is_error: in the unit of gold (or its square), not a fraction; lower is better.
+    """
 
     title: str
     text: str
     zero: str = ZERO
     source: str = "scikit-learn"
+    is_error: bool = False
 
     def sentence(self) -> str:
         """Definition, rule and source, for a tooltip."""
@@ -159,8 +163,8 @@ DEFINITIONS: dict[str, Definition] = {
         CONSTANT,
         "scipy",
     ),
-    "mse": Definition(N_("MSE"), N_("Mean squared error; 0 is best."), NEVER),
-    "mae": Definition(N_("MAE"), N_("Mean absolute error; 0 is best."), NEVER),
+    "mse": Definition(N_("MSE"), N_("Mean squared error; 0 is best."), NEVER, is_error=True),
+    "mae": Definition(N_("MAE"), N_("Mean absolute error; 0 is best."), NEVER, is_error=True),
     "answer_exact_match": Definition(N_("Exact match"), ANSWER_EXACT, NEVER, SQUAD),
     "answer_f1": Definition(N_("Answer F1"), ANSWER_F1, NO_ANSWER, SQUAD),
     "perplexity": Definition(
@@ -184,6 +188,11 @@ DEFINITIONS: dict[str, Definition] = {
 def title(name: str) -> str:
     """The display title of a score; its name if it has no definition."""
     return _(DEFINITIONS[name].title) if name in DEFINITIONS else name
+
+
+def is_error(name: str) -> bool:
+    """Whether a score is in the unit of gold, with 0 as the best value."""
+    return name in DEFINITIONS and DEFINITIONS[name].is_error
 
 
 def sentence(name: str) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+
+from workbench.metrics.resampling import Arrays
 
 
 def pearson(gold: Sequence[float], predicted: Sequence[float]) -> float | None:
@@ -58,6 +61,60 @@ def ranks(values: np.ndarray) -> np.ndarray:
     _unique, group, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     found: np.ndarray = (last - (count - 1) / 2)[group]
+    return found
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """gold, predicted float (N,). A `Statistic`; correlations that are not defined are NaN."""
+
+    gold: np.ndarray
+    predicted: np.ndarray
+    labels: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, gold: Sequence[float], predicted: Sequence[float]) -> Numbers:
+        """Raises ValueError if the two differ in length."""
+        return cls(*_sides(gold, predicted))
+
+    def taken(self, rows: np.ndarray) -> Numbers:
+        return Numbers(self.gold[rows], self.predicted[rows])
+
+    def __call__(self, weights: np.ndarray) -> Arrays:
+        """NaN without documents."""
+        counted = weights.astype(np.float64, copy=False)
+        errors, totals = self.predicted - self.gold, counted.sum(axis=1)
+        sides = self.gold, self.predicted
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return {
+                "pearson": _correlations(counted, *sides),
+                "spearman": _correlations(counted, *(_weighted_ranks(counted, s) for s in sides)),
+                "mse": counted @ errors**2 / totals,
+                "mae": counted @ np.abs(errors) / totals,
+            }
+
+
+def _correlations(weights: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Pearson correlation of each row of weights (R, N); sides are (N,) or (R, N). Returns (R,)."""
+    totals = weights.sum(axis=1, keepdims=True)
+    left, right = (
+        side - (weights * side).sum(axis=1, keepdims=True) / totals for side in (left, right)
+    )
+    products = (weights * left * right).sum(axis=1)
+    spread = (weights * left**2).sum(axis=1) * (weights * right**2).sum(axis=1)
+    defined = np.sqrt(np.where(spread > 1e-20, spread, np.nan))
+    found: np.ndarray = np.clip(products / defined, -1.0, 1.0)
+    return found
+
+
+def _weighted_ranks(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Ranks (R, N) of values (N,) that occur as often as weights (R, N) say, as `ranks`."""
+    _unique, group = np.unique(values, return_inverse=True)  # (N,)
+    size = int(group.max(initial=-1)) + 1
+    counts = np.zeros((len(weights), size))
+    np.add.at(counts.T, group, weights.T)
+    last = counts.cumsum(axis=1)
+    found: np.ndarray = (last - (counts - 1) / 2)[:, group]
     return found
 
 

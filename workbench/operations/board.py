@@ -78,7 +78,8 @@ class Board:
 
     def sorted_by(self, score: str) -> tuple[Entry, ...]:
         """The entries by another score, best first; those without it come last."""
-        key = lambda one: (one.value(score) is None, -(one.value(score) or 0.0))  # noqa: E731
+        sign = 1 if tasks.is_error(score) else -1
+        key = lambda one: (one.value(score) is None, sign * (one.value(score) or 0.0))  # noqa: E731
         return tuple(sorted(self.entries, key=key))
 
 

@@ -95,9 +95,14 @@ def _points(one: Entry, name: str) -> str:
     found = one.scores.get(name)
     if found is None or found.value is None:
         return UNKNOWN
+    shown = "{:.3f}".format if tasks.is_error(name) else _percent
     if found.low is None or found.high is None:
-        return f"{100 * found.value:.1f}"
-    return f"{100 * found.value:.1f} ({100 * found.low:.1f}–{100 * found.high:.1f})"
+        return shown(found.value)
+    return f"{shown(found.value)} ({shown(found.low)}–{shown(found.high)})"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}"
 
 
 def _number(value: float | None) -> str:

@@ -239,7 +239,7 @@ def _in_text(answer: Prediction) -> str:
 
 
 def _write_table(rows: Iterable[tuple[Document, Prediction]], file: TextIO) -> None:
-    """key, text, labels with their scores for classes; key, text and spans as JSON for tags.
+    """key, text, labels with their scores or a number; key, text and spans as JSON for tags.
 
     Answers to questions take the place of spans.
     """
@@ -255,13 +255,14 @@ def _write_table(rows: Iterable[tuple[Document, Prediction]], file: TextIO) -> N
         found = answer.get(DocumentLabels)
         chosen = found.chosen if found else ()
         scores = found.as_dict() if found else {}
+        number = "" if answer.number is None else f"{answer.number:.6f}"
         table.writerow(
             [
                 document.key,
                 document.text,
                 texts.get(TEXT_B, ""),
                 "; ".join(chosen),
-                "; ".join(f"{scores[label]:.6f}" for label in chosen),
+                "; ".join(f"{scores[label]:.6f}" for label in chosen) or number,
                 spans,
                 "yes" if answer.cut else "",
             ]

@@ -15,10 +15,11 @@ from workbench.operations import questions
 from workbench.operations.annotate import make_room, start_draft
 from workbench.project.project import Project
 from workbench.storage import annotations as annotation_rows
-from workbench.storage import flags
+from workbench.storage import document_values, flags
 from workbench.text.labels import Layer
 from workbench.text.mistakes import Mistake
 from workbench.text.rows import row_id
+from workbench.text.scale import Scale
 
 PREFIX = flags.REVIEWS
 VERDICTS = ACCEPTED, CHANGED, KEPT, SKIPPED = ("accepted", "changed", "kept", "skipped")
@@ -97,16 +98,19 @@ def accept(
     """
     if layer.traits.asks:
         return _accept_answer(project, layer, document_id, mistake, verdict, title, run_id, origin)
+    has_labels = layer.traits.has_labels
     ids = {label.name: row_id(label) for label in layer.labels}
     for name in (mistake.gold, mistake.predicted):
-        if name and name not in ids:
+        if has_labels and name and name not in ids:
             told = _("Layer {layer} no longer has the label {name}.")
             raise WorkbenchError(told.format(layer=layer.name, name=name))
     old, new = (ids.get(name) for name in (mistake.gold, mistake.predicted))
     with project.edit(title, origin=origin):
         kind, ref = ("run", str(run_id)) if run_id is not None else ("person", "")
         source = project.source(kind, ref, annotator=run_id is None)
-        if layer.traits.on_document:
+        if not has_labels:
+            _replace_number(project, layer, document_id, mistake, source)
+        elif layer.traits.on_document:
             _replace_class(project, layer, document_id, old, new, mistake, source)
         else:
             _replace_span(project, layer, document_id, old, new, mistake, source)
@@ -134,6 +138,19 @@ def _accept_answer(
         )
         start_draft(project, document_id, row_id(layer))
         _remember(project, layer, document_id, mistake, verdict, run_id)
+
+
+def _replace_number(
+    project: Project, layer: Layer, document_id: int, mistake: Mistake, source: int
+) -> None:
+    document_values.set_value(
+        project.db,
+        document_id,
+        row_id(layer),
+        Scale.of(layer.options).nearest(float(mistake.predicted)),
+        annotator_id=project.annotator_id,
+        source_id=source,
+    )
 
 
 def _replace_class(

@@ -15,6 +15,7 @@ from workbench.operations.predict import Then
 from workbench.storage import documents
 from workbench.tasks import spec as tasks
 from workbench.text.rows import row_id
+from workbench.text.scale import Scale
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
@@ -155,9 +156,20 @@ def _answered(
 def _rows(
     project: Project, task: str, layer: Layer, record: Record, answer: Prediction
 ) -> list[NewSuggestion]:
-    """The content of a prediction, limited to labels or open questions that the layer has."""
+    """The content of a prediction, limited to labels or open questions that the layer has.
+
+    A number is moved to the nearest step of the scale, so that it can be accepted.
+    """
     if layer.traits.asks:
         return _answers(project, task, layer, record, answer)
+    answers = tasks.info(task).answers(answer)
+    if not layer.traits.has_labels:
+        scale, place = Scale.of(layer.options), (row_id(record.document), row_id(layer), None)
+        return [
+            NewSuggestion(*place, value=scale.nearest(given.value))
+            for given in answers
+            if given.value is not None
+        ]
     ids = {label.name: row_id(label) for label in layer.labels}
     return [
         NewSuggestion(
@@ -169,6 +181,6 @@ def _rows(
             given.field,
             given.score,
         )
-        for given in tasks.info(task).answers(answer)
+        for given in answers
         if given.label in ids
     ]

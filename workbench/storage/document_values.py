@@ -97,6 +97,12 @@ def clear_value(db: Database, document_id: int, layer_id: int, annotator_id: int
         )
 
 
+def count(db: Database, layer: Layer) -> int:
+    """How many documents have a value in a layer."""
+    statement = f"select count(*) from {layer.traits.table} where layer_id = ?"
+    return int(db.reader().execute(statement, (layer.id,)).fetchone()[0])
+
+
 def numbers(db: Database, layer_id: int) -> list[float]:
     """All numbers of a layer by its gold annotator, ascending."""
     rows = db.reader().execute(

@@ -51,7 +51,7 @@ class Gold(Protocol):
 
 @dataclass(frozen=True)
 class ScoreInfo:
-    """A score of a task: a fraction of 1, higher is better.
+    """A score of a task: a fraction of 1, higher is better, unless `is_error` says otherwise.
 
     title: display name. selects: whether the best checkpoint can be selected by it. hub: the name
     of the metric on model hubs, "" if it is not written there.
@@ -74,13 +74,17 @@ class ErrorText:
 
 @dataclass(frozen=True)
 class Answer:
-    """One predicted label; offsets in code points of `field`, None for a whole document."""
+    """One predicted label; offsets in code points of `field`, None for a whole document.
+
+    value: a number in place of a label.
+    """
 
     label: str
     score: float | None
     start: int | None = None
     end: int | None = None
     field: str = "text"
+    value: float | None = None
 
 
 class TaskInfo(ABC):
@@ -371,6 +375,13 @@ def score_hint(name: str) -> str:
     from workbench.metrics import definitions
 
     return definitions.sentence(name)
+
+
+def is_error(name: str) -> bool:
+    """Whether a score is an error in the unit of gold, not a fraction of 1."""
+    from workbench.metrics import definitions
+
+    return definitions.is_error(name)
 
 
 def score_names(scores: Iterable[str], task: str = "") -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Self
 
-MOST_STEPS = 1000  # steps of an editor between both ends; a scale with more is continuous
+MOST_STEPS = 200  # of the scale of imported numbers, if steps of 1 or less allow it
 DECIMALS = 6  # of the steps of a scale
 
 
@@ -33,10 +33,14 @@ class Scale:
 
     @classmethod
     def covering(cls, low: float, high: float, decimals: int) -> Self:
-        """A scale with whole ends for numbers from `low` to `high` with so many decimal places."""
+        """A scale with whole ends for numbers from `low` to `high` with so many decimal places.
+
+        Means of several people have many places: there are at most MOST_STEPS steps, of 1 or less.
+        """
         minimum, maximum = float(min(0, math.floor(low))), float(math.ceil(high))
-        step = 10.0 ** -min(decimals, DECIMALS)
-        return cls(minimum, max(maximum, minimum + 1), step)
+        maximum = max(maximum, minimum + 1)
+        most = math.floor(math.log10(MOST_STEPS / (maximum - minimum)))
+        return cls(minimum, maximum, 10.0 ** -max(0, min(decimals, most, DECIMALS)))
 
     def widened(self, other: Scale) -> Scale:
         """The smallest scale with the numbers of both."""
@@ -62,9 +66,8 @@ class Scale:
 
     @property
     def steps(self) -> int:
-        """The number of steps between both ends, at most MOST_STEPS."""
-        wanted = (self.maximum - self.minimum) / self.step
-        return max(1, min(MOST_STEPS, round(wanted)))
+        """The number of steps between both ends."""
+        return max(1, round((self.maximum - self.minimum) / self.step))
 
     @property
     def decimals(self) -> int:

@@ -9,13 +9,22 @@ from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.operations import outcomes
 from workbench.tasks import spec as tasks
-from workbench.tasks.spec import score_names, score_title
+from workbench.tasks.spec import is_error, score_names, score_title
 from workbench.ui.formats import decimal, points
 
 if TYPE_CHECKING:
     from workbench.storage.runs import Run
 
-__all__ = ["first_score", "main_score", "score_names", "score_title", "short_title", "title_of"]
+__all__ = [
+    "first_score",
+    "is_error",
+    "main_score",
+    "score_names",
+    "score_text",
+    "score_title",
+    "short_title",
+    "title_of",
+]
 
 
 def title_of(run: Run) -> str:
@@ -34,6 +43,13 @@ def main_score(run: Run) -> str:
     """The score used to select the best checkpoint, on dev, as run."""
     task = run.spec.get("task")
     return points(run.scores.get("dev", {}).get(tasks.info(task).main)) if task else points(None)
+
+
+def score_text(name: str, value: float | None) -> str:
+    """A score as text: in percent without the sign, an error in its own unit."""
+    if value is None or not is_error(name):
+        return points(value)
+    return decimal(value, 3)
 
 
 def first_score(scores: Mapping[str, float], task: str) -> str:

@@ -40,6 +40,7 @@ class Series:
     """A curve. notes: a text per point, shown on hover after the values; () for none.
 
     low, high: the ends of an interval around each y, drawn as whiskers; () for none.
+    line: the points are connected; otherwise each has its marker, however many there are.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Series:
     width: float = 2.0
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
+    line: bool = True
 
 
 @dataclass(frozen=True)
@@ -179,11 +181,12 @@ class Chart(QWidget):
 
     def _draw_series(self, painter: QPainter, area: QRectF, series: Series) -> None:
         points = [self._place(area, *pair) for pair in _finite(series)]
-        self._draw_line(painter, points, series.tone, series.width, series.dashed)
+        if series.line:
+            self._draw_line(painter, points, series.tone, series.width, series.dashed)
         for x, low, high in zip(series.x, series.low, series.high, strict=False):
             ends = self._place(area, x, low), self._place(area, x, high)
             self._draw_line(painter, ends, series.tone, 1.0, False)
-        if series.marker and len(points) <= MOST_MARKS:
+        if series.marker and (len(points) <= MOST_MARKS or not series.line):
             tone = theme.qcolour(series.tone)
             painter.setPen(QPen(theme.qcolour("surface"), 1))
             painter.setBrush(tone)

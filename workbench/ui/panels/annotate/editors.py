@@ -158,7 +158,7 @@ class ScaleSlider(QWidget):
         painter.setPen(theme.qcolour("muted"))
         painter.setFont(theme.font("caption"))
         below = QRectF(self.rect()).adjusted(2, track.bottom() + KNOB - 1, -2, 0)
-        ends = (formats.decimal(end, scale.decimals) for end in (scale.minimum, scale.maximum))
+        ends = (formats.significant(end) for end in (scale.minimum, scale.maximum))
         sides = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
         for text, side in zip(ends, sides, strict=True):
             painter.drawText(below, side | Qt.AlignmentFlag.AlignTop, text)

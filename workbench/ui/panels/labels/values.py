@@ -13,7 +13,7 @@ from workbench.text.labels import NUMBERS
 from workbench.ui import formats, plain, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.field import Field
-from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class ValuesPage(QWidget):
         titles = _("Minimum"), _("Maximum"), _("Step")
         self._fields = [Field(title, box) for title, box in zip(titles, self.ends, strict=True)]
         self._set = Button(_("Change scale"), "check", on=self._change)
-        self._scale = row(*((field, 1) for field in self._fields), self._set, gap=12)
+        self._scale = row(*((field, 1) for field in self._fields), column(None, self._set), gap=12)
         self._told = words("", "small", "muted", wrap=True)
         self.histogram = Histogram()
         layout = QVBoxLayout(self)

@@ -130,6 +130,10 @@ def _mark(table: Table, ids: set[int]) -> None:
         table.choose(ids)
 
 
+def _label_count(one: LayerRow) -> str:
+    return str(len(one.layer.labels)) if one.layer.traits.has_labels else "–"
+
+
 class _Layers(QFrame):
     """The layers; the selected one is shown in the middle."""
 
@@ -151,7 +155,7 @@ class _Layers(QFrame):
                 tip=lambda one: one.kind,
                 edit=lambda one, text: state.rename_layer(one.id, text),
             ),
-            Column(_("Labels"), lambda one: str(len(one.layer.labels)), 66, right=True),
+            Column(_("Labels"), _label_count, 66, right=True),
         )
         self.table = Table(columns, name=_("Layers"), key=lambda one: one.id)
         self.table.chosen.connect(self._choose)
@@ -403,7 +407,8 @@ class _Chosen(QFrame):
         if not concerns(fields, "chosen", "labels", "will_go", "layer", "layer_will_go"):
             return
         rows = state.chosen_rows
-        self._hint.setVisible(not rows)
+        has_labels = state.layer is None or state.layer.layer.traits.has_labels
+        self._hint.setVisible(not rows and has_labels)
         self._label.setVisible(bool(rows))
         if rows:
             self._show(rows)

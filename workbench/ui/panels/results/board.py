@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from workbench.ui.panels.results.comparing import score_hint
 from workbench.ui.panels.results.comparison import ComparisonView
 from workbench.ui.panels.results.scores import SPLITS
 from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.run_words import score_title
+from workbench.ui.run_words import is_error, score_text, score_title
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
@@ -80,7 +81,7 @@ class BoardTable(Table):
             ),
             Column(
                 _("Second score"),
-                lambda one: points(one.value(self.second)),
+                lambda one: score_text(self.second, one.value(self.second)),
                 84,
                 right=True,
                 sort=lambda one: one.value(self.second),
@@ -128,16 +129,17 @@ class BoardTable(Table):
         found = one.scores.get(self._state.score)
         if found is None or found.value is None:
             return points(None)
+        shown = partial(score_text, self._state.score)
         if found.low is None or found.high is None:
-            return points(found.value)
-        return f"{points(found.value)}  {points(found.low)} – {points(found.high)}"
+            return shown(found.value)
+        return f"{shown(found.value)}  {shown(found.low)} – {shown(found.high)}"
 
     def _interval(self, number: int) -> Interval:
         one = self.rows()[number]
         if one.problem:
             return Interval(None, note=one.problem)
         found = one.scores.get(self._state.score)
-        if found is None:
+        if found is None or is_error(self._state.score):  # has no scale from 0 to 1
             return Interval(None)
         return Interval(found.value, found.low, found.high, self._state.best)
 

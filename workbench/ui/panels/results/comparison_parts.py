@@ -20,7 +20,7 @@ from workbench.ui.panels.results.comparing import (
     option_titles,
     score_hint,
 )
-from workbench.ui.run_words import score_names, score_title
+from workbench.ui.run_words import score_names, score_text, score_title
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
@@ -229,7 +229,7 @@ def _score_column(title: str, at: int) -> Column:
     """The scores of the system at a position: rows are (name, scores of all systems)."""
 
     def text(one: tuple[str, tuple[Measured | None, ...]]) -> str:
-        return measured_text(one[1][at])
+        return measured_text(one[1][at], one[0])
 
     def value(one: tuple[str, tuple[Measured | None, ...]]) -> float | None:
         found = one[1][at]
@@ -364,13 +364,14 @@ def p_text(p: float | None) -> str:
     return f"< {bound}" if p < LEAST else formats.decimal(p, 3)
 
 
-def measured_text(found: Measured | None) -> str:
-    """84.1 (75.0 – 91.4); "–" if it is not defined."""
+def measured_text(found: Measured | None, name: str) -> str:
+    """A score with its interval: 84.1 (75.0 – 91.4); "–" if it is not defined."""
     if found is None or found.value is None:
         return "–"
     if found.low is None or found.high is None:
-        return points(found.value)
-    return f"{points(found.value)} ({points(found.low)} – {points(found.high)})"
+        return score_text(name, found.value)
+    low, high = (score_text(name, end) for end in (found.low, found.high))
+    return f"{score_text(name, found.value)} ({low} – {high})"
 
 
 def _signed(found: Difference | None) -> str:

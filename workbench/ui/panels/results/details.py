@@ -32,6 +32,7 @@ class ScoreRow:
 
     name: str
     split: str
+    key: str
     as_run: float | None
     today: float | None
     low: float | None = None
@@ -111,5 +112,5 @@ def score_rows(
             value = now.get(name, found.value if found else None)
             low, high = (found.low, found.high) if found else (None, None)
             title, hint = tasks.score_title(name), tasks.score_hint(name)
-            rows.append(ScoreRow(title, split, before.get(name), value, low, high, hint))
+            rows.append(ScoreRow(title, split, name, before.get(name), value, low, high, hint))
     return tuple(rows)

@@ -238,6 +238,7 @@ class ErrorDetail(QFrame):
             rows = [("", label, score) for label, score in detail.scores]
         else:
             rows = detail.words(place, item.mistake.gold or item.mistake.predicted)
+        self._cards.setVisible(bool(rows) or place is not None)  # numbers have neither
         gold = item.mistake.gold
         marked = [(_("gold") if not place and label == gold else word, label, score)
                   for word, label, score in rows]  # fmt: skip

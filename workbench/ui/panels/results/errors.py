@@ -166,7 +166,7 @@ class ErrorsView(QFrame):
         return name or NONE, label, ""
 
     def _value(self, item: ErrorItem) -> str:
-        if self.state.wanted.sort == LOSS:
+        if self.state.by_size or self.state.wanted.sort == LOSS:
             return decimal(item.mistake.loss, 2)
         return points(item.mistake.confidence)
 
@@ -203,7 +203,8 @@ class ErrorsView(QFrame):
         self._one_kind = len(state.counts) < 2
         self.table.setColumnWidth(0, theme.px(ICON_ONLY if self._one_kind else KIND))
         loss = state.wanted.sort == LOSS
-        self.table.rows_model.set_title(4, _("Loss") if loss else _("Conf."))
+        title = _("Error") if state.by_size else _("Loss") if loss else _("Conf.")
+        self.table.rows_model.set_title(4, title)
         self.table.set_rows(state.shown)
         self._show_counts()
 
@@ -224,6 +225,7 @@ class ErrorsView(QFrame):
         ):
             _fill(combo, [(every, ""), *((name, name) for name in state.labels(side))])
             _set(combo, getattr(wanted, side))
+            combo.setVisible(not state.by_size)
         _set(self._state, wanted.state)
         _set(self._sort, wanted.sort)
         if not self._wait.isActive() and self._search.text().strip() != wanted.match:

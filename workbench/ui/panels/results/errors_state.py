@@ -100,6 +100,8 @@ class ErrorsState(State):
 
     def _take(self, found: tuple[ErrorItem, ...]) -> None:
         self.update(items=found)
+        if self.by_size and self.wanted.sort == errors.CONFIDENCE:
+            self.update(wanted=replace(self.wanted, sort=errors.LOSS))
         self._arrange()
 
     def _arrange(self) -> None:
@@ -113,6 +115,11 @@ class ErrorsState(State):
             self.choose(self.chosen)
 
     # ---------------------------------------------------------------- shown values
+
+    @property
+    def by_size(self) -> bool:
+        """Whether errors have a size, which is their loss, and no confidence: those of numbers."""
+        return self.layer is not None and not self.layer.traits.has_labels
 
     @property
     def item(self) -> ErrorItem | None:

@@ -12,6 +12,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, plain, theme
 from workbench.ui.formats import points
 from workbench.ui.panels.results.quality_state import QualityState
+from workbench.ui.panels.results.scatter import ScatterCard
 from workbench.ui.panels.results.scores import SPLITS, interval_text
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.panels.results.training_card import TrainingCard
@@ -43,13 +44,14 @@ class QualityView(QFrame):
             SlicesCard(state),
             ReliabilityCard(state),
             CurvesCard(state),
+            ScatterCard(state),
             TrainingCard(state),
         )
         body = QFrame()
         self._grid = QGridLayout(body)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(12)
-        self._columns = 0
+        self._arranged: tuple[int, tuple[QFrame, ...]] = (0, ())
         self._head = row(words(_("Measured on"), "small", "muted"), self._split, None)
         self._whole = scrolled(body)
         self._none = EmptyState(
@@ -81,6 +83,7 @@ class QualityView(QFrame):
         if ready:
             for part in self._cards:
                 part.show_state()
+            self._arrange()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -96,10 +99,11 @@ class QualityView(QFrame):
 
     def _arrange(self) -> None:
         columns = 2 if self.width() > theme.px(WIDE) else 1
-        if columns == self._columns:
+        shown = tuple(part for part in self._cards if not part.isHidden())
+        if (columns, shown) == self._arranged:
             return
-        self._columns = columns
-        for number, part in enumerate(self._cards):
+        self._arranged = columns, shown
+        for number, part in enumerate(shown):
             self._grid.addWidget(part, number // columns, number % columns)
         for number in range(2):
             self._grid.setColumnStretch(number, int(number < columns))

@@ -36,6 +36,16 @@ class Loaded:
     others: dict[str, TrainingCurves] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Numbers:
+    """Gold and predicted numbers of documents, their keys, and all scores."""
+
+    gold: tuple[float, ...]
+    predicted: tuple[float, ...]
+    keys: tuple[str, ...]
+    scores: dict[str, float]
+
+
 class QualityState(State):
     """Follows the selected run of the page while its part is visible."""
 
@@ -45,6 +55,7 @@ class QualityState(State):
         self.loaded: Loaded | None = None
         self.split = "dev"
         self.label = ""  # of the shown curve
+        self._numbers: tuple[quality.Evidence, Numbers] | None = None
         self.patterns: tuple[str, ...] = ()
         self.problem = ""
         self.overlaid: tuple[int, ...] = ()  # further runs of the training chart
@@ -105,6 +116,26 @@ class QualityState(State):
         """The curves of the chosen label."""
         found = self.loaded.curves if self.loaded is not None else ()
         return next((one for one in found if one.label == self.label), None)
+
+    @property
+    def numbers(self) -> Numbers | None:
+        """None for a task that does not predict numbers, or without documents."""
+        given = self.loaded.evidence if self.loaded is not None else None
+        if given is None or not len(given) or "Number" not in given.info.outputs:
+            return None
+        if self._numbers is None or self._numbers[0] is not given:
+            golds = tuple(float(gold.value) for gold in given.golds)
+            answers = tuple(one.number or 0.0 for one in given.predictions)
+            keys = tuple(document.key for document in given.documents)
+            scores = given.info.score(given.golds, given.predictions)
+            self._numbers = given, Numbers(golds, answers, keys, scores)
+        return self._numbers[1]
+
+    def open_point(self, number: int) -> None:
+        """Open the document of a point in Annotate."""
+        if self.loaded is not None and number < len(self.loaded.evidence):
+            document = self.loaded.evidence.documents[number]
+            self.context.go("annotate", document=row_id(document))
 
     def score_title(self) -> str:
         found = self.loaded.slices if self.loaded is not None else None

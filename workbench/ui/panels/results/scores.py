@@ -17,7 +17,7 @@ from workbench.ui.formats import points, when_iso
 from workbench.ui.panels.results.details import ScoreRow
 from workbench.ui.panels.results.measures import SpanRow
 from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.run_words import gamma_text, layer_weights, score_title
+from workbench.ui.run_words import gamma_text, layer_weights, score_text, score_title
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
@@ -253,7 +253,7 @@ class ScoresView(QFrame):
             Column(_("Score"), _score_name, tip=lambda one: one.hint),
             Column(
                 _("As run"),
-                lambda one: points(one.as_run),
+                lambda one: score_text(one.key, one.as_run),
                 76,
                 right=True,
                 hint=_(
@@ -263,14 +263,14 @@ class ScoresView(QFrame):
             ),
             Column(
                 _("Current"),
-                lambda one: points(one.today),
+                lambda one: score_text(one.key, one.today),
                 76,
                 right=True,
                 hint=_("The same predictions against the current gold labels"),
             ),
             Column(
                 _("95 %"),
-                lambda one: interval_text(_pair(one)),
+                lambda one: interval_text(_pair(one), one.key),
                 112,
                 right=True,
                 hint=BOOTSTRAP,
@@ -291,8 +291,9 @@ class ScoresView(QFrame):
         if not ready or found is None:
             return
         self._tiles(found)
+        has_labels = found.results.today is not None and bool(found.results.today.per_label)
         for part in self._of_today:
-            part.setVisible(found.results.today is not None and bool(found.results.today.n))
+            part.setVisible(has_labels)
         by_label, confusion = self._of_today
         confusion.setVisible(by_label.isVisibleTo(self._whole) and found.results.matrix is not None)
         self._show_by_label()
@@ -344,7 +345,7 @@ class ScoresView(QFrame):
         if not info.has_majority:
             scores = results.as_run
             self._third.set(
-                " · ".join(points(scores.get(name)) for name in info.beside),
+                " · ".join(score_text(name, scores.get(name)) for name in info.beside),
                 _("as run"),
                 _("{score}, dev").format(score=" · ".join(map(score_title, info.beside))),
             )
@@ -387,9 +388,12 @@ def _pair(row: ScoreRow | SpanRow) -> tuple[float, float] | None:
     return None if row.low is None or row.high is None else (row.low, row.high)
 
 
-def interval_text(found: tuple[float, float] | None) -> str:
-    """An interval in percentage points, "–" if it is unknown."""
-    return "–" if found is None else f"{points(found[0])} – {points(found[1])}"
+def interval_text(found: tuple[float, float] | None, name: str = "") -> str:
+    """An interval of a score, in percentage points for fractions; "–" if it is unknown."""
+    if found is None:
+        return "–"
+    low, high = (score_text(name, end) for end in found)
+    return f"{low} – {high}"
 
 
 def _documents(n: int) -> str:

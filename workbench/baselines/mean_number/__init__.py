@@ -1,0 +1,1 @@
+"""The same number for every document: the mean of training."""

@@ -1,0 +1,188 @@
+"""Regression on documents: description, settings, decoding and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import N_, _
+from workbench.base.options import Option
+from workbench.tasks.classify.info import POOLING
+from workbench.tasks.heads.info import INPUT_FORM, LAYER_OPTIONS, LM_WEIGHT
+from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
+from workbench.text.dataset import Record
+from workbench.text.mistakes import LABEL, Mistake
+from workbench.text.scale import shortest
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from workbench.metrics.classes import LabelScore
+    from workbench.metrics.regression import Numbers
+    from workbench.runtime.inputs import Prepared, Preparer
+    from workbench.text.document import Document
+    from workbench.text.fields import Prediction
+
+CLOSE = 0.05  # difference to gold up to which a prediction is not listed as an error
+TOLERANCE = 1e-3  # difference of an exported model that counts as rounding
+DECIMALS = 3  # of predicted numbers in texts
+
+
+@dataclass(frozen=True)
+class NumberGold:
+    """The number of a document."""
+
+    value: float
+    left_out: int = 0
+
+    def labels(self) -> Iterable[str]:
+        return ()
+
+    def to_json(self) -> object:
+        return self.value
+
+
+class _Rounded:
+    """A number that equals those within TOLERANCE of it."""
+
+    __hash__ = None  # type: ignore[assignment]  # equality is not transitive
+
+    def __init__(self, value: float):
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Rounded) and abs(other.value - self.value) <= TOLERANCE
+
+
+class RegressInfo(TaskInfo):
+    id = "regress"
+    title = N_("Number")
+    short = N_("Score")
+    predicts = N_("a number for each document")
+    definition = N_(
+        "A number per document. Pearson is the linear correlation of gold and predicted numbers, "
+        "Spearman that of their ranks. MSE and MAE are the mean squared and the mean absolute "
+        "error."
+    )
+    layer_kinds = ("score",)
+    scores: tuple[ScoreInfo, ...] = (
+        ScoreInfo("pearson", hub="pearsonr"),
+        ScoreInfo("spearman", hub="spearmanr"),
+        ScoreInfo("mse", selects=False, hub="mse"),
+        ScoreInfo("mae", selects=False, hub="mae"),
+    )
+    main = "pearson"
+    second = "spearman"
+    beside = ("mse", "mae")
+    outputs = ("Number",)
+    options: tuple[Option, ...] = (POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM)
+    least_labels = 0
+    new_units = INPUT_FORM.name
+    pipeline = ""
+
+    def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
+        return ("score",)
+
+    def gold(self, record: Record, layer: str) -> NumberGold | None:
+        value = record.numbers.get(layer)
+        return None if value is None else NumberGold(value)
+
+    def why_unusable(self) -> str:
+        return _("submitted without a number")
+
+    def problem(self, counts: Mapping[str, int], layer: str) -> str:
+        return ""
+
+    def prepare(
+        self, preparer: Preparer, documents: Sequence[Document], max_length: int
+    ) -> Prepared:
+        return preparer.whole(documents, max_length, texts=self.texts)
+
+    def decode(
+        self,
+        logits: Sequence[Mapping[str, np.ndarray]],
+        prepared: Prepared,
+        labels: Sequence[str],
+        decoder: Mapping[str, Any],
+    ) -> list[Prediction]:
+        """The output of the network is the number."""
+        from workbench.text.fields import Number, Prediction
+
+        return [
+            Prediction((Number(float(found["logits"][0])),), cut=bool(cut))
+            for found, cut in zip(logits, prepared.cut, strict=True)
+        ]
+
+    def answers(self, prediction: Prediction) -> list[Answer]:
+        if prediction.number is None:
+            return []
+        return [Answer("", None, value=prediction.number)]
+
+    def decisions(self, prediction: Prediction) -> tuple[object, ...]:
+        """The number, equal to those that differ from it by rounding."""
+        return (None if prediction.number is None else _Rounded(prediction.number),)
+
+    # ---------------------------------------------------------------- scores
+
+    def score(
+        self, golds: Sequence[NumberGold], predictions: Sequence[Prediction]
+    ) -> dict[str, float]:
+        """Correlations that are not defined count as 0."""
+        from workbench.metrics import regression
+
+        found = regression.scores(*_sides(golds, predictions))
+        return {name: 0.0 if value is None else value for name, value in found.items()}
+
+    def per_label(
+        self, golds: Sequence[NumberGold], predictions: Sequence[Prediction]
+    ) -> tuple[LabelScore, ...]:
+        return ()
+
+    def interval(
+        self, golds: Sequence[NumberGold], predictions: Sequence[Prediction]
+    ) -> tuple[str, float, float]:
+        from workbench.metrics.resampling import bounds, resampled
+
+        found = resampled(self.statistic(golds, predictions, ()), len(golds))
+        low, high = (float(one) for one in bounds(found[self.main]))
+        return (self.main, low, high) if low <= high else (self.main, -1.0, 1.0)  # NaN
+
+    def statistic(
+        self, golds: Sequence[NumberGold], predictions: Sequence[Prediction], labels: Sequence[str]
+    ) -> Numbers:
+        from workbench.metrics.regression import Numbers
+
+        return Numbers.of(*_sides(golds, predictions))
+
+    def agrees(self, gold: NumberGold, prediction: Prediction) -> bool:
+        """Whether the predicted number is within CLOSE of gold."""
+        return prediction.number is not None and abs(prediction.number - gold.value) <= CLOSE
+
+    def error(self, document: Document, gold: NumberGold, prediction: Prediction) -> ErrorText:
+        return ErrorText(shortest(gold.value), _shown(prediction), 0.0)
+
+    def mistakes(
+        self, document: Document, gold: NumberGold, prediction: Prediction
+    ) -> list[Mistake]:
+        """One for the document; its loss is the absolute error."""
+        if self.agrees(gold, prediction):
+            return []
+        number = prediction.number
+        loss = abs(number - gold.value) if number is not None else float("inf")
+        return [Mistake(LABEL, shortest(gold.value), _shown(prediction), 0.0, loss)]
+
+
+def _shown(prediction: Prediction) -> str:
+    number = prediction.number
+    return NONE if number is None else shortest(round(number, DECIMALS))
+
+
+def _sides(
+    golds: Sequence[NumberGold], predictions: Sequence[Prediction]
+) -> tuple[list[float], list[float]]:
+    """A document without a prediction counts as predicted 0."""
+    return [gold.value for gold in golds], [one.number or 0.0 for one in predictions]
+
+
+INFO = RegressInfo()
