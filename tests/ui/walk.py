@@ -271,6 +271,7 @@ def inspect(way: Walk) -> None:
     from workbench.inspection.masked_words.info import MaskedPosition, MaskedWords
     from workbench.inspection.near_documents.info import NearDocument, NearDocuments
     from workbench.inspection.next_words.info import NextToken, NextWords
+    from workbench.inspection.number.info import PredictedNumber
     from workbench.inspection.samples.info import Sample, Samples
     from workbench.inspection.smallest_change.info import Change, SmallestChange, Trial
     from workbench.inspection.spans.info import PredictedSpans
@@ -346,6 +347,7 @@ def inspect(way: Walk) -> None:
         ),
     )
     several = (LabelProbability("καλό", 0.8, 0.5), LabelProbability("κακό", 0.2, 0.5))
+    results["number"] = (PredictedNumber(2.5),)
     results["label_scores"] = (LabelProbabilities(several),)
     lens = np.array([[0.2], [0.9]])
     more = {"shares": lens, "final": lens, "entropies": lens, "positions": (0,), "masked": True}

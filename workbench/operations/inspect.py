@@ -343,8 +343,8 @@ def _asked(document: Document) -> dict[str, Any]:
 class Gold:
     """Gold labels of a document in the layer of a run.
 
-    `label` of a class, flat `spans` of tags, `labels` of any kind. `submitted`: whether the
-    document is submitted.
+    `label` of a class, flat `spans` of tags, `labels` of any kind, `number` of a score.
+    `submitted`: whether the document is submitted.
     """
 
     label: str | None
@@ -352,6 +352,7 @@ class Gold:
     submitted: bool
     left_out: int
     labels: tuple[str, ...] = ()
+    number: float | None = None
 
 
 def document(project: Project, document_id: int) -> Document:
@@ -420,6 +421,7 @@ def gold(project: Project, choice: Choice, document_id: int) -> Gold | None:
         record.states.get(found.name) == "submitted",
         given.left_out if given is not None else 0,
         tuple(dict.fromkeys(given.labels())) if given is not None else (),
+        record.numbers.get(found.name),
     )
 
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QListWidget, QTableView
 from tests.ui.panels.inspect.test_state import Host
 from workbench.inspection.class_scores.info import ClassProbabilities
 from workbench.inspection.label_scores.info import LabelProbabilities, LabelProbability
+from workbench.inspection.number.info import PredictedNumber
 from workbench.inspection.spans.info import PredictedSpans
 from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.subwords.info import Embedded, Tokenized
@@ -22,6 +23,7 @@ from workbench.ui.panels.inspect import saving
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.view_list import VIEW
 from workbench.ui.panels.inspect.views.classes import LabelsView
+from workbench.ui.panels.inspect.views.number import NumberView
 from workbench.ui.panels.inspect.views.plain import PlainView
 from workbench.ui.panels.inspect.views.transitions import TransitionsView
 from workbench.ui.widgets.button import Button
@@ -314,6 +316,18 @@ def test_labels_show_threshold_prediction_and_gold(qtbot):
     page.gold = operations.Gold(None, (), True, 0, ("late", "full"))
     view.show_result(LabelProbabilities(labels))
     assert view._verdict.text() == "Differs from gold"
+
+
+def test_a_number_is_shown_beside_gold(qtbot):
+    page = SimpleNamespace(gold=operations.Gold(None, (), True, 0, number=2.5))
+    view = NumberView(Shown(page, "number"))
+    qtbot.addWidget(view)
+    view.show_result(PredictedNumber(3.25))
+    assert (view._value.text(), view._gold.text()) == ("3.250", "Gold: 2.5. Difference: +0.750.")
+
+    page.gold = None
+    view.show_result(PredictedNumber(3.25))
+    assert view._gold.text() == "No gold to compare with"
 
 
 def test_a_narrow_page_shows_the_button_beside_the_text_by_its_icon(panel, host):

@@ -1,0 +1,1 @@
+"""The predicted number."""

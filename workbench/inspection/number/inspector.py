@@ -1,0 +1,24 @@
+"""The predicted number: the heavy part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workbench.inspection.number.info import INFO, PredictedNumber
+from workbench.inspection.subject import Subject
+from workbench.text.document import Document
+from workbench.text.fields import Number
+
+
+class NumberInspector:
+    """For tasks that predict a number."""
+
+    info = INFO
+
+    def run(
+        self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
+    ) -> PredictedNumber:
+        (document,) = documents
+        prediction = subject.predicted(document).prediction
+        return PredictedNumber(prediction.required(Number).value, prediction.cut)
