@@ -6,8 +6,10 @@ from workbench.base.errors import WorkbenchError
 from workbench.operations import annotate, corpus, labels, provenance, suggestion_edits, values
 from workbench.project.project import Project
 from workbench.storage import documents
+from workbench.storage.listing import Filter
 from workbench.storage.suggestions import NewSuggestion
 from workbench.text.labels import SCORE, WRITTEN_TEXT
+from workbench.text.query_parse import parse
 
 
 @pytest.fixture
@@ -122,3 +124,19 @@ def test_a_second_file_widens_the_scale(project, tmp_path, inline_jobs):
 
     (layer,) = labels.layers(project)
     assert (layer.options["maximum"], layer.options["step"]) == (10.0, 0.1)
+
+
+def test_documents_are_found_by_their_number_and_by_words_of_a_written_text(rated):
+    project, score, text, ids = rated
+    values.set_number(project, ids[0], score, 3.5)
+    values.set_number(project, ids[1], score, 1.0)
+    values.write_text(project, ids[1], text, "thanks to the driver")
+
+    def found(query):
+        return documents.ids(project.db, Filter(query=parse(query)))
+
+    assert list(found("number>3")) == list(found("number.rating:2..4")) == [ids[0]]
+    assert list(found("number.summary>0")) == []
+    assert list(found("written:driver")) == [ids[1]] and list(found("-written:driver")) == [ids[0]]
+    (row,) = documents.rows(project.db, ids[:1], more=("number",))
+    assert row.cells == (3.5,)

@@ -29,6 +29,10 @@ EXPRESSIONS = {
     "score": (
         "(select min(t.score) from suggestion t where t.document_id = d.id and t.status = 'open')"
     ),
+    "number": (
+        "(select t.value from mark t where t.document_id = d.id and t.value is not null"
+        " order by t.layer_id, t.id limit 1)"
+    ),
     "date": "(select max(t.at) from state t where t.document_id = d.id)",
     "file": "(select t.ref from source t where t.id = d.batch_source_id and t.kind = 'import')",
 }

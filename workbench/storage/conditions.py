@@ -134,6 +134,16 @@ class _Reading:
         test, values = _numbers(term, "t.score")
         return _SCORED.format(test=f"ifnull({test}, 0)"), values
 
+    def _number(self, term: Term) -> Part:
+        test, values = _numbers(term, "t.value")
+        these = f"select t.document_id from mark t where t.layer_id in {_SOME} and {test}"
+        return f"d.id in ({these})", [ids_in(self._layers(term)), *values]
+
+    def _written(self, term: Term) -> Part:
+        tests = [_like("t.text", value, inside=True) for value, _pattern in _values(term)]
+        test, values = _join(" or ", tests)
+        return f"exists (select 1 from answer t where t.document_id = d.id and {test})", values
+
     def _key(self, term: Term) -> Part:
         return _join(" or ", [_like("d.key", value, inside=True) for value, _p in _values(term)])
 

@@ -40,6 +40,8 @@ KEYS: Mapping[str, Key] = {
     "split": Key(CHOICE, N_("train, dev, test or none"), "split:dev", choices=SPLITS),
     "source": Key(NAME, N_("a label or suggestion comes from it"), "source:run-7"),
     "score": Key(NUMBER, N_("score of an open suggestion"), "score<0.6, score:0.4..0.6"),
+    "number": Key(NUMBER, N_("number of the document"), "number>3, number.rating:2..4", "layer"),
+    "written": Key(TEXT, N_("a written text contains this"), "written:late"),
     "meta": Key(
         ANY,
         N_("value of a metadata field"),

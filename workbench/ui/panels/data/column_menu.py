@@ -18,12 +18,14 @@ TITLES = {
     "note": N_("Note"),
     "labels": N_("Labels"),
     "score": N_("Lowest score"),
+    "number": N_("Number"),
     "date": N_("Changed"),
     "file": N_("File"),
 }
 _SHOWN: Mapping[str, Callable[[Any], str]] = {
     "labels": formats.count,
     "score": partial(formats.decimal, digits=2),
+    "number": formats.significant,
     "date": partial(formats.when_iso, brief=True),
 }
 
