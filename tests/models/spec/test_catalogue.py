@@ -79,6 +79,16 @@ def test_an_installed_model_finds_its_entry_by_hub_id_and_otherwise_its_architec
     assert [item.name for item in result if item.installed] == ["BERT large"]
 
 
+def test_a_backward_model_has_the_direction_of_a_backward_entry():
+    forward = ModelInfo("f", "", "awd_lstm", "awd_lstm", gives=("states", "next_lm"))
+    backward = ModelInfo("b", "", "awd_lstm", "awd_lstm", gives=("states", "previous_lm"))
+    characters = ModelInfo("c", "", "char_lm", "char_lm", gives=("states", "previous_character"))
+
+    found = [catalogue().original(one).direction for one in (forward, backward, characters)]
+
+    assert found == ["left", "right", "right"]
+
+
 def test_search_covers_paper_objective_corpus_and_hub_id(known):
     bert = known["BERT base"]
 

@@ -105,20 +105,34 @@ class Catalogue:
         return next((group.id for group in self.groups if group.fits(info)), "")
 
     def original(self, info: ModelInfo) -> Published | None:
-        """The entry of an installed model, else the first one of its architecture."""
+        """The entry of an installed model, else the first one of its architecture.
+
+        One that predicts in the same direction is preferred: forward and backward models of a
+        family differ in nothing else.
+        """
         by_id = (one for one in self.models if one.hub and one.hub == info.name)
         group = self.group_of(info)
-        like = (
+        like = [
             one
             for one in self.models
             if one.group == group and one.architecture in ("", info.architecture)
-        )
-        return next(by_id, None) or next(like, None)
+        ]
+        alike = (one for one in like if one.direction == _direction(info))
+        return next(by_id, None) or next(alike, None) or next(iter(like), None)
 
     def with_installed(self, cards: Iterable[ModelInfo]) -> tuple[Published, ...]:
         """All entries, each with the name of its installed model."""
         known = {card.name: card.name for card in cards}
         return tuple(replace(one, installed=known.get(one.hub, "")) for one in self.models)
+
+
+def _direction(info: ModelInfo) -> str:
+    """The key of DIRECTIONS that the outputs of a model show, "" if they show none."""
+    left = {"next_lm", "next_character"} & {*info.gives}
+    right = {"previous_lm", "previous_character"} & {*info.gives}
+    if left and right:
+        return "both"
+    return "left" if left else "right" if right else ""
 
 
 def matches(model: Published, group: str, words: str) -> bool:

@@ -58,7 +58,7 @@ COLUMNS = (
     Column(
         _("Unknown, %"),
         lambda one: _share(one.fit.unknown),
-        108,
+        100,
         right=True,
         sort=lambda one: one.fit.unknown,
         hint=_("Words with a letter that the vocabulary does not have"),
@@ -66,7 +66,7 @@ COLUMNS = (
     Column(
         _("Units per word"),
         lambda one: formats.significant(one.fit.fertility, 3),
-        130,
+        122,
         right=True,
         sort=lambda one: one.fit.fertility,
         hint=_("Subwords, words or characters, without special ones"),
@@ -93,7 +93,7 @@ COLUMNS = (
         sort=lambda one: one.fit.perplexity or None,
         hint=NOTE,
     ),
-    Column(_("Kind"), kind_words, 104, sort=kind_words),
+    Column(_("Kind"), kind_words, 120, sort=kind_words),
     Column(
         _("Recommendation"),
         lambda one: one.words,

@@ -107,7 +107,7 @@ class ModelsView(View):
         self._search.setClearButtonEnabled(True)
         self._search.textChanged.connect(lambda text: state.filter(search=text.strip()))
         call(self._search, _("Search models"))
-        self._search.setMinimumWidth(theme.px(150))
+        self._search.setMinimumWidth(theme.px(130))
         self._shown = Segments(
             *((value, title.format(n="")) for value, title in SHOWN), name=_("Models to show")
         )
@@ -121,7 +121,7 @@ class ModelsView(View):
             lambda _at: state.filter(licence=self._licence.currentData())
         )
         for box in (self._direction, self._licence):
-            fixed(box, theme.px(142))
+            fixed(box, theme.px(150))
         return TurningRow((self._search, 1), self._shown, self._direction, self._licence)
 
     def show_part(self, part: int) -> None:

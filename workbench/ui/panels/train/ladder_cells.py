@@ -23,7 +23,7 @@ ICONS = {
     "waiting": ("clock", "faint"),
     "failed": ("circle-x", "bad"),
 }
-SEED = 92  # width of a column, pixels at 100 %
+SEED = 88  # width of a column, pixels at 100 %
 
 
 @dataclass(frozen=True)
