@@ -83,7 +83,7 @@ def without_config(names: Collection[str]) -> tuple[tuple[str, ...], str]:
 
     ((), "") if none does.
     """
-    every: list[FamilyInfo] = registry().infos("family")
+    every: tuple[FamilyInfo, ...] = registry().infos("family")
     found = ((info.of_hub(names), info.id) for info in every)
     return next((one for one in found if one[0]), ((), ""))
 

@@ -61,11 +61,12 @@ class Roles:
         """The role that means the same with choices, or without them."""
         kind = role.partition(":")[0]
         if self.chooses:
-            same = {"label": f"{ANSWERS}:{self._layers_for_answers()[0]}", "text_b": QUESTION}
-            lost = (*SHARED[:2], NUMBER, TEXT)
+            answers = f"{ANSWERS}:{self._layers_for_answers()[0]}"
+            same = {"label": answers, "text_b": QUESTION}
+            same |= dict.fromkeys((*SHARED[:2], NUMBER, TEXT), f"meta:{column}")
         else:
-            same, lost = {ANSWERS: "label:class"}, (QUESTION,)
-        return f"meta:{column}" if kind in lost else same.get(kind, role)
+            same = {ANSWERS: "label:class", QUESTION: f"meta:{column}"}
+        return same.get(kind, role)
 
     # ------------------------------------------------------------ what is offered
 
