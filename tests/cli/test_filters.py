@@ -73,3 +73,15 @@ def test_a_query_that_cannot_be_read_is_shown_with_the_wrong_part_marked(call, m
 
     assert code == 1 and "a »labl:«x" in err and "label:" in err and not out.exists()
     assert call("predict", "run", "--where", "a")[0] == 2
+
+
+def test_notes_and_flags_are_written_and_listed(ask, call, mails):
+    assert ask("notes-write", "notes", "write", mails, "k1", "ask Ada")["note"] == "ask Ada"
+    flagged = ask("notes-flag", "notes", "flag", mails, "unsure", "--where", "key:k1 OR key:k2")
+    assert flagged == {"flag": "unsure", "changed": 2}
+    listed = ask("notes-list", "notes", "list", mails, "--where", "note:ada")
+    assert listed == [{"key": "k1", "flags": ["unsure"], "note": "ask Ada"}]
+
+    call("notes", "write", mails, "k1", "")
+    call("notes", "flag", mails, "unsure", "--where", "key:k1", "--remove")
+    assert [row["key"] for row in ask("notes-list", "notes", "list", mails)] == ["k2"]

@@ -49,6 +49,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         "filters",
         _("Find documents by a query; save, rename and delete filters."),
     ),
+    "notes": ("notes", "notes", _("List and write notes on documents; set flags.")),
     "splits": ("splits", "splits", _("Assign submitted documents to train, dev and test.")),
     "models": ("models", "models", _("List, add and describe pretrained models.")),
     "train": ("train", "train", _("Fine-tune a pretrained model on the submitted documents.")),

@@ -101,7 +101,8 @@ class DocumentModel(QAbstractListModel):
             return row if role == ROW else None
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain.tip(row.text)
-        return f"{row.key}, {term(row.state)}: {row.text}"
+        remarks = "".join(f", {part}" for part in (*row.flags, row.note) if part)
+        return f"{row.key}, {term(row.state)}{remarks}: {row.text}"
 
 
 class _Delegate(QStyledItemDelegate):
@@ -134,10 +135,18 @@ class _Delegate(QStyledItemDelegate):
         painter.drawText(
             right, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, numbers
         )
+        used = painter.fontMetrics().horizontalAdvance(numbers) if numbers else 0
+        remarks = [name for name, on in (("sticky-note", row.note), ("flag", row.flags)) if on]
+        for name in remarks:
+            used += side + 6
+            at = box.right() - 10 - used
+            tone = "warn" if name == "flag" else "muted"
+            pixmap = icons.pixmap(name, tone, side)
+            painter.drawPixmap(at, top + (half - side) // 2, side, side, pixmap)
         painter.setFont(theme.font("small", 600 if current else 400))
         painter.setPen(theme.qcolour("text" if current else "muted"))
         start = 14 + side + 8
-        room = box.width() - start - 1 - (72 if numbers else 12)
+        room = box.width() - start - 1 - max(72 if numbers else 12, used + 18 if remarks else 0)
         key = painter.fontMetrics().elidedText(row.key, Qt.TextElideMode.ElideMiddle, room)
         painter.drawText(
             QRect(box.left() + start, top, room, half), Qt.AlignmentFlag.AlignVCenter, key

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
 from workbench.operations import annotate, suggestion_edits
 from workbench.operations.annotate import NewSuggestion, SpanRow, SuggestionRow
 from workbench.text import query_edit
@@ -62,6 +63,16 @@ class AnnotateActs(ValueState, QuestionState, SourceState):
                 else ((later[0] if later else len(names)) - 1) % len(names)
             )
         self.choose(names[at])
+
+    @property
+    def states_told(self) -> str:
+        """The state of the document, of each selected layer if they differ."""
+        known = self.doc.states if self.doc else {}
+        states = [(layer.name, known.get(row_id(layer), "pending")) for layer in self.active]
+        if len({state for _name, state in states}) < 2:
+            return term(self.state_of_document)
+        told = _("{layer}: {state}")
+        return " · ".join(told.format(layer=name, state=term(state)) for name, state in states)
 
     @property
     def saved_as(self) -> tuple[str, str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
 from workbench.base.i18n import N_, _
 from workbench.base.terms import term
-from workbench.operations import annotate, provenance, queries
+from workbench.operations import annotate, progress, provenance, queries
 from workbench.operations.annotate import TO_DO, DocumentRow, Filter, SourceFile
 from workbench.operations.background import is_large
 from workbench.text import query_edit
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 UNLABELLED = TO_DO  # a state of the filter
 
 MANY = 20_000  # documents above which counting and listing run off the main thread
+MINUTE = 60.0
 FEW = 50  # changed documents that are tested against the filter one by one
 LATEST = 30  # origins that are offered as a filter
 NO_SPLIT = "none"
@@ -92,6 +94,8 @@ class QueueState(State):
         self.skipped: tuple[int, ...] = ()
         self.total = 0
         self.left: int | None = None
+        self.progress: progress.Progress | None = None
+        self._measured = -MINUTE  # when, as of `monotonic`
         self.query = QueryText(context)
         self.query_changes = 0  # a number that changes with each change of `query`
         self.narrowed = Narrowed()
@@ -275,8 +279,21 @@ class QueueState(State):
         if self.document_id not in self.ids:
             self._open_first()
 
+    def _measure(self) -> None:
+        """Measure progress and pace off the main thread, in large projects once a minute."""
+        now = monotonic()
+        if self.total > MANY and now < self._measured + MINUTE:
+            return
+        self._measured = now
+        layers = [layer for layer in self.layers if layer.id not in self.off]
+        project = self.project
+        self.context.run(
+            lambda: progress.progress(project, layers), lambda found: self.update(progress=found)
+        )
+
     def _count(self) -> None:
         ids = self.active_ids
+        self._measure()
         if self.total > MANY:
             self.context.run(
                 lambda: annotate.open_count(self.project, ids), lambda left: self.update(left=left)

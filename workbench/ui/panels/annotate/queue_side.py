@@ -23,7 +23,7 @@ from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import clear, column, layout_of, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.query_bar import QueryBar
-from workbench.ui.widgets.words import KeyCap, words
+from workbench.ui.widgets.words import Elided, KeyCap, words
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
@@ -50,6 +50,7 @@ class QueueSide(QFrame):
         self._title = words(_("Queue"), "ui", weight=600)
         self._count = words("", "small", "muted")
         self._meter = Meter(0.0, name=_("Done"))
+        self._pace = Elided("", "small", "muted")
         self._unlabelled = Button(
             _("Next unlabelled"), small=True, on=self._next, tip=_("Ctrl+Down")
         )
@@ -63,6 +64,7 @@ class QueueSide(QFrame):
         head = column(
             row(self._title, None, self._count),
             self._meter,
+            self._pace,
             self._onward,
             self.bar,
             self._filters,
@@ -126,6 +128,8 @@ class QueueSide(QFrame):
         if concerns(fields, "query_changes"):
             self.bar.render(ALL)
         self._show_count()
+        if concerns(fields, "progress", "left", "errors"):
+            self._show_pace()
 
     def _show_count(self) -> None:
         state = self.state
@@ -144,6 +148,23 @@ class QueueSide(QFrame):
                 self._count.setText(_("{n:,} of {all:,}").format(n=len(state.ids), all=total))
             plain.set_tip(self._count, self._told(done, total))
 
+    def _show_pace(self) -> None:
+        """Documents per hour, and the time that the others take at this pace."""
+        found, left = self.state.progress, self.state.left
+        shown = found is not None and found.per_hour is not None and not self.state.errors
+        self._pace.setVisible(shown)
+        if found is None or found.per_hour is None:
+            return
+        told = _("{n} documents per hour").format(n=formats.count(round(found.per_hour)))
+        self._pace.setText(told)
+        lines = [_("Measured on the last {n:,} documents of the last 12 hours.")]
+        lines.append(_("Breaks of more than 5 minutes are not counted."))
+        if left:
+            lines.append(_("At this pace, the {left:,} documents left take {hours} hours."))
+        hours = formats.decimal((left or 0) / found.per_hour, 1)
+        words = (line.format(n=found.measured, left=left, hours=hours) for line in lines)
+        plain.set_tip(self._pace, "\n".join(words))
+
     def _told(self, done: int, total: int) -> str:
         state = self.state
         told = _("{done:,} done, {left:,} left in the selected layers")
@@ -156,6 +177,9 @@ class QueueSide(QFrame):
                 n,
             )
             lines.insert(0, fits.format(n=n, all=total))
+        for layer in state.progress.layers if state.progress else ():
+            told = _("{layer}: {done:,} of {total:,} done")
+            lines.append(told.format(layer=layer.name, done=layer.done, total=layer.total))
         return "\n".join(lines)
 
     def _show_filters(self) -> None:

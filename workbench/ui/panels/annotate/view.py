@@ -197,6 +197,7 @@ class AnnotateView(View):
         """Hide the key hints if the middle is too narrow for the buttons."""
         for cap in self._caps:
             cap.setVisible(self._centre.width() >= theme.px(500))
+        self.remarks.show_words(self._centre.width() >= theme.px(700))
 
     def _watch_text(self, text: TextView) -> None:
         self._keys.watch(text)
@@ -225,6 +226,7 @@ class AnnotateView(View):
             "off",
             "narrowed",
             "query_changes",
+            "progress",
         ):
             self.queue.render(fields)
         if concerns(fields, "doc", "off", "predicted", "layers", "errors", "source", "order"):
@@ -293,7 +295,7 @@ class AnnotateView(View):
         if document and document.split:
             self._split.set(term(document.split))
         kind = state.state_of_document
-        self._state_chip.set(term(kind), tone=STATE_TONES[kind])
+        self._state_chip.set(state.states_told, tone=STATE_TONES[kind])
         for part in (self._discard, self._submit, self._undo, self._redo):
             part.setEnabled(state.can_edit)
         self._discard.set_text(_("Restore") if kind == "discarded" else _("Discard"))
