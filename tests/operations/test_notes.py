@@ -74,3 +74,28 @@ def test_reviews_are_no_flags(spanned):
     assert notes.flag_names(project) == notes.STANDARD
     with pytest.raises(SpecError, match="review"):
         notes.set_flag(project, ids, "review", on=True)
+
+
+def test_notes_and_flags_are_exported_and_imported_with_their_spans(spanned, inline_jobs, tmp_path):
+    project, (first, second), span = spanned
+    notes.set_note(project, first, "ask\nAda")
+    notes.set_note(project, first, "who?", span_id=span)
+    notes.set_flag(project, [first], "unsure", on=True, span_id=span)
+    notes.set_flag(project, [second], "discuss", on=True)
+    path, again = tmp_path / "all.jsonl", tmp_path / "again.jsonl"
+    corpus.export_data(project, path, format="glossbench")
+    assert [record.remarks for record in documents.records(project.db)] == [(), ()]
+
+    corpus.delete_documents(project, [first, second])
+    handle = corpus.import_files(project, inline_jobs, [path])
+    inline_jobs.wait(handle.job)
+
+    assert handle.error is None
+    first, second = corpus.filter_ids(project, corpus.Filter())
+    found = notes.of_document(project, first)
+    (row,) = annotate.view(project, first).spans
+    told = found.note(), found.note(row.id), found.names(row.id)
+    assert told == ("ask\nAda", "who?", ("unsure",))
+    assert notes.of_document(project, second).names() == ("discuss",)
+    corpus.export_data(project, again, format="glossbench")
+    assert again.read_text() == path.read_text() and corpus.check(project) == ()

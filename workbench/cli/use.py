@@ -319,12 +319,12 @@ def predict(
         emit(line) if as_json else say(_in_words(line))
 
 
-def _matching_documents(file: Path, where: str) -> list[Document]:
+def _matching_documents(file: Path, where: str) -> tuple[Document, ...]:
     from workbench.operations import corpus, queries
 
     with reading(file) as project:
         checked(project, where)
-        return corpus.documents_of(project, queries.matching(project, where))
+        return tuple(corpus.documents_of(project, queries.matching(project, where)))
 
 
 def _answers(

@@ -30,6 +30,7 @@ from workbench.importers.base import (
 )
 from workbench.importers.document_values import check_scale, number_of
 from workbench.importers.source import Source
+from workbench.text import remarks
 from workbench.text.dataset import FORMAT_VERSION, Record, layer_from_json, record_from_json
 from workbench.text.labels import KINDS, LONGEST_NAME, NUMBERS, WRITTEN, Label, Layer
 from workbench.text.relations import span_layer
@@ -186,6 +187,14 @@ def _repeats(record: Record) -> bool:
     )
 
 
+def _check_remarks(value: object) -> None:
+    try:
+        remarks.from_json(_listed(value, _("the notes and flags")))
+    except (TypeError, ValueError):
+        told = _("the notes and flags are {value}, expected a list of [kind, text]")
+        raise Fault(told.format(value=show(value))) from None
+
+
 def _check_shape(value: Mapping[str, Any]) -> None:
     """Raises Fault if `record_from_json` would fail, or would accept a fraction as an offset."""
     if not isinstance(value.get("texts"), dict):
@@ -199,6 +208,8 @@ def _check_shape(value: Mapping[str, Any]) -> None:
             )
     if not isinstance(value.get("key"), str):
         raise Fault(_("the key is {value}, expected a string").format(value=show(value.get("key"))))
+    if "remarks" in value:
+        _check_remarks(value["remarks"])
     for name in PARTS:
         if not isinstance(value.get(name, {}), dict):
             raise Fault(

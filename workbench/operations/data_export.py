@@ -122,7 +122,7 @@ def export_data(
     _check(format, split, source, run)
     layers = labels.layers(project.db)
     wanted = None if split is None else [None if split == "none" else split]
-    records: Iterable[Record] = documents.records(project.db, splits=wanted, ids=ids)
+    records: Iterable[Record] = documents.records(project.db, splits=wanted, ids=ids, remarks=True)
     plan = Plan(layers, escape=escape_formulas)
     if source != "gold" and run is not None:  # `_check` has refused a missing run
         plan, records = _with_predictions(

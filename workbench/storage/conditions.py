@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
@@ -117,7 +118,7 @@ class _Reading:
         given = {"open": (queue.TO_DO,), "done": ("submitted", "discarded")}
         states = [state for value in term.values for state in given.get(value, (value,))]
         matches = [queue.state_matches(self.db, state, layers) for state in states]
-        return _join(" or ", [_added(lambda add, m=m: queue.add_state(add, m)) for m in matches])
+        return _join(" or ", [_added(partial(_add_state, found)) for found in matches])
 
     # ------------------------------------------------------------ columns of the document
 
@@ -286,6 +287,10 @@ def _added(build: Callable[[queue.Add], None]) -> Part:
 
     build(add)
     return " and ".join(parts) or "1", values
+
+
+def _add_state(matches: queue.StateMatches, add: queue.Add) -> None:
+    queue.add_state(add, matches)
 
 
 def _numbers(term: Term, value: str) -> Part:

@@ -11,6 +11,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.storage import answers, document_values, labels
 from workbench.storage.database import Database
 from workbench.storage.gold_relations import gold_relations
+from workbench.storage.gold_remarks import with_remarks
 from workbench.storage.listing import (
     Counts,
     DocumentRow,
@@ -291,18 +292,20 @@ def records(
     splits: Iterable[str | None] | None = None,
     ids: Iterable[int] | None = None,
     submitted_in: str | None = None,
+    remarks: bool = False,
 ) -> Iterator[Record]:
     """Documents with their gold annotations, in order of id, read in pages of `PAGE`.
 
     `layers`: names of the layers to read; all by default. `splits`: only documents of these splits;
-    None in it stands for documents without a split. `ids`: only these documents. `submitted_in`:
-    only documents submitted in the layer of this name, its training data.
+    None in it: without a split. `ids`: only these documents. `submitted_in`: only those submitted
+    in the layer of this name. `remarks`: with notes and flags.
     """
     names = None if layers is None else set(layers)
     chosen = [layer for layer in labels.layers(db) if names is None or layer.name in names]
     matching = _matching_ids(db, splits, ids, submitted_in)
     for start in range(0, len(matching), PAGE):
-        yield from _page(db, matching[start : start + PAGE], chosen)
+        found = _page(db, matching[start : start + PAGE], chosen)
+        yield from with_remarks(db, found) if remarks else found
 
 
 def _matching_ids(

@@ -64,6 +64,15 @@ _COPY = {
     "annotator_id, source_id)"
     " select lower(hex(randomblob(8))), t.id, y.id, l.id, :spans + s.from_row,"
     f" :spans + s.to_row, :annotator, f.source from staging.relation s {_OF_LABEL} {_RANGE}",
+    **{
+        table: f"insert into {table}({uid}document_id, {text}, annotator_id, at, span_id) select"
+        f" {new}t.id, s.text, :annotator, :at, :spans + s.span_row from staging.{table} s"
+        f" {_TAKEN} {_RANGE}"
+        for table, text, uid, new in (
+            ("note", "body", "uid, ", "lower(hex(randomblob(8))), "),
+            ("flag", "name", "", ""),
+        )
+    },
     "answer": 'insert into answer(document_id, layer_id, question, field, start, "end", is_null, '
     'attrs, annotator_id, source_id) select t.id, y.id, s.question, s.field, s.start, s."end", '
     f"s.is_null, s.attrs, :annotator, f.source from staging.answer s {_OF_LAYER}"

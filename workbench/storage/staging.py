@@ -17,6 +17,7 @@ from typing import NamedTuple
 from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.storage.answers import rows_of
+from workbench.storage.staged_rows import remark_rows, span_rows
 from workbench.storage.values import Row, json_in, json_out, name_in, offsets_in, text_in
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICES, choice_names
@@ -35,7 +36,6 @@ from workbench.text.labels import (
 )
 from workbench.text.relations import SPANS, Relation, layer_of_ends, span_layer
 from workbench.text.scale import Scale, decimals_of
-from workbench.text.spans import Place
 
 _TABLES = """
 create table doc(seq integer primary key, file integer, line integer, key text, split text,
@@ -52,6 +52,8 @@ create table answer(seq integer, layer integer, question text, field text, start
 "end" integer, is_null integer, attrs text);
 create table number(seq integer, layer integer, value real);
 create table written(seq integer, layer integer, content);
+create table note(seq integer, text text, span_row integer);
+create table flag(seq integer, text text, span_row integer);
 create table layer(n integer primary key, name text, kind text, texts integer, guideline text,
 options text, declared integer);
 create table label(n integer primary key, layer integer, name text, colour text, key text,
@@ -71,6 +73,8 @@ _INSERTS = {
     "answer": "insert into answer values(?, ?, ?, ?, ?, ?, ?, ?)",
     "number": "insert into number values(?, ?, ?)",
     "written": "insert into written values(?, ?, ?)",
+    "note": "insert into note values(?, ?, ?)",
+    "flag": "insert into flag values(?, ?, ?)",
     "skipped": "insert into skipped values(?, ?, ?)",
     "warning": "insert into warning values(?)",
 }
@@ -184,6 +188,8 @@ class StagingWriter:
                 add((*place, parts, span.chain))
         if record.relations:
             self._relations(seq, record, self._span_rows + 1, texts)
+        for table, row in remark_rows(record, seq, self._span_rows + 1):
+            rows[table].append(row)
         self._span_rows += record.span_count
         for name, asked in record.questions.items():
             layer = self._layer(name, ANSWER, texts)
@@ -230,11 +236,7 @@ class StagingWriter:
 
     def _relations(self, seq: int, record: Record, first: int, texts: int) -> None:
         """`first`: the row of the first span of the record."""
-        numbers: dict[tuple[str, Place], int] = {}
-        for number, (of, span) in enumerate(
-            ((of, span) for of, spans in record.spans.items() for span in spans), first
-        ):
-            numbers[of, span.place] = number
+        numbers = span_rows(record, first)
         for name, relations in record.relations.items():
             layer = self._layer(name, RELATION, texts)
             for one in relations:

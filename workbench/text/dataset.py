@@ -16,10 +16,12 @@ from typing import Any
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
 from workbench.text import questions as asked
+from workbench.text import remarks
 from workbench.text.document import TEXT, Document
 from workbench.text.labels import Label, Layer
 from workbench.text.questions import Question
 from workbench.text.relations import Relation
+from workbench.text.remarks import Remark
 from workbench.text.spans import Span
 
 FORMAT_VERSION = 1
@@ -45,6 +47,7 @@ class Record:
     )  # layer → questions with answers
     numbers: Mapping[str, float] = field(default_factory=dict, hash=False)  # layer → number
     written: Mapping[str, str] = field(default_factory=dict, hash=False)  # layer → written text
+    remarks: tuple[Remark, ...] = ()  # notes and flags, which no model sees
 
     @property
     def span_count(self) -> int:
@@ -170,6 +173,8 @@ def record_to_json(record: Record, *, ids: bool = False) -> dict[str, object]:
             raw[name] = dict(sorted(values.items()))
     if document.meta:
         raw["meta"] = dict(document.meta)
+    if record.remarks:
+        raw["remarks"] = remarks.to_json(record.remarks)
     return raw
 
 
@@ -217,9 +222,8 @@ def record_from_json(raw: Mapping[str, Any]) -> Record:
     }
     numbers = {name: float(value) for name, value in raw.get("numbers", {}).items()}
     written = {name: _text(value) for name, value in raw.get("written", {}).items()}
-    return Record(
-        document, dict(raw.get("states", {})), marks, spans, relations, questions, numbers, written
-    )
+    states, noted = dict(raw.get("states", {})), remarks.from_json(raw.get("remarks", ()))
+    return Record(document, states, marks, spans, relations, questions, numbers, written, noted)
 
 
 def _text(content: object) -> str:

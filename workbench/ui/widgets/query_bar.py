@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, QStringListModel, Qt, QTimer
 from PySide6.QtGui import QAction, QKeyEvent, QPainter
@@ -217,7 +217,8 @@ class _Offers(QObject):
         self._completer.setPopup(self._list)
         self._list.setItemDelegate(_OfferRow(self))  # `setPopup` has set another one
         self._completer.setMaxVisibleItems(12)
-        self._completer.activated[QModelIndex].connect(lambda index: self._choose(index.row()))
+        chosen = cast(Any, self._completer.activated)[QModelIndex]  # one of two overloads
+        chosen.connect(lambda index: self._choose(index.row()))
         self._list.installEventFilter(self)
 
     def note(self, at: int) -> str:
@@ -242,8 +243,9 @@ class _Offers(QObject):
             self._bar.take(self._offers[at])
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        pressed = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress
-        if pressed and event.key() == Qt.Key.Key_Tab:
+        if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
+            return super().eventFilter(watched, event)
+        if event.key() == Qt.Key.Key_Tab:
             self._list.hide()
             self._choose(max(0, self._list.currentIndex().row()))
             return True

@@ -16,13 +16,9 @@ from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.differences import Differences
 from workbench.ui.panels.annotate.questions import QuestionState
 from workbench.ui.panels.annotate.queue import DONE
+from workbench.ui.panels.annotate.remarks import GOLD, Name
 from workbench.ui.panels.annotate.sources import SourceState
-from workbench.ui.panels.annotate.state import (
-    GOLD,
-    SUGGESTED,
-    Name,
-    Target,
-)
+from workbench.ui.panels.annotate.state import SUGGESTED, Target
 from workbench.ui.panels.annotate.values import ValueState
 
 if TYPE_CHECKING:

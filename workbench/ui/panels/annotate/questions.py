@@ -13,7 +13,8 @@ from workbench.text.labels import Layer
 from workbench.text.questions import NO_ANSWER
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.choices import ChoiceState
-from workbench.ui.panels.annotate.state import GOLD, SUGGESTED
+from workbench.ui.panels.annotate.remarks import GOLD
+from workbench.ui.panels.annotate.state import SUGGESTED
 
 PREDICTED = "predicted"
 

@@ -155,15 +155,23 @@ class QueueSide(QFrame):
         self._pace.setVisible(shown)
         if found is None or found.per_hour is None:
             return
-        told = _("{n} documents per hour").format(n=formats.count(round(found.per_hour)))
-        self._pace.setText(told)
-        lines = [_("Measured on the last {n:,} documents of the last 12 hours.")]
-        lines.append(_("Breaks of more than 5 minutes are not counted."))
+        per_hour, measured = round(found.per_hour), found.measured
+        pace = ngettext("{n:,} document per hour", "{n:,} documents per hour", per_hour)
+        self._pace.setText(pace.format(n=per_hour))
+        on = ngettext(
+            "Measured on {n:,} document of the last 12 hours.",
+            "Measured on {n:,} documents of the last 12 hours.",
+            measured,
+        )
+        lines = [on.format(n=measured), _("Breaks of more than 5 minutes are not counted.")]
         if left:
-            lines.append(_("At this pace, the {left:,} documents left take {hours} hours."))
-        hours = formats.decimal((left or 0) / found.per_hour, 1)
-        words = (line.format(n=found.measured, left=left, hours=hours) for line in lines)
-        plain.set_tip(self._pace, "\n".join(words))
+            rest = ngettext(
+                "At this pace, the {n:,} document left takes {time} h.",
+                "At this pace, the {n:,} documents left take {time} h.",
+                left,
+            )
+            lines.append(rest.format(n=left, time=formats.decimal(left / found.per_hour, 1)))
+        plain.set_tip(self._pace, "\n".join(lines))
 
     def _told(self, done: int, total: int) -> str:
         state = self.state

@@ -18,9 +18,10 @@ from workbench.base.i18n import _
 from workbench.ui import formats, theme
 from workbench.ui.panels.annotate.label_rows import LabelAndText, Sign
 from workbench.ui.panels.annotate.question_list import QuestionPane
+from workbench.ui.panels.annotate.remarks import GOLD
 from workbench.ui.panels.annotate.source_menu import source_choices
 from workbench.ui.panels.annotate.sources import BY_SCORE, BY_SOURCE, IN_TEXT
-from workbench.ui.panels.annotate.state import GOLD, SUGGESTED
+from workbench.ui.panels.annotate.state import SUGGESTED
 from workbench.ui.widgets import context_menu
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.field import combo, fill

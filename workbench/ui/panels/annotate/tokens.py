@@ -12,7 +12,8 @@ from workbench.text.document import TEXT
 from workbench.text.labels import TOKENS, Label, Layer
 from workbench.text.rows import row_id
 from workbench.text.segment import tokens_of
-from workbench.ui.panels.annotate.state import GOLD, SUGGESTED, AnnotateState, Name
+from workbench.ui.panels.annotate.remarks import GOLD, Name
+from workbench.ui.panels.annotate.state import SUGGESTED, AnnotateState
 
 if TYPE_CHECKING:
     from workbench.project.project import Project

@@ -112,8 +112,8 @@ class FilterBar(QWidget):
             )
         if query or concerns(fields, "labels", "layers", "off"):
             other = self._other("label", "layer")
-            items = [("", _("All labels")), *self._label_items(), *other]
-            fill(self._label, items, state.label or (OTHER if other else ""))
+            labels: list[tuple[object, str]] = [("", _("All labels")), *self._label_items()]
+            fill(self._label, [*labels, *other], state.label or (OTHER if other else ""))
             self._label.view().setMinimumWidth(theme.px(220))
         if concerns(fields, "only"):
             self._only.setVisible(state.only is not None)

@@ -1,0 +1,51 @@
+"""Notes and flags of a document and its spans, as records and files hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.text.spans import Place
+
+NOTE, FLAG = "note", "flag"
+KINDS = (NOTE, FLAG)
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """`kind`: NOTE with `text`, or FLAG whose name is `text`.
+
+    `layer`, `place`: of the span that it belongs to; "" and None for the document.
+    """
+
+    kind: str
+    text: str
+    layer: str = ""
+    place: Place | None = None
+
+
+def to_json(remarks: Iterable[Remark]) -> list[list[object]]:
+    """[kind, text], of a span [kind, text, layer, [field, start, end, label, parts]]."""
+    found: list[list[object]] = []
+    for one in remarks:
+        span = [one.layer, list(one.place)] if one.place is not None else []
+        found.append([one.kind, one.text, *span])
+    return found
+
+
+def from_json(raw: Iterable[Any]) -> tuple[Remark, ...]:
+    """Raises TypeError or ValueError for anything else than `to_json` writes."""
+    return tuple(_remark(*one) for one in raw)
+
+
+def _remark(kind: object, text: object, layer: object = "", place: Any = None) -> Remark:
+    if kind not in KINDS or not isinstance(text, str) or not text.strip():
+        raise ValueError(f"{kind!r} is no note or flag")
+    if place is None:
+        return Remark(str(kind), text)
+    field, start, end, label, parts = place
+    pieces = tuple((int(a), int(b)) for a, b in parts)
+    return Remark(
+        str(kind), text, str(layer), (str(field), int(start), int(end), str(label), pieces)
+    )
