@@ -130,7 +130,7 @@ class ScaleSlider(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         track, shown = self._track(), self._shown
-        painter.setPen(QPen(theme.qcolour("line"), 1))
+        painter.setPen(QPen(theme.qcolour("strong_line"), 1))
         painter.setBrush(theme.qcolour("sunken"))
         painter.drawRoundedRect(track, TRACK / 2, TRACK / 2)
         self._paint_ticks(painter, track, shown)
@@ -157,7 +157,7 @@ class ScaleSlider(QWidget):
                 painter.drawLine(int(at), int(track.top()) + 1, int(at), int(track.bottom()) - 1)
         painter.setPen(theme.qcolour("muted"))
         painter.setFont(theme.font("caption"))
-        below = QRectF(self.rect()).adjusted(2, track.bottom() + KNOB - 1, -2, 0)
+        below = QRectF(self.rect()).adjusted(KNOB, track.bottom() + KNOB - 1, -KNOB, 0)
         ends = (formats.significant(end) for end in (scale.minimum, scale.maximum))
         sides = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
         for text, side in zip(ends, sides, strict=True):
