@@ -159,6 +159,19 @@ def _normal(path):
     return [entry for entry in every if entry.kind == sentencepiece.NORMAL]
 
 
+def test_the_fields_of_a_piece_may_come_in_any_order():
+    from workbench.runtime import sentencepiece
+
+    text, score, kind = b"\x0a\x02am", b"\x15\x00\x00\xc0\xbf", b"\x18\x02"  # -1.5, unknown
+    orders = (text + score + kind, kind + text + score, score + kind + text)
+    raw = b"".join(sentencepieces._field(1, piece) for piece in (*orders, text + score))
+
+    *unknown, normal = sentencepiece.parse(raw).pieces
+
+    assert unknown == [sentencepiece.Piece("am", -1.5, sentencepiece.UNKNOWN)] * 3
+    assert normal == sentencepiece.Piece("am", -1.5, sentencepiece.NORMAL)
+
+
 def test_offsets_are_code_points_of_the_text(vocabularies, tmp_path):
     folder = make(tmp_path / "m", "llama", vocabularies / "llama2" / "tokenizer.model")
     text = "Zoë 😀 東京"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = 1, 2, 3, 4, 5, 6
 UNIGRAM, BPE = 1, 2
+_FLOAT = struct.Struct("<f")
 
 
 @dataclass(frozen=True)
@@ -72,12 +73,20 @@ def _model(raw: bytes) -> PieceModel:
 
 
 def _piece(raw: bytes) -> Piece:
+    """A vocabulary has up to 250,000; their usual layout, text, score and kind, is read at once."""
+    if len(raw) > 7 and raw[0] == 0x0A and raw[1] < 0x80:
+        end = 2 + raw[1]  # of the text
+        rest = raw[end:]
+        if len(rest) == 5 and rest[0] == 0x15:
+            return Piece(raw[2:end].decode("utf-8"), _FLOAT.unpack(rest[1:])[0], NORMAL)
+        if len(rest) == 7 and rest[0] == 0x15 and rest[5] == 0x18 and rest[6] < 0x80:
+            return Piece(raw[2:end].decode("utf-8"), _FLOAT.unpack(rest[1:5])[0], rest[6])
     text, score, kind = "", 0.0, NORMAL
     for number, value in _fields(raw):
         if number == 1 and isinstance(value, bytes):
             text = value.decode("utf-8")
         elif number == 2 and isinstance(value, bytes):
-            score = struct.unpack("<f", value)[0]
+            score = _FLOAT.unpack(value)[0]
         elif number == 3 and isinstance(value, int):
             kind = value
     return Piece(text, score, kind)
@@ -106,6 +115,8 @@ def _fields(raw: bytes) -> Iterator[tuple[int, int | bytes]]:
 
 
 def _varint(raw: bytes, at: int) -> tuple[int, int]:
+    if (byte := raw[at]) < 0x80:
+        return byte, at + 1
     value = shift = 0
     while True:
         byte = raw[at]

@@ -8,7 +8,9 @@ import torch
 
 from tests import tiny_models
 from workbench.base.errors import ModelError
+from workbench.models import spec
 from workbench.models.base import LoadOptions
+from workbench.models.families.transformer import saving
 from workbench.models.families.transformer.family import TransformerFamily
 from workbench.models.loading import load
 from workbench.tasks.base import Features, Model, collate
@@ -230,6 +232,26 @@ def test_what_is_saved_loads_with_transformers_and_answers_alike(folders, family
     with torch.inference_mode():
         assert torch.allclose(theirs(**inputs).logits, encoder.logits(ours)[:2], atol=1e-5)
     assert theirs.config.id2label == {0: "x", 1: "y"} and (tmp_path / "model.safetensors").is_file()
+
+
+def test_the_tokenizer_of_a_run_is_copied_and_made_anew_for_another_length(
+    folders, tmp_path, monkeypatch
+):
+    run, copied, made = (tmp_path / name for name in ("run", "copied", "made"))
+    FAMILY.save(classifier(folders["bert"]), run)
+    (run / "glossbench.json").write_text("{}")  # what marks the model folder of a run
+    encoder = FAMILY.load(spec.card(run), LoadOptions())
+    tried = []
+    monkeypatch.setattr(saving, "_make", lambda _encoder, folder: tried.append(folder))
+
+    FAMILY.save(encoder, copied)
+    shorter = FAMILY.load(spec.card(run), LoadOptions())
+    shorter.max_length //= 2
+    FAMILY.save(shorter, made)
+
+    assert tried == [made]
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        assert (copied / name).read_bytes() == (run / name).read_bytes()
 
 
 def test_a_tokenizer_of_another_model_is_refused(folders, tmp_path):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models.families.transformer.library import first_line, quiet
+from workbench.models.spec.places import DESCRIPTION
 from workbench.runtime.tokenizer import Tokenizer, files_of
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from workbench.models.families.transformer.encoder import TransformerEncoder
 
+VOCABULARY, CONFIG = "tokenizer.json", "tokenizer_config.json"
 GENERIC = "PreTrainedTokenizerFast"  # the class that uses tokenizer.json unchanged
 
 
@@ -23,16 +25,31 @@ def save_tokenizer(encoder: TransformerEncoder, folder: Path) -> None:
     """Write tokenizer.json and tokenizer_config.json. Raises ModelError.
 
     Done once per loaded model, as a training saves many checkpoints: for 250,000 entries it takes
-    several seconds.
+    several seconds. Those of a run were made by its training and are copied.
     """
     written = encoder.tokenizer.written
     if not written:
-        _make(encoder, folder)
-        names = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
-        files = [folder / name for name in names if (folder / name).is_file()]
+        source = Path(encoder.info.path)
+        if not _is_unchanged(encoder, source):
+            _make(encoder, folder)
+            source = folder
+        names = (VOCABULARY, CONFIG, "special_tokens_map.json")
+        files = [source / name for name in names if (source / name).is_file()]
         written.update({file.name: file.read_bytes() for file in files})
     for name, content in written.items():
         (folder / name).write_bytes(content)
+
+
+def _is_unchanged(encoder: TransformerEncoder, source: Path) -> bool:
+    """Whether `source` is the folder of a run with the files that `_make` would write."""
+    files = [source / name for name in (DESCRIPTION, VOCABULARY, CONFIG)]
+    if not all(file.is_file() for file in files):
+        return False
+    config = json.loads(files[2].read_text(encoding="utf-8"))
+    if config.get("model_max_length") != encoder.max_length:
+        return False
+    own: str = encoder.tokenizer.backend.to_str(pretty=True)
+    return files[1].read_text(encoding="utf-8") == own
 
 
 def _make(encoder: TransformerEncoder, folder: Path) -> None:
@@ -51,7 +68,7 @@ def _make(encoder: TransformerEncoder, folder: Path) -> None:
                 tokenizer.pad_token = pad
             tokenizer.model_max_length = encoder.max_length
             tokenizer.save_pretrained(folder)
-            encoder.tokenizer.backend.save(str(folder / "tokenizer.json"))
+            encoder.tokenizer.backend.save(str(folder / VOCABULARY))
             again = AutoTokenizer.from_pretrained(folder, config=config, local_files_only=True)
     except (OSError, ValueError, ImportError, AttributeError, KeyError, TypeError) as error:
         raise ModelError(
@@ -60,7 +77,7 @@ def _make(encoder: TransformerEncoder, folder: Path) -> None:
             )
         ) from error
     if not _alike(again.backend_tokenizer, encoder.tokenizer.backend):
-        _name_class(folder / "tokenizer_config.json", GENERIC)
+        _name_class(folder / CONFIG, GENERIC)
 
 
 def _theirs(source: Path, config: Any) -> Any:
