@@ -59,6 +59,16 @@ def test_an_empty_file_is_reported(tmp_path):
     assert problem_of(tmp_path / "a.vec", b"") == "a.vec is empty"
 
 
+def test_an_empty_file_alone_in_a_folder_is_named(tmp_path):
+    (tmp_path / "vectors.bin").touch()
+    (tmp_path / "README.md").write_text("Vectors")
+
+    assert files.file_of(tmp_path) == (None, ["vectors.bin is empty"])
+
+    (tmp_path / "config.json").write_text("{}")
+    assert files.file_of(tmp_path) == (None, [])
+
+
 def test_a_truncated_binary_file_is_reported_with_both_sizes(tmp_path, values):
     content = binary_of(values)
 

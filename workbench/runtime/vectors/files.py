@@ -81,7 +81,7 @@ def file_of(path: Path) -> tuple[Path | None, list[str]]:
     if found:
         told = _("it holds several files of vectors ({files}): specify one of them")
         return None, [told.format(files=", ".join(found[:5]))]
-    return None, []
+    return None, header(path / names[0])[1] if len(names) == 1 else []
 
 
 def header(path: Path) -> tuple[Header | None, list[str]]:
