@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 STRENGTH = 0.1  # inverse of the L2 penalty on standardized vectors
-ITERATIONS = 30  # of one training; the next one goes on
+ITERATIONS, FURTHER = 30, 8  # of the first training, and of each that goes on from it
 AT_ONCE = 16_384  # rows that are predicted at a time
 
 
@@ -20,14 +20,13 @@ class Head:
 
     def __init__(self, outputs: int, *, several: bool = False):
         self.outputs, self.several = outputs, several
-        self._mean: np.ndarray | None = None
-        self._scale: np.ndarray | None = None
+        self._mean, self._scale = np.zeros(0, np.float32), np.ones(0, np.float32)
         self._models: dict[int, Any] = {}  # -1 for one class of several, else by label
 
     @property
     def ready(self) -> bool:
         """Whether the scale of the vectors is known."""
-        return self._mean is not None
+        return len(self._mean) > 0
 
     def standardize(self, rows: np.ndarray) -> None:
         """Use the mean and standard deviation of these rows (R, W); once, before training."""
@@ -56,6 +55,8 @@ class Head:
         before = self._models.get(key)
         if not isinstance(before, LogisticRegression) or len(before.classes_) != len(present):
             before = LogisticRegression(C=STRENGTH, max_iter=ITERATIONS, tol=1e-3, warm_start=True)
+        else:
+            before.max_iter = FURTHER
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it goes on with the next labels
             before.fit(rows, targets)
@@ -70,7 +71,7 @@ class Head:
                 found[:, columns] = 1.0
                 continue
             for start in range(0, len(rows), AT_ONCE):
-                part = rows[start : start + AT_ONCE].astype(np.float32) @ weights + bias
+                part = rows[start : start + AT_ONCE].astype(np.float32, copy=False) @ weights + bias
                 found[start : start + AT_ONCE, columns] = _normalized(part)
         return found
 
@@ -94,7 +95,8 @@ class Head:
 def _normalized(logits: np.ndarray) -> np.ndarray:
     """Softmax of (M, C); of one column, the logistic function."""
     if logits.shape[1] == 1:
-        return 1 / (1 + np.exp(-logits))
-    shifted = np.exp(logits - logits.max(1, keepdims=True))
-    found: np.ndarray = shifted / shifted.sum(1, keepdims=True)
+        found: np.ndarray = 1 / (1 + np.exp(-logits))
+        return found
+    found = np.exp(logits - logits.max(1, keepdims=True))
+    found /= found.sum(1, keepdims=True)
     return found

@@ -63,7 +63,7 @@ def _parts(params: Mapping[str, Any]) -> Iterator[Pool]:
     while chunks := [list(islice(file, CHUNK)) for file in files]:
         if not chunks[0]:
             return
-        given = {
+        given: dict[str, Any] = {
             field: decisions_of(chunk, params["labels"])
             for field, chunk in zip(FIELDS, chunks, strict=False)
         }

@@ -37,7 +37,7 @@ def _rows(prediction: Prediction, labels: tuple[str, ...]) -> np.ndarray:
 
 
 def _words(prediction: Prediction, labels: tuple[str, ...]) -> np.ndarray:
-    column = {None: 0, **{label: at for at, label in enumerate(labels, 1)}}
+    column: dict[str | None, int] = {None: 0, **{label: at for at, label in enumerate(labels, 1)}}
     words = [word for word in prediction.words if word.label in column]
     best = np.array([word.score for word in words])
     chosen = np.array([column[word.label] for word in words], int)

@@ -84,7 +84,8 @@ class Margin(Strategy):
         decisions = required(pool)
         best, second = _two_best(decisions)
         closest = _highest(second / np.maximum(best, TINY), decisions)
-        return 1 - _joint(best, decisions) * (1 - closest)
+        found: np.ndarray = 1 - _joint(best, decisions) * (1 - closest)
+        return found
 
 
 class Entropy(Strategy):

@@ -22,9 +22,11 @@ from workbench.inspection.corpus.spec import (
     DOCUMENTS,
     MOST_DOCUMENTS,
     MOST_USES,
+    MOST_WORDS,
     TARGET,
     UMAP,
     USES,
+    WORDS,
     Files,
     Projection,
 )
@@ -91,6 +93,11 @@ def of_documents(project: Project, model: Choice) -> Need:
     return _need(project, model, DOCUMENTS)
 
 
+def of_words(project: Project, model: Choice) -> Need:
+    """An index of all words of the documents, of one layer. Not for the main thread."""
+    return _need(project, model, WORDS)
+
+
 def _need(
     project: Project,
     model: Choice,
@@ -139,6 +146,8 @@ def prepare(project: Project, wanted: Need) -> Prepared:
     if not wanted.files.about.is_file():
         if wanted.kind == USES:
             rows, total = _write_uses(project, wanted.forms, folder)
+        elif wanted.kind == WORDS:
+            rows = total = _write_words(project, folder)
         else:
             rows = _write_documents(project, folder)
     return Prepared(wanted, folder, rows, total)
@@ -151,6 +160,21 @@ def _write_documents(project: Project, folder: Path) -> int:
     found = documents.records(project.db, layers=(), ids=ids)
     _write(folder, map(_bare, found))
     return len(ids)
+
+
+def _write_words(project: Project, folder: Path) -> int:
+    """Number of words in the documents that are written: all, or a random sample of documents."""
+    every = documents.records(project.db, layers=())
+    counts = {one.document.id or 0: len(tokens_of(one.document)) for one in map(_bare, every)}
+    order = list(counts)
+    random.Random(SEED).shuffle(order)
+    chosen, total = set[int](), 0
+    for id in order:
+        if total + counts[id] <= MOST_WORDS:
+            chosen.add(id)
+            total += counts[id]
+    _write(folder, map(_bare, documents.records(project.db, layers=(), ids=chosen)))
+    return total
 
 
 def _write_uses(project: Project, forms: Sequence[str], folder: Path) -> tuple[int, int]:

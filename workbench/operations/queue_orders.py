@@ -31,6 +31,7 @@ from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
+    from workbench.base.settings import Settings
     from workbench.jobs.events import Finished
     from workbench.jobs.queue import Job, Queue
     from workbench.operations.inspect import Choice
@@ -63,7 +64,7 @@ class Wanted:
 class Order:
     """An order as it is kept. ids: in order, with a score each; control: the random documents.
 
-    source: names of the runs or of the model. at: ISO 8601, UTC.
+    source: names of the runs or of the model; runs: ids of those that predict. at: ISO 8601, UTC.
     """
 
     strategy: str
@@ -72,6 +73,7 @@ class Order:
     share: float
     seed: int
     at: str
+    runs: tuple[int, ...] = ()
     ids: Sequence[int] = field(default=(), hash=False)
     scores: Mapping[int, float] = field(default_factory=dict, hash=False)
     control: frozenset[int] = field(default=frozenset(), hash=False)
@@ -82,11 +84,16 @@ class Order:
 
 
 def strategies(layer: Layer | None = None) -> tuple[Contribution, ...]:
-    """The strategies, those meant for other kinds of layers left out."""
+    """The strategies, those meant for other kinds of layers left out.
+
+    Numbers and answers have no probabilities that uncertainty could be read from.
+    """
     return tuple(
         one
         for one in registry().all(KIND)
-        if layer is None or layer.kind in one.options.get("layers", (layer.kind,))
+        if layer is None
+        or layer.kind in one.options.get("layers", (layer.kind,))
+        and (layer.traits.takes_labels or DECISIONS not in one.options.get("needs", ()))
     )
 
 
@@ -111,6 +118,13 @@ def runs_for(project: Project, layer: Layer) -> tuple[Run, ...]:
         and run.status in ("done", "stopped")
         and results.task_of(run) in fitting
     )
+
+
+def vector_models(settings: Settings | None = None) -> tuple[Choice, ...]:
+    """The pretrained models whose vectors can order documents."""
+    from workbench.operations import inspect
+
+    return tuple(one for one in inspect.choices(None, settings) if "states" in one.gives)
 
 
 def layers(project: Project) -> tuple[Layer, ...]:
@@ -333,12 +347,14 @@ class Computation:
 
         wanted = self._wanted
         source = wanted.model.title if self._index and wanted.model else ""
+        ran: tuple[int, ...] = ()
         if DECISIONS in needs(wanted.strategy):
             source = ", ".join(run.name for run in self._runs)
+            ran = tuple(run.id for run in self._runs)
         with np.load(output, allow_pickle=False) as found:
             ids, scores, control = (found[name] for name in ("ids", "scores", "control"))
         order = Order(
-            wanted.strategy, row_id(wanted.layer), source, wanted.share, wanted.seed, now()
+            wanted.strategy, row_id(wanted.layer), source, wanted.share, wanted.seed, now(), ran
         )
         order = filled(order, ids, scores, control)
         keep(self._project, order)
@@ -371,7 +387,7 @@ def keep(project: Project, order: Order) -> None:
     path = _file(project, order.layer_id)
     path.parent.mkdir(parents=True, exist_ok=True)
     about = asdict(replace(order, ids=(), scores={}, control=frozenset()))
-    about = {name: about[name] for name in ("strategy", "source", "share", "seed", "at")}
+    about = {name: about[name] for name in ("strategy", "source", "share", "seed", "at", "runs")}
     draft = path.with_suffix(f".{os.getpid()}.part")
     ids = np.array(order.ids, np.int64)
     with open(draft, "wb") as file:
@@ -395,7 +411,7 @@ def kept(project: Project, layer_id: int) -> Order | None:
     try:
         with np.load(path, allow_pickle=False) as found:
             about = json.loads(str(found["about"]))
-            order = Order(layer_id=layer_id, **about)
+            order = Order(layer_id=layer_id, **{**about, "runs": tuple(about["runs"])})
             return filled(order, found["ids"], found["scores"], found["control"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

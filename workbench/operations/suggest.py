@@ -134,9 +134,7 @@ def _answered(
         rows = [
             row
             for one in records
-            for row in _rows(
-                project, results.task_of(run), layer, one, answers[row_id(one.document)]
-            )
+            for row in rows_of(project, run, layer, one, answers[row_id(one.document)])
         ]
         title = _("Suggest with {run}").format(run=run.name)
         count = suggestion_edits.add_suggestions(project, run.id, rows, title=title)
@@ -153,13 +151,14 @@ def _answered(
     background(write, then)
 
 
-def _rows(
-    project: Project, task: str, layer: Layer, record: Record, answer: Prediction
+def rows_of(
+    project: Project, run: Run, layer: Layer, record: Record, answer: Prediction
 ) -> list[NewSuggestion]:
     """The content of a prediction, limited to labels or open questions that the layer has.
 
     A number is moved to the nearest step of the scale, so that it can be accepted.
     """
+    task = results.task_of(run)
     if layer.traits.asks:
         return _answers(project, task, layer, record, answer)
     answers = tasks.info(task).answers(answer)

@@ -85,11 +85,14 @@ class Writer:
     widths: by layer, embeddings first. Raises OSError where it cannot be written.
     """
 
-    def __init__(self, files: Files, widths: Sequence[int], count: int):
+    def __init__(
+        self, files: Files, widths: Sequence[int], count: int, *, only: Sequence[int] = ()
+    ):
+        """only: layers to write; by default those that fit."""
         files.root.mkdir(parents=True, exist_ok=True)
         self.files, self.count = files, 0
         self._draft = Files(files.root, f"{files.key}.{uuid.uuid4().hex[:8]}")
-        self.layers = stored_layers(widths, count)
+        self.layers = tuple(only) or stored_layers(widths, count)
         make = np.lib.format.open_memmap
         self._vectors = {
             layer: make(self._draft.layer(layer), "w+", np.float16, (count, widths[layer]))

@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.inspection.corpus.index import Index, Writer
 from workbench.inspection.corpus.projections import write_map
-from workbench.inspection.corpus.spec import PREFIX, USES, Files, Projection
+from workbench.inspection.corpus.spec import PREFIX, USES, WORDS, Files, Projection
 from workbench.models import device as devices
 from workbench.tasks.answers import read_documents
 from workbench.tasks.embedding import Embedded, load_embedder
@@ -47,16 +47,19 @@ def run(params: Mapping[str, Any], folder: Path) -> Generator[Progress, str | No
 
 def _build(params: Mapping[str, Any], folder: Path, files: Files) -> Iterator[Progress]:
     uses = json.loads(Path(params["places"]).read_text()) if params["kind"] == USES else None
-    unit = "document" if uses is None else "word"
+    of_words = params["kind"] == WORDS
+    unit = "word" if of_words or uses is not None else "document"
     asked = {"unit": unit, "layers": "all", "model": params["model"], "device": params["device"]}
     count, done = int(params["count"]), 0
     yield {"kind": "progress", "done": 0, "total": count}
     embedder = load_embedder({**asked, "allow_pickle": params.get("allow_pickle")}, folder)
-    writer = Writer(files, embedder.encoder.widths, count)
+    widths = embedder.encoder.widths
+    only = (round(2 * (len(widths) - 1) / 3),) if of_words else ()  # as `active.instant` reads
+    writer = Writer(files, widths, count, only=only)
     try:
         for documents in _chunks(read_documents(Path(params["input"]))):
             for document, found in zip(documents, embedder.stream(documents), strict=True):
-                for row in _rows(document, found, uses):
+                for row in _words(document, found) if of_words else _rows(document, found, uses):
                     writer.add(*row)
                 if writer.count - done >= max(1, count // 200):
                     done = writer.count
@@ -73,6 +76,12 @@ def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 
 Row = tuple[tuple[int, int, int], dict[str, Any], list[np.ndarray]]
+
+
+def _words(document: Document, found: Embedded) -> Iterator[Row]:
+    layers = [found.layers[f"{PREFIX}{number}"] for number in range(len(found.layers))]
+    for at, (start, end) in enumerate(found.offsets.tolist()):
+        yield (int(document.id or 0), start, end), {}, [rows[at] for rows in layers]
 
 
 def _rows(

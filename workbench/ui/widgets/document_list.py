@@ -106,6 +106,10 @@ class DocumentModel(QAbstractListModel):
 
 
 class _Delegate(QStyledItemDelegate):
+    def __init__(self, parent: QWidget, note: Callable[[int], str] | None) -> None:
+        super().__init__(parent)
+        self._note = note
+
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         row = index.data(ROW)
         painter.save()
@@ -129,9 +133,12 @@ class _Delegate(QStyledItemDelegate):
         numbers = (f"{row.suggestion_count} ?  " if row.suggestion_count else "") + (
             str(row.span_count) if row.span_count else ""
         )
+        if note := self._note(row.id) if self._note is not None else "":
+            numbers = f"{numbers}  {note}".strip()
         painter.setFont(theme.font("small"))
         painter.setPen(theme.qcolour("muted"))
-        right = QRect(box.right() - 76, top, 66, half)
+        taken = max(66, painter.fontMetrics().horizontalAdvance(numbers)) if numbers else 2
+        right = QRect(box.right() - taken - 10, top, taken, half)
         painter.drawText(
             right, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, numbers
         )
@@ -146,7 +153,7 @@ class _Delegate(QStyledItemDelegate):
         painter.setFont(theme.font("small", 600 if current else 400))
         painter.setPen(theme.qcolour("text" if current else "muted"))
         start = 14 + side + 8
-        room = box.width() - start - 1 - max(72 if numbers else 12, used + 18 if remarks else 0)
+        room = box.width() - start - 1 - max(taken + 12, used + 18 if remarks else 0)
         key = painter.fontMetrics().elidedText(row.key, Qt.TextElideMode.ElideMiddle, room)
         painter.drawText(
             QRect(box.left() + start, top, room, half), Qt.AlignmentFlag.AlignVCenter, key
@@ -171,11 +178,12 @@ class DocumentList(QTableView):
 
     picked = Signal(int)
 
-    def __init__(self, fetch: Fetch, name: str):
+    def __init__(self, fetch: Fetch, name: str, note: Callable[[int], str] | None = None):
+        """note: of a document, shown at the right of its row."""
         super().__init__()
         self.documents = DocumentModel(fetch, self)
         self.setModel(self.documents)
-        self.setItemDelegate(_Delegate(self))
+        self.setItemDelegate(_Delegate(self, note))
         self.setAccessibleName(name)
         self.setShowGrid(False)
         self.setWordWrap(False)

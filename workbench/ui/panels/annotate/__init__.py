@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
+from workbench.ui.panels.annotate.queue_commands import QUEUE_COMMANDS, has_queue
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
@@ -43,12 +44,8 @@ def _has_errors(panel: AnnotatePanel) -> bool:
     return bool(panel.state.errors)
 
 
-def _has_queue(panel: AnnotatePanel) -> bool:
-    return panel.state.total > 0 and not panel.state.errors
-
-
 def _narrowed(panel: AnnotatePanel) -> bool:
-    return _has_queue(panel) and not panel.state.narrowed.empty
+    return has_queue(panel) and not panel.state.narrowed.empty
 
 
 def _can_take(panel: AnnotatePanel) -> bool:
@@ -160,7 +157,7 @@ class AnnotatePanel(Panel):
             lambda p: p.state.toggle_unlabelled(),
             "Labels",
             "Ctrl+Shift+U",
-            enabled=_has_queue,
+            enabled=has_queue,
             checked=lambda p: p.state.only_unlabelled,
             group="queue",
         ),
@@ -169,10 +166,11 @@ class AnnotatePanel(Panel):
             _("Show &documents with suggestions only"),
             lambda p: p.state.narrow(suggested=not p.state.narrowed.suggested),
             "Labels",
-            enabled=_has_queue,
+            enabled=has_queue,
             checked=lambda p: p.state.narrowed.suggested,
             group="queue",
         ),
+        *QUEUE_COMMANDS,
         Command(
             "annotate.clear-filters",
             _("&Clear queue filters"),

@@ -145,7 +145,7 @@ class AnnotateActs(ValueState, QuestionState, SourceState):
 
         def correct(project: Project, *, origin: object) -> Any:
             with project.edit(_("Correct suggestion"), origin=origin):
-                suggestion_edits.reject(project, [row.id], origin=origin)
+                self.deciding(suggestion_edits.reject)(project, [row.id], origin=origin)
                 return annotate.add_span(
                     project,
                     self.shown_id,
@@ -195,7 +195,7 @@ class AnnotateActs(ValueState, QuestionState, SourceState):
         if self.errors and suggestion_id is None:
             self.accept_answer()
         else:
-            self._decide(suggestion_edits.accept, suggestion_id)
+            self._decide(self.deciding(suggestion_edits.accept), suggestion_id)
 
     def reject(self, suggestion_id: int | None = None) -> None:
         """Reject the suggestion, chosen as in `accept`.
@@ -205,7 +205,7 @@ class AnnotateActs(ValueState, QuestionState, SourceState):
         if self.errors and suggestion_id is None:
             self.next_error()
         else:
-            self._decide(suggestion_edits.reject, suggestion_id)
+            self._decide(self.deciding(suggestion_edits.reject), suggestion_id)
 
     def accept_answer(self) -> None:
         """Make the prediction of the reviewed run gold, and open the next error."""
@@ -304,14 +304,14 @@ class AnnotateActs(ValueState, QuestionState, SourceState):
         score.
         """
         self._all(
-            suggestion_edits.accept,
+            self.deciding(suggestion_edits.accept),
             self.sure_suggestions,
             lambda n: ngettext("Accepted {n} suggestion.", "Accepted {n} suggestions.", n),
         )
 
     def reject_all(self) -> None:
         self._all(
-            suggestion_edits.reject,
+            self.deciding(suggestion_edits.reject),
             [r.id for r in self.suggestions],
             lambda n: ngettext("Rejected {n} suggestion.", "Rejected {n} suggestions.", n),
         )

@@ -244,18 +244,27 @@ class QueueState(State):
         """The filter of the queue, as one on documents."""
         return replace(self._unfiltered(), queue_layers=self.active_ids, query=self.narrowed.query)
 
+    @property
+    def whole(self) -> bool:
+        """Whether the queue has every document, finished ones too."""
+        return self.narrowed.empty
+
+    def _in_order(self, ids: Sequence[int]) -> Sequence[int]:
+        """The documents, given by id, in the order of the queue."""
+        return ids
+
     # ------------------------------------------------------------ loading
 
     def _load_queue(self) -> None:
         if self.errors:
             return
         every, wanted = self._unfiltered(), self.shown_filter()
-        project, narrowed = self.project, self.narrowed
+        project, narrowed, whole = self.project, self.narrowed, self.whole
 
         def read() -> tuple[Any, ...]:
             ids = annotate.queue(project, wanted)
-            total = len(ids) if narrowed.empty else annotate.queue_size(project, every)
-            return ids, total, annotate.source_files(project)
+            total = len(ids) if whole else annotate.queue_size(project, every)
+            return self._in_order(ids), total, annotate.source_files(project)
 
         def take(found: tuple[Any, ...]) -> None:
             if narrowed == self.narrowed and not self.errors:
@@ -314,7 +323,7 @@ class QueueState(State):
 
     def _check(self, ids: Iterable[int]) -> None:
         """Add or remove documents of a filtered queue, as they now pass the filter or not."""
-        if self.narrowed.empty or self.errors:
+        if self.whole or self.errors:
             return
         asked = set(ids)
         if not asked:
@@ -326,7 +335,7 @@ class QueueState(State):
         if passing != listed:
             kept = (set(self.ids) - asked) | passing
             last = tuple(id for id in self.skipped if id in kept)
-            self.update(ids=_with_last(sorted(kept), last), skipped=last)
+            self.update(ids=_with_last(self._in_order(sorted(kept)), last), skipped=last)
 
     # ------------------------------------------------------------ navigation
 
@@ -389,7 +398,9 @@ class QueueState(State):
         self.open(document_id)
 
     def _reorder(self, skipped: tuple[int, ...]) -> None:
-        self.update(ids=_with_last(sorted(self.ids), skipped), skipped=skipped)
+        ids = _with_last(self._in_order(sorted(self.ids)), skipped)
+        if ids != self.ids:
+            self.update(ids=ids, skipped=skipped)
 
 
 def _with_last(ids: Sequence[int], last: tuple[int, ...]) -> Sequence[int]:

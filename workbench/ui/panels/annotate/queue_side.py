@@ -15,6 +15,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.text.document import SPLITS
 from workbench.ui import formats, plain, theme
+from workbench.ui.panels.annotate.instant_part import InstantPart
 from workbench.ui.panels.annotate.queue import NO_SPLIT, UNLABELLED
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.document_list import DocumentList
@@ -27,9 +28,11 @@ from workbench.ui.widgets.words import Elided, KeyCap, words
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.queue_dialogs import QueueDialogs
 
 # minimum width in pixels at 100 %; upper limit, independent of the text size
 NARROW, WIDEST_LEAST = 180, 340
+ORDER = 120  # least width of the name of the order, pixels at 100 %
 FILTER = 150  # width of a filter's name, pixels at 100 %
 STATES = ("pending", "draft", "submitted", "discarded")
 _CLEARED = {
@@ -41,7 +44,7 @@ _CLEARED = {
 class QueueSide(QFrame):
     """The documents in queue order, the progress, and the button for the next unlabelled one."""
 
-    def __init__(self, state: AnnotateActs) -> None:
+    def __init__(self, state: AnnotateActs, dialogs: QueueDialogs) -> None:
         super().__init__()
         self.state = state
         self.setProperty("part", "side")
@@ -59,6 +62,8 @@ class QueueSide(QFrame):
         self._key = KeyCap("Ctrl ↓")
         self._onward = flow(self._unlabelled, self._key, None, self._filter)
         self.bar = QueryBar(state.query, placeholder=_("Search or filter"))
+        self._order = Button("", small=True, on=dialogs.show_order, name=_("Order of the queue"))
+        self._ordering = flow(self._order, gap=4)
         self._filters = flow(gap=4)
         self._build_list()
         head = column(
@@ -67,6 +72,7 @@ class QueueSide(QFrame):
             self._pace,
             self._onward,
             self.bar,
+            self._ordering,
             self._filters,
             gap=7,
             margins=(14, 12, 14, 10),
@@ -76,9 +82,11 @@ class QueueSide(QFrame):
         layout.setSpacing(0)
         layout.addWidget(head)
         layout.addWidget(self._place, 1)
+        self._instant = InstantPart(state, dialogs.show_learning)
+        layout.addWidget(self._instant)
 
     def _build_list(self) -> None:
-        self.list = DocumentList(self.state.rows, _("Queue"))
+        self.list = DocumentList(self.state.rows, _("Queue"), self.state.queue_note)
         self.list.picked.connect(self.state.open)
         all_again = Button(_("Clear all filters"), "x", small=True, on=self.state.clear_filters)
         self._none = EmptyState("filter", _("No matching documents"), "", all_again)
@@ -122,14 +130,27 @@ class QueueSide(QFrame):
                 self.list.show_row(state.place)
         if concerns(fields, "narrowed", "errors", "layers"):
             self._show_filters()
+        self._instant.render()
         self._title.setText(_("Errors") if state.errors else _("Queue"))
         self._onward.setVisible(not state.errors)
         self.bar.setVisible(not state.errors)
         if concerns(fields, "query_changes"):
             self.bar.render(ALL)
+        self._ordering.setVisible(not state.errors)
+        self._show_order()
         self._show_count()
         if concerns(fields, "progress", "left", "errors"):
             self._show_pace()
+
+    def _show_order(self) -> None:
+        state = self.state
+        title = _("Ordering…") if state.computing else state.order_title
+        metrics = QFontMetrics(theme.font("small"))
+        room = max(self.width() - 60, theme.px(ORDER))
+        shown = metrics.elidedText(title, Qt.TextElideMode.ElideRight, room)
+        self._order.set_text(shown)
+        tip = _("{order}. Ctrl+Shift+O changes the order.")
+        plain.set_tip(self._order, tip.format(order=title))
 
     def _show_count(self) -> None:
         state = self.state

@@ -9,7 +9,7 @@ from workbench.base.i18n import _
 from workbench.operations import notes
 from workbench.operations.notes import Remarks
 from workbench.ui.opened import opened
-from workbench.ui.panels.annotate.queue import QueueState
+from workbench.ui.panels.annotate.label_keys import LabelKeys
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
@@ -91,7 +91,7 @@ class RemarkState(State):
         self.context.attempt(self.set_flag, name, on=name not in self.names)
 
 
-class WithRemarks(QueueState):
+class WithRemarks(LabelKeys):
     """`remarks` follows the open document and the selected span, `chosen`."""
 
     def __init__(self, context: PanelContext) -> None:

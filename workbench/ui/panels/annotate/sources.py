@@ -96,7 +96,7 @@ class SourceState(TokenState):
         """Accept or reject the suggestions of an origin in this document."""
         ids = [row.id for row in self.every_suggestion if provenance.origin_of(row) == origin]
         act = suggestion_edits.accept if accept else suggestion_edits.reject
-        done = self.context.attempt(act, self.project, ids, origin=self)
+        done = self.context.attempt(self.deciding(act), self.project, ids, origin=self)
         if done:
             self.context.note(_decided(done, accept=accept), undo=True)
 

@@ -7,21 +7,13 @@ palette all call `label`.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.operations import annotate, labels
 from workbench.operations.annotate import DocumentView, SpanRow, SuggestionRow
 from workbench.text.document import TEXT
-from workbench.text.labels import (
-    CLASS_KEYS,
-    LABEL_TABLES,
-    NUMBER,
-    Label,
-    Layer,
-    keys_without_spans,
-)
+from workbench.text.labels import LABEL_TABLES
 from workbench.text.rows import row_id
 from workbench.text.spans import Span, flatten
 from workbench.ui import shown_layers
@@ -70,6 +62,7 @@ class AnnotateState(WithRemarks):
         self.sure = SURE
         self._filtered: dict[str, tuple[Any, ...]] = {}
         self._load_layers()
+        self._load_order()
         self.listen(self.project.changed, self._on_changed)
         self.listen(self.project.selected, self._on_selected)
         self.listen(self.project.layers_shown, self._layers_shown)
@@ -84,19 +77,6 @@ class AnnotateState(WithRemarks):
     @property
     def can_edit(self) -> bool:
         return self.can_write and self.doc is not None
-
-    @property
-    def active(self) -> tuple[Layer, ...]:
-        """The selected layers that apply to this document."""
-        return (
-            tuple(
-                layer
-                for layer in self.doc.layers
-                if layer.traits.editor and layer.id not in self.off
-            )
-            if self.doc
-            else ()
-        )
 
     @property
     def spans(self) -> tuple[SpanRow, ...]:
@@ -131,44 +111,6 @@ class AnnotateState(WithRemarks):
         return frozenset(mark.label_id for mark in marks if mark.label_id is not None)
 
     @property
-    def label_of(self) -> Mapping[int, tuple[Layer, Label]]:
-        return {row_id(label): (layer, label) for layer in self.layers for label in layer.labels}
-
-    @property
-    def keys(self) -> Mapping[str, int]:
-        """Key → label id, of the visible labels.
-
-        A stored key works in addition to the displayed one.
-        """
-        stored = {
-            label.key: row_id(label) for layer in self.active for label in layer.labels if label.key
-        }
-        return {**stored, **{key: id for id, key in self.shown_keys.items()}}
-
-    @property
-    def shown_keys(self) -> Mapping[int, str]:
-        """Label id → the key shown on its chip: digits first if no span layer is shown."""
-        shown = [label for layer in self.active for label in layer.labels]
-        digits = any(one.traits.in_text or one.traits.editor == NUMBER for one in self.active)
-        if not self.doc or digits:
-            return {row_id(label): label.key for label in shown if label.key}
-        texts = self.doc.document.form
-        together = [layer for layer in self.layers if layer.texts == texts]
-        count = sum(len(one.labels) for one in together if one.traits.on_document)
-        used = {label.key for label in shown}
-        return keys_without_spans(shown, CLASS_KEYS[:count], used)
-
-    def with_keys(self, layer: Layer) -> tuple[Label, ...]:
-        """The labels of a layer with the displayed keys."""
-        keys = self.shown_keys
-        return tuple(
-            label
-            if keys.get(row_id(label), "") == label.key
-            else replace(label, key=keys.get(row_id(label), ""))
-            for label in layer.labels
-        )
-
-    @property
     def state_of_document(self) -> str:
         """The state of the document over the selected layers: draft if only some are submitted."""
         return (
@@ -193,24 +135,6 @@ class AnnotateState(WithRemarks):
             if not layer.traits.empty_is_answer and layer.id not in labelled
         )
 
-    @property
-    def guideline(self) -> str:
-        """Markdown: the guidelines of the selected layers, each once."""
-        parts: dict[str, list[str]] = {}
-        for layer in self.active or self.layers:
-            if layer.guideline.strip():
-                parts.setdefault(layer.guideline.strip(), []).append(layer.name)
-        if len(parts) < 2:
-            return "".join(parts)
-        return "\n\n---\n\n".join(
-            f"# {', '.join(names)}\n\n{text}" for text, names in parts.items()
-        )
-
-    @property
-    def has_labels(self) -> bool:
-        given = (one.labels or one.traits.asks or not one.traits.has_labels for one in self.layers)
-        return any(given)
-
     # ------------------------------------------------------------ loading
 
     def _load_layers(self) -> None:
@@ -221,11 +145,13 @@ class AnnotateState(WithRemarks):
     def open(self, document_id: int, chosen: Name | None = None) -> None:
         """Open a document. If it was deleted, open the first one that has something to label."""
         try:
-            doc = annotate.view(self.project, document_id)
+            doc = self._with_live(annotate.view(self.project, document_id))
         except KeyError:
             self._load_queue()
             return
         before = self.document_id
+        if self.instant is not None:
+            self.instant.show(document_id)
         self.update(doc=doc, document_id=document_id, chosen=chosen, predicted=self._answer(doc))
         self.finder.show_texts(doc.document.texts)
         if before != document_id:
@@ -262,6 +188,7 @@ class AnnotateState(WithRemarks):
         except KeyError:
             self._load_queue()
             return
+        doc = self._with_live(doc)
         self.update(doc=doc, chosen=self.chosen if self._stands(doc, self.chosen) else None)
 
     def _stands(self, doc: DocumentView, name: Name | None) -> bool:
@@ -289,6 +216,7 @@ class AnnotateState(WithRemarks):
             self.update(stale_rows=changes.documents)
             if changes.touches("state"):
                 self._count()
+            self._learn(changes.documents)
             if documents is not None and few:
                 self._check(documents)
             self._follow(changes)
@@ -325,6 +253,7 @@ class AnnotateState(WithRemarks):
 
     def _layers_shown(self) -> None:
         self.update(off=shown_layers.hidden(self.context, self.layers), chosen=None)
+        self._load_order()
         self._load_queue()
 
     # ------------------------------------------------------------ error review

@@ -30,6 +30,7 @@ from workbench.ui.panels.annotate.keys import Keys
 from workbench.ui.panels.annotate.occurrences_pane import OccurrencesPane
 from workbench.ui.panels.annotate.panes import focus_next
 from workbench.ui.panels.annotate.paper import Paper
+from workbench.ui.panels.annotate.queue_dialogs import QueueDialogs
 from workbench.ui.panels.annotate.queue_side import QueueSide
 from workbench.ui.panels.annotate.remarks_view import RemarkParts
 from workbench.ui.panels.annotate.sides import RightSide
@@ -56,7 +57,8 @@ class AnnotateView(View):
         self._kept = state.context.settings.window
         self._build_header()
         self._build_centre()
-        self.queue, self.right = QueueSide(state), RightSide(state)
+        self.dialogs = QueueDialogs(self, state)
+        self.queue, self.right = QueueSide(state, self.dialogs), RightSide(state)
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setChildrenCollapsible(False)
         for part in (self.queue, self._centre, self.right):
@@ -119,10 +121,7 @@ class AnnotateView(View):
             self._split,
             self._state_chip,
             None,
-            self._undo,
-            self._redo,
-            back,
-            on,
+            *(self._undo, self._redo, back, on),
             margins=(24, 8, 24, 8),
         )
         self._errors = ErrorReview(state)
@@ -143,10 +142,8 @@ class AnnotateView(View):
         framed = QVBoxLayout()
         framed.setContentsMargins(24, 0, 24, 16)
         framed.setSpacing(8)
-        framed.addWidget(self._find)
-        framed.addWidget(self._errors)
-        framed.addWidget(self._paper, 1)
-        framed.addWidget(self.occurrences)
+        for part in (self._find, self._errors, self._paper, self.occurrences):
+            framed.addWidget(part, int(part is self._paper))
         layout.addLayout(framed, 1)
         layout.addWidget(acts)
 
@@ -217,16 +214,8 @@ class AnnotateView(View):
             self._show_layers()
         if concerns(
             fields,
-            "ids",
-            "stale_rows",
-            "left",
-            "total",
-            "document_id",
-            "doc",
-            "off",
-            "narrowed",
-            "query_changes",
-            "progress",
+            *("ids", "stale_rows", "left", "total", "document_id", "doc", "off", "narrowed"),
+            *("query_changes", "progress", "queue_order", "computing", "instant", "instant_line"),
         ):
             self.queue.render(fields)
         if concerns(fields, "doc", "off", "predicted", "layers", "errors", "source", "order"):

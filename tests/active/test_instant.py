@@ -1,0 +1,150 @@
+"""The instant model: from ten labels on, orders and answers of what is not labelled."""
+
+import numpy as np
+import pytest
+
+from workbench.active.instant import InstantModel, kappa, runs
+from workbench.inspection.corpus.index import Writer
+from workbench.inspection.corpus.spec import Files
+
+ASKED = {"dev": [], "strategy": "least_confidence", "share": 0.0, "seed": 1, "show": 3, "also": []}
+
+
+def index(folder, rows):
+    """rows: (document, start, end, vector)."""
+    writer = Writer(Files(folder, "index"), (2,), len(rows))
+    for document, start, end, vector in rows:
+        writer.add((document, start, end), {}, [np.array(vector, float)])
+    writer.finish(total=len(rows))
+    return str(folder / "index.json")
+
+
+@pytest.fixture
+def documents(tmp_path):
+    """Documents 1 to 40: even ones near (1, 0), odd ones near (0, 1); 40 lies between."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for id in range(1, 40):
+        base = np.array([1.0, 0.0] if id % 2 == 0 else [0.0, 1.0])
+        rows.append((id, 0, 5, base + rng.normal(0, 0.1, 2)))
+    return index(tmp_path, [*rows, (40, 0, 5, [1.0, 1.0])])
+
+
+def gold(ids):
+    return {id: [id % 2] for id in ids}
+
+
+def test_fewer_than_ten_labels_are_not_learned_from(documents):
+    model = InstantModel({"index": documents, "labels": ["a", "b"], "words": False})
+
+    assert model({**ASKED, "gold": gold(range(1, 10))}) == {"labelled": 9}
+
+
+def test_the_least_certain_of_the_unlabelled_comes_first(documents):
+    model = InstantModel({"index": documents, "labels": ["a", "b"], "words": False})
+
+    found = model({**ASKED, "gold": gold(range(1, 13)), "also": [20, 21]})
+
+    assert found["ids"][0] == 40 and sorted(found["ids"].tolist()) == list(range(13, 41))
+    assert [found["answers"][id][0][0] for id in (20, 21)] == [0, 1]
+    assert list(found["answers"])[0] == 40 and len(found["answers"]) == 5
+
+
+def test_labels_that_are_removed_are_open_again(documents):
+    model = InstantModel({"index": documents, "labels": ["a", "b"], "words": False})
+    model({**ASKED, "gold": gold(range(1, 13))})
+
+    found = model({**ASKED, "gold": {12: None, 999: [0]}})
+
+    assert found["labelled"] == 11 and 12 in found["ids"]
+
+
+def test_finished_documents_that_are_not_learned_from_are_not_listed(documents):
+    model = InstantModel({"index": documents, "labels": ["a", "b"], "words": False})
+
+    found = model({**ASKED, "gold": {**gold(range(1, 13)), 30: False, 31: False}})
+
+    assert found["labelled"] == 12 and not {30, 31} & set(found["ids"].tolist())
+
+
+def test_idle_time_measures_held_out_labels(documents):
+    model = InstantModel({"index": documents, "labels": ["a", "b"], "words": False})
+
+    first = model({**ASKED, "gold": gold(range(1, 31))})
+    assert list(model.idle_steps) == [0, 1, 2, 3, 4]
+    second = model({**ASKED, "gold": {}})
+
+    assert first["score"] is None and (second["score"], second["tested"]) == (1.0, 30)
+
+
+def test_predictions_are_compared_every_ten_labels(documents):
+    model = InstantModel({"index": documents, "labels": ["a", "b"], "words": False})
+
+    answers = [model({**ASKED, "gold": gold([number])}) for number in range(1, 31)]
+
+    points = [number for number, one in enumerate(answers, 1) if one.get("agreement") is not None]
+    assert points == [20, 30] and answers[-1]["agreement"] > 0.5
+
+
+def test_labelled_documents_of_dev_are_measured_and_not_learned(documents):
+    model = InstantModel({"index": documents, "labels": ["a", "b"], "words": False})
+    wrong = {id: [1 - id % 2] for id in range(1, 11)}
+
+    found = model({**ASKED, "gold": {**gold(range(11, 31)), **wrong}, "dev": list(range(1, 11))})
+
+    assert (found["score"], found["tested"]) == (0.0, 10)
+
+
+def test_several_labels_are_predicted_each_on_its_own(documents):
+    model = InstantModel(
+        {"index": documents, "labels": ["a", "b"], "words": False, "several": True}
+    )
+    labels = {id: [0, 1] if id % 2 else [0] for id in range(1, 13)}
+
+    found = model({**ASKED, "gold": labels, "also": [20, 21]})
+
+    assert [one[0] for one in found["answers"][20]] == [0]
+    assert [one[0] for one in found["answers"][21]] == [0, 1]
+
+
+@pytest.fixture
+def sentences(tmp_path):
+    """Documents of four words; the second and third are a name, near (1, 0)."""
+    rows = []
+    for id in range(1, 21):
+        rows += [(id, 5 * at, 5 * at + 4, [1, 0.1] if at in (1, 2) else [0, 1]) for at in range(4)]
+    return index(tmp_path, rows)
+
+
+def test_adjacent_words_of_a_label_are_one_span(sentences):
+    model = InstantModel({"index": sentences, "labels": ["PER"], "words": True})
+    spans = {id: [[5, 14, 0]] for id in range(1, 13)}
+
+    found = model({**ASKED, "gold": spans, "strategy": "span_uncertainty", "also": [20]})
+
+    ((label, start, end, sure),) = found["answers"][20]
+    assert (label, start, end) == (0, 5, 14) and 0.5 < sure <= 1
+    assert found["score"] is None or found["score"] == 1.0
+
+
+def test_every_tag_is_a_span_of_its_own(sentences):
+    model = InstantModel({"index": sentences, "labels": ["X", "NN"], "words": True, "single": True})
+    tags = {id: [[5 * at, 5 * at + 4, int(at in (1, 2))] for at in range(4)] for id in range(1, 13)}
+
+    found = model({**ASKED, "gold": tags, "also": [20]})
+
+    assert [one[:3] for one in found["answers"][20]] == [
+        [0, 0, 4],
+        [1, 5, 9],
+        [1, 10, 14],
+        [0, 15, 19],
+    ]
+
+
+def test_runs_are_half_open_and_kappa_is_that_of_cohen():
+    """Observed agreement 0.7; chance 0.5 · 0.6 + 0.5 · 0.4 = 0.5."""
+    first, second = np.repeat([0, 1], 5), np.array([0, 0, 0, 0, 1, 0, 0, 1, 1, 1])
+
+    assert runs(np.array([0, 2, 2, 1, 0, 1])) == [(1, 3, 2), (3, 4, 1), (5, 6, 1)]
+    assert kappa(first, second) == pytest.approx(0.4)
+    assert kappa(np.zeros(3, int), np.zeros(3, int)) == 1.0

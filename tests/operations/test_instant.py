@@ -1,0 +1,91 @@
+"""The instant model in a project: vectors, labels as they change, order and advice."""
+
+import pytest
+
+from tests.inline import InlineHost, InlineQueue
+from workbench.operations import annotate, inspect, instant
+from workbench.operations.background import here
+from workbench.operations.instant import Instant, Point, advice
+
+
+@pytest.fixture
+def started(project, tiny_model, monkeypatch):
+    """started(layer) → its instant model with vectors of a tiny model, all in this process."""
+    mail, models = [], []
+    jobs = InlineQueue(dispatch=mail.append)
+    monkeypatch.setattr("workbench.jobs.host.Host", InlineHost)
+
+    def start(layer):
+        model = Instant(project, jobs, layer, here)
+        models.append(model)
+        model.start(inspect.of_folder(str(tiny_model)))
+        while mail:
+            mail.pop(0)()
+        return model
+
+    yield start
+    for model in models:
+        model.close()
+    jobs.close()
+
+
+def test_classes_are_learned_and_the_rest_is_ordered(project, topics, started):
+    layer, ids = topics
+    model = started(layer)
+
+    assert (model.status, model.labelled) == (instant.READY, 12)  # test stays unseen
+    assert sorted(model.order.ids) == sorted(ids[-4:]) and model.order.source == "instant model"
+    ((label, start, end, sure),) = model.answers[ids[-1]]
+    assert label in (0, 1) and start is end is None and 0.5 <= sure <= 1
+
+
+def test_a_new_label_is_learned_at_once(project, topics, started):
+    layer, ids = topics
+    model = started(layer)
+    annotate.set_class(project, ids[-1], layer.labels[0].id)
+    annotate.submit(project, ids[-1], [layer.id])
+
+    model.labels_changed([ids[-1]])
+
+    assert model.labelled == 13 and ids[-1] not in model.order.ids
+    model.labels_changed(None)
+    assert model.labelled == 13
+
+
+def test_spans_are_learned_from_words(project, add_layer, add_documents, started):
+    layer = add_layer("names", "span", ("PER",))
+    rows = [(f"then Ada came {n}", None, "submitted", "names", [(5, 8, "PER")]) for n in range(12)]
+    ids = add_documents([*rows, ("then Ada came", None, None, "names", None)])
+
+    model = started(layer)
+
+    assert model.labelled == 12 and list(model.order.ids) == [ids[-1]]
+    assert [row[:3] for row in model.answers[ids[-1]]] == [[0, 5, 8]]
+
+
+def test_fewer_than_ten_labels_give_no_order(project, add_layer, add_documents, started):
+    layer = add_layer("topic")
+    add_documents([("one text", None, "submitted", "topic", "praise")] * 4)
+
+    model = started(layer)
+
+    assert (model.status, model.labelled, model.order) == (instant.READY, 4, None)
+
+
+def points(*pairs):
+    return [Point(10 * at, score, 20, kappa) for at, (score, kappa) in enumerate(pairs, 1)]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (points((0.5, None), (0.6, 0.8)), "2 more points"),
+        (points((0.5, 0.8), (0.6, 0.9), (0.7, 0.95)), "score still rises with"),
+        (points((0.7, 0.8), (0.7, 0.9), (0.7, 0.95)), "predictions still change"),
+        (points((0.6, 0.99), (0.65, 1.0), (0.7, 0.99)), "held-out labels still rises"),
+        (points((0.7, 0.99), (0.71, 1.0), (0.705, 0.99)), "unlikely to help"),
+        (points((None, 0.99), (None, 1.0), (None, 0.99)), "unlikely to help"),
+    ],
+)
+def test_advice_follows_the_last_three_points(given, words):
+    assert words in advice(given)

@@ -1,0 +1,91 @@
+"""The instant model in Annotate: its suggestions are stored when they are decided on."""
+
+import pytest
+
+from tests.inline import InlineHost, InlineQueue
+from tests.ui.panels.annotate.test_state import key_of, label_id
+from workbench.operations import annotate, labels, provenance, queue_orders
+from workbench.operations.inspect import of_folder
+from workbench.storage import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+
+
+@pytest.fixture
+def learned(context, filled, tiny_model, monkeypatch):
+    """A state with the instant model on, twelve more documents labelled."""
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+
+    monkeypatch.setattr("workbench.jobs.host.Host", InlineHost)
+    models = (of_folder(str(tiny_model)),)
+    monkeypatch.setattr(queue_orders, "vector_models", lambda _settings=None: models)
+    with filled.edit("Add documents"):
+        records = [
+            Record(
+                Document(f"m{n}", (("text", ("what a fine day", "so late again")[n % 2]),)),
+                {"mood": "submitted"},
+                {"mood": (("good", "bad")[n % 2],)},
+            )
+            for n in range(12)
+        ]
+        documents.add(filled.db, records, source_id=filled.source("person"))
+    mail = []
+    context.queue = InlineQueue(dispatch=mail.append)
+    state = AnnotateActs(context)
+    state.toggle_instant()
+    while mail:
+        mail.pop(0)()
+    yield state
+    state.close()
+    context.queue.close()
+
+
+def test_predictions_are_suggested_without_a_step_in_the_history(learned):
+    before = learned.project.undo_title
+
+    (row,) = [one for one in learned.suggestions if one.label_id != 0]
+
+    assert row.id < 0 and learned.maker(row) == "instant model"
+    assert learned.project.undo_title == before
+    assert annotate.view(learned.project, learned.document_id).suggestions == ()
+
+
+def test_accepting_stores_the_label_with_its_source_in_one_step(learned):
+    (row,) = learned.suggestions
+    here = learned.document_id
+
+    learned.accept()
+
+    (mark,) = annotate.view(learned.project, here).marks
+    assert mark.label_id == row.label_id and provenance.origin_of(mark).ref == "instant"
+    assert learned.suggestions == ()
+    learned.project.undo()
+    assert annotate.view(learned.project, here).marks == ()
+    assert len(learned.suggestions) == 1
+
+
+def test_a_rejected_prediction_does_not_return(learned):
+    here = learned.document_id
+
+    learned.reject()
+    learned.open(here)
+
+    assert learned.suggestions == ()
+
+
+def test_a_new_label_is_learned_and_the_queue_goes_on_in_its_order(learned):
+    before, key = learned.instant.labelled, key_of(learned)
+    learned.switch_layer(labels.layers(learned.project)[1].id, False)
+
+    learned.label(label_id(learned, "good"))
+    learned.submit()
+
+    assert learned.instant.labelled == before + 1 and key_of(learned) != key
+    assert learned.queue_order is learned.instant.order
+    assert "Learned from 13 documents" in learned.instant_line
+
+
+def test_turning_it_off_ends_its_process_and_its_suggestions(learned):
+    learned.toggle_instant()
+
+    assert learned.instant is None and learned.suggestions == () and learned.queue_order is None

@@ -1,0 +1,86 @@
+"""Orders of the queue in Annotate: computed, followed, kept, and left again."""
+
+import pytest
+
+from tests.inline import InlineQueue
+from tests.ui.panels.annotate.test_queue import keys
+from tests.ui.panels.annotate.test_state import key_of, label_id, layer_id
+from workbench.operations import queue_orders
+from workbench.ui.panels.annotate.ordering import FILES
+
+
+@pytest.fixture
+def mail(context):
+    calls = []
+    context.queue = InlineQueue(dispatch=calls.append)
+    yield calls
+    context.queue.close()
+
+
+def choose(state, mail, strategy, share=0.0):
+    assert state.choose_order(strategy, layer_id(state, "mood"), [], "", share)
+    while mail:
+        mail.pop(0)()
+
+
+def test_the_queue_follows_a_random_order_and_labelled_documents_fall_out(state, mail):
+    choose(state, mail, "random")
+    drawn = keys(state)
+
+    assert sorted(drawn) == sorted(["k0", "k1", "k2", "k3", "k4", "pair"])
+    assert drawn[-1] == "pair" and key_of(state) == drawn[0]  # a layer of single texts
+    assert state.order_title == "Random"
+    state.switch_layer(layer_id(state, "names"), False)
+    state.label(label_id(state, "good"))
+    state.submit()
+    assert key_of(state) == drawn[1]
+    state.step(1)
+    assert keys(state) == drawn[1:]
+
+
+def test_the_order_goes_on_when_the_project_is_opened_again(state, context, mail):
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+
+    choose(state, mail, "random")
+
+    again = AnnotateActs(context)
+
+    assert keys(again) == keys(state) and again.queue_order == state.queue_order
+    again.close()
+
+
+def test_file_order_shows_every_document_again(state, mail):
+    choose(state, mail, "random")
+
+    choose(state, mail, FILES)
+
+    assert keys(state) == ["k0", "k1", "k2", "k3", "k4", "pair"] and state.queue_order is None
+    assert queue_orders.kept(state.project, layer_id(state, "mood")) is None
+
+
+def test_a_skipped_document_comes_last(state, mail):
+    choose(state, mail, "random")
+    drawn = keys(state)
+
+    state.skip()
+
+    assert keys(state) == [*drawn[1:], drawn[0]] and key_of(state) == drawn[1]
+
+
+def test_a_strategy_without_a_run_says_so(state, context, mail):
+    assert not state.choose_order("margin", layer_id(state, "mood"), [], "", 0.1)
+    assert "reads predictions of a run" in context.told[-1] and not state.computing
+
+
+def test_scores_and_control_documents_are_shown(state, mail):
+    from dataclasses import replace
+
+    choose(state, mail, "random", share=0.5)
+    ids = list(state.ids)
+    assert {state.queue_note(id) for id in ids} == {""}  # random numbers say nothing
+
+    state.queue_order = replace(state.queue_order, strategy="margin")
+
+    notes = [state.queue_note(id) for id in ids]
+    assert notes[-1] == "" and notes[0].startswith(("0.", "1."))  # the pair has no score
+    assert notes[1].startswith("random control 0.")

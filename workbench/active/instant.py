@@ -1,0 +1,264 @@
+"""The instant model: a linear head on the vectors of an index, trained again after each label.
+
+Runs in a host process that keeps the index memory-mapped. scikit-learn, no torch.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.active.base import DECISIONS, KIND, VECTORS, Decisions, Pool, Strategy
+from workbench.active.head import Head
+from workbench.active.ordering import ordered
+from workbench.base.registry import registry
+from workbench.inspection.corpus.index import Index
+
+LEAST = 10  # labelled documents before the first training
+POINT = 10  # new labels between two points of the learning curve
+FOLDS = 5  # parts of the labelled documents, each of which is held out once
+LEAST_DEV = 10  # labelled documents of dev from which these are measured instead
+SCALED = 20_000  # rows that the scale of the vectors is taken from
+IN_MEMORY = 512 << 20  # bytes of vectors
+CERTAIN = 0.5  # probability from which a label of several is predicted
+Request = Mapping[str, Any]
+
+
+def serve(params: Request) -> InstantModel:
+    """Host target. params: index, labels (names), words (labels are of words, else of documents),
+    several (labels per document), single (every word is a span of its own).
+    """
+    import sklearn.linear_model  # noqa: F401 (before the first label, not after it)
+
+    return InstantModel(params)
+
+
+class InstantModel:
+    """Answers requests with fields
+
+    gold: {document id: labels}, changes since the last request: numbers of labels, for words
+    [start, end, number] of spans; None for a document that is not labelled any more, False for one
+    that is finished but not learned from. dev: ids of
+    labelled documents that are only measured. strategy, share, seed: of the order. show: number of
+    documents at its beginning whose labels are returned; also: ids of others.
+
+    An answer has `labelled` (number of documents), and from LEAST on `ids`, `scores`, `control`
+    (arrays, unlabelled documents in order), `answers` {id: [[label, start, end, probability]]},
+    `score` on held-out labels (None if not measurable) with `tested` documents, `agreement`
+    (Cohen's kappa with the predictions POINT labels ago, else None), `seconds`.
+    """
+
+    def __init__(self, params: Request):
+        index = Index(params["index"])
+        self.vectors = in_memory(index.vectors(layer_of(index)))
+        self.words, self.several = bool(params["words"]), bool(params.get("several"))
+        self.single = bool(params.get("single"))
+        self.count = len(params["labels"])
+        self.places = index.places
+        self.ids, first = np.unique(self.places[:, 0], return_index=True)
+        self.starts = np.append(first, len(self.places))
+        self.row = {int(id): at for at, id in enumerate(self.ids)}
+        self.head, self.other = self._head(), self._head()
+        self.gold: dict[int, np.ndarray] = {}  # number of the document → targets of its rows
+        self.closed: set[int] = set()  # numbers of finished documents that it does not learn from
+        self.held_out: dict[int, np.ndarray] = {}  # → predicted when it was left out
+        self._train: list[int] = []  # what the last training learned from
+        self._before: np.ndarray | None = None  # decisions at the last point
+        self._point = 0  # labels at the last point
+
+    def _head(self) -> Head:
+        head = Head(self.count + self.words, several=self.several)
+        step = max(1, len(self.vectors) // SCALED)
+        head.standardize(self.vectors[::step])
+        return head
+
+    # ------------------------------------------------------------ requests
+
+    def __call__(self, request: Request) -> dict[str, Any]:
+        began = time.perf_counter()
+        self._take(request["gold"])
+        if len(self.gold) < LEAST:
+            return {"labelled": len(self.gold)}
+        dev = {self.row[id] for id in request["dev"] if id in self.row} & set(self.gold)
+        dev = dev if len(dev) >= LEAST_DEV else set()
+        self._train = [one for one in self.gold if one not in dev]
+        self._fit(self.head, self._train)
+        probabilities = self.head.probabilities(self.vectors)
+        chosen = self._chosen(probabilities)
+        score, tested = self._measured(dev, chosen)
+        found = self._order(request, probabilities)
+        wanted = [*found["ids"][: request["show"]].tolist(), *request["also"]]
+        rows = {id: self.row[id] for id in wanted if id in self.row}
+        return {
+            **found,
+            "labelled": len(self.gold),
+            "answers": {id: self._answers(row, probabilities) for id, row in rows.items()},
+            "score": score,
+            "tested": tested,
+            "agreement": self._agreement(chosen),
+            "seconds": time.perf_counter() - began,
+        }
+
+    def _take(self, changes: Mapping[str, Any]) -> None:
+        for id, labels in changes.items():
+            number = self.row.get(int(id))
+            if number is None:
+                continue  # added since the index was computed
+            self.held_out.pop(number, None)
+            self.closed.discard(number)
+            if labels is None or labels is False:
+                self.gold.pop(number, None)
+                self.closed |= {number} if labels is False else set()
+            else:
+                self.gold[number] = self._targets(number, labels)
+
+    def _targets(self, number: int, labels: Sequence[Any]) -> np.ndarray:
+        """Of the rows of a document: the class of each, or bool (1, labels) for several."""
+        if self.several:
+            return np.isin(np.arange(self.count), labels)[None]
+        if not self.words:
+            return np.array(labels[:1], int)
+        places = self.places[self._rows(number)]
+        found = np.zeros(len(places), int)
+        for start, end, label in labels:
+            found[(places[:, 1] < end) & (start < places[:, 2])] = label + 1
+        return found
+
+    def _rows(self, number: int) -> slice:
+        return slice(int(self.starts[number]), int(self.starts[number + 1]))
+
+    # ------------------------------------------------------------ training
+
+    def _fit(self, head: Head, documents: Sequence[int]) -> None:
+        rows = [self.vectors[self._rows(one)] for one in documents]
+        head.fit(np.concatenate(rows), np.concatenate([self.gold[one] for one in documents]))
+
+    def _chosen(self, probabilities: np.ndarray) -> np.ndarray:
+        """The predicted class of each row; with several, bool (N, labels)."""
+        return probabilities > CERTAIN if self.several else probabilities.argmax(1)
+
+    def _measured(self, dev: set[int], chosen: np.ndarray) -> tuple[float | None, int]:
+        """Score on dev, else on the labels that `idle_steps` has held out."""
+        predicted = (
+            {one: chosen[self._rows(one)] for one in dev}
+            if dev
+            else {one: self.held_out[one] for one in self._train if one in self.held_out}
+        )
+        if len(predicted) < LEAST:
+            return None, len(predicted)
+        pairs = [(self.gold[one], answer) for one, answer in predicted.items()]
+        return self._score(pairs), len(pairs)
+
+    @property
+    def idle_steps(self) -> Iterator[int]:
+        """Predict each part of the labels by a model that was trained on the others."""
+        for fold in range(FOLDS) if len(self.gold) >= LEAST else ():
+            rest = [one for one in self._train if one % FOLDS != fold and one in self.gold]
+            part = [one for one in self._train if one % FOLDS == fold and one in self.gold]
+            if part and rest:
+                self._fit(self.other, rest)
+                rows = [self.vectors[self._rows(one)] for one in part]
+                answers = self._chosen(self.other.probabilities(np.concatenate(rows)))
+                ends = np.cumsum([len(one) for one in rows])[:-1]
+                self.held_out.update(zip(part, np.split(answers, ends), strict=True))
+            yield fold
+
+    def _score(self, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
+        """Accuracy of classes and tags, micro F1 of several classes, F1 of whole spans."""
+        if self.several:
+            right = sum(int((gold & answer).sum()) for gold, answer in pairs)
+            total = sum(int(gold.sum() + answer.sum()) for gold, answer in pairs)
+        elif self.words and not self.single:
+            spans = [(set(runs(gold)), set(runs(answer))) for gold, answer in pairs]
+            right = sum(len(gold & answer) for gold, answer in spans)
+            total = sum(len(gold) + len(answer) for gold, answer in spans)
+        else:
+            same = [gold == answer for gold, answer in pairs]
+            return float(np.concatenate(same).mean())
+        return 2 * right / total if total else 0.0
+
+    def _agreement(self, chosen: np.ndarray) -> float | None:
+        """Cohen's kappa with the last point, on documents that are not labelled."""
+        if self._before is not None and len(self.gold) < self._point + POINT:
+            return None
+        before, self._before, self._point = self._before, chosen, len(self.gold)
+        if before is None:
+            return None
+        is_open = np.ones(len(self.ids), bool)
+        is_open[[*self.gold, *self.closed]] = False
+        rows = np.repeat(is_open, np.diff(self.starts))
+        return kappa(before[rows].ravel().astype(int), chosen[rows].ravel().astype(int))
+
+    # ------------------------------------------------------------ the order and answers
+
+    def _order(self, request: Request, probabilities: np.ndarray) -> dict[str, np.ndarray]:
+        strategy: Strategy = registry().get(KIND, request["strategy"])()
+        left = np.setdiff1d(np.arange(len(self.ids)), [*self.gold, *self.closed])
+        given: dict[str, Any] = {}
+        if DECISIONS in strategy.needs:
+            given[DECISIONS] = self._decisions(probabilities)
+        if VECTORS in strategy.needs or not strategy.needs <= {DECISIONS}:
+            raise ValueError(f"the instant model has no {sorted(strategy.needs - {DECISIONS})}")
+        scores = strategy.scores(Pool(len(self.ids), seed=request["seed"], **given))[left]
+        found = ordered(scores, share=request["share"], seed=request["seed"])
+        return {
+            "ids": self.ids[left][found.rows],
+            "scores": scores[found.rows].astype(np.float32),
+            "control": found.control,
+        }
+
+    def _decisions(self, probabilities: np.ndarray) -> Decisions:
+        if self.several:
+            both = np.stack([1 - probabilities, probabilities], axis=2).reshape(-1, 2)
+            return Decisions(both, np.arange(len(self.ids) + 1) * self.count)
+        return Decisions(probabilities, self.starts, outside=self.words and not self.single)
+
+    def _answers(self, number: int, probabilities: np.ndarray) -> list[list[Any]]:
+        """[label, start, end, probability]; without offsets for a document."""
+        values = probabilities[self._rows(number)]
+        if self.several:
+            sure = np.flatnonzero(values[0] > CERTAIN)
+            return [[int(one), None, None, float(values[0, one])] for one in sure]
+        if not self.words:
+            best = int(values[0].argmax())
+            return [[best, None, None, float(values[0, best])]]
+        places = self.places[self._rows(number)]
+        return [
+            [label - 1, int(places[first, 1]), int(places[last - 1, 2]),
+             float(np.exp(np.log(np.maximum(values[first:last, label], 1e-12)).mean()))]
+            for first, last, label in runs(values.argmax(1), single=self.single)
+        ]  # fmt: skip
+
+
+def in_memory(rows: np.ndarray) -> np.ndarray:
+    """float32 where there is room for it, which is faster; else memory-mapped as they are."""
+    return rows.astype(np.float32) if 4 * rows.size <= IN_MEMORY else rows
+
+
+def layer_of(index: Index) -> int:
+    """Two thirds of the way up: better than the last layer on TREC and WNUT-17."""
+    return index.nearest_layer(round(2 * index.layers[-1] / 3))
+
+
+def runs(labels: np.ndarray, *, single: bool = False) -> list[tuple[int, int, int]]:
+    """(first, end, label) of runs of equal labels above 0; with `single`, of every one alone."""
+    found: list[tuple[int, int, int]] = []
+    for at, label in enumerate(labels.tolist()):
+        if label and not single and found and found[-1][1:] == (at, label):
+            found[-1] = (found[-1][0], at + 1, label)
+        elif label:
+            found.append((at, at + 1, label))
+    return found
+
+
+def kappa(first: np.ndarray, second: np.ndarray) -> float:
+    """Cohen's kappa of two labellings (N,); 1 if both give one label to everything."""
+    if not len(first):
+        return 1.0
+    labels = max(int(first.max()), int(second.max())) + 1
+    counts = [np.bincount(one, minlength=labels) / len(one) for one in (first, second)]
+    chance = float(counts[0] @ counts[1])
+    return 1.0 if chance == 1.0 else (float((first == second).mean()) - chance) / (1 - chance)

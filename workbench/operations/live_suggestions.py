@@ -1,0 +1,121 @@
+"""Suggestions that are not stored: of the instant model, and of runs that order the queue.
+
+They are stored when the user accepts or rejects them, together with that decision in one undo
+step, so that new predictions leave no trace in the history. Their ids are negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import _
+from workbench.operations import predict, suggest
+from workbench.operations.annotate import NewSuggestion
+from workbench.storage import labels
+from workbench.storage import runs as stored_runs
+from workbench.storage import suggestions as proposals
+from workbench.storage.suggestions import SuggestionRow
+from workbench.storage.values import now
+from workbench.text.dataset import Record
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.operations.annotate import DocumentView
+    from workbench.operations.queue_orders import Order
+    from workbench.project.project import Project
+    from workbench.text.labels import Layer
+
+RULE, INSTANT = "rule", "instant"  # kind and ref of the source of the instant model
+Act = Callable[..., int]
+
+
+def of_instant(
+    document_id: int, layer: Layer, answers: Sequence[Sequence[Any]], field: str
+) -> list[SuggestionRow]:
+    """answers: [number of the label, start, end, probability]; see `active.instant`."""
+    ids = [row_id(label) for label in layer.labels]
+    found = [
+        NewSuggestion(document_id, row_id(layer), ids[label], start, end, field, score)
+        for label, start, end, score in answers
+        if label < len(ids)
+    ]
+    return [_row(one, -number, RULE, INSTANT, None, "") for number, one in enumerate(found, 1)]
+
+
+def of_order(project: Project, order: Order, doc: DocumentView) -> list[SuggestionRow]:
+    """The stored prediction of the run that orders the queue; [] if there is none for this text."""
+    try:
+        run = stored_runs.get(project.db, order.runs[0])
+    except KeyError:
+        return []  # deleted since
+    layer = labels.layer(project.db, order.layer_id)
+    answer = predict.stored(project, run, [doc.document]).get(row_id(doc.document))
+    if answer is None:
+        return []
+    found = suggest.rows_of(project, run, layer, Record(doc.document), answer)
+    return [
+        _row(one, -number, "run", str(run.id), run.id, run.name)
+        for number, one in enumerate(found, 1)
+        if one.label_id is not None
+    ]
+
+
+def _row(
+    one: NewSuggestion, id: int, kind: str, ref: str, run: int | None, name: str
+) -> SuggestionRow:
+    return SuggestionRow(
+        id, one.document_id, one.layer_id, one.label_id, one.kind, one.start, one.end, one.field,
+        one.score, run, name or ref, 0, "open", kind, ref, None, now(),
+    )  # fmt: skip
+
+
+def open_ones(
+    project: Project, doc: DocumentView, rows: Iterable[SuggestionRow]
+) -> list[SuggestionRow]:
+    """Rows without those equal to gold, to a stored suggestion, or to one that was rejected."""
+    id = row_id(doc.document)
+    shut = proposals.gold_of(project.db, [id])
+    shut |= {_new(row).what for row in doc.suggestions if row.id > 0}
+    shut |= {_new(row).what for row in proposals.suggestions(project.db, id, "rejected")}
+    return [row for row in rows if _new(row).what not in shut]
+
+
+def deciding(act: Act, live: Mapping[int, SuggestionRow]) -> Act:
+    """`suggestion_edits.accept` or `reject`, which first stores those that are live."""
+
+    def decide(project: Project, ids: Iterable[int], **named: Any) -> int:
+        given = list(ids)
+        rows = [live[id] for id in given if id in live]
+        if not rows:
+            return act(project, given, **named)
+        with project.edit(_("Decide on suggestions"), origin=named.get("origin")):
+            kept = [id for id in given if id > 0]
+            return act(project, [*kept, *_stored(project, rows)], **named)
+
+    return decide
+
+
+def _stored(project: Project, rows: Sequence[SuggestionRow]) -> list[int]:
+    """Insert the rows; returns their ids."""
+    found = list[int]()
+    by_source: dict[tuple[str, str, int | None], list[SuggestionRow]] = {}
+    for row in rows:
+        run = row.run_id
+        if run is not None and all(one.id != run for one in stored_runs.all(project.db)):
+            run = None  # the run was deleted meanwhile
+        by_source.setdefault((row.source_kind, row.source_ref, run), []).append(row)
+    for (kind, ref, run), some in by_source.items():
+        source = project.source(kind, ref, annotator=False)
+        new = [_new(row) for row in some]
+        proposals.add_suggestions(project.db, new, source_id=source, run_id=run)
+        for id in {row.document_id for row in some}:
+            there = proposals.suggestions(project.db, id)
+            found += [row.id for row in there if row.source_id == source]
+    return found
+
+
+def _new(row: SuggestionRow) -> NewSuggestion:
+    return NewSuggestion(
+        row.document_id, row.layer_id, row.label_id, row.start, row.end, row.field, row.score
+    )

@@ -1,0 +1,235 @@
+"""The instant model in Annotate: on and off, its order, and suggestions that are not stored. No Qt.
+
+Suggestions of the instant model, and of the run that orders the queue, appear with the document.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import _, ngettext
+from workbench.operations import instant, live_suggestions, queue_orders, train
+from workbench.operations.annotate import SuggestionRow
+from workbench.operations.instant import FAILED, INDEXING, LEAST, READY, Instant, Point
+from workbench.text.rows import row_id
+from workbench.ui import formats
+from workbench.ui.panels.annotate.ordering import FILES, OrderState
+from workbench.ui.panels.annotate.queue import DONE
+
+if TYPE_CHECKING:
+    from workbench.operations.annotate import DocumentView
+    from workbench.storage.runs import Run
+    from workbench.text.labels import Layer
+    from workbench.ui.panel import PanelContext
+
+INSTANT = 0  # in place of the id of a run: predictions of the instant model
+
+
+class InstantState(OrderState):
+    """`instant`: the model, None while it is off. `follows`: whether it orders the queue.
+
+    `instant_line`: what it does, as sentences. `live`: suggestions that are not stored, by id.
+    """
+
+    def __init__(self, context: PanelContext) -> None:
+        self.instant: Instant | None = None
+        self.follows = False
+        self.instant_line = self._instant_told()
+        self.chosen: tuple[str, int] | None = None
+        self.live: Mapping[int, SuggestionRow] = {}
+        super().__init__(context)
+
+    def close(self) -> None:
+        if self.instant is not None:
+            self.instant.close()
+        super().close()
+
+    # ------------------------------------------------------------ on and off
+
+    @property
+    def instant_layer(self) -> Layer | None:
+        """The first selected layer that the instant model can learn."""
+        return next((one for one in self.ordered_layers if instant.fits(one)), None)
+
+    @property
+    def can_instant(self) -> bool:
+        return self.instant is not None or self.instant_layer is not None
+
+    def toggle_instant(self) -> None:
+        """Turn the instant model on, for the first selected layer it can learn, or off."""
+        if self.instant is not None:
+            self._turn_off()
+            return
+        layer, models = self.instant_layer, queue_orders.vector_models(self.context.settings)
+        if layer is None:
+            self.context.note(_("The instant model learns classes, spans and tags."))
+        elif not models:
+            self.context.note(_("No model is installed that gives vectors."))
+        else:
+            model = Instant(self.project, self.context.queue, layer, self._in_background)
+            model.changed.connect(self._instant_changed)
+            self.update(instant=model, follows=True, instant_line="")
+            model.show(self.document_id)
+            model.start(models[0])
+
+    def _turn_off(self) -> None:
+        if self.instant is not None:
+            self.instant.close()
+        self.update(instant=None, follows=False)
+        self.update(instant_line=self._instant_told())
+        self._show_live()
+        self._load_order()
+        self._load_queue()
+
+    def _instant_changed(self) -> None:
+        model = self.instant
+        if model is None:
+            return
+        self.update(instant_line=self._instant_told())
+        if model.order is not None and self.follows:
+            self._follow_order(model)
+        if model.status == READY:
+            self._show_live()
+
+    def _follow_order(self, model: Instant) -> None:
+        before, order = self.queue_order, model.order
+        self.update(queue_order=order)
+        if before is None or order is None or before.source != order.source:
+            self._load_queue()  # finished documents fall out
+        else:
+            self._reorder(self.skipped)
+
+    def _in_order(self, ids: Sequence[int]) -> Sequence[int]:
+        """Of the instant model, the open document comes first: each label changes the order."""
+        ids = super()._in_order(ids)
+        here = self.document_id
+        if not self.follows or here is None or here not in ids:
+            return ids
+        return array("q", [here, *(id for id in ids if id != here)])
+
+    def _instant_told(self) -> str:
+        """What the instant model does, as sentences."""
+        model = self.instant
+        if model is None:
+            return _("Learns from your labels while you work, without a run.")
+        if model.status == FAILED:
+            return model.message
+        if model.status == INDEXING:
+            return _("Computing vectors with {model}…").format(model=model.model)
+        if model.status != READY:
+            return _("Starting…")
+        if model.labelled < LEAST:
+            return ngettext(
+                "Needs {least} labels, has {n} label.",
+                "Needs {least} labels, has {n} labels.",
+                model.labelled,
+            ).format(least=LEAST, n=model.labelled)
+        learned = ngettext(
+            "Learned from {n:,} document in {seconds} s.",
+            "Learned from {n:,} documents in {seconds} s.",
+            model.labelled,
+        ).format(n=model.labelled, seconds=formats.decimal(model.seconds, 2))
+        if model.score is None:
+            return learned
+        score = ngettext(
+            "{score}: {percent} % on {n:,} held-out document.",
+            "{score}: {percent} % on {n:,} held-out documents.",
+            model.tested,
+        ).format(
+            score=instant.score_name(model.layer),
+            percent=formats.decimal(100 * model.score, 1),
+            n=model.tested,
+        )
+        return f"{learned} {score}"
+
+    @property
+    def learning_points(self) -> tuple[Point, ...]:
+        return self.instant.points if self.instant is not None else ()
+
+    @property
+    def learning_advice(self) -> str:
+        return instant.advice(self.learning_points)
+
+    # ------------------------------------------------------------ order
+
+    def choose_order(
+        self, strategy: str, layer_id: int, runs: Any, model: str, share: float
+    ) -> bool:
+        follows = self.instant is not None and INSTANT in runs and strategy != FILES
+        self.update(follows=follows)
+        if follows and self.instant is not None:
+            self.instant.use(strategy, share)
+            return True
+        return super().choose_order(strategy, layer_id, runs, model, share)
+
+    @property
+    def instant_run(self) -> tuple[tuple[int, str], ...]:
+        """The instant model as (value, title) among the runs whose predictions can be read."""
+        return ((INSTANT, _("Instant model")),) if self.instant is not None else ()
+
+    def _learn(self, documents: Iterable[int] | None) -> None:
+        """Tell the instant model that labels or states have changed."""
+        if self.instant is not None:
+            self.instant.labels_changed(documents)
+
+    # ------------------------------------------------------------ training a run again
+
+    @property
+    def last_run(self) -> Run | None:
+        """The newest trained run of a selected layer."""
+        found = (queue_orders.runs_for(self.project, one) for one in self.ordered_layers)
+        return next((run for runs in found for run in runs if run.kind == "train"), None)
+
+    def train_again(self) -> None:
+        """Train with the settings of the newest run on what is labelled now."""
+        old, context, project = self.last_run, self.context, self.project
+        if old is None:
+            return
+        spec = context.attempt(train.again_spec, project, old.id)
+        if spec is None:
+            return
+        name = old.name
+
+        def prepared(found: Any) -> None:
+            run = context.attempt(train.begin, project, context.queue, found, parent_id=old.id)
+            if run is not None:
+                told = _("{name} was started with the settings of {old}.")
+                context.note(told.format(name=run.name, old=name))
+
+        context.run(lambda: train.prepare(project, spec), prepared)
+
+    # ------------------------------------------------------------ suggestions that are not stored
+
+    def _with_live(self, doc: DocumentView) -> DocumentView:
+        """The document with the predictions of the instant model and of the run of the order."""
+        kept = tuple(row for row in doc.suggestions if row.id > 0)
+        doc = replace(doc, suggestions=kept)
+        rows = live_suggestions.open_ones(self.project, doc, self._live_rows(doc))
+        rows = [replace(row, id=-number) for number, row in enumerate(rows, 1)]
+        self.live = {row.id: row for row in rows}
+        return replace(doc, suggestions=(*kept, *rows)) if rows else doc
+
+    def _live_rows(self, doc: DocumentView) -> list[SuggestionRow]:
+        id, rows, order = row_id(doc.document), list[SuggestionRow](), self.queue_order
+        model = self.instant
+        if model is not None and doc.states.get(row_id(model.layer), "discarded") not in DONE:
+            answers = model.answers.get(id, ())
+            field = doc.document.fields[0]
+            rows += live_suggestions.of_instant(id, model.layer, answers, field)
+        if order is not None and order.runs and doc.states.get(order.layer_id) not in DONE:
+            rows += live_suggestions.of_order(self.project, order, doc)
+        return rows
+
+    def _show_live(self) -> None:
+        if self.doc is not None and not self.errors:
+            doc = self._with_live(self.doc)
+            if doc.suggestions != self.doc.suggestions:
+                was_live = self.chosen is not None and self.chosen[1] < 0
+                self.update(doc=doc, chosen=None if was_live else self.chosen)
+
+    def deciding(self, act: Callable[..., int]) -> Callable[..., int]:
+        """An act on suggestions, which first stores those that are not stored."""
+        return live_suggestions.deciding(act, self.live)

@@ -1,0 +1,46 @@
+"""The instant model at the bottom of the queue: on or off, what it has learned, its curve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QFrame, QVBoxLayout
+
+from workbench.base.i18n import _
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.layout import line, row
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+
+
+class InstantPart(QFrame):
+    """Hidden where no selected layer can be learned."""
+
+    def __init__(self, state: AnnotateActs, show_learning: Callable[[], None]) -> None:
+        super().__init__()
+        self.state = state
+        self._state = words("", "small", "muted")
+        self._line = words("", "small", "muted", wrap=True)
+        self._switch = Button("", small=True, on=state.toggle_instant, tip=_("Ctrl+Shift+D"))
+        self._curve = Button(_("Learning curve"), "activity", "quiet", small=True, on=show_learning)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addWidget(line())
+        title = words(_("Instant model"), "small", weight=600)
+        layout.addWidget(row(title, None, self._state, margins=(14, 2, 14, 0)))
+        layout.addWidget(row((self._line, 1), margins=(14, 0, 14, 0)))
+        layout.addWidget(row((flow(self._switch, self._curve, gap=4), 1), margins=(14, 0, 14, 10)))
+
+    def render(self) -> None:
+        state = self.state
+        self.setVisible(state.can_instant and not state.errors)
+        is_on = state.instant is not None
+        self._state.setText(_("on") if is_on else _("off"))
+        self._line.setText(state.instant_line)
+        self._switch.set_text(_("Turn off") if is_on else _("Turn on"))
+        self._curve.setVisible(is_on)

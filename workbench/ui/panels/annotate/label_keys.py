@@ -1,0 +1,83 @@
+"""Labels of the selected layers, their keys and guidelines. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from workbench.text.labels import CLASS_KEYS, NUMBER, Label, Layer, keys_without_spans
+from workbench.text.rows import row_id
+from workbench.ui.panels.annotate.instant import InstantState
+
+
+class LabelKeys(InstantState):
+    """What the layers of the open document offer."""
+
+    @property
+    def active(self) -> tuple[Layer, ...]:
+        """The selected layers that apply to this document."""
+        return (
+            tuple(
+                layer
+                for layer in self.doc.layers
+                if layer.traits.editor and layer.id not in self.off
+            )
+            if self.doc
+            else ()
+        )
+
+    @property
+    def label_of(self) -> Mapping[int, tuple[Layer, Label]]:
+        return {row_id(label): (layer, label) for layer in self.layers for label in layer.labels}
+
+    @property
+    def keys(self) -> Mapping[str, int]:
+        """Key → label id, of the visible labels.
+
+        A stored key works in addition to the displayed one.
+        """
+        stored = {
+            label.key: row_id(label) for layer in self.active for label in layer.labels if label.key
+        }
+        return {**stored, **{key: id for id, key in self.shown_keys.items()}}
+
+    @property
+    def shown_keys(self) -> Mapping[int, str]:
+        """Label id → the key shown on its chip: digits first if no span layer is shown."""
+        shown = [label for layer in self.active for label in layer.labels]
+        digits = any(one.traits.in_text or one.traits.editor == NUMBER for one in self.active)
+        if not self.doc or digits:
+            return {row_id(label): label.key for label in shown if label.key}
+        texts = self.doc.document.form
+        together = [layer for layer in self.layers if layer.texts == texts]
+        count = sum(len(one.labels) for one in together if one.traits.on_document)
+        used = {label.key for label in shown}
+        return keys_without_spans(shown, CLASS_KEYS[:count], used)
+
+    def with_keys(self, layer: Layer) -> tuple[Label, ...]:
+        """The labels of a layer with the displayed keys."""
+        keys = self.shown_keys
+        return tuple(
+            label
+            if keys.get(row_id(label), "") == label.key
+            else replace(label, key=keys.get(row_id(label), ""))
+            for label in layer.labels
+        )
+
+    @property
+    def guideline(self) -> str:
+        """Markdown: the guidelines of the selected layers, each once."""
+        parts: dict[str, list[str]] = {}
+        for layer in self.active or self.layers:
+            if layer.guideline.strip():
+                parts.setdefault(layer.guideline.strip(), []).append(layer.name)
+        if len(parts) < 2:
+            return "".join(parts)
+        return "\n\n---\n\n".join(
+            f"# {', '.join(names)}\n\n{text}" for text, names in parts.items()
+        )
+
+    @property
+    def has_labels(self) -> bool:
+        given = (one.labels or one.traits.asks or not one.traits.has_labels for one in self.layers)
+        return any(given)

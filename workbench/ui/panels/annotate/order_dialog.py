@@ -1,0 +1,103 @@
+"""The dialog that chooses the order of the queue."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from workbench.base.i18n import _
+from workbench.ui.panels.annotate.instant import InstantState
+from workbench.ui.panels.annotate.ordering import FILES
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.spin import SpinBox
+
+RUN, OTHER, VECTORS = "decisions", "second", "vectors"  # what an order may read
+
+
+class OrderDialog(Dialog):
+    """Order, what it reads, and the share of control documents; the state computes it."""
+
+    def __init__(self, parent: QWidget, state: InstantState) -> None:
+        super().__init__(
+            parent,
+            _("Order of the queue"),
+            _(
+                "Active learning puts the documents first whose labels are expected to help a "
+                "model most. Random control documents among them show how the model does on "
+                "ordinary documents."
+            ),
+            width=480,
+        )
+        self._state = state
+        self._layer = combo(
+            [(layer.id, layer.name) for layer in state.ordered_layers], name=_("Layer")
+        )
+        self._order = combo(name=_("Order"))
+        self._run = combo(name=_("Predictions of"))
+        self._other = combo(name=_("Compared with"))
+        self._model = combo(name=_("Vectors of"))
+        self._share = SpinBox(0, 90)
+        self._share.setSuffix(" %")
+        self._share.setValue(round(100 * state.control_share))
+        self._fields = {
+            "layer": Field(_("Layer"), self._layer),
+            "order": Field(_("Order"), self._order),
+            RUN: Field(_("Predictions of"), self._run),
+            OTHER: Field(_("Compared with"), self._other),
+            VECTORS: Field(
+                _("Vectors of"), self._model,
+                _("Vectors are computed once per model and text; this can take minutes."),
+            ),
+            "share": Field(_("Random control documents"), self._share),
+        }  # fmt: skip
+        self.put(*self._fields.values())
+        self._done = Button(_("Order"), "filter", "primary", on=self._compute)
+        self._done.setDefault(True)
+        self.end(None, Button(_("Cancel"), on=self.reject), self._done)
+        self._layer.currentIndexChanged.connect(lambda _index: self._fill())
+        self._order.currentIndexChanged.connect(lambda _index: self._show())
+        self._fill()
+
+    def _fill(self) -> None:
+        layer = self._layer.currentData()
+        self._fields["layer"].setVisible(self._layer.count() > 1)
+        if layer is None:
+            fill(self._order, [(FILES, _("File order"))])
+            return self._show()
+        choices = self._state.order_choices(layer)
+        now = self._state.queue_order
+        chosen = self._order.currentData() or (now.strategy if now is not None else FILES)
+        fill(self._order, [(FILES, _("File order")), *choices.strategies], chosen)
+        fill(self._run, [*self._state.instant_run, *choices.runs])
+        fill(self._other, [*choices.runs[1:], *choices.runs[:1]])
+        fill(self._model, choices.models)
+        self._show()
+
+    def _show(self) -> None:
+        """Only the fields that the order reads, and what is missing for it."""
+        order = self._order.currentData() or FILES
+        needs = self._state.order_needs(order)
+        for name in (RUN, OTHER, VECTORS):
+            self._fields[name].setVisible(name in needs)
+        self._fields["share"].setVisible(bool(needs))
+        missing = ""
+        if RUN in needs and not self._run.count():
+            missing = _("This layer has no run yet. Train one, or choose another order.")
+        elif OTHER in needs and self._run.count() < 2:
+            missing = _("This order compares two runs; the layer has only one.")
+        elif VECTORS in needs and not self._model.count():
+            missing = _("No model is installed that gives vectors.")
+        self.fault(missing)
+        self._done.setEnabled(not missing)
+        self.adjustSize()
+
+    def _compute(self) -> None:
+        order = self._order.currentData()
+        needs = self._state.order_needs(order)
+        boxes = ((RUN, self._run), (OTHER, self._other))
+        runs = [box.currentData() for name, box in boxes if name in needs]
+        share = self._share.value() / 100 if needs else 0.0
+        chosen = self._layer.currentData(), runs, self._model.currentData() or "", share
+        if self._state.choose_order(order, *chosen):
+            self.accept()

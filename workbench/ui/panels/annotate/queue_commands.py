@@ -1,0 +1,56 @@
+"""Commands on the order of the queue and the models that follow the labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _
+from workbench.ui.commands import Command
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.annotate import AnnotatePanel
+
+
+def has_queue(panel: AnnotatePanel) -> bool:
+    """Whether there are documents, and no errors are reviewed."""
+    return panel.state.total > 0 and not panel.state.errors
+
+
+QUEUE_COMMANDS = (
+    Command(
+        "annotate.order",
+        _("&Order of the queue…"),
+        lambda p: p.view.dialogs.show_order(),
+        "Labels",
+        "Ctrl+Shift+O",
+        enabled=has_queue,
+        group="queue",
+    ),
+    Command(
+        "annotate.instant",
+        _("&Instant model"),
+        lambda p: p.state.toggle_instant(),
+        "Labels",
+        "Ctrl+Shift+D",
+        enabled=lambda p: has_queue(p) and p.state.can_instant,
+        checked=lambda p: p.state.instant is not None,
+        group="queue",
+    ),
+    Command(
+        "annotate.learning",
+        _("&Learning curve…"),
+        lambda p: p.view.dialogs.show_learning(),
+        "Labels",
+        enabled=lambda p: p.state.instant is not None,
+        group="queue",
+    ),
+    Command(
+        "annotate.again",
+        _("&Train again from what is labelled"),
+        lambda p: p.state.train_again(),
+        "Labels",
+        "Ctrl+Shift+T",
+        enabled=lambda p: p.state.last_run is not None,
+        group="queue",
+    ),
+)
