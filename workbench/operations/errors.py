@@ -56,6 +56,10 @@ class ErrorItem:
         place = self.mistake.place
         return self.text[slice(*place) if place else slice(160)]
 
+    def words(self, at: tuple[int, int] | None) -> str:
+        """The text of one side, "" where it does not exist."""
+        return " ".join(self.text[slice(*at)].split()) if at is not None else ""
+
     @property
     def verdict(self) -> str:
         return self.review.verdict if self.review is not None else ""

@@ -91,7 +91,7 @@ def check_documents(project: Project, texts: int) -> tuple[Document, ...]:
     chosen = [ids[int(number * step)] for number in range(min(len(ids), exporters.MOST_TEXTS))]
     return tuple(
         one.document
-        for one in documents.records(project.db, layers=(), ids=chosen)
+        for one in documents.records(project.db, ids=chosen)
         if one.document.text.strip()
     )
 

@@ -228,7 +228,8 @@ def asking(predictor: Predictor, model: Any, folder: Path) -> Ask:
     def ask(document: Document) -> Logits:
         every: tuple[tuple[str, ...], ...]
         if predictor.task.info.asks:
-            every = tuple((question, document.text) for question in document.questions)
+            asked = document.questions or ("",)
+            every = tuple((question, document.text) for question in asked)
         elif document.choices:
             every = document.inputs
         else:

@@ -13,7 +13,7 @@ from workbench.text.labels import Layer
 from workbench.text.questions import NO_ANSWER
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.choices import ChoiceState
-from workbench.ui.panels.annotate.remarks import GOLD
+from workbench.ui.panels.annotate.remarks import GOLD, Name
 from workbench.ui.panels.annotate.state import SUGGESTED
 
 PREDICTED = "predicted"
@@ -50,6 +50,12 @@ class QuestionState(ChoiceState):
     """`asked`: id of the current question, None for the first one."""
 
     asked: int | None = None
+
+    def open(self, document_id: int, chosen: Name | None = None) -> None:
+        """The first question that is not answered yet becomes the current one."""
+        super().open(document_id, chosen)
+        unanswered = (one.id for one in self.questions if one.question.is_open)
+        self.update(asked=next(unanswered, None))
 
     @property
     def question_layer(self) -> Layer | None:

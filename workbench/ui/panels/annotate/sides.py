@@ -188,11 +188,12 @@ class RightSide(QFrame):
     # ------------------------------------------------------------ rows
 
     def _chip_of(self, one: SpanRow | SuggestionRow) -> tuple[str, Any]:
+        if asked := self.state.question_number(one):
+            return asked, None
         if (named := self.state.number_named(one)) is not None:
             return named[0], None
         found = self.state.label_of.get(one.label_id) if one.label_id is not None else None
-        asked = self.state.question_number(one)
-        return (found[1].name, found[1]) if found else (asked or "?", None)
+        return (found[1].name, found[1]) if found else ("?", None)
 
     def _words_of(self, one: SpanRow | SuggestionRow) -> str:
         score = getattr(one, "score", None)
@@ -217,10 +218,11 @@ class RightSide(QFrame):
         self._menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))
 
     def _text_of(self, one: SpanRow | SuggestionRow) -> str:
-        if (named := self.state.number_named(one)) is not None:
+        asked = self.state.question_number(one)
+        if not asked and (named := self.state.number_named(one)) is not None:
             return _("as {layer}").format(layer=named[1])
         if one.start is None or one.end is None:
-            if self.state.question_number(one):
+            if asked:
                 return _("no answer in the text")
             found = self.state.label_of.get(one.label_id) if one.label_id is not None else None
             return _("as {layer}").format(layer=found[0].name) if found else ""

@@ -164,7 +164,9 @@ class ErrorDetail(QFrame):
         self._verdict.setVisible(bool(item.verdict))
         if item.verdict:
             self._verdict.set(_(VERDICTS[item.verdict]), tone="good")
-        self._title.setText(_headline(item))
+        layer = self._state.layer
+        asks = layer is not None and layer.traits.asks
+        self._title.setText(_asked(item, detail) if asks else _headline(item))
         in_text = item.mistake.place is not None
         self._legend.setVisible(in_text)
         self._show_texts(item, detail)
@@ -253,6 +255,18 @@ class ErrorDetail(QFrame):
 
 def _keys(spans: tuple[Span, ...], field: str) -> set[tuple[int, int, str]]:
     return {(span.start, span.end, span.label) for span in spans if span.field == field}
+
+
+def _asked(item: ErrorItem | Suspect, detail: Detail) -> str:
+    """The label of a mistake is its question."""
+    mistake, text = item.mistake, detail.document.text
+    gold, predicted = (
+        " ".join(text[slice(*at)].split()) if at is not None else _("no answer in the text")
+        for at in (mistake.at, mistake.predicted_at)
+    )
+    return _("{question} Gold: {gold}. Predicted: {predicted}.").format(
+        question=mistake.gold or mistake.predicted, gold=gold, predicted=predicted
+    )
 
 
 def _headline(item: ErrorItem | Suspect) -> str:

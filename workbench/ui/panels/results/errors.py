@@ -72,6 +72,7 @@ class ErrorsView(QFrame):
         super().__init__()
         self.state = state = page.browser
         self._looks: dict[str, Label] = {}
+        self._asks = False  # the errors are answers to questions
         self._one_kind = False  # its name is left out then
         self.table = self._error_table(state)
         self._detail = ErrorDetail(state)
@@ -109,10 +110,12 @@ class ErrorsView(QFrame):
                 icon=lambda one: ("check", "good") if one.verdict else ICONS[one.mistake.kind],
                 tip=_told,
             ),
-            Column(_("Text"), lambda one: one.quote, tip=_told, prose=True),
-            Column(_("Gold"), chip=lambda one: self._chip(one, one.mistake.gold), width=96),
+            Column(_("Text"), self._text, tip=_told, prose=True),
+            Column(_("Gold"), chip=lambda one: self._chip(one, gold=True), width=96),
             Column(
-                _("Predicted"), chip=lambda one: self._chip(one, one.mistake.predicted), width=96
+                _("Predicted"),
+                chip=lambda one: self._chip(one, gold=False),
+                width=96,
             ),
             Column(_("Value"), self._value, 66, right=True),
         )
@@ -161,7 +164,17 @@ class ErrorsView(QFrame):
 
     # ---------------------------------------------------------------- cells
 
-    def _chip(self, item: ErrorItem, name: str) -> tuple[str, Any, str]:
+    def _text(self, item: ErrorItem) -> str:
+        """The place in the text, or the question that is answered wrongly."""
+        mistake = item.mistake
+        return (mistake.gold or mistake.predicted) if self._asks else item.quote
+
+    def _chip(self, item: ErrorItem, *, gold: bool) -> tuple[str, Any, str]:
+        mistake = item.mistake
+        if self._asks:  # the label of a mistake is its question
+            at = mistake.at if gold else mistake.predicted_at
+            return item.words(at) or NONE, None, ""
+        name = mistake.gold if gold else mistake.predicted
         label = None if item.verdict else self._looks.get(name)
         return name or NONE, label, ""
 
@@ -194,7 +207,9 @@ class ErrorsView(QFrame):
 
     def _show_list(self) -> None:
         state = self.state
-        self._looks = {label.name: label for label in state.layer.labels} if state.layer else {}
+        layer = state.layer
+        self._looks = {label.name: label for label in layer.labels} if layer else {}
+        self._asks = layer is not None and layer.traits.asks
         has = bool(state.items)
         self._body.setVisible(has)
         self._filters.setVisible(has or "test" in state.page.splits_shown)

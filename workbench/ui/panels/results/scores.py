@@ -315,6 +315,7 @@ class ScoresView(QFrame):
         shown = state.evaluation(split, gold)
         rows = shown.per_label if shown else ()
         self._labels.set_rows(rows)
+        self._labels.setVisible(bool(rows))  # answers to questions have no labels
         ranked = any(row.average_precision is not None for row in rows)
         self._labels.setColumnHidden(RANKING_COLUMN, not ranked)
         self._labels.fit_height(MANY_ROWS)
