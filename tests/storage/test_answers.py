@@ -83,6 +83,16 @@ def test_documents_are_found_by_a_question_and_by_their_layer(filled):
     assert list(documents.ids(project.db, Filter(layer_id=layer))) == [id]
 
 
+def test_questions_are_counted_by_how_they_are_answered(filled):
+    project, layer, id, by = filled
+    with project.edit("add"):
+        answers.add_question(project.db, id, layer, Question("When?"), **by)
+
+    found = answers.counts(project.db, layer)
+
+    assert found == answers.AskedCounts(1, 4, 2, 1) and found.open == 1
+
+
 def test_taking_back_an_import_deletes_its_questions(filled):
     project, layer, id, _by = filled
     (origin,) = [one for one in provenance.origins(project.db) if one.kind == "import"]

@@ -21,7 +21,7 @@ FORMATS = list(registry().ids("exporter"))
 @as_json
 def labels(file: Path, as_json: bool) -> None:
     """List the layers and labels of FILE: key, colour and number of class labels and spans."""
-    from workbench.operations import corpus
+    from workbench.operations import corpus, questions
 
     with reading(file) as opened:
         found = corpus.labels(opened)
@@ -30,6 +30,10 @@ def labels(file: Path, as_json: bool) -> None:
         return
     for layer in found:
         say(f"{layer['layer']} ({layer['kind']})")
+        if layer.get("questions"):
+            say(questions.in_words(questions.AskedCounts(**layer["questions"])))
+            say()
+            continue
         table(
             (_("Label"), _("Key"), _("Colour"), _("Count")),
             [(one["name"], one["key"], one["colour"], one["count"]) for one in layer["labels"]],

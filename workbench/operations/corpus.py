@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError
@@ -22,7 +23,7 @@ from workbench.operations.sample import create_sample
 from workbench.operations.splits import SplitOutcome, make_splits
 from workbench.project import backup
 from workbench.storage import annotations as annotation_rows
-from workbench.storage import bulk, columns, documents, integrity, listing, runs, states
+from workbench.storage import answers, bulk, columns, documents, integrity, listing, runs, states
 from workbench.storage import labels as layers
 from workbench.storage.documents import Counts, DocumentRow, Filter
 from workbench.storage.ordering import Order
@@ -166,7 +167,10 @@ def _run(run: runs.Run) -> dict[str, Any]:
 
 
 def labels(project: Project) -> list[dict[str, Any]]:
-    """Layers with their labels; count = number of class labels and spans."""
+    """Layers with their labels; count = number of class labels and spans.
+
+    Layers of questions have their numbers.
+    """
     count = layers.counts(project.db)
     return [
         {
@@ -181,6 +185,11 @@ def labels(project: Project) -> list[dict[str, Any]]:
                 }
                 for one in layer.labels
             ],
+            **(
+                {"questions": asdict(answers.counts(project.db, row_id(layer)))}
+                if layer.traits.asks
+                else {}
+            ),
         }
         for layer in layers.layers(project.db)
     ]

@@ -10,16 +10,35 @@ from workbench.operations.annotate import reopen_empty, start_draft
 from workbench.project.project import Project
 from workbench.storage import annotations as annotation_rows
 from workbench.storage import answers, documents, labels
-from workbench.storage.answers import AskedQuestion
+from workbench.storage.answers import AskedCounts, AskedQuestion
 from workbench.text.questions import Question
 
-__all__ = ["AskedQuestion"]
+__all__ = ["AskedCounts", "AskedQuestion"]
 
 
 def asked(project: Project, document_id: int, layer_id: int) -> tuple[AskedQuestion, ...]:
     """The questions about a document in one layer, in order."""
     found = answers.asked(project.db, document_id)
     return tuple(one for one in found if one.layer_id == layer_id)
+
+
+def counts(project: Project, layer_id: int) -> AskedCounts:
+    """How many questions of a layer are answered."""
+    return answers.counts(project.db, layer_id)
+
+
+def in_words(found: AskedCounts) -> str:
+    """One sentence."""
+    return _(
+        "{questions:,} questions about {documents:,} documents: {answered:,} answered, "
+        "{null:,} without an answer in the text, {open:,} open."
+    ).format(
+        questions=found.questions,
+        documents=found.documents,
+        answered=found.answered,
+        null=found.without_answer,
+        open=found.open,
+    )
 
 
 def add(

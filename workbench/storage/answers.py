@@ -66,6 +66,20 @@ class AskedQuestion:
     rows: tuple[AnswerRow, ...]
 
 
+@dataclass(frozen=True)
+class AskedCounts:
+    """Numbers of questions of a layer, of those with an answer and certainly without one."""
+
+    documents: int
+    questions: int
+    answered: int
+    without_answer: int
+
+    @property
+    def open(self) -> int:
+        return self.questions - self.answered - self.without_answer
+
+
 # ---------------------------------------------------------------- reading
 
 
@@ -83,6 +97,21 @@ def question(db: Database, id: int) -> AskedQuestion:
         if any(answer.id == id for answer in one.rows):
             return one
     raise KeyError(id)
+
+
+def counts(db: Database, layer_id: int) -> AskedCounts:
+    """Of the questions by the gold annotator of the layer."""
+    each = (
+        "select a.document_id, count(a.start) as given, max(a.is_null) as none from answer a"
+        " join layer l on l.id = a.layer_id and l.gold = a.annotator_id where a.layer_id = ?"
+        " group by a.document_id, a.question, ifnull(a.attrs, '')"
+    )
+    row = db.reader().execute(
+        "select count(distinct document_id), count(*), ifnull(sum(given > 0), 0),"
+        f" ifnull(sum(given = 0 and none), 0) from ({each})",
+        (layer_id,),
+    )
+    return AskedCounts(*row.fetchone())
 
 
 def of_page(

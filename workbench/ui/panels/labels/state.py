@@ -10,7 +10,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import labels as operations
-from workbench.operations import values
+from workbench.operations import questions, values
 from workbench.operations.background import is_large
 from workbench.text.labels import LABEL_TABLES, LAYER_KINDS, Label, Layer
 from workbench.text.rows import row_id
@@ -78,6 +78,7 @@ class LabelsState(State):
         self.will_go = ""  # number of annotations that deleting the selected labels would remove
         self.layer_will_go = ""
         self.values: ShownValues | None = None  # of a layer without labels
+        self.asked = ""  # the number of questions of a layer, in words
         self._counts: Mapping[int, int] = {}  # by label id; the last ones until new ones are known
         self._submitted: Mapping[int, int] = {}  # by layer id
         self._asked = 0
@@ -147,10 +148,12 @@ class LabelsState(State):
         self.context.commands_changed()
 
     def _summarise(self) -> None:
-        """Read the statistics of a layer of numbers or written texts."""
+        """Read the statistics of a layer of numbers, written texts or questions."""
         layer, project = self.layer, self.project
         if layer is None or layer.layer.traits.has_labels:
-            self.update(values=None)
+            self.update(values=None, asked="")
+            if layer is not None and layer.layer.traits.asks:
+                self.read(lambda: questions.counts(project, layer.id), self._show_asked)
             return
         scale = Scale.of(layer.layer.options)
 
@@ -160,6 +163,10 @@ class LabelsState(State):
                 self.update(values=ShownValues(ends, result))
 
         self.read(lambda: values.summary(project, layer.id), found)
+
+    def _show_asked(self, counts: questions.AskedCounts) -> None:
+        if self.layer is not None and self.layer.layer.traits.asks:
+            self.update(asked=questions.in_words(counts))
 
     def set_scale(self, minimum: str, maximum: str, step: str) -> None:
         """Change the scale of the layer from what was written in the fields."""

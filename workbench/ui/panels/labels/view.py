@@ -226,7 +226,8 @@ class _Labels(QFrame):
         self._stack.addWidget(self._none)
         self.values = ValuesPage(state)
         self._stack.addWidget(self.values)
-        self._stack.addWidget(_questions())
+        self._questions = EmptyState("tags", _("A layer for questions has no labels"))
+        self._stack.addWidget(self._questions)
         upper, box = QFrame(), QVBoxLayout()
         upper.setProperty("part", "surface")
         box.setContentsMargins(0, 0, 0, 0)
@@ -312,6 +313,10 @@ class _Labels(QFrame):
             )
             self.table.set_rows(state.labels)
             self._fit_names()
+        if concerns(fields, "asked"):
+            told = _("Questions are asked about each document in Annotate, or imported.")
+            hint = "\n".join(filter(None, (state.asked, told)))
+            self._questions.set(_("A layer for questions has no labels"), hint)
         if concerns(fields, "layer", "labels", "values"):
             traits = state.layer.layer.traits if state.layer is not None else None
             has_labels, asks = (
@@ -438,9 +443,3 @@ class _Chosen(QFrame):
         self._delete.set_text(
             ngettext("Delete label", "Delete {n} labels", len(rows)).format(n=len(rows))
         )
-
-
-def _questions() -> EmptyState:
-    """Instead of the labels of a layer with questions."""
-    told = _("Questions are asked about each document in Annotate, or imported with their answers.")
-    return EmptyState("tags", _("A layer for questions has no labels"), told)
