@@ -109,6 +109,7 @@ class TaskInfo(ABC):
     is none.
     asks: documents have questions, which the model answers (`Document.questions`).
     pipeline: the task of transformers' pipeline() for an exported folder, "" if there is none.
+    hub_task: the task that model hubs list a model under, "" if it is that of `pipeline`.
     """
 
     id: str
@@ -134,6 +135,7 @@ class TaskInfo(ABC):
     new_units: str = ""
     asks: bool = False
     pipeline: str = ""
+    hub_task: str = ""
 
     def fits(self, layer: Layer) -> bool:
         return layer.kind in self.layer_kinds and layer.texts == self.texts

@@ -189,6 +189,8 @@ def test_an_export_is_verified_question_by_question(folder, tmp_path):
             break
 
     assert (check["texts"], check["equal_labels"]) == (1, 1.0)
+    card = (tmp_path / "out" / "hf" / "README.md").read_text(encoding="utf-8")
+    assert "pipeline_tag: question-answering" in card and "Labels:" not in card
     assert "question 2" in loading_code("hf", tmp_path / "out" / "hf", "answer")
 
 

@@ -69,7 +69,7 @@ def _header(facts: Mapping[str, Any], task: tasks.TaskInfo, library: str) -> Mod
     metrics = dict.fromkeys(one.metric_type for one in results if one.metric_type in hub)
     return ModelCardData(
         library_name=library,
-        pipeline_tag=task.pipeline,
+        pipeline_tag=(task.hub_task or task.pipeline) or None,
         license=str(facts.get("base_licence") or "other"),
         base_model=str(facts["base_model"]) if facts.get("base_model") else None,
         base_model_relation="adapter" if library == ADAPTERS else None,
@@ -92,7 +92,7 @@ def _results(facts: Mapping[str, Any], task: tasks.TaskInfo) -> list[EvalResult]
         return []
     return [
         EvalResult(
-            task_type=task.pipeline,
+            task_type=task.hub_task or task.pipeline,
             dataset_type="private",
             dataset_name=str(facts.get("layer") or "own data"),
             dataset_split=split,
@@ -113,6 +113,8 @@ def _base(facts: Mapping[str, Any]) -> str:
 
 
 def _labels(description: Mapping[str, Any]) -> str:
+    if not description["labels"]:
+        return ""
     return "Labels: " + ", ".join(f"`{one}`" for one in description["labels"]) + ".\n"
 
 

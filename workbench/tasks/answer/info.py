@@ -95,6 +95,7 @@ class AnswerInfo(TaskInfo):
     few_steps = 400
     learning_rate = 3e-4
     asks = True
+    hub_task = "question-answering"
 
     def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
         return ("start", "end")

@@ -46,6 +46,7 @@ class ChoiceInfo(ClassifyInfo):
     logits = {"logits": "choice"}
     options = (POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM)
     pipeline = ""
+    hub_task = "multiple-choice"
 
     def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
         return ("score",)

@@ -35,12 +35,14 @@ class AdapterInfo(ExporterInfo):
         return super().size(model / FOLDER)
 
     def loading_code(self, folder: str, task: TaskInfo, *, own_head: bool) -> str:
-        return _CODE.format(folder=folder, library=_LIBRARY[task.pipeline])
+        return _CODE.format(folder=folder, library=_LIBRARY[task.hub_task or task.pipeline])
 
 
 _LIBRARY = {
     "text-classification": "AutoModelForSequenceClassification",
     "token-classification": "AutoModelForTokenClassification",
+    "question-answering": "AutoModelForQuestionAnswering",
+    "multiple-choice": "AutoModelForMultipleChoice",
 }
 _CODE = """import os
 
