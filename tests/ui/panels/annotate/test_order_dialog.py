@@ -1,0 +1,51 @@
+"""The dialogs of the queue: what an order lacks is said, the curve is drawn with its advice."""
+
+from types import SimpleNamespace
+
+import pytest
+from PySide6.QtWidgets import QLabel
+
+from workbench.operations.instant import Point
+
+
+@pytest.fixture
+def dialog(state, qtbot, monkeypatch):
+    from workbench.operations import queue_orders
+    from workbench.ui.panels.annotate.order_dialog import OrderDialog
+
+    monkeypatch.setattr(queue_orders, "vector_models", lambda _settings=None: ())
+    made = OrderDialog(None, state)
+    qtbot.addWidget(made)
+    return made
+
+
+def pick(dialog, title):
+    dialog._order.setCurrentIndex(dialog._order.findText(title))
+
+
+def test_an_order_without_a_run_cannot_be_started(dialog):
+    pick(dialog, "Uncertainty: margin")
+    assert not dialog._done.isEnabled() and not dialog._fields["share"].isHidden()
+
+    pick(dialog, "Random")
+    assert dialog._done.isEnabled() and dialog._fields["share"].isHidden()
+
+
+def test_orders_of_spans_are_offered_for_layers_of_spans(dialog):
+    assert dialog._order.findText("Uncertainty: spans") < 0
+
+    dialog._layer.setCurrentIndex(dialog._layer.findText("names"))
+
+    assert dialog._order.findText("Uncertainty: spans") > 0
+
+
+def test_the_learning_curve_shows_its_points_and_advice(qtbot):
+    from workbench.ui.panels.annotate.learning_dialog import LearningDialog
+
+    points = (Point(10, None, 0, None), Point(20, 0.6, 20, 0.9))
+    state = SimpleNamespace(learning_points=points, learning_advice="Go on.")
+
+    dialog = LearningDialog(None, state)
+
+    qtbot.addWidget(dialog)
+    assert "Go on." in [label.text() for label in dialog.findChildren(QLabel)]
