@@ -82,8 +82,10 @@ class Role:
         return f"{self.kind}:{self.name}" if self.name else self.kind
 
 
-def parse(mapping: Iterable[tuple[str, str]]) -> tuple[Role, ...]:
+def parse(mapping: Iterable[tuple[str, str]], *, asks: bool = False) -> tuple[Role, ...]:
     """Raises ImportFailed for an unknown role, a missing name, or a role given twice.
+
+    asks: questions may be answered from the text, so that they need no choices.
 
     Several columns may hold tags or spans of the same layer: nested levels, for example.
     """
@@ -108,7 +110,8 @@ def parse(mapping: Iterable[tuple[str, str]]) -> tuple[Role, ...]:
             raise ImportFailed(_("The role {role!r} is given twice.").format(role=role))
         taken.add(parsed.text)
         found[parsed] = None
-    _check_choices(tuple(found))
+    if not asks:
+        _check_choices(tuple(found))
     return tuple(found)
 
 

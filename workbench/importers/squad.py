@@ -220,7 +220,7 @@ def _contexts(source: Source, options: Options, placing: Placing) -> Iterator[It
 
 def _columns(options: Options, row: Mapping[str, Any], file: str) -> tuple[dict[str, str], str]:
     """Kind of role → column, and the name of the layer. Raises ImportFailed for missing roles."""
-    parsed = roles.parse(options.mapping or _guess(list(row)))
+    parsed = roles.parse(options.mapping or _guess(list(row)), asks=True)
     roles.check_columns(parsed, list(row), file)
     columns = {one.kind: one.column for one in parsed if one.kind != "meta"}
     if "text" not in columns or roles.QUESTION not in columns:

@@ -78,7 +78,7 @@ def import_files(
             hint=_("Known: {all}.").format(all=", ".join(DUPLICATES)),
         )
     mapping = tuple(mapping or ())
-    roles.parse(mapping)
+    roles.parse(mapping, asks=True)  # the importer of the format asks for choices
     options = options_for(
         labels.layers(project.db),
         target_layer=target_layer,
