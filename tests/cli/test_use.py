@@ -10,8 +10,8 @@ from workbench.storage import runs
 @pytest.mark.parametrize(
     ("more", "word"),
     [
-        ((), "Either --text or --input is required"),
-        (("--text", "a", "--input", "x"), "Either --text or --input is required"),
+        ((), "One of --text, --input and --where is required"),
+        (("--text", "a", "--input", "x"), "One of --text, --input and --where is required"),
         (
             ("--text", "a", "--text", "b", "--text-b", "c"),
             "--text-b is required once for each --text",

@@ -51,7 +51,12 @@ def progress(project: Project, layers: Sequence[Layer], now: datetime | None = N
         project.annotator_id,
         since.strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
-    times = [datetime.fromisoformat(at).timestamp() for at, n in finished if n <= TOGETHER]
+    times = [
+        datetime.fromisoformat(at).timestamp()
+        for at, n in finished
+        if n <= TOGETHER
+        for _ in range(n)
+    ]
     per_hour, measured = pace(times)
     return Progress(per_hour, measured, tuple(_of_layer(project, layer) for layer in layers))
 

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, QStringListModel, Qt, QTimer
+from PySide6.QtCore import (
+    QCoreApplication,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QSize,
+    QStringListModel,
+    Qt,
+    QTimer,
+)
 from PySide6.QtGui import QAction, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QCompleter,
@@ -50,6 +59,10 @@ class QueryBar(QWidget):
         self.line.setPlaceholderText(placeholder)
         self._glass = QAction(icons.icon("search", "muted", 16), "", self.line)
         self.line.addAction(self._glass, QLineEdit.ActionPosition.LeadingPosition)
+        # A query is read from left to right, also with words of a script from right to left:
+        # otherwise the minus sign of `-split:test` would stand behind it.
+        left = Qt.Key.Key_Direction_L, Qt.KeyboardModifier.NoModifier
+        QCoreApplication.sendEvent(self.line, QKeyEvent(QEvent.Type.KeyPress, *left))
         hint = _(
             "Words in texts or part of a key, and conditions such as label:PER, -state:submitted, "
             "score<0.6, meta.source:email or \"exact words\""
@@ -83,6 +96,7 @@ class QueryBar(QWidget):
     # ------------------------------------------------------------ typing
 
     def _edited(self, _text: str) -> None:
+        self.query.read_names()
         self._typed.start()
         self.offer()
 
@@ -226,7 +240,7 @@ class _Offers(QObject):
 
     def show(self, offers: Sequence[Offer]) -> None:
         popup = self._list
-        if not offers or not self._bar.line.hasFocus():
+        if not offers or not self._bar.line.isVisible():
             popup.hide()
             self._offers = ()
             return

@@ -583,3 +583,23 @@ def test_the_question_before_deleting_deletes_on_request(qtbot, app):
     assert dialog.result() == DeleteDocuments.DialogCode.Accepted
     message = " ".join(label.text() for label in dialog.findChildren(QLabel))
     assert "all documents of the project" in message and "Undo restores" in message
+
+
+def test_keys_and_labels_are_completed_in_the_search_bar(panel, qtbot):
+    bar = panel.view._filters.bar
+    bar.query.read_names()
+    qtbot.waitUntil(lambda: "good" in bar.query.known.names.get("label", ()), timeout=30_000)
+    qtbot.keyClicks(bar.line, "-lab")
+    qtbot.keyClick(bar._offers._list, Qt.Key.Key_Tab)
+    assert bar.line.text() == "-label:"
+    qtbot.keyClicks(bar.line, "goo")
+    qtbot.keyClick(bar._offers._list, Qt.Key.Key_Tab)
+    assert bar.line.text() == "-label:good "
+
+    qtbot.keyClick(bar.line, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: panel.state.filtered and not panel.state.searching, timeout=30_000)
+    assert panel.state.asks("label") and bar._problem.isHidden()
+    qtbot.keyClicks(bar.line, "labl:x")
+    qtbot.keyClick(bar.line, Qt.Key.Key_Return)
+    qtbot.waitUntil(bar._problem.isVisible, timeout=30_000)
+    assert "Did you mean label:?" in bar._problem.text()

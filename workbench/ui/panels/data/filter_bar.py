@@ -145,7 +145,7 @@ class FilterBar(QWidget):
         """A choice for a condition in the query that is none of the others."""
         asked = any(self.state.asks(key) for key in keys)
         plain_value = self.state.split if "split" in keys else self.state.label
-        return [(OTHER, _("as in the query"))] if asked and not plain_value else []
+        return [(OTHER, _("in query"))] if asked and not plain_value else []
 
     def _explain_states(self) -> None:
         """Explain how the states of several layers are combined, as in `storage.states.overall`."""
