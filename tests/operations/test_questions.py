@@ -4,6 +4,7 @@ import pytest
 
 from workbench.base.errors import WorkbenchError
 from workbench.operations import annotate, questions, reviews, suggestion_edits
+from workbench.operations import labels as operations
 from workbench.operations.annotate import NewSuggestion
 from workbench.project.check import check
 from workbench.storage import annotations, documents, labels, suggestions
@@ -96,6 +97,17 @@ def test_blank_questions_and_answers_outside_the_text_are_refused(filled):
     ):
         with pytest.raises(WorkbenchError):
             act()
+
+
+def test_what_deleting_the_layer_removes_names_its_questions(filled):
+    project, layer, id = filled
+    questions.add(project, id, layer, "Why?")
+    questions.add(project, id, layer, "Who?")
+
+    assert "2 questions in 1 document" in operations.will_go(project, layer_id=layer)
+    operations.delete_layer(project, layer)
+    project.undo()
+    assert len(questions.asked(project, id, layer)) == 2
 
 
 # ---------------------------------------------------------------- suggestions and reviews

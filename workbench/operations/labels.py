@@ -11,7 +11,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.project.project import Project
-from workbench.storage import document_values, documents
+from workbench.storage import answers, document_values, documents
 from workbench.storage import labels as store
 from workbench.text.document import CHOICES, choice_names
 from workbench.text.labels import KINDS, LAYER_KINDS, LONGEST_NAME, Label, Layer, free_key
@@ -281,11 +281,16 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
     values = 0
     if layer_id is not None and not layer.traits.has_labels:
         values = use["documents"] = document_values.count(project.db, layer)
+    asked = 0
+    if layer_id is not None and layer.traits.asks:
+        counted = answers.counts(project.db, layer_id)
+        asked, use["documents"] = counted.questions, counted.documents
     parts = [_count(len(ids), _("label"), _("labels"))] if layer_id is not None and ids else []
     parts += [_count(use["marks"], _("class"), _("classes"))] * bool(use["marks"])
     parts += [_count(use["spans"], _("span"), _("spans"))] * bool(use["spans"])
     parts += [_count(use["relations"], _("relation"), _("relations"))] * bool(use["relations"])
     parts += [_count(values, _("value"), _("values"))] * bool(values)
+    parts += [_count(asked, _("question"), _("questions"))] * bool(asked)
     parts += [_count(use["suggestions"], _("open suggestion"), _("open suggestions"))] * bool(
         use["suggestions"]
     )
