@@ -18,6 +18,10 @@ from workbench.storage.label_changes import Use
 from workbench.text.labels import Label, Layer
 from workbench.text.rows import row_id
 
+__all__ = [
+    "SHOWN", "Use", "layers_for", "merge", "merge_told", "move", "move_told", "split", "uses",
+]  # fmt: skip
+
 SHOWN = 20_000  # uses of a label that can be chosen from
 
 

@@ -180,11 +180,13 @@ class SplitState(ChangeState):
 
     def run(self) -> bool:
         ids = [id for use in self.chosen for id in use.ids]
-        where = {"span_ids" if self.in_text else "document_ids": ids}
+        spans, documents = (ids, None) if self.in_text else (None, ids)
         label_id, name = self.ids[0], self.name.strip()
         return self._run(
             _("Split label"),
-            lambda **watch: operations.split(self.project, label_id, name, **where, **watch),
+            lambda **watch: operations.split(
+                self.project, label_id, name, span_ids=spans, document_ids=documents, **watch
+            ),
             lambda done: ngettext(
                 "{n:,} annotation was changed.", "{n:,} annotations were changed.", done[1]
             ).format(n=done[1]),
