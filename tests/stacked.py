@@ -49,7 +49,10 @@ def save(encoder: BilstmEncoder, folder: Path) -> None:
 
 
 def make(folder: Path) -> Path:
-    """A saved model over words, characters, vectors and ELMo."""
-    given = models(folder.parent / "parts")
-    save(new(f"words+chars+{given['vectors']}+{given['elmo']}"), folder)
+    """A saved model over words, characters, vectors and ELMo (of one layer)."""
+    parts = folder.parent / "parts"
+    parts.mkdir(parents=True)
+    vectors = vector_files.make(parts / "vectors")
+    elmo = tiny_elmo.make(parts / "elmo", n_layers=1, filters=[[1, 3], [2, 4]])
+    save(new(f"words+chars+{vectors}+{elmo}"), folder)
     return folder
