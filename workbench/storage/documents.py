@@ -10,6 +10,7 @@ from typing import Any
 from workbench.base.watch import QUIET, Watch
 from workbench.storage import answers, document_values, labels
 from workbench.storage.database import Database
+from workbench.storage.deletion import delete
 from workbench.storage.gold_relations import gold_relations
 from workbench.storage.gold_remarks import with_remarks
 from workbench.storage.listing import (
@@ -213,15 +214,6 @@ class _RecordWriter:
                 )
                 for one in relations
             ]  # fmt: skip
-
-
-def delete(db: Database, ids: Iterable[int], *, watch: Watch = QUIET) -> int:
-    """Delete documents with their texts and annotations; returns the number deleted."""
-    statement = "delete from document where id in (select value from json_each(?))"
-    return sum(
-        db.writer.execute(statement, (ids_in(chunk),)).rowcount
-        for chunk in watch.over(sorted(ids), CHUNK)
-    )
 
 
 def set_split(db: Database, ids: Iterable[int], split: str | None, *, watch: Watch = QUIET) -> int:

@@ -16,7 +16,9 @@ from workbench.base.errors import ProjectBusy
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.storage import failures
+from workbench.storage.tables import JOURNALED
 from workbench.storage.values import ids_in, new_uid
+from workbench.storage.without_triggers import without_triggers
 
 if TYPE_CHECKING:
     from workbench.storage.database import Database
@@ -256,8 +258,8 @@ def copy_documents(
 ) -> tuple[int, int]:
     """Copy all staged documents except `skip` (seqs), with their texts and annotations.
 
-    Requires `attached` and an edit. `keys`: new keys by seq. Returns the numbers of documents and
-    spans copied.
+    Requires `attached` and an edit with `bulk`, in which nothing was deleted. `keys`: new keys by
+    seq. Returns the numbers of documents and spans copied.
     """
     conn = db.writer
     _prepare(conn, targets, skip, keys)
@@ -270,14 +272,16 @@ def copy_documents(
     # Identifiers in the order of the documents: random ones are inserted anywhere in their index.
     values = {"annotator": annotator_id, "at": at, "spans": last_span, "uid": new_uid()[:9]}
     copied = dict.fromkeys(_COPY, 0)
-    for table, statement in _COPY.items():
-        for first in range(1, row_counts[table] + 1, CHUNK):
-            last = min(first + CHUNK - 1, row_counts[table])
-            watch.at(done / total)
-            copied[table] += conn.execute(
-                statement, {**values, "first": first, "last": last}
-            ).rowcount
-            done += last - first + 1
+    # The edit is a bulk step, which journals the new rows at its end: none has the id of another.
+    with without_triggers(conn, "insert", JOURNALED):
+        for table, statement in _COPY.items():
+            for first in range(1, row_counts[table] + 1, CHUNK):
+                last = min(first + CHUNK - 1, row_counts[table])
+                watch.at(done / total)
+                copied[table] += conn.execute(
+                    statement, {**values, "first": first, "last": last}
+                ).rowcount
+                done += last - first + 1
     watch.at(1.0)
     return copied["doc"], copied["span"]
 

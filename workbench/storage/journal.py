@@ -189,6 +189,19 @@ class Journal:
             self._conn.execute(f"delete from journal_step where undone = {DROPPED}")
             self._sweeping = False
 
+    def record_deletion(self, table: str, where: str, *values: object) -> None:
+        """Journal rows that are about to be deleted without triggers, as the triggers would."""
+        columns = self._columns[table]
+        stored = ", ".join(f'"{name}"' for name in columns)
+        into = ", ".join(f"c{number}" for number in range(len(columns)))
+        document = journal_triggers.document_column(columns) or "null"
+        self._conn.execute(
+            f"insert into journal_row(step_id, tbl, op, rid, doc, {into}) select"
+            f" {self._open_step}, '{table}', 'insert', id, {document}, {stored} from {table}"
+            f" where {where} order by id",
+            values,
+        )
+
     def _highest(self, table: str) -> int:
         return self._conn.execute(f"select max(id) from {table}").fetchone()[0] or 0
 
