@@ -418,6 +418,8 @@ LEAD_TO_QT = {
     "ui/panels/data/dialogs.py": "opens dialogs",
     "ui/panels/annotate/error_review.py": MADE_OF_WIDGETS,
     "ui/panels/annotate/find.py": MADE_OF_WIDGETS,
+    "ui/panels/annotate/links.py": "opens the palette",
+    "ui/panels/annotate/link_line.py": MADE_OF_WIDGETS,
     "ui/panels/annotate/source_menu.py": "entries of menus",
     "ui/panels/inspect/views/*": MADE_OF_WIDGETS,
     "ui/widgets/*": "widgets",

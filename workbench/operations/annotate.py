@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import insort
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
@@ -18,17 +16,17 @@ from workbench.operations.annotate_queue import (
     queue_size,
     source_files,
 )
+from workbench.operations.document_view import DocumentView, layers_for, refreshed, view
 from workbench.operations.labels import add_labels
-from workbench.project.changes import Changes
 from workbench.project.project import Project
 from workbench.storage import annotations as annotation_rows
-from workbench.storage import answers, bulk, document_values, documents, labels
-from workbench.storage import suggestions as proposals
+from workbench.storage import bulk, documents, labels
+from workbench.storage import relations as relation_rows
 from workbench.storage.annotations import MarkRow, SpanRow
-from workbench.storage.answers import AskedQuestion
 from workbench.storage.document_values import WrittenRow
 from workbench.storage.listing import DocumentRow, Filter
 from workbench.storage.queue import TO_DO, SourceFile
+from workbench.storage.relations import RelationRow
 from workbench.storage.suggestions import NewSuggestion, SuggestionRow
 from workbench.text.document import Document, choice_names
 from workbench.text.labels import MARKS, SPANS, Layer
@@ -36,114 +34,10 @@ from workbench.text.rows import row_id
 
 __all__ = [
     "TO_DO", "DocumentRow", "DocumentView", "Filter", "MarkRow", "NewSuggestion", "SourceFile",
-    "SpanRow", "SuggestionRow", "WrittenRow", "neighbour", "next_unlabelled", "open_count",
-    "overall", "queue", "queue_page", "queue_size", "source_files",
+    "RelationRow", "SpanRow", "SuggestionRow", "WrittenRow", "layers_for", "neighbour",
+    "next_unlabelled", "open_count", "overall", "queue", "queue_page", "queue_size", "refreshed",
+    "source_files", "view",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class DocumentView:
-    """All data that Annotate shows for a document.
-
-    `states`: layer id → state, for every applicable layer.
-    """
-
-    document: Document
-    layers: tuple[Layer, ...]
-    marks: tuple[MarkRow, ...]
-    spans: tuple[SpanRow, ...]
-    suggestions: tuple[SuggestionRow, ...]
-    states: Mapping[int, str] = field(hash=False)
-    questions: tuple[AskedQuestion, ...] = field(default=(), hash=False)
-    written: tuple[WrittenRow, ...] = ()
-
-    def value(self, layer_id: int) -> float | str | None:
-        """The number or the written text that the document has in a layer."""
-        texts = [row.text for row in self.written if row.layer_id == layer_id]
-        numbers = [row.value for row in self.marks if row.layer_id == layer_id]
-        return texts[0] if texts else numbers[0] if numbers else None
-
-
-def view(project: Project, document_id: int) -> DocumentView:
-    """Raises KeyError if the document was deleted."""
-    db = project.db
-    document = documents.get(db, document_id)
-    mine = layers_for(project, document)
-    states = annotation_rows.states(db, document_id)
-    return DocumentView(
-        document,
-        mine,
-        annotation_rows.marks(db, document_id),
-        annotation_rows.spans(db, document_id),
-        proposals.suggestions(db, document_id),
-        {id: states.get(id, "pending") for id in map(row_id, mine)},
-        answers.asked(db, document_id),
-        document_values.written(db, document_id),
-    )
-
-
-def refreshed(project: Project, shown: DocumentView, changes: Changes) -> DocumentView:
-    """The view updated after `changes`. Only changed spans are read; the others stay the same
-    objects.
-
-    Raises KeyError if the document was deleted.
-    """
-    id = row_id(shown.document)
-    few = (
-        changes.rows is not None
-        and not changes.touches("layer")
-        and not changes.touches("label")
-        and not changes.touches("document", id)
-    )
-    if not few:
-        return view(project, id)
-    db = project.db
-    spans = (
-        _mended(project, shown, changes.rows["span"])
-        if changes.rows is not None and changes.touches("span", id)
-        else shown.spans
-    )
-    marks = annotation_rows.marks(db, id) if changes.touches("mark", id) else shown.marks
-    open_ones = (
-        {"suggestion", "span", "mark", "answer"} if shown.suggestions else {"suggestion"}
-    )  # suggestions equal to gold are hidden
-    suggestions = (
-        proposals.suggestions(db, id)
-        if any(changes.touches(table, id) for table in open_ones)
-        else shown.suggestions
-    )
-    states = annotation_rows.states(db, id) if changes.touches("state", id) else shown.states
-    document, asked = shown.document, shown.questions
-    if changes.touches("answer", id):
-        document, asked = documents.get(db, id), answers.asked(db, id)
-    return DocumentView(
-        document,
-        shown.layers,
-        marks,
-        spans,
-        suggestions,
-        {layer: states.get(layer, "pending") for layer in map(row_id, shown.layers)},
-        asked,
-        document_values.written(db, id) if changes.touches("answer", id) else shown.written,
-    )
-
-
-def _mended(project: Project, shown: DocumentView, ids: Iterable[int]) -> tuple[SpanRow, ...]:
-    changed = set(ids)
-    kept = [row for row in shown.spans if row.id not in changed]
-    for id in changed:
-        try:
-            row = annotation_rows.span(project.db, id)
-        except KeyError:
-            continue  # deleted
-        if row.document_id == shown.document.id:
-            insort(kept, row, key=lambda one: (one.field, one.start, -one.end, one.id))
-    return tuple(kept)
-
-
-def layers_for(project: Project, document: Document) -> tuple[Layer, ...]:
-    """The layers that apply to a document: those for its number of texts."""
-    return tuple(layer for layer in labels.layers(project.db) if layer.texts == document.form)
 
 
 # ---------------------------------------------------------------- spans
@@ -157,10 +51,11 @@ def add_span(
     label_id: int,
     *,
     field: str = "text",
+    chain: int | None = None,
     origin: object = None,
 ) -> int:
     """Label code points [start, end) of one text; returns the span id. An identical span is not
-    added again.
+    added again. In a layer of chains it joins `chain`, by default a new one.
 
     Raises WorkbenchError if the offsets are outside the text or the layer does not apply to the
     document.
@@ -182,9 +77,17 @@ def add_span(
             field=field,
             annotator_id=who,
             source_id=project.source("person"),
+            chain=_chain(project, document_id, layer, chain),
         )
         start_draft(project, document_id, row_id(layer))
     return id
+
+
+def _chain(project: Project, document_id: int, layer: Layer, chain: int | None) -> int | None:
+    """The chain of a new span: the given one, else a new one; None outside of layers of chains."""
+    if not layer.traits.in_chains:
+        return None
+    return chain or relation_rows.free_chain(project.db, document_id, row_id(layer))
 
 
 def relabel_span(project: Project, span_id: int, label_id: int, *, origin: object = None) -> None:
@@ -214,20 +117,33 @@ def resize_span(
     _check_borders(documents.get(project.db, span.document_id), span.field, start, end)
     with project.edit(_("Move span boundary"), origin=origin):
         annotation_rows.update_span(
-            project.db, span_id, start=start, end=end, source_id=project.source("person")
-        )
+            project.db, span_id, start=start, end=end, source_id=project.source("person"),
+            parts=_between(span.parts, start, end),
+        )  # fmt: skip
         start_draft(project, span.document_id, span.layer_id)
+
+
+def _between(
+    parts: tuple[tuple[int, int], ...], start: int, end: int
+) -> tuple[tuple[int, int], ...]:
+    """The parts of a span whose boundaries have moved to `start` and `end`."""
+    kept = [part for part in parts if part[1] > start and part[0] < end]
+    if len(kept) < 2:
+        return ()
+    return (start, kept[0][1]), *kept[1:-1], (kept[-1][0], end)
 
 
 def delete_span(project: Project, span_id: int, *, origin: object = None) -> None:
     """A draft without any annotation left in the layer becomes pending."""
     span = annotation_rows.span(project.db, span_id)
     with project.edit(_("Delete span"), origin=origin):
+        touched = relation_rows.layers_of(project.db, span_id)
         annotation_rows.delete_span(project.db, span_id)
         start_draft(project, span.document_id, span.layer_id)
-        annotation_rows.reset_untouched(
-            project.db, [span.document_id], span.layer_id, project.annotator_id
-        )
+        for layer_id in (span.layer_id, *touched):
+            annotation_rows.reset_untouched(
+                project.db, [span.document_id], layer_id, project.annotator_id
+            )
         reopen_empty(project, span.document_id, span.layer_id)
 
 

@@ -15,9 +15,11 @@ from workbench.storage import answers, document_values, documents
 from workbench.storage import labels as store
 from workbench.text.document import CHOICES, choice_names
 from workbench.text.labels import KINDS, LAYER_KINDS, LONGEST_NAME, Label, Layer, free_key
+from workbench.text.relations import SPANS
 from workbench.text.rows import row_id
 
 RESERVED_KEYS = frozenset("axu")  # accept, reject, unselect
+MENTION = "mention"  # the label of a layer of chains that is added without labels
 FEW_CHOICES = 4  # labels of a layer for choices while the project has no such document
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
@@ -73,12 +75,22 @@ def add_layer(
         texts = 1
         _check_none(labels)
     _free_layer_name(project, name)
+    if LAYER_KINDS[kind].in_chains:
+        labels = tuple(labels) or (MENTION,)
+    if LAYER_KINDS[kind].between_spans:
+        options = {SPANS: _span_layer(project, texts), **(options or {})}
     with project.edit(_("Add layer {name}").format(name=name), origin=origin):
         id = store.add_layer(
             project.db, name, kind, texts=texts, guideline=guideline, options=options
         )
         add_labels(project, id, labels)
     return id
+
+
+def _span_layer(project: Project, texts: int) -> str:
+    """The layer whose spans a new relation layer connects; "" without one."""
+    found = (one for one in layers(project) if one.traits.in_text and one.texts == texts)
+    return next((one.name for one in found), "")
 
 
 def _check_numbers(labels: Sequence[str | Label]) -> None:

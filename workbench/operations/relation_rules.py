@@ -2,15 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from workbench.base.i18n import ngettext
-from workbench.text.relations import allowed, directed
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _, ngettext
+from workbench.storage import labels as store
+from workbench.storage import relations as stored
+from workbench.text import relations
+from workbench.text.relations import Pair, allowed, directed
 
 if TYPE_CHECKING:
+    from workbench.project.project import Project
     from workbench.storage.staging import ConnectedLabels, StagedLayer
     from workbench.text.labels import Layer
+
+
+def set_rules(
+    project: Project,
+    layer_id: int,
+    *,
+    spans: str,
+    undirected: Iterable[str],
+    pairs: Mapping[str, Sequence[Pair]],
+    origin: object = None,
+) -> None:
+    """Set which layer's spans a relation layer connects, and which labels; one undo step.
+
+    See `text.relations`. Relations that are there stay. Raises WorkbenchError if the layer has
+    relations and another layer of spans is chosen, or if there is no such layer.
+    """
+    layer = store.layer(project.db, layer_id)
+    others = store.layers(project.db)
+    there = [one for one in others if one.name == spans and one.traits.in_text]
+    if spans and not (there and there[0].texts == layer.texts):
+        raise WorkbenchError(_("There is no layer of spans named {name}.").format(name=spans))
+    was = relations.span_layer(layer)
+    used = any(
+        store.counts(project.db).get(label.id, 0) for label in layer.labels if label.id is not None
+    )
+    if spans != was and used and any(one.name == was for one in others):
+        raise WorkbenchError(
+            _("{layer} has relations between spans of {spans}.").format(
+                layer=layer.name, spans=was
+            ),
+            hint=_("Add another relation layer for the other spans."),
+        )
+    options = relations.with_rules(layer, spans=spans, undirected=undirected, pairs=pairs)
+    with project.edit(_("Change rules of {layer}").format(layer=layer.name), origin=origin):
+        store.update_layer(project.db, layer_id, options=options)
+
+
+def chain_counts(project: Project) -> dict[int, int]:
+    """Layer id → number of chains of coreferent spans in all documents."""
+    return stored.chain_counts(project.db)
 
 
 def broken(found: Iterable[ConnectedLabels], staged: StagedLayer, layer: Layer) -> list[str]:

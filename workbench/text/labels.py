@@ -29,6 +29,7 @@ WITH_LABEL = ("relation", "span", "mark")  # tables whose rows have one of the l
 CLASSES, TEXT, TOKENS, CHOICES = "classes", "text", "tokens", "choices"  # editors of Annotate
 QUESTIONS = "questions"  # editor of Annotate: answers to questions, marked in the text
 NUMBER, WRITING = "number", "writing"  # editors of a value, see `ui.panels.annotate.editors`
+ARCS = "arcs"  # editor of Annotate: relations, drawn between the spans of a text
 NO_CLASS = N_("{layer} has no class yet; the document stays a draft.")
 
 
@@ -43,7 +44,7 @@ class LayerKind:
     editor: the editor in Annotate: CLASSES (chips above the text), TEXT (spans are drawn in the
     text), TOKENS (a tag under each token), CHOICES (a row for each text to choose from),
     QUESTIONS (a list of questions, whose answers are drawn in the text), NUMBER (a slider), WRITING
-    (a text field); "" if the kind cannot be edited.
+    (a text field), ARCS (between the spans of another layer); "" if the kind cannot be edited.
     in_choices: labels are the numbers of choices, so a layer is for documents with choices.
     several: a unit (the document, a token) may have more than one label.
     empty_is_answer: a submitted document without labels is a true negative.
@@ -154,6 +155,7 @@ RELATION = LayerKind(
     "relation",
     N_("relations between spans"),
     record=RELATIONS,
+    editor=ARCS,
     several=True,
     empty_is_answer=True,
     keys=RELATION_KEYS,
@@ -162,6 +164,7 @@ CLUSTER = LayerKind(
     "cluster",
     N_("chains of coreferent spans"),
     record=SPANS,
+    editor=TEXT,
     several=True,
     empty_is_answer=True,
     keys=SPAN_KEYS,

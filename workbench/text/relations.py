@@ -77,6 +77,11 @@ def allowed(layer: Layer, label: str, from_label: str, to_label: str) -> bool:
     return not directed(layer, label) and _fits(rules, to_label, from_label)
 
 
+def allowed_labels(layer: Layer, from_label: str, to_label: str) -> tuple[str, ...]:
+    """The labels of relations that may connect spans with these labels, in order of the layer."""
+    return tuple(name for name in layer.names if allowed(layer, name, from_label, to_label))
+
+
 def with_rules(
     layer: Layer,
     *,

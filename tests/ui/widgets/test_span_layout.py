@@ -11,7 +11,8 @@ from workbench.ui.widgets.span_layout import (
     TextSpan,
     assign_lanes,
 )
-from workbench.ui.widgets.text_pieces import Measures, Pieces
+from workbench.ui.widgets.text_piece import Measures
+from workbench.ui.widgets.text_pieces import Pieces
 
 
 def pieces_of(text: str, spans=(), width=800.0, least=1) -> Pieces:

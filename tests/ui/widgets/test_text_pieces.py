@@ -7,7 +7,8 @@ from PySide6.QtGui import QFont, QTextLayout, QTextOption
 
 from workbench.ui.offsets import DisplayText, Utf16Map
 from workbench.ui.widgets.span_layout import Index, TextSpan
-from workbench.ui.widgets.text_pieces import KEPT, Measures, Pieces
+from workbench.ui.widgets.text_piece import Measures
+from workbench.ui.widgets.text_pieces import KEPT, Pieces
 
 WORDS = "the tram from Harbour Gate was late 😀 again — wer weiß warum".split()
 

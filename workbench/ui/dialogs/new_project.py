@@ -17,9 +17,11 @@ from workbench.text.document import CHOICES
 from workbench.text.labels import (
     ANSWER,
     CLASS,
+    CLUSTER,
     LAYER_KINDS,
     MULTI,
     ONE_OF,
+    RELATION,
     SCORE,
     SPAN,
     TAG,
@@ -150,6 +152,24 @@ MORE_KINDS = (
         TAG.id,
         1,
         N_("NOUN, VERB, ADJ"),
+    ),
+    Kind(
+        "relation",
+        N_("Relation"),
+        N_("A labelled relation between two spans: works for, located in"),
+        "relations",
+        RELATION.id,
+        1,
+        N_("works for, located in"),
+    ),
+    Kind(
+        "chains",
+        N_("Chain"),
+        N_("Spans that mean the same person or thing, in numbered chains"),
+        "coreference",
+        CLUSTER.id,
+        1,
+        N_("mention"),
     ),
 )
 

@@ -37,6 +37,7 @@ class TextSpan(NamedTuple):
     score: float | None = None
     note: str = ""
     least_lane: int = 0  # the first lane below the text that it may use
+    parts: tuple[tuple[int, int], ...] = ()  # of a discontinuous span
 
     @property
     def name(self) -> tuple[str, int]:
@@ -78,6 +79,7 @@ class Item:
     ground: tuple[Run, ...] = ()
     room: Run = (0.0, 0.0)  # width available to the caption
     caption_width: float = 0.0  # its width when painted
+    gaps: tuple[Run, ...] = ()  # between the parts of a discontinuous span
 
     @property
     def caption_box(self) -> Run:
@@ -96,6 +98,15 @@ class Units:
     end: int
     begins: bool
     rtl: bool = False
+    parts: tuple[tuple[int, int], ...] = ()  # of a discontinuous span
+
+    def on(self, first: int, after: int) -> list[tuple[int, int]]:
+        """Its ranges on a line of units [first, after)."""
+        ranges = self.parts or ((self.start, self.end),)
+        cut = [(max(start, first), min(end, after)) for start, end in ranges]
+        return [(start, end) for start, end in cut if start < end] or [
+            (max(self.start, first), min(self.end, after))
+        ]
 
 
 class Index:
@@ -231,6 +242,9 @@ def line_items(
     items, covered = [], first
     lanes = assign_lanes(parts, [one.span.least_lane for one in here])
     for one, (start, end), lane in zip(here, parts, lanes, strict=True):
+        if one.parts:
+            items.append(_parted(line, one, lane, (first, after), edges, mixed=mixed))
+            continue
         runs = _within(visual_runs(line, start, end, mixed=mixed), edges)
         ground: tuple[Run, ...] = ()
         if one.span.kind == GOLD and end > covered:
@@ -243,6 +257,21 @@ def line_items(
         items.append(Item(one.span, lane, runs, one.begins and one.start >= first, one.rtl, ground))
     _give_room(items, width)
     return items
+
+
+def _parted(
+    line: QTextLine, one: Units, lane: int, on: tuple[int, int], edges: Run, *, mixed: bool
+) -> Item:
+    """A discontinuous span on a line: its parts, and the gaps between them."""
+    runs = sorted(
+        run
+        for start, end in one.on(*on)
+        for run in _within(visual_runs(line, start, end, mixed=mixed), edges)
+    )
+    ground = tuple(runs) if one.span.kind == GOLD else ()
+    gaps = tuple((a[1], b[0]) for a, b in zip(runs, runs[1:], strict=False) if a[1] < b[0])
+    begins = one.begins and one.start >= on[0]
+    return Item(one.span, lane, tuple(runs), begins, one.rtl, ground, gaps=gaps)
 
 
 def starts_rtl(text: str) -> bool:

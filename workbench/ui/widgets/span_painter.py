@@ -10,11 +10,13 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextCha
 
 from workbench.text.find import Found
 from workbench.ui import theme
+from workbench.ui.widgets.arc_painter import ArcPainter
 from workbench.ui.widgets.span_layout import GOLD, PREDICTED, Item, Run, cursor_x, visual_runs
-from workbench.ui.widgets.text_pieces import Line, Piece
+from workbench.ui.widgets.text_piece import Line, Piece
 
 BAR, BAR_SUGGESTED, OUTLINE, CARET = 2.5, 1.8, 2.0, 2.0  # strokes, pixels
 _DASHES, _DOTS = [2.4, 2.4], [0.1, 2.2]  # in strokes
+_GAP_DASHES = [3.0, 3.0]
 _LEAST_ROOM = 14.0  # captions with less room are left out
 
 
@@ -27,6 +29,7 @@ class Marked:
     hint: tuple[int, int] | None = None  # the word that the key of a label would mark
     caret: int | None = None  # None: hidden
     found: Found | None = None  # matches of a search
+    linked: tuple[str, int] | None = None  # the span from which a relation is being made
 
 
 class SpanPainter:
@@ -47,6 +50,7 @@ class SpanPainter:
         self._text, self._accent = theme.qcolour("text"), theme.qcolour("accent")
         self._on_accent, self._hint = theme.qcolour("on_accent"), theme.qcolour("sunken")
         self._match, self._match_ground = theme.qcolour("warn"), theme.qcolour("warn_soft")
+        self.arcs = ArcPainter(self.caption, zoom, lambda tint: self._tint(tint)[0])
 
     def lane(self) -> float:
         """Height of a lane: bar, caption and spacing."""
@@ -66,7 +70,7 @@ class SpanPainter:
         pixels).
         """
         low, high = clip.top() - origin.y(), clip.bottom() - origin.y()
-        lines = [line for line in piece.placed if line.top + line.pitch > low and line.top < high]
+        lines = [line for line in piece.placed if line.top + line.pitch > low and line.above < high]
         if not lines:
             return
         painter.setPen(Qt.PenStyle.NoPen)
@@ -78,6 +82,8 @@ class SpanPainter:
         for line in lines:
             if line.items:
                 self._over(painter, line, origin, marked)
+            if line.arcs:
+                self.arcs.paint(painter, line, origin, marked)
         self._paint_caret(painter, piece, lines, origin, marked)
 
     # ------------------------------------------------------------ below the glyphs
@@ -154,10 +160,21 @@ class SpanPainter:
             for left, right in item.runs:
                 inset = min(1.2, (right - left) / 4)
                 painter.drawLine(QPointF(x + left + inset, y), QPointF(x + right - inset, y))
+            if item.gaps:
+                self._gaps(painter, item, colour, x, y)
             if item.first:
                 self._caption(painter, item, colour, x, y)
-            if item.span.name == marked.chosen:
-                self._outline(painter, item, x, top, line.height)
+            if item.span.name in (marked.chosen, marked.linked):
+                dashed = item.span.name != marked.chosen
+                self._outline(painter, item, x, top, line.height, dashed=dashed)
+
+    def _gaps(self, painter: QPainter, item: Item, colour: QColor, x: float, y: float) -> None:
+        """Dashes between the parts of a discontinuous span."""
+        pen = QPen(colour, 1.2)
+        pen.setDashPattern(_GAP_DASHES)
+        painter.setPen(pen)
+        for left, right in item.gaps:
+            painter.drawLine(QPointF(x + left, y), QPointF(x + right, y))
 
     def _bar(self, item: Item, colour: QColor) -> QPen:
         pen = QPen(colour, BAR if item.span.kind == GOLD else BAR_SUGGESTED)
@@ -187,8 +204,13 @@ class SpanPainter:
             self._elided[key] = text, self._metrics.horizontalAdvance(text)
         return self._elided[key]
 
-    def _outline(self, painter: QPainter, item: Item, x: float, top: float, height: float) -> None:
-        painter.setPen(QPen(self._accent, OUTLINE))
+    def _outline(
+        self, painter: QPainter, item: Item, x: float, top: float, height: float, *, dashed: bool
+    ) -> None:
+        pen = QPen(self._accent, OUTLINE)
+        if dashed:
+            pen.setDashPattern(_DASHES)
+        painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for left, right in item.runs:
             painter.drawRoundedRect(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.ui.widgets.text_pieces import Line, Pieces
+from workbench.ui.widgets.text_piece import Line
+from workbench.ui.widgets.text_pieces import Pieces
 
 
 def following(pieces: Pieces, position: int) -> int:

@@ -2,7 +2,8 @@
 
 A drag or double-click selects words, a triple-click a sentence, a click a span. Alt selects by
 character. A click on the selected span selects the one below it; with `view.borders_move`, a drag
-of its start or end moves that boundary.
+of its start or end moves that boundary. With `view.connects`, a drag from the bar of a span to
+another span connects both.
 """
 
 from __future__ import annotations
@@ -34,12 +35,14 @@ class Mouse:
         self._origin: Range | None = None  # position or words where a drag started
         self._pressed: QPointF | None = None
         self._double_at = 0.0
+        self._from: TextSpan | None = None  # the span whose bar was pressed, to connect it
+        self._to: QPointF | None = None  # where the mouse is while a span is connected
         self._border: tuple[TextSpan, bool] | None = (
             None  # the span whose boundary is dragged, and whether it is the end
         )
 
     def forget(self) -> None:
-        self._origin = self._pressed = self._border = None
+        self._origin = self._pressed = self._border = self._from = self._to = None
 
     def press(self, event: QMouseEvent) -> None:
         point = event.position()
@@ -53,6 +56,7 @@ class Mouse:
         else:
             self._pressed, self._origin = point, (place, place)
             self._border = self.border_at(point)
+            self._from, self._to = self._on_bar(point), None
             self.view.select(place, place, show=False)
 
     def double(self, event: QMouseEvent) -> None:
@@ -69,6 +73,11 @@ class Mouse:
             and (event.position() - self._pressed).manhattanLength() < _DRAG
         ):
             return
+        if self._from is not None:
+            self._to = event.position()
+            self._scroll(event.position().y())
+            self.view.viewport().update()
+            return
         drag = self._drag_to if self._border is None else self._move_border
         drag(
             self.view.position_at(event.position()),
@@ -78,6 +87,8 @@ class Mouse:
 
     def release(self, event: QMouseEvent) -> None:
         view, border, self._origin, self._border = self.view, self._border, None, None
+        if self._connect(event.position()):
+            return
         if border is not None and view.selection:
             start, end = view.selection
             view.select(end, end, show=False)
@@ -86,11 +97,46 @@ class Mouse:
         if view.selection or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             return
         under = [span.name for span in self.spans_at(event.position())]
+        if (arc := view.arc_at(event.position())) is not None:
+            view.span_clicked.emit(arc.name)
+            return
         if view.chosen in under:
             at = under.index(view.chosen)
             under = under[at + 1 :] + under[: at + 1]
         if under or view.chosen is not None:
             view.span_clicked.emit(under[0] if under else None)
+
+    # ------------------------------------------------------------ connecting spans
+
+    def _on_bar(self, point: QPointF) -> TextSpan | None:
+        """The gold span whose bar or caption is at a point, if spans can be connected."""
+        if not self.view.connects:
+            return None
+        index, line = self.view.pieces.line_at_y(point.y() + self.view.offset)
+        y = point.y() + self.view.offset - self.view.pieces.tops[index] - line.top
+        if y <= line.height + 1:
+            return None
+        return next((span for span in self.spans_at(point) if span.kind == GOLD), None)
+
+    @property
+    def band(self) -> tuple[QPointF, QPointF] | None:
+        """From the span that is being connected to the mouse."""
+        if self._from is None or self._to is None:
+            return None
+        start, end = (self.view.rect_of(at) for at in (self._from.start, self._from.end))
+        middle = (start.left() + end.left()) / 2 if start.top() == end.top() else start.center().x()
+        return QPointF(middle, start.top()), self._to
+
+    def _connect(self, point: QPointF) -> bool:
+        """Whether the mouse was dragged from a span; emits `connected` if it is over another."""
+        start, dragged, self._from, self._to = self._from, self._to is not None, None, None
+        if start is None or not dragged:
+            return False
+        self.view.viewport().update()
+        names = [span.name for span in self.spans_at(point) if span.kind == GOLD]
+        if target := next((name for name in names if name != start.name), None):
+            self.view.connected.emit(start.name, target)
+        return True
 
     # ------------------------------------------------------------ selecting text
 
@@ -166,9 +212,12 @@ class Mouse:
         return None
 
     def _show_hold(self, point: QPointF) -> None:
-        shape = (
-            Qt.CursorShape.SizeHorCursor if self.border_at(point) else Qt.CursorShape.IBeamCursor
-        )
+        if self.border_at(point):
+            shape = Qt.CursorShape.SizeHorCursor
+        elif self._on_bar(point) is not None:
+            shape = Qt.CursorShape.PointingHandCursor
+        else:
+            shape = Qt.CursorShape.IBeamCursor
         if self.view.viewport().cursor().shape() != shape:
             self.view.viewport().setCursor(shape)
 
@@ -208,6 +257,8 @@ class Mouse:
         if y > line.height + 1:
             lane = int((y - line.height - 1) // view.pieces.measures.lane)
             return [item.span for item in line.items if item.lane == lane and _on_bar(item, x)]
+        if y < -1 and line.arcs:
+            return []
         found = [
             item.span
             for item in line.items

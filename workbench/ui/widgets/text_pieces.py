@@ -10,92 +10,28 @@ a guessed line; when shaping from the front arrives there, the true lines replac
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from itertools import accumulate
 
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QTextLayout, QTextLine, QTextOption
+from PySide6.QtGui import QFontMetricsF, QTextLayout, QTextLine, QTextOption
 
 from workbench.ui.offsets import DisplayText, Utf16Map, has_rtl
+from workbench.ui.widgets.arc_layout import ArcIndex, LineArc, Seat, levels, line_arcs
 from workbench.ui.widgets.span_layout import (
     Index,
-    Item,
     Units,
     cursor_x,
     line_items,
     reading_order,
     starts_rtl,
+    visual_runs,
 )
+from workbench.ui.widgets.text_piece import Line, Measures, Piece
 
 CHUNK = 1500  # code points shaped at a time: about half a screen
 KEPT = 80_000  # code points whose shaping is cached
 _OUT_OF_SIGHT = -1e7
-
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """Everything that determines line positions. Pixels."""
-
-    font: QFont
-    width: float
-    lane: float  # height of one lane of bars and captions
-    lead: float  # between a line's text and its first lane
-    paragraph: float  # below each paragraph
-    least_lanes: int  # number of lanes reserved on every line, so that the first span moves nothing
-
-
-@dataclass(slots=True, eq=False)
-class Line:
-    """One wrapped line. `top` is relative to the piece; units are UTF-16 units of the piece."""
-
-    line: QTextLine
-    top: float
-    height: float  # of its text, without lanes
-    pitch: float  # to the next line
-    first: int
-    after: int
-    items: list[Item] = field(default_factory=list)
-
-
-@dataclass(slots=True, eq=False)
-class Piece:
-    """Code points [start, end) of one paragraph.
-
-    `true_height` is None until shaped once; `layout` may be dropped again.
-    """
-
-    paragraph: int
-    start: int
-    end: int
-    chained: bool
-    true_height: float | None = None
-    stale: bool = False  # spans have changed since the height was computed
-    layout: QTextLayout | None = None
-    units: Utf16Map | None = None
-    mixed: bool = False
-    lines: list[Line] | None = None
-
-    @property
-    def shaped(self) -> QTextLayout:
-        """The layout of a piece that `Pieces.ensure` has shaped. Raises RuntimeError before."""
-        if self.layout is None:
-            raise RuntimeError("the piece is not shaped")
-        return self.layout
-
-    @property
-    def point_map(self) -> Utf16Map:
-        """Code points to UTF-16 units of a shaped piece. Raises RuntimeError before."""
-        if self.units is None:
-            raise RuntimeError("the piece is not shaped")
-        return self.units
-
-    @property
-    def placed(self) -> list[Line]:
-        """The lines of a shaped piece. Raises RuntimeError before."""
-        if self.lines is None:
-            raise RuntimeError("the lines of the piece are not placed")
-        return self.lines
+_OVER_TEXT = 4  # between the legs of relations and the text
 
 
 class Pieces:
@@ -107,9 +43,10 @@ class Pieces:
         measures: Measures,
         spans: Index,
         *,
-        on_change: Callable[[], None] = lambda: None,
+        arcs: ArcIndex | None = None,
     ):
         self.text, self.measures, self.spans = text, measures, spans
+        self.arcs = arcs or ArcIndex()
         metrics = QFontMetricsF(measures.font)
         self._characters = max(1.0, measures.width / max(1.0, metrics.averageCharWidth() * 1.02))
         self._pitch = metrics.lineSpacing() + measures.lead + measures.least_lanes * measures.lane
@@ -304,6 +241,9 @@ class Pieces:
                 else []
             )
             lanes = max(measures.least_lanes, 1 + max((item.lane for item in items), default=-1))
+            arcs = self._arcs(piece, line, last=last)
+            head = levels(arcs) * measures.level + (_OVER_TEXT if arcs else 0)
+            y += head
             line.setPosition(QPointF(0, y))
             height = line.height()
             pitch = height + measures.lead + lanes * measures.lane
@@ -316,12 +256,43 @@ class Pieces:
                     line.textStart(),
                     line.textStart() + line.textLength(),
                     items,
+                    arcs,
+                    head,
                 )
             )
             y += pitch
         piece.lines, piece.stale = lines, False
         piece.true_height = y + (measures.paragraph if self._closes(piece) else 0)
         self._set_height(index, piece.true_height)
+
+    def _arcs(self, piece: Piece, line: QTextLine, *, last: bool) -> list[LineArc]:
+        """The relations of spans that start on a line. `last`: the paragraph ends with it."""
+        to_point = piece.point_map.to_point
+        first = piece.start + to_point(line.textStart())
+        after = piece.start + to_point(line.textStart() + line.textLength()) + int(last)
+        arcs = self.arcs.between(first, after)
+        if not arcs:
+            return []
+        rtl = self.text.rtl(piece.paragraph)
+        seats = []
+        for arc in arcs:
+            runs = [self._run(piece, line, span, first, after) for span in arc[:2]]
+            on = arc.to_span if runs[0] is not None else arc.from_span
+            seats.append(Seat(arc, *runs, on_right=(on[0] >= after) != rtl))
+        return line_arcs(seats, self.measures.width)
+
+    def _run(
+        self, piece: Piece, line: QTextLine, span: tuple[int, int], first: int, after: int
+    ) -> tuple[float, float] | None:
+        """The edges of a span on the line on which it starts, in pixels."""
+        if not first <= span[0] < after:
+            return None
+        start, end = (
+            piece.point_map.to_units(min(place, piece.end) - piece.start) for place in span
+        )
+        end = min(end, line.textStart() + line.textLength())
+        runs = visual_runs(line, start, max(start, end), mixed=piece.mixed)
+        return runs[-1] if self.text.rtl(piece.paragraph) else runs[0]
 
     def _units(self, piece: Piece) -> list[Units]:
         found, to_units = [], piece.point_map.to_units
@@ -335,12 +306,23 @@ class Pieces:
                     to_units(max(start, end) - piece.start),
                     span.start >= piece.start,
                     rtl,
+                    tuple(
+                        (
+                            to_units(max(a, piece.start) - piece.start),
+                            to_units(max(min(b, piece.end), piece.start) - piece.start),
+                        )
+                        for a, b in span.parts
+                        if a < piece.end and b > piece.start
+                    ),
                 )
             )
         return found
 
     def respan(self, spans: Index, changed: list[tuple[int, int]]) -> None:
-        """Set other spans; lines in the `changed` ranges are placed again when next needed."""
+        """Set other spans; lines in the `changed` ranges are placed again when next needed.
+
+        The same holds for relations, which are changed in `arcs`.
+        """
         self.spans = spans
         for start, end in changed:
             index = self.index_at(start)
@@ -418,7 +400,7 @@ class Pieces:
         piece = self.ensure(index)
         offset = y - self.tops[index]
         for line in reversed(piece.placed):
-            if offset >= line.top:
+            if offset >= line.above:
                 return index, line
         return index, piece.placed[0]
 

@@ -9,8 +9,10 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from workbench.ui.offsets import DisplayText
+from workbench.ui.widgets.arc_layout import ArcIndex
 from workbench.ui.widgets.span_layout import Index
-from workbench.ui.widgets.text_pieces import Measures, Pieces
+from workbench.ui.widgets.text_piece import Measures
+from workbench.ui.widgets.text_pieces import Pieces
 
 LEFT, TOP = 5, 4  # inner margins
 SLICE = 0.004  # seconds of work per event while heights are computed
@@ -21,11 +23,12 @@ Place = tuple[int, float]  # a character, and the distance of its line from the 
 
 
 class PiecesArea(QAbstractScrollArea):
-    """Subclasses implement `_measures` and set `_text` and `_spans`."""
+    """Subclasses implement `_measures` and set `_text`, `_spans` and `_arcs`."""
 
     _pieces: Pieces
     _text: DisplayText
     _spans: Index
+    _arcs: ArcIndex
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,7 +63,7 @@ class PiecesArea(QAbstractScrollArea):
         return round(self._pieces.height + 2 * TOP)
 
     def _new_pieces(self) -> None:
-        self._pieces = Pieces(self._text, self._measures(), self._spans)
+        self._pieces = Pieces(self._text, self._measures(), self._spans, arcs=self._arcs)
         self._settling.start()
 
     def _remeasure(self) -> None:
@@ -96,14 +99,15 @@ class PiecesArea(QAbstractScrollArea):
         index, line = self._pieces.line_at_y(
             bar.value() - TOP + 1
         )  # the scroll bar has integer values
-        beyond = self._pieces.tops[index] + line.top - (bar.value() - TOP)
-        return self._pieces.position(index, line.first), min(0.0, max(-line.pitch, beyond))
+        beyond = self._pieces.tops[index] + line.above - (bar.value() - TOP)
+        least = -line.head - line.pitch
+        return self._pieces.position(index, line.first), min(0.0, max(least, beyond))
 
     def _restore(self, place: Place | None) -> None:
         if place is None:
             return
         index, line = self._pieces.locate(place[0])
-        self._pin(self._pieces.tops[index] + line.top - place[1] + TOP)
+        self._pin(self._pieces.tops[index] + line.above - place[1] + TOP)
         self._held = self.verticalScrollBar().value(), place
 
     def _pin(self, value: float) -> None:
@@ -138,7 +142,7 @@ class PiecesArea(QAbstractScrollArea):
         if not pieces.settled(index):
             index, line = pieces.line_at_y(y)
             if value > TOP:
-                y = pieces.tops[index] + line.top
+                y = pieces.tops[index] + line.above
                 value = y + TOP
         while index < len(pieces.pieces) and pieces.tops[index] < y + height:
             pieces.ensure(index)
@@ -204,7 +208,7 @@ class PiecesArea(QAbstractScrollArea):
             bottom = self._pieces.height + 2 * TOP
         index, line = self._pieces.locate(start)
         self._after_change()
-        top = self._pieces.tops[index] + line.top
+        top = self._pieces.tops[index] + line.above
         if top < bar.value():
             bar.setValue(int(top))
         elif bottom > bar.value() + height:

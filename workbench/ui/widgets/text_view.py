@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
@@ -24,11 +24,13 @@ from workbench.text.find import Found
 from workbench.ui import plain, theme
 from workbench.ui.offsets import DisplayText
 from workbench.ui.widgets import text_access, text_caret, text_keys
+from workbench.ui.widgets.arc_layout import ArcIndex, TextArc, starts
+from workbench.ui.widgets.arc_painter import rubber_band
 from workbench.ui.widgets.span_layout import Index, TextSpan
 from workbench.ui.widgets.span_painter import Marked, SpanPainter, reading_font
 from workbench.ui.widgets.text_bounds import Bounds
 from workbench.ui.widgets.text_mouse import Mouse
-from workbench.ui.widgets.text_pieces import Measures
+from workbench.ui.widgets.text_piece import Measures
 from workbench.ui.widgets.text_scroll import LEFT, TOP, PiecesArea
 
 ZOOMS = (50, 60, 75, 90, 100, 110, 125, 150, 175, 200, 250, 300)  # percent
@@ -41,13 +43,14 @@ class TextView(PiecesArea):
 
     `caret_moved()`: caret or selection changed. `span_clicked(name or None)`: the user clicked a
     span (or none). `span_resized(start, end)`: the user drags a boundary of the selected span
-    there. `zoomed(percent)`.
+    there. `zoomed(percent)`. `connected(name, name)`: the user dragged a span to another one.
     """
 
     caret_moved = Signal()
     span_clicked = Signal(object)
     span_resized = Signal(int, int)
     zoomed = Signal(int)
+    connected = Signal(object, object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         text_access.install()
@@ -64,13 +67,17 @@ class TextView(PiecesArea):
         self.viewport().setAutoFillBackground(False)
         self.word_steps = True  # Ctrl+arrow moves by word; a page may use those keys itself
         self.borders_move = False  # whether dragging moves the boundaries of the selected span
+        self.connects = False  # whether dragging the bar of a span to another one connects both
         self._text, self._spans = DisplayText(""), Index()
+        self._arcs = ArcIndex()
+        self._shown_arcs: dict[int, TextArc] = {}
         self._shown: dict[int, TextSpan] = {}
         self._bounds = Bounds(self._text)
         self._zoom, self._lanes = 100, 1
         self._caret = self._anchor = 0
         self._goal_x: float | None = None
         self._chosen: tuple[str, int] | None = None
+        self._linked: tuple[str, int] | None = None
         self._found: Found | None = None
         self._mouse = Mouse(self)
         self._drop_theme = theme.changed.connect(self._on_theme)
@@ -86,6 +93,7 @@ class TextView(PiecesArea):
         `tokens`: token offsets of an import, which are then the words.
         """
         self._text, self._spans, self._shown = DisplayText(text), Index(), {}
+        self._arcs, self._shown_arcs = ArcIndex(), {}
         self._bounds = Bounds(self._text, tokens)
         self._caret = self._anchor = 0
         self._goal_x = self._chosen = self._held = self._found = None
@@ -109,6 +117,22 @@ class TextView(PiecesArea):
         place = self._place_now()
         self._spans.exchange(gone, come)
         self._pieces.respan(self._spans, [(span.start, span.end) for span in gone | come])
+        self._restore(place)
+        self._after_change()
+
+    def set_arcs(self, arcs: Iterable[TextArc]) -> None:
+        """Set the relations; only lines with a changed one are placed again."""
+        new = {id(arc): arc for arc in arcs}  # reusing unchanged objects keeps this cheap
+        gone = {self._shown_arcs[key] for key in self._shown_arcs.keys() - new.keys()}
+        come = {new[key] for key in new.keys() - self._shown_arcs.keys()}
+        self._shown_arcs = new
+        gone, come = gone - come, come - gone
+        if not gone and not come:
+            return
+        place = self._place_now()
+        self._arcs.exchange(gone, come)
+        changed = [(at, at) for arc in gone | come for at in starts(arc)]
+        self._pieces.respan(self._spans, changed)
         self._restore(place)
         self._after_change()
 
@@ -205,6 +229,12 @@ class TextView(PiecesArea):
             self.show_range(span.start, span.end)
         self.viewport().update()
 
+    def set_linked(self, name: tuple[str, int] | None) -> None:
+        """Mark the span from which a relation is being made."""
+        if name != self._linked:
+            self._linked = name
+            self.viewport().update()
+
     def set_found(self, found: Found | None) -> None:
         """Set the matches of a search; None for no search."""
         if found is not self._found:
@@ -253,6 +283,7 @@ class TextView(PiecesArea):
             lead=round(6 * zoom),
             paragraph=round(8 * zoom),
             least_lanes=self._lanes,
+            level=self._painter.arcs.level(),
         )
 
     # ------------------------------------------------------------ painting
@@ -265,7 +296,7 @@ class TextView(PiecesArea):
             else None
         )
         caret = self._caret if focus else None
-        return Marked(self.selection, self._chosen, hint, caret, self._found)
+        return Marked(self.selection, self._chosen, hint, caret, self._found, self._linked)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         self._prepare()
@@ -281,6 +312,8 @@ class TextView(PiecesArea):
                 painter, piece, QPointF(LEFT, pieces.tops[index] - offset), clip, marked
             )
             index += 1
+        if (band := self._mouse.band) is not None:
+            rubber_band(painter, *band)
         painter.end()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -336,6 +369,15 @@ class TextView(PiecesArea):
         """Names of the spans at a point of the viewport, innermost first."""
         return [span.name for span in self._mouse.spans_at(point)]
 
+    def arc_at(self, point: QPointF) -> TextArc | None:
+        """The relation whose line, arrow or label is at a point of the viewport."""
+        index, line = self._pieces.line_at_y(point.y() + self.offset)
+        y = point.y() + self.offset - self._pieces.tops[index] - line.top
+        if not line.arcs or y > 0:
+            return None
+        found = self._painter.arcs.at(line, point.x() - LEFT, y, self._chosen)
+        return found.arc if found else None
+
     def selected_at(self, point: QPointF) -> bool:
         """Whether a point of the viewport is in the selection."""
         start, end = self.selection or (0, 0)
@@ -375,5 +417,16 @@ class TextView(PiecesArea):
 
     def _tell(self, event: QHelpEvent) -> None:
         """Show the full names of the spans under the mouse, as captions may be elided."""
-        names = [span.caption for span in self._mouse.spans_at(QPointF(event.pos()))]
+        point = QPointF(event.pos())
+        names = [span.caption for span in self._mouse.spans_at(point)]
+        if (arc := self.arc_at(point)) is not None:
+            names = [self._told(arc)]
         plain.show_tip(event.globalPos(), "\n".join(names), self.viewport())
+
+    def _told(self, arc: TextArc) -> str:
+        """ "label: from → to" in full, as labels may be elided and ends out of sight."""
+        ends = [" ".join(self._text.text[a : min(b, a + 80)].split()) for a, b in arc[:2]]
+        told = (
+            _("{label}: {first} → {second}") if arc.directed else _("{label}: {first} – {second}")
+        )
+        return told.format(label=arc.label, first=ends[0], second=ends[1])

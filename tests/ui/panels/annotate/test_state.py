@@ -9,7 +9,8 @@ from workbench.storage import runs
 from workbench.text.fields import ClassScores, Prediction, SpanScores
 from workbench.text.spans import Span
 from workbench.ui.panels.annotate.acts import AnnotateActs
-from workbench.ui.panels.annotate.state import Differences, Target
+from workbench.ui.panels.annotate.differences import Differences
+from workbench.ui.panels.annotate.state import Target
 
 
 def label_id(state, name: str) -> int:

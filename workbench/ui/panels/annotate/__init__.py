@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
+from workbench.ui.panels.annotate.link_commands import LINK_COMMANDS, LINK_KEYS
 from workbench.ui.panels.annotate.queue_commands import QUEUE_COMMANDS, has_queue
 
 if TYPE_CHECKING:
@@ -242,6 +243,7 @@ class AnnotatePanel(Panel):
             enabled=lambda p: p.state.can_edit and bool(p.state.suggestions),
             group="suggestions",
         ),
+        *LINK_COMMANDS,
         Command(
             "annotate.guideline",
             _("&Guideline"),
@@ -366,6 +368,7 @@ class AnnotatePanel(Panel):
         _bare("question", _("Next, previous question"), ("Tab", "Shift+Tab", ".", ",")),
         _bare("ask", _("Ask a question, change it"), ("?", "F2")),
         _bare("delete-question", _("Delete the question"), "Shift+Delete"),
+        *LINK_KEYS,
         _bare("all", _("Label all occurrences of the selected text or span"), "M"),
         _bare("unselect", _("Clear selection"), ("Esc", "U")),
     )

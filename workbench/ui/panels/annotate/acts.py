@@ -16,6 +16,7 @@ from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.differences import Differences
 from workbench.ui.panels.annotate.questions import QuestionState
 from workbench.ui.panels.annotate.queue import DONE
+from workbench.ui.panels.annotate.relating import RelationState
 from workbench.ui.panels.annotate.remarks import GOLD, Name
 from workbench.ui.panels.annotate.sources import SourceState
 from workbench.ui.panels.annotate.state import SUGGESTED, Target
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from workbench.text.labels import Layer
 
 
-class AnnotateActs(ValueState, QuestionState, SourceState):
+class AnnotateActs(ValueState, QuestionState, RelationState, SourceState):
     """The state with its actions. Each is saved immediately; errors are shown, never raised."""
 
     _found: tuple[object, Name, Any] | None = None  # rows, name and the row of that name
@@ -118,6 +119,8 @@ class AnnotateActs(ValueState, QuestionState, SourceState):
             self._toggle_class(layer, label_id)
         elif layer.traits.editor == TOKENS:
             self.set_tag(label)
+        elif layer.traits.between_spans:
+            self.relate(label_id)
         elif (span := self.chosen_span()) is not None:
             self._relabel(span, layer, label_id)
         elif (row := self.chosen_suggestion()) is not None and row.start is not None:
@@ -166,10 +169,14 @@ class AnnotateActs(ValueState, QuestionState, SourceState):
             self.choose((GOLD, id))
 
     def delete_chosen(self) -> None:
-        """Delete the selected span or reject the selected suggestion, else clear the number."""
+        """Delete the selected span or relation or reject the selected suggestion, else clear the
+        number.
+        """
         if not self.can_edit:
             return
-        if (span := self.chosen_span()) is not None:
+        if (relation := self.chosen_relation()) is not None:
+            self.delete_relation(relation.id)
+        elif (span := self.chosen_span()) is not None:
             self._do(annotate.delete_span, span.id)
         elif self.chosen_suggestion() is not None:
             self.reject()

@@ -20,7 +20,7 @@ from workbench.ui.widgets.context_menu import ContextMenu, RowMenu
 from workbench.ui.widgets.text_view import TextView
 
 if TYPE_CHECKING:
-    from workbench.operations.annotate import SpanRow, SuggestionRow
+    from workbench.operations.annotate import RelationRow, SpanRow, SuggestionRow
     from workbench.ui.panels.annotate.view import AnnotateView
 
 LONGEST = 32  # characters of the text in a menu entry
@@ -34,6 +34,7 @@ class ContextMenus:
         self._view, self._state = view, view.state
         RowMenu(view.queue.list, self.document)
         RowMenu(view.right.spans, self.chosen)
+        RowMenu(view.right.relations.table, self.chosen)
         RowMenu(view.right.suggestions, self.chosen)
 
     def watch(self, text: TextView) -> None:
@@ -72,11 +73,28 @@ class ContextMenus:
         return (
             Choice(title if some else _("&Label as"), enabled=can, choices=labels or _NOTHING),
             self._all_occurrences(some and bool(labels)),
+            *self._of_text(),
             SEPARATOR,
             Choice(_("&Copy"), partial(_copy, content), some, command="copy"),
             Choice(_("&Find in the text"), self._view.find, command="find"),
             Choice(_("Select &all"), text.selectAll, text.can_select_all, command="select-all"),
         )
+
+    def _of_text(self) -> Choices:
+        """Chains and parts: what the selected text can be added to."""
+        state, links = self._state, self._view.links
+        found = []
+        if state.chain_layers:
+            chain = state.chain[1] if state.chain else None
+            if chain is not None:
+                title = _("Add to c&hain {number}").format(number=chain)
+                found.append(Choice(title, links.join_chain, state.can_edit, key="="))
+            found.append(Choice(_("&New chain"), links.new_chain, state.can_edit, key="+"))
+        if (span := state.growing) is not None:
+            title = _("Add to “{text}” as a &part")
+            title = title.format(text=plain.menu_text(_cut(self._content(span))))
+            found.append(Choice(title, links.add_part, state.can_edit, key="&"))
+        return tuple(found)
 
     def _all_occurrences(self, some: bool) -> Choice:
         can = some and self._state.can_edit
@@ -114,6 +132,8 @@ class ContextMenus:
             return self._span(span)
         if suggestion is not None:
             return self._suggestion(suggestion)
+        if (relation := self._state.chosen_relation()) is not None:
+            return self._relation(relation)
         return self._answer() if self._state.chosen is not None else ()
 
     def _span(self, span: SpanRow) -> Choices:
@@ -126,6 +146,7 @@ class ContextMenus:
             Choice(_("Change &label"), enabled=can and bool(labels), choices=labels or _NOTHING),
             *([Choice(_("Label in &another layer"), enabled=can, choices=also)] if also else ()),
             Choice(_("Move &boundary"), enabled=can, choices=self._borders(span)),
+            *self._links(span),
             self._all_occurrences(True),
             Choice(_("&Copy text"), partial(_copy, self._content(span))),
             SEPARATOR,
@@ -133,8 +154,36 @@ class ContextMenus:
             Choice(_("&Delete span"), state.delete_chosen, can, key=_("Del")),
         )
 
-    def _of_source(self, row: SpanRow | SuggestionRow) -> Choice:
-        """The acts on everything from the source of a span or suggestion."""
+    def _links(self, span: SpanRow) -> Choices:
+        """A relation from the span; its chain and parts."""
+        state, can = self._state, self._state.can_edit
+        found = []
+        if state.can_link:
+            found.append(Choice(_("&Relation from here"), state.start_link, can, key="C"))
+        if span.chain is not None:
+            title = _("&Split off into a new chain")
+            found.append(Choice(title, self._view.links.new_chain, can, key="+"))
+        for start, end in span.parts:
+            content = state.shown_doc.document.content(span.field)[start:end]
+            title = _("Remove the part “{text}”").format(text=plain.menu_text(_cut(content)))
+            found.append(Choice(title, partial(state.remove_part, start), can))
+        return tuple(found)
+
+    def _relation(self, row: RelationRow) -> Choices:
+        state, can = self._state, self._state.can_edit
+        known = state.label_of.get(row.label_id) if row.label_id is not None else None
+        labels = self._labels([known[0]] if known else [], self._label, row.label_id)
+        directed = state.is_directed(row)
+        return (
+            Choice(_("Change &label"), enabled=can and bool(labels), choices=labels or _NOTHING),
+            Choice(_("Re&verse"), state.reverse, can and directed, command="annotate.reverse"),
+            SEPARATOR,
+            self._of_source(row),
+            Choice(_("&Delete relation"), state.delete_chosen, can, key=_("Del")),
+        )
+
+    def _of_source(self, row: SpanRow | SuggestionRow | RelationRow) -> Choice:
+        """The acts on everything from the source of a span, relation or suggestion."""
         state, origin = self._state, self._state.origin_of(row)
         n = next((n for one, _title, n in state.origins if one == origin), 0)
         title = _("&From {source}").format(source=plain.menu_text(state.maker(row)))

@@ -34,8 +34,8 @@ class Keys(QObject):
         super().__init__(view)
         self._view, self._state = view, view.state
         self._acts = {
-            _Key.Key_Return: self._state.submit,
-            _Key.Key_Enter: self._state.submit,
+            _Key.Key_Return: view.links.enter,
+            _Key.Key_Enter: view.links.enter,
             _Key.Key_Space: self._state.skip,
             _Key.Key_Backspace: self._state.delete_chosen,
             _Key.Key_Delete: self._state.delete_chosen,
@@ -70,6 +70,9 @@ class Keys(QObject):
             and event.key() in (_Key.Key_Left, _Key.Key_Right)
         ):
             return self._stretch(event.key() == _Key.Key_Right)
+        if self._state.linking is not None and event.key() in (_Key.Key_Return, _Key.Key_Enter):
+            self._view.links.enter(only_this=bool(modifiers & _Mod.ShiftModifier))
+            return True
         if in_tokens and not modifiers and event.key() in _CLEAR:
             self._state.clear_tag()
             return True
@@ -133,8 +136,10 @@ class Keys(QObject):
             pass
         elif letter == "m" and not in_tokens:
             self._view.occurrences.open()
+        elif letter == "c" and self._state.can_link:
+            self._state.start_link()
         else:
-            return False
+            return self._view.links.sign(letter)
         return True
 
     def _letter_of(self, event: QKeyEvent) -> str:

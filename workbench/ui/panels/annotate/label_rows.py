@@ -58,8 +58,11 @@ class LabelAndText(QStyledItemDelegate):
         text_of: Callable[[Any], str],
         on_cross: Callable[[Any], None] | None = None,
         below_of: Callable[[Any], str] | None = None,
+        *,
+        cross_tip: str = "",
     ) -> None:
         super().__init__(table)
+        self._cross_tip = cross_tip or _("Delete the span (Del)")
         self._chip_of, self._text_of, self._on_cross = chip_of, text_of, on_cross
         self._below_of = below_of
         self._chips: dict[tuple[object, ...], QPixmap] = {}
@@ -169,7 +172,7 @@ class LabelAndText(QStyledItemDelegate):
         index: QModelIndex,
     ) -> bool:
         if self._on_cross and self._at_cross(event.pos().x(), option):
-            plain.show_tip(event.globalPos(), _("Delete the span (Del)"), view)
+            plain.show_tip(event.globalPos(), self._cross_tip, view)
             return True
         return super().helpEvent(event, view, option, index)
 

@@ -14,6 +14,8 @@ from workbench.text.rows import row_id
 from workbench.ui import theme
 from workbench.ui.panels.annotate.choice_list import ChoiceList
 from workbench.ui.panels.annotate.editors import EDITORS, ValueEditor
+from workbench.ui.panels.annotate.link_line import LinkLine, signed
+from workbench.ui.panels.annotate.shown_arcs import ShownArcs
 from workbench.ui.panels.annotate.token_pane import TokenPane
 from workbench.ui.widgets import span_layout
 from workbench.ui.widgets.label_bar import MOST_LINES, LabelBar
@@ -67,11 +69,13 @@ class Paper(QFrame):
         ] = {}  # span id → its row, and what is displayed for it
         self._looks: dict[int | None, tuple[str, Any]] = {}
         self._missed: frozenset[int] = frozenset()
+        self._arcs = ShownArcs(state, theme.NO_LABEL)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._classes, self._middle, self._spans = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
         self._values = QVBoxLayout()
         self._upper, self._lower = line(), line()
         self._remark = words("", "small", "muted", wrap=True)
+        self._link = LinkLine(state)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(SIDE, 14, SIDE, 12)
         layout.setSpacing(12)
@@ -80,6 +84,7 @@ class Paper(QFrame):
             part.setSpacing(6)
         layout.addLayout(self._classes)
         layout.addWidget(self._upper)
+        layout.addWidget(self._link.words)
         layout.addLayout(self._middle, 1)
         layout.addLayout(self._values)
         layout.addWidget(self._remark)
@@ -170,7 +175,7 @@ class Paper(QFrame):
         state = self.state
         tagging = bool(state.tag_layers) and doc is not None
         lanes = int(in_text or state.question_layer is not None)
-        spans = self._text_spans()
+        spans, arcs = self._text_spans(), self._arcs.by_text()
         if new:
             self._last = 0
         for text, title, (name, content) in zip(self.texts, self._titles, texts, strict=False):
@@ -181,6 +186,8 @@ class Paper(QFrame):
                 text.shown_text = content
                 text.set_text(content, doc.document.tokens.get(name, ()) if doc else ())
             text.set_spans(spans.get(name, ()))
+            text.set_arcs(arcs.get(name, ()))
+            text.connects = self.state.can_link
         self.tokens.setVisible(tagging)
         self.tokens.render_tokens()
         if tagging and not in_text:
@@ -261,19 +268,19 @@ class Paper(QFrame):
                 self._add_bar(layer)
             many = (
                 sum(other.traits.in_text for other in shown.values()) > 1
-                or layer.traits.on_document
+                or not layer.traits.in_text
             )
             title = layer.name if many else _("Tag") if state.tag_layers else _("Span")
             self._bars[row_id(layer)].set(
                 title,
-                state.with_keys(layer),
-                chosen=state.marked,
+                signed(self.state, layer),
+                chosen=state.marked | self._arcs.label_of_chosen(),
                 checkable=layer.traits.on_document,
                 enabled=state.can_edit,
             )
-        kinds = {layer.traits.in_text for layer in shown.values()}
-        self._upper.setVisible(False in kinds)
-        self._lower.setVisible(True in kinds)
+        kinds = {layer.traits.on_document for layer in shown.values()}
+        self._upper.setVisible(True in kinds)
+        self._lower.setVisible(False in kinds)
         self._say_remark(shown)
 
     def _show_editors(self) -> None:
@@ -385,10 +392,18 @@ class Paper(QFrame):
     def _make(self, row: SpanRow) -> tuple[object, TextSpan]:
         name, tint = self._looks.get(row.label_id, NO_LABEL)
         note = _("missed") if row.id in self._missed else ""
-        return row, TextSpan(row.start, row.end, name, tint, row.id, span_layout.GOLD, None, note)
+        if row.chain is not None:
+            name, tint = _("{chain} · {label}").format(chain=row.chain, label=name), row.chain - 1
+        return row, TextSpan(
+            row.start, row.end, name, tint, row.id, span_layout.GOLD, None, note, parts=row.parts
+        )
 
     def show_chosen(self) -> None:
+        self._link.render(self.texts)
         name = self.state.chosen
+        if self.state.chosen_relation() is not None:
+            self._link.show_relation(self.texts)
+            return
         row = self.state.chosen_span() or self.state.chosen_suggestion()
         if row is not None and row.layer_id in {layer.id for layer in self.state.tag_layers}:
             row = None  # shown below its token

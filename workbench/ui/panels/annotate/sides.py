@@ -15,9 +15,11 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.i18n import _
+from workbench.text.labels import Label
 from workbench.ui import formats, theme
 from workbench.ui.panels.annotate.label_rows import LabelAndText, Sign
 from workbench.ui.panels.annotate.question_list import QuestionPane
+from workbench.ui.panels.annotate.relation_list import RelationList
 from workbench.ui.panels.annotate.remarks import GOLD
 from workbench.ui.panels.annotate.source_menu import source_choices
 from workbench.ui.panels.annotate.sources import BY_SCORE, BY_SOURCE, IN_TEXT
@@ -60,12 +62,14 @@ class RightSide(QFrame):
         self.questions = QuestionPane(state)
         self._build_suggestions()
         self._build_spans()
+        self.relations = RelationList(state)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._guideline_part, GUIDELINE)
         layout.addWidget(self.questions, QUESTIONS)
         layout.addWidget(self._suggested_part)
+        layout.addWidget(self.relations.part)
         layout.addWidget(self._spans_part, SPANS)
 
     # ------------------------------------------------------------ parts
@@ -193,6 +197,9 @@ class RightSide(QFrame):
         if (named := self.state.number_named(one)) is not None:
             return named[0], None
         found = self.state.label_of.get(one.label_id) if one.label_id is not None else None
+        if found and (chain := getattr(one, "chain", None)) is not None:
+            named = _("{chain} · {label}").format(chain=chain, label=found[1].name)
+            return named, Label(found[1].name, position=chain - 1)
         return (found[1].name, found[1]) if found else ("?", None)
 
     def _words_of(self, one: SpanRow | SuggestionRow) -> str:
@@ -226,9 +233,10 @@ class RightSide(QFrame):
                 return _("no answer in the text")
             found = self.state.label_of.get(one.label_id) if one.label_id is not None else None
             return _("as {layer}").format(layer=found[0].name) if found else ""
-        text = self.state.shown_doc.document.content(one.field)[
-            one.start : min(one.end, one.start + EXCERPT)
-        ]
+        content = self.state.shown_doc.document.content(one.field)
+        if parts := getattr(one, "parts", ()):
+            return " … ".join(" ".join(content[a : min(b, a + EXCERPT)].split()) for a, b in parts)
+        text = content[one.start : min(one.end, one.start + EXCERPT)]
         return " ".join(text.split()) + ("…" if one.end - one.start > EXCERPT else "")
 
     def _choose(self, kind: str, table: Table) -> None:
@@ -269,6 +277,7 @@ class RightSide(QFrame):
         names = [(origin, f"{title} ({formats.count(n)})") for origin, title, n in state.origins]
         fill(self._source, [(None, _("All sources")), *names], state.source)
         spans = state.spans
+        self.relations.render()
         self.spans.set_rows(spans)
         self.spans.setVisible(bool(spans))
         self._no_spans_part.setVisible(not spans)
@@ -312,6 +321,7 @@ class RightSide(QFrame):
             self._sure.setValue(self.state.sure)
 
     def show_chosen(self) -> None:
+        self.relations.show_chosen()
         name = self.state.chosen
         for kind, table in ((SUGGESTED, self.suggestions), (GOLD, self.spans)):
             wanted = {name[1]} if name is not None and name[0] == kind else set()
@@ -338,6 +348,7 @@ class RightSide(QFrame):
         """Called after the theme or text size has changed."""
         for table in (self.suggestions, self.spans):
             cast(LabelAndText, table.itemDelegateForColumn(0)).restyle()
+        self.relations.restyle()
         self.setMinimumWidth(min(theme.px(248), WIDEST_LEAST))
         self._sure.setFixedWidth(theme.px(74))
         self._fit_suggestions()

@@ -11,7 +11,7 @@ from workbench.ui import formats
 from workbench.ui.panels.annotate.tokens import TokenState
 
 if TYPE_CHECKING:
-    from workbench.operations.annotate import SpanRow, SuggestionRow
+    from workbench.operations.annotate import RelationRow, SpanRow, SuggestionRow
     from workbench.storage.origins import Origin
     from workbench.ui.panel import PanelContext
 
@@ -59,15 +59,15 @@ class SourceState(TokenState):
             self._named = self.doc, provenance.Names(self.project)
         return self._named[1]
 
-    def origin_of(self, row: SpanRow | SuggestionRow) -> Origin:
-        """The origin of a span or suggestion."""
+    def origin_of(self, row: SpanRow | SuggestionRow | RelationRow) -> Origin:
+        """The origin of a span, relation or suggestion."""
         return provenance.origin_of(row)
 
-    def maker(self, row: SpanRow | SuggestionRow) -> str:
+    def maker(self, row: SpanRow | SuggestionRow | RelationRow) -> str:
         """Who or what made it."""
         return self.names.of(provenance.origin_of(row))
 
-    def made(self, row: SpanRow | SuggestionRow) -> str:
+    def made(self, row: SpanRow | SuggestionRow | RelationRow) -> str:
         """Who or what made it, and when."""
         at = formats.when_iso(row.made_at)
         return _("{source}, {time}").format(source=self.maker(row), time=at)

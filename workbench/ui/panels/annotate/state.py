@@ -1,7 +1,7 @@
 """State of the Annotate page and actions of the user. No Qt.
 
-A *name* is (kind, id): ("gold", span id) or ("suggested", suggestion id). Label keys, chips and the
-palette all call `label`.
+A *name* is (kind, id): ("gold", span id), ("suggested", suggestion id) or ("relation", its id).
+Label keys, chips and the palette all call `label`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.operations import annotate, labels
-from workbench.operations.annotate import DocumentView, SpanRow, SuggestionRow
+from workbench.operations.annotate import DocumentView, RelationRow, SpanRow, SuggestionRow
 from workbench.text.document import TEXT
 from workbench.text.labels import LABEL_TABLES
 from workbench.text.rows import row_id
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
     from workbench.ui.panel import PanelContext
 
-SUGGESTED = "suggested"
+SUGGESTED, LINKED = "suggested", "relation"
 SURE = 0.85  # initial score from which "Accept all" accepts suggestions
 
 # tables that hold data of a document
@@ -53,6 +53,7 @@ class AnnotateState(WithRemarks):
     def __init__(self, context: PanelContext) -> None:
         super().__init__(context)
         self.finder = Finder(context)
+        self.linking: int | None = None  # the span from which a relation is being made
         self.run: Run | None = None
         self.run_layer: int | None = None
         self.predicted: Prediction | None = None
@@ -82,6 +83,11 @@ class AnnotateState(WithRemarks):
     def spans(self) -> tuple[SpanRow, ...]:
         """Spans of the selected layers."""
         return self._of_shown_layers("spans")
+
+    @property
+    def relations(self) -> tuple[RelationRow, ...]:
+        """Relations of the selected layers."""
+        return self._of_shown_layers("relations")
 
     @property
     def suggestions(self) -> tuple[SuggestionRow, ...]:
@@ -153,6 +159,7 @@ class AnnotateState(WithRemarks):
         if self.instant is not None:
             self.instant.show(document_id)
         self.update(doc=doc, document_id=document_id, chosen=chosen, predicted=self._answer(doc))
+        self.update(linking=None)
         self.finder.show_texts(doc.document.texts)
         if before != document_id:
             self._check(id for id in (before, document_id) if id is not None)
@@ -189,12 +196,18 @@ class AnnotateState(WithRemarks):
             self._load_queue()
             return
         doc = self._with_live(doc)
-        self.update(doc=doc, chosen=self.chosen if self._stands(doc, self.chosen) else None)
+        chosen = self.chosen if self._stands(doc, self.chosen) else None
+        linking = self.linking if self._stands(doc, (GOLD, self.linking or 0)) else None
+        self.update(doc=doc, chosen=chosen, linking=linking)
 
     def _stands(self, doc: DocumentView, name: Name | None) -> bool:
         if name is None:
             return False
-        ids = {GOLD: (row.id for row in doc.spans), SUGGESTED: (row.id for row in doc.suggestions)}
+        ids = {
+            GOLD: (row.id for row in doc.spans),
+            SUGGESTED: (row.id for row in doc.suggestions),
+            LINKED: (row.id for row in doc.relations),
+        }
         return name[1] in ids.get(name[0], ())
 
     def _on_selected(self, document_id: int, span: object) -> None:

@@ -27,6 +27,7 @@ from workbench.ui.panels.annotate.error_review import ErrorReview
 from workbench.ui.panels.annotate.find import Find
 from workbench.ui.panels.annotate.folding import Sides
 from workbench.ui.panels.annotate.keys import Keys
+from workbench.ui.panels.annotate.links import Links
 from workbench.ui.panels.annotate.occurrences_pane import OccurrencesPane
 from workbench.ui.panels.annotate.panes import focus_next
 from workbench.ui.panels.annotate.paper import Paper
@@ -34,11 +35,10 @@ from workbench.ui.panels.annotate.queue_dialogs import QueueDialogs
 from workbench.ui.panels.annotate.queue_side import QueueSide
 from workbench.ui.panels.annotate.remarks_view import RemarkParts
 from workbench.ui.panels.annotate.sides import RightSide
-from workbench.ui.panels.annotate.state import Target
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.header import PageHeader
-from workbench.ui.widgets.label_palette import Choice, LabelPalette
+from workbench.ui.widgets.label_palette import LabelPalette
 from workbench.ui.widgets.layout import bar, row
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import Elided, KeyCap, set_tone
@@ -75,8 +75,10 @@ class AnnotateView(View):
         self._stack.addWidget(page)
         self._palette = LabelPalette(self)
         self._palette.picked.connect(self.label)
+        self.links = Links(self)
         self._keys = Keys(self)
-        for part in (self.queue.list, self.right.spans, self.right.suggestions):
+        right = (self.right.spans, self.right.suggestions, self.right.relations.table)
+        for part in (self.queue.list, *right):
             self._keys.watch(part)
         self._menus = ContextMenus(self)
         self._keys.watch(self._paper.tokens.grid)
@@ -204,6 +206,7 @@ class AnnotateView(View):
         text.borders_move = self.state.can_write
         text.span_clicked.connect(self.state.choose)
         text.span_resized.connect(self.state.resize)
+        text.connected.connect(self.links.connect)
         text.zoomed.connect(self._zoomed)
 
     # ------------------------------------------------------------ showing
@@ -235,7 +238,7 @@ class AnnotateView(View):
         elif concerns(fields, "asked"):
             self._paper.show_answers()
             self.right.questions.render()
-        if concerns(fields, "chosen", "doc", "off", "predicted"):
+        if concerns(fields, "chosen", "doc", "off", "predicted", "linking"):
             self._paper.show_chosen()
             self.right.show_chosen()
         self._show_page()
@@ -319,23 +322,18 @@ class AnnotateView(View):
         at the caret.
         """
         text = self._paper.text
-        target = text.target
         before = self.state.chosen
-        self.state.label(label_id, Target(text.field, *target) if target else None)
+        self.state.label(label_id, self.links.target(text))
         if self.state.chosen != before and text.selection:
             text.select(
                 text.caret, text.caret, show=False
             )  # the words are now a span, which is selected
 
     def open_palette(self) -> None:
-        if not self.state.can_edit:
-            return
-        layers = sorted(self.state.active, key=lambda layer: not layer.traits.in_text)
-        choices = [
-            Choice(label, layer.name) for layer in layers for label in self.state.with_keys(layer)
-        ]
-        at = self._paper.mapTo(self, QPoint(self._paper.width() // 2, self._paper.height() - 52))
-        self._palette.ask(choices, at)
+        """All labels; while a relation is being made, those that it may have."""
+        if self.state.can_edit:
+            middle = QPoint(self._paper.width() // 2, self._paper.height() - 52)
+            self._palette.ask(self.links.choices(), self._paper.mapTo(self, middle))
 
     def show_patterns(self) -> None:
         from workbench.ui.panels.annotate.patterns_dialog import PatternsDialog
@@ -359,6 +357,8 @@ class AnnotateView(View):
         text = self._paper.text
         if self.state.finder.shown:
             self._find.leave()
+        elif self.state.linking is not None:
+            self.state.leave_link()
         elif self.occurrences.state.shown:
             self.occurrences.leave()
         elif self.state.chosen is not None:
@@ -382,10 +382,10 @@ class AnnotateView(View):
             self.state.say_all_is_done()
 
     def panes(self) -> list[QWidget]:
-        """The text, suggestions, spans and queue, as far as they are visible."""
+        """The text, suggestions, relations, spans and queue, as far as they are visible."""
         tables = [
             table
-            for table in (self.right.suggestions, self.right.spans)
+            for table in (self.right.suggestions, self.right.relations.table, self.right.spans)
             if table.isVisible() and table.rows()
         ]
         return [

@@ -10,11 +10,13 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import labels as operations
-from workbench.operations import questions, values
+from workbench.operations import questions, relation_rules, values
 from workbench.operations.background import is_large
 from workbench.text.labels import LABEL_TABLES, LAYER_KINDS, Label, Layer
+from workbench.text.relations import Pair, pairs, span_layer
 from workbench.text.rows import row_id
 from workbench.text.scale import Scale
+from workbench.ui import formats
 from workbench.ui.opened import opened
 
 if TYPE_CHECKING:
@@ -79,6 +81,7 @@ class LabelsState(State):
         self.layer_will_go = ""
         self.values: ShownValues | None = None  # of a layer without labels
         self.asked = ""  # the number of questions of a layer, in words
+        self.kind_told = ""  # what a relation layer connects, number of chains
         self._counts: Mapping[int, int] = {}  # by label id; the last ones until new ones are known
         self._submitted: Mapping[int, int] = {}  # by layer id
         self._asked = 0
@@ -144,6 +147,7 @@ class LabelsState(State):
         self.update(layers=rows, layer=row, labels=found, chosen=chosen)
         self._summarise()
         self._describe_layer()
+        self._describe_kind()
         self._describe_chosen()
         self.context.commands_changed()
 
@@ -182,6 +186,31 @@ class LabelsState(State):
             return
         if not self._try(values.set_scale, self.layer.id, scale):
             self.update(values=self.values)
+
+    def _describe_kind(self) -> None:
+        """Say what relations connect, and how many chains there are."""
+        layer, project = self.layer, self.project
+        traits = layer.layer.traits if layer else None
+        if layer is None or traits is None or not (traits.between_spans or traits.in_chains):
+            self.update(kind_told="")
+        elif traits.between_spans:
+            of = span_layer(layer.layer)
+            rules = sum(bool(pairs(layer.layer, name)) for name in layer.layer.names)
+            told = ngettext(
+                "Connects spans of {layer}; {n} label has allowed pairs.",
+                "Connects spans of {layer}; {n} labels have allowed pairs.",
+                rules,
+            ).format(layer=of, n=formats.count(rules))
+            self.update(kind_told=told if of else _("Choose whose spans it connects: Rules."))
+        else:
+
+            def counted(found: Mapping[int, int]) -> None:
+                if layer is self.layer:
+                    n = found.get(layer.id, 0)
+                    told = ngettext("{n} chain in all documents", "{n} chains in all documents", n)
+                    self.update(kind_told=told.format(n=formats.count(n)))
+
+            self.read(lambda: relation_rules.chain_counts(project), counted)
 
     def _describe_layer(self) -> None:
         """Say what deleting the layer would remove."""
@@ -242,6 +271,26 @@ class LabelsState(State):
 
     def rename_layer(self, layer_id: int, name: str) -> None:
         self._try(operations.rename_layer, layer_id, name)
+
+    @property
+    def span_layers(self) -> tuple[Layer, ...]:
+        """The layers whose spans the shown relation layer may connect."""
+        texts = self.layer.layer.texts if self.layer else 1
+        found = (one.layer for one in self.layers)
+        return tuple(one for one in found if one.traits.in_text and one.texts == texts)
+
+    def names_of(self, layer: str) -> tuple[str, ...]:
+        """The labels of a layer."""
+        return next((one.layer.names for one in self.layers if one.layer.name == layer), ())
+
+    def set_rules(
+        self, *, spans: str, undirected: Sequence[str], pairs: Mapping[str, Sequence[Pair]]
+    ) -> None:
+        """Set the rules of the shown relation layer. Raises WorkbenchError; the dialog shows it."""
+        if self.layer is not None:
+            relation_rules.set_rules(
+                self.project, self.layer.id, spans=spans, undirected=undirected, pairs=pairs
+            )
 
     def delete_layer(self) -> None:
         if self.layer is None or not self.editable:

@@ -24,6 +24,7 @@ from workbench.ui import formats, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.labels.changes import MERGE, MOVE, SPLIT
 from workbench.ui.panels.labels.guideline import Guideline
+from workbench.ui.panels.labels.rules import KindPart, kind_icon
 from workbench.ui.panels.labels.state import LabelRow, LabelsState, LayerRow
 from workbench.ui.panels.labels.values import ValuesPage
 from workbench.ui.widgets.button import Button, icon_button
@@ -144,14 +145,11 @@ class _Layers(QFrame):
         self.setMinimumWidth(180)
         self.setMaximumWidth(320)
 
-        def icon(one: LayerRow) -> tuple[str, str]:
-            return ("highlighter" if one.layer.traits.in_text else "tags", "muted")
-
         columns = (
             Column(
                 _("Layer"),
                 lambda one: one.layer.name,
-                icon=icon,
+                icon=lambda one: (kind_icon(one.layer), "muted"),
                 tip=lambda one: one.kind,
                 edit=lambda one, text: state.rename_layer(one.id, text),
             ),
@@ -275,7 +273,7 @@ class _Labels(QFrame):
                 lambda one: "…" if one.count is None else formats.count(one.count),
                 76,
                 right=True,
-                hint=_("Number of texts and spans with this label"),
+                hint=_("Number of texts, spans and relations with this label"),
             ),
             Column(
                 _("Description"),
@@ -399,8 +397,13 @@ class _Chosen(QFrame):
         self._delete_layer = Button(
             _("Delete layer"), "trash-2", "danger", small=True, on=state.delete_layer
         )
+        self._kind = KindPart(state)
         self._layer = card(
-            self._layer_words, row(self._delete_layer, None), title=_("This layer"), gap=8
+            self._kind,
+            self._layer_words,
+            row(self._delete_layer, None),
+            title=_("This layer"),
+            gap=8,
         )
         inner = column(self._hint, self._label, None, self._layer, gap=12, margins=(14, 14, 14, 14))
         layout = QVBoxLayout(self)
@@ -409,6 +412,8 @@ class _Chosen(QFrame):
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
+        if concerns(fields, "kind_told", "layer"):
+            self._kind.show_kind()
         if not concerns(fields, "chosen", "labels", "will_go", "layer", "layer_will_go"):
             return
         rows = state.chosen_rows

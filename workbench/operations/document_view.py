@@ -1,0 +1,147 @@
+"""All that Annotate shows of a document, read at once and kept up to date after edits."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from workbench.project.changes import Changes
+from workbench.project.project import Project
+from workbench.storage import annotations as annotation_rows
+from workbench.storage import answers, document_values, documents, labels
+from workbench.storage import relations as relation_rows
+from workbench.storage import suggestions as proposals
+from workbench.storage.annotations import MarkRow, SpanRow
+from workbench.storage.answers import AskedQuestion
+from workbench.storage.document_values import WrittenRow
+from workbench.storage.relations import RelationRow
+from workbench.storage.suggestions import SuggestionRow
+from workbench.text.document import Document
+from workbench.text.labels import Layer
+from workbench.text.rows import row_id
+
+
+@dataclass(frozen=True)
+class DocumentView:
+    """All data that Annotate shows for a document.
+
+    `states`: layer id → state, for every applicable layer.
+    """
+
+    document: Document
+    layers: tuple[Layer, ...]
+    marks: tuple[MarkRow, ...]
+    spans: tuple[SpanRow, ...]
+    suggestions: tuple[SuggestionRow, ...]
+    states: Mapping[int, str] = field(hash=False)
+    questions: tuple[AskedQuestion, ...] = field(default=(), hash=False)
+    written: tuple[WrittenRow, ...] = ()
+    relations: tuple[RelationRow, ...] = ()
+
+    def value(self, layer_id: int) -> float | str | None:
+        """The number or the written text that the document has in a layer."""
+        texts = [row.text for row in self.written if row.layer_id == layer_id]
+        numbers = [row.value for row in self.marks if row.layer_id == layer_id]
+        return texts[0] if texts else numbers[0] if numbers else None
+
+
+def view(project: Project, document_id: int) -> DocumentView:
+    """Raises KeyError if the document was deleted."""
+    db = project.db
+    document = documents.get(db, document_id)
+    mine = layers_for(project, document)
+    states = annotation_rows.states(db, document_id)
+    return DocumentView(
+        document,
+        mine,
+        annotation_rows.marks(db, document_id),
+        annotation_rows.spans(db, document_id),
+        proposals.suggestions(db, document_id),
+        {id: states.get(id, "pending") for id in map(row_id, mine)},
+        answers.asked(db, document_id),
+        document_values.written(db, document_id),
+        relation_rows.relations(db, document_id),
+    )
+
+
+def refreshed(project: Project, shown: DocumentView, changes: Changes) -> DocumentView:
+    """The view updated after `changes`. Only changed spans are read; the others stay the same
+    objects.
+
+    Raises KeyError if the document was deleted.
+    """
+    id = row_id(shown.document)
+    few = (
+        changes.rows is not None
+        and not changes.touches("layer")
+        and not changes.touches("label")
+        and not changes.touches("document", id)
+    )
+    if not few:
+        return view(project, id)
+    db = project.db
+    spans = (
+        _mended(project, shown, changes.rows["span"])
+        if changes.rows is not None and changes.touches("span", id)
+        else shown.spans
+    )
+    marks = annotation_rows.marks(db, id) if changes.touches("mark", id) else shown.marks
+    open_ones = (
+        {"suggestion", "span", "mark", "answer"} if shown.suggestions else {"suggestion"}
+    )  # suggestions equal to gold are hidden
+    suggestions = (
+        proposals.suggestions(db, id)
+        if any(changes.touches(table, id) for table in open_ones)
+        else shown.suggestions
+    )
+    states = annotation_rows.states(db, id) if changes.touches("state", id) else shown.states
+    document, asked = shown.document, shown.questions
+    if changes.touches("answer", id):
+        document, asked = documents.get(db, id), answers.asked(db, id)
+    return DocumentView(
+        document,
+        shown.layers,
+        marks,
+        spans,
+        suggestions,
+        {layer: states.get(layer, "pending") for layer in map(row_id, shown.layers)},
+        asked,
+        document_values.written(db, id) if changes.touches("answer", id) else shown.written,
+        _mended_relations(project, shown, changes.rows["relation"])
+        if changes.rows is not None and changes.touches("relation", id)
+        else shown.relations,
+    )
+
+
+def _mended_relations(
+    project: Project, shown: DocumentView, ids: Iterable[int]
+) -> tuple[RelationRow, ...]:
+    changed = set(ids)
+    kept = [row for row in shown.relations if row.id not in changed]
+    for id in changed:
+        try:
+            row = relation_rows.relation(project.db, id)
+        except KeyError:
+            continue  # deleted
+        if row.document_id == shown.document.id:
+            insort(kept, row, key=lambda one: one.order)
+    return tuple(kept)
+
+
+def _mended(project: Project, shown: DocumentView, ids: Iterable[int]) -> tuple[SpanRow, ...]:
+    changed = set(ids)
+    kept = [row for row in shown.spans if row.id not in changed]
+    for id in changed:
+        try:
+            row = annotation_rows.span(project.db, id)
+        except KeyError:
+            continue  # deleted
+        if row.document_id == shown.document.id:
+            insort(kept, row, key=lambda one: (one.field, one.start, -one.end, one.id))
+    return tuple(kept)
+
+
+def layers_for(project: Project, document: Document) -> tuple[Layer, ...]:
+    """The layers that apply to a document: those for its number of texts."""
+    return tuple(layer for layer in labels.layers(project.db) if layer.texts == document.form)

@@ -1,0 +1,63 @@
+"""Keys and mouse for relations, chains and parts of spans in Annotate. `view` is the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.ui.panels.annotate.state import Target
+from workbench.ui.widgets.label_palette import Choice
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.annotate.paper import DocumentText
+    from workbench.ui.panels.annotate.view import AnnotateView
+
+
+class Links:
+    """What needs the text of the page as well as the state."""
+
+    def __init__(self, view: AnnotateView) -> None:
+        self._view, self._state = view, view.state
+
+    def enter(self, *, only_this: bool = False) -> None:
+        """Enter: finish the relation that is being made, else submit."""
+        if self._state.linking is None:
+            self._state.submit()
+        elif not self._state.finish_link(only_this=only_this):
+            self._view.open_palette()
+
+    def connect(self, name: tuple[str, int], target: tuple[str, int]) -> None:
+        """The mouse connected two spans."""
+        if not self._state.connect(name, target):
+            self._view.open_palette()
+
+    def choices(self) -> list[Choice]:
+        """What the palette offers."""
+        state = self._state
+        if found := [Choice(label, layer.name) for layer, label in state.link_choices()]:
+            return found
+        layers = sorted(state.active, key=lambda layer: not layer.traits.in_text)
+        return [Choice(label, layer.name) for layer in layers for label in state.with_keys(layer)]
+
+    @staticmethod
+    def target(text: DocumentText) -> Target | None:
+        """What a label would mark in a text."""
+        return Target(text.field, *text.target) if text.target else None
+
+    def join_chain(self) -> None:
+        self._state.join_chain(self.target(self._view.paper.text))
+
+    def new_chain(self) -> None:
+        self._state.new_chain(self.target(self._view.paper.text))
+
+    def add_part(self) -> None:
+        self._state.add_part(self.target(self._view.paper.text))
+
+    def sign(self, sign: str) -> bool:
+        """Chains: `=` adds the text to the current one, `+` starts one; `&` adds a part."""
+        acts = {"&": self.add_part}
+        if self._state.chain_layers:
+            acts |= {"=": self.join_chain, "+": self.new_chain}
+        if sign not in acts:
+            return False
+        acts[sign]()
+        return True

@@ -1,0 +1,278 @@
+"""Relations, chains and parts of spans: making and changing them in Annotate. No Qt.
+
+A relation starts at the selected span (`start_link`); the next selected span is its target, and a
+label, or Enter if only one is allowed, makes it. Between spans of a layer of chains, the same acts
+merge chains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import _
+from workbench.operations import annotate, relate
+from workbench.operations.annotate import RelationRow, SpanRow
+from workbench.text.labels import Label, Layer
+from workbench.text.relations import allowed, allowed_labels, directed, span_layer
+from workbench.text.rows import row_id
+from workbench.ui.panels.annotate.state import GOLD, LINKED, Name, Target
+from workbench.ui.panels.annotate.tokens import TokenState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Chain = tuple[int, int]  # layer id, number of the chain
+
+
+class RelationState(TokenState):
+    """`chain`: the chain that was last chosen or changed in this document.
+
+    `link_label`: the label that a relation being made will have, None to ask for it.
+    """
+
+    chain: Chain | None = None
+    link_label: int | None = None
+    _last_span: int | None = None  # the span selected last, for another part
+    _by_id: tuple[object, Mapping[int, SpanRow]] = (None, {})
+
+    # ------------------------------------------------------------ queries
+
+    @property
+    def span_of(self) -> Mapping[int, SpanRow]:
+        """The spans of the document by id."""
+        rows = self.doc.spans if self.doc else ()
+        if self._by_id[0] is not rows:
+            self._by_id = rows, {row.id: row for row in rows}
+        return self._by_id[1]
+
+    @property
+    def relation_layers(self) -> tuple[Layer, ...]:
+        """The selected layers that connect spans."""
+        return tuple(layer for layer in self.active if layer.traits.between_spans)
+
+    @property
+    def chain_layers(self) -> tuple[Layer, ...]:
+        return tuple(layer for layer in self.active if layer.traits.in_chains)
+
+    @property
+    def can_link(self) -> bool:
+        """Whether spans of this document can be connected."""
+        return self.can_edit and bool(self.relation_layers or self.chain_layers)
+
+    def chosen_relation(self) -> RelationRow | None:
+        if self.chosen is None or self.chosen[0] != LINKED:
+            return None
+        return next((row for row in self.relations if row.id == self.chosen[1]), None)
+
+    def is_directed(self, row: RelationRow) -> bool:
+        known = self.label_of.get(row.label_id) if row.label_id is not None else None
+        return known is None or directed(known[0], known[1].name)
+
+    def is_allowed(self, row: RelationRow) -> bool:
+        """Whether the rules of its layer allow a relation."""
+        known = self.label_of.get(row.label_id) if row.label_id is not None else None
+        ends = [self._label_of_span(id) for id in (row.from_span, row.to_span)]
+        return known is None or allowed(known[0], known[1].name, *ends)
+
+    def _label_of_span(self, span_id: int) -> str:
+        span = self.span_of.get(span_id)
+        known = self.label_of.get(span.label_id) if span and span.label_id is not None else None
+        return known[1].name if known else ""
+
+    # ------------------------------------------------------------ making a relation
+
+    def start_link(self) -> None:
+        """Start a relation, or a merge of chains, at the selected span."""
+        span = self._chosen_gold()
+        if not self.can_link:
+            return
+        if span is None:
+            self.context.note(_("Select a span first; a relation starts there."))
+        elif not self._linkable(span):
+            self.context.note(
+                _("No selected layer connects spans of this layer. Rules are on the Labels page.")
+            )
+        else:
+            self.link_label = None
+            self.update(linking=span.id)
+
+    def _linkable(self, span: SpanRow) -> bool:
+        if any(layer.id == span.layer_id for layer in self.chain_layers):
+            return True
+        name = self._layer_name(span.layer_id)
+        return any(span_layer(layer) == name for layer in self.relation_layers)
+
+    def _layer_name(self, layer_id: int) -> str:
+        return next((layer.name for layer in self.layers if layer.id == layer_id), "")
+
+    def leave_link(self) -> None:
+        self.link_label = None
+        self.update(linking=None)
+
+    @property
+    def link_target(self) -> SpanRow | None:
+        """The selected span, if a relation from another one is being made."""
+        span = self._chosen_gold()
+        return span if span is not None and self.linking not in (None, span.id) else None
+
+    def link_choices(self) -> tuple[tuple[Layer, Label], ...]:
+        """The labels that a relation to the selected span may have."""
+        target = self.link_target
+        if target is None or self.linking is None:
+            return ()
+        ends = self._label_of_span(self.linking), self._label_of_span(target.id)
+        of = self._layer_name(target.layer_id)
+        return tuple(
+            (layer, layer.label(name))
+            for layer in self.relation_layers
+            if span_layer(layer) == of
+            for name in allowed_labels(layer, *ends)
+        )
+
+    def finish_link(self, *, only_this: bool = False) -> bool:
+        """Make the relation if its label is known, or merge the chains.
+
+        `only_this`: only the first span goes to the chain of the second. False if the label must be
+        asked for.
+        """
+        target = self.link_target
+        if target is None or self.linking is None:
+            self.context.note(_("Select another span as the target, or press Esc."))
+            return True
+        if any(layer.id == target.layer_id for layer in self.chain_layers):
+            act = relate.move_to_chain if only_this else relate.merge_chains
+            self._chain_act(act, self.linking, target.id)
+            return True
+        labels = self.link_choices()
+        known = self.link_label or (row_id(labels[0][1]) if len(labels) == 1 else None)
+        if known is not None:
+            self._connect(self.linking, target.id, known)
+        elif not labels:
+            self.context.note(_("No label may connect these spans; see the rules on Labels."))
+        return known is not None or not labels
+
+    def connect(self, name: Name, target: Name) -> bool:
+        """The mouse connected two spans; as `finish_link`."""
+        if not self.can_link:
+            return True
+        self.choose(name)
+        self.start_link()
+        if self.linking is None:
+            return True
+        self.choose(target)
+        return self.finish_link()
+
+    def relate(self, label_id: int) -> None:
+        """A relation label was picked: relabel the selected relation, make the relation, or start
+        one with this label at the selected span.
+        """
+        if (row := self.chosen_relation()) is not None:
+            self._relate(relate.relabel_relation, row.id, label_id)
+        elif (target := self.link_target) is not None and self.linking is not None:
+            self._connect(self.linking, target.id, label_id)
+        else:
+            self.start_link()
+            self.link_label = label_id if self.linking is not None else None
+
+    def _connect(self, from_span: int, to_span: int, label_id: int) -> None:
+        id = self._relate(relate.add_relation, from_span, to_span, label_id)
+        if id is not None:
+            self.leave_link()
+            self.choose((LINKED, id))
+
+    def reverse(self) -> None:
+        """Exchange the ends of the selected relation."""
+        if self.can_edit and (row := self.chosen_relation()) is not None:
+            self._relate(relate.reverse_relation, row.id)
+
+    def delete_relation(self, relation_id: int) -> None:
+        if self.can_edit:
+            self._relate(relate.delete_relation, relation_id)
+
+    # ------------------------------------------------------------ chains
+
+    def choose(self, name: Name | None) -> None:
+        super().choose(name)
+        span = self._chosen_gold()
+        if span is not None:
+            self._last_span = span.id
+            if span.chain is not None:
+                self.chain = span.layer_id, span.chain
+
+    def join_chain(self, target: Target | None) -> None:
+        """Label the selected text as part of the current chain."""
+        layer = self._chain_layer()
+        if layer is None or not self.can_edit or target is None:
+            return
+        if self.chain is None:
+            self.context.note(_("Select a span of the chain first, or press + for a new chain."))
+            return
+        of_chain = [row for row in self.spans if (row.layer_id, row.chain) == self.chain]
+        label = of_chain[-1].label_id if of_chain else None
+        self._mention(target, label or row_id(layer.labels[0]), self.chain[1])
+
+    def new_chain(self, target: Target | None) -> None:
+        """Split the selected span off into a chain of its own, or start one with the text."""
+        layer, span = self._chain_layer(), self._chosen_gold()
+        if layer is None or not self.can_edit:
+            return
+        if span is not None and span.chain is not None:
+            self._chain_act(relate.split_off, span.id)
+        elif target is not None:
+            self._mention(target, row_id(layer.labels[0]), None)
+
+    def _chain_layer(self) -> Layer | None:
+        """The layer of the current chain, else the first one with labels."""
+        layers = [layer for layer in self.chain_layers if layer.labels]
+        current = [layer for layer in layers if self.chain and layer.id == self.chain[0]]
+        return next(iter(current or layers), None)
+
+    def _mention(self, target: Target, label_id: int, chain: int | None) -> None:
+        id = self._relate(
+            annotate.add_span, self.document_id, target.start, target.end, label_id,
+            field=target.field, chain=chain,
+        )  # fmt: skip
+        if id is not None:
+            self.choose((GOLD, id))
+
+    def _chain_act(self, act: Callable[..., int], *args: int) -> None:
+        chain = self._relate(act, *args)
+        span = self._chosen_gold()
+        self.leave_link()
+        if chain is not None and span is not None:
+            self.chain = span.layer_id, chain
+
+    # ------------------------------------------------------------ parts
+
+    @property
+    def growing(self) -> SpanRow | None:
+        """The span selected last, to which the selected text can be added as a part."""
+        return self.span_of.get(self._last_span) if self._last_span is not None else None
+
+    def add_part(self, target: Target | None) -> None:
+        """Add the selected text to the span that was selected last."""
+        span = self.growing
+        if not self.can_edit or target is None:
+            return
+        if span is None or span.field != target.field:
+            self.context.note(_("Select a span, then the words to add to it."))
+            return
+        self._relate(relate.add_part, span.id, target.start, target.end)
+        self.choose((GOLD, span.id))
+
+    def remove_part(self, position: int) -> None:
+        """Remove the part at a position from the selected span."""
+        span = self._chosen_gold()
+        if self.can_edit and span is not None:
+            self._relate(relate.remove_part, span.id, position)
+
+    # ------------------------------------------------------------ helpers
+
+    def _chosen_gold(self) -> SpanRow | None:
+        if self.chosen is None or self.chosen[0] != GOLD:
+            return None
+        return self.span_of.get(self.chosen[1])
+
+    def _relate(self, act: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        return self.context.attempt(act, self.project, *args, origin=self, **named)

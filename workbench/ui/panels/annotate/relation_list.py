@@ -1,0 +1,114 @@
+"""The list of relations on the right side of Annotate: label, both spans, a cross to delete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from workbench.base.i18n import _
+from workbench.ui import formats, theme
+from workbench.ui.panels.annotate.label_rows import LabelAndText
+from workbench.ui.panels.annotate.state import LINKED
+from workbench.ui.widgets.layout import column, line, row
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import KeyCap, words
+
+if TYPE_CHECKING:
+    from workbench.operations.annotate import RelationRow
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+
+EXCERPT = 60  # code points of a span shown in a row
+HEIGHT = 44  # of a row of two lines, pixels at 100 %
+MOST = 5  # rows shown without scrolling
+
+
+class RelationList:
+    """`part` is the widget; it is visible while a relation layer is selected."""
+
+    def __init__(self, state: AnnotateActs) -> None:
+        self.state = state
+        columns = (Column(_("Label and spans"), self.words_of, tip=self._tip_of),)
+        self.table = Table(columns, name=_("Relations"), key=lambda r: r.id)
+        self.table.horizontalHeader().hide()
+        cross = self._delete if state.can_write else None
+        self._delegate = LabelAndText(
+            self.table, self._chip_of, lambda _row: "", cross, self._ends_of,
+            cross_tip=_("Delete the relation (Del)"),
+        )  # fmt: skip
+        self.table.setItemDelegateForColumn(0, self._delegate)
+        self.table.chosen.connect(self._choose)
+        self.table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._number = words("", "small", "muted")
+        self._none = words(_("Select a span and press C."), "small", "muted", wrap=True)
+        head = row(
+            words(_("Relations"), weight=600), KeyCap("C"), None, self._number,
+            gap=6, margins=(14, 12, 14, 4),
+        )  # fmt: skip
+        none = column(self._none, margins=(14, 0, 14, 10))
+        self.part: QWidget = column(head, self.table, none, line(), gap=0)
+
+    # ------------------------------------------------------------ rows
+
+    def _chip_of(self, one: RelationRow) -> tuple[str, Any]:
+        known = self.state.label_of.get(one.label_id) if one.label_id is not None else None
+        sign = "→" if self.state.is_directed(one) else "–"
+        warned = "" if self.state.is_allowed(one) else " ⚠"
+        return (f"{sign} {known[1].name}{warned}", known[1]) if known else ("?", None)
+
+    def _ends_of(self, one: RelationRow) -> str:
+        told = _("{first} › {second}") if self.state.is_directed(one) else _("{first} – {second}")
+        return told.format(first=self._text(one.from_span), second=self._text(one.to_span))
+
+    def _text(self, span_id: int) -> str:
+        span = self.state.span_of.get(span_id)
+        if span is None:
+            return "?"
+        content = self.state.shown_doc.document.content(span.field)
+        pieces = [content[a : min(b, a + EXCERPT)] for a, b in span.ranges]
+        return " ".join(" … ".join(pieces).split())
+
+    def words_of(self, one: RelationRow) -> str:
+        """The row as a screen reader tells it."""
+        return _("{label}: {spans}").format(label=self._chip_of(one)[0], spans=self._ends_of(one))
+
+    def _tip_of(self, one: RelationRow) -> str:
+        told = [self.words_of(one), self.state.made(one)]
+        if not self.state.is_allowed(one):
+            told.insert(1, _("The rules of the layer do not allow these labels."))
+        return "\n".join(told)
+
+    def _choose(self) -> None:
+        chosen = self.table.chosen_rows()
+        if chosen:
+            self.state.choose((LINKED, chosen[0].id))
+
+    def _delete(self, one: RelationRow) -> None:
+        self.state.delete_relation(one.id)
+
+    # ------------------------------------------------------------ showing
+
+    def render(self) -> None:
+        rows = self.state.relations
+        self.part.setVisible(bool(self.state.relation_layers or rows))
+        self.table.set_rows(rows)
+        self.table.setVisible(bool(rows))
+        self._none.setVisible(not rows)
+        self._number.setText(formats.count(len(rows)) if rows else "")
+        self._fit()
+
+    def _fit(self) -> None:
+        lines = min(MOST, max(1, len(self.state.relations)))
+        self.table.verticalHeader().setDefaultSectionSize(theme.px(HEIGHT))
+        self.table.setFixedHeight(lines * theme.px(HEIGHT) + 4)
+
+    def show_chosen(self) -> None:
+        name = self.state.chosen
+        wanted = {name[1]} if name is not None and name[0] == LINKED else set()
+        if {one.id for one in self.table.chosen_rows()} != wanted:
+            self.table.choose(wanted)
+
+    def restyle(self) -> None:
+        """Called after the theme or text size has changed."""
+        cast(LabelAndText, self._delegate).restyle()
+        self._fit()

@@ -1,0 +1,66 @@
+"""The relations of the open document as arcs of its texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.ui.panels.annotate.state import GOLD
+from workbench.ui.widgets.arc_layout import TextArc
+
+if TYPE_CHECKING:
+    from workbench.operations.annotate import RelationRow, SpanRow
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+
+Made = tuple[object, object, object, TextArc]
+
+
+class ShownArcs:
+    """Keeps the arcs of unchanged relations, so that an edit places only the changed lines."""
+
+    def __init__(self, state: AnnotateActs, no_label: int | str) -> None:
+        """`no_label`: the tint of a relation whose label was deleted."""
+        self.state, self._no_label = state, no_label
+        self._made: dict[int, Made] = {}
+        self._layers: object = None
+
+    def by_text(self) -> dict[str, list[TextArc]]:
+        """Name of a text → its arcs. Relations between two texts are only in the list."""
+        state, spans = self.state, self.state.span_of
+        if self._layers is not state.layers:
+            self._layers, self._made = state.layers, {}
+        known, self._made = self._made, {}
+        found: dict[str, list[TextArc]] = {}
+        for row in state.relations:
+            ends = spans.get(row.from_span), spans.get(row.to_span)
+            if ends[0] is None or ends[1] is None or ends[0].field != ends[1].field:
+                continue
+            kept = known.get(row.id)
+            if (
+                kept is None
+                or kept[0] is not row
+                or kept[1] is not ends[0]
+                or kept[2] is not ends[1]
+            ):
+                kept = row, *ends, self._make(row, ends[0], ends[1])
+            self._made[row.id] = kept
+            found.setdefault(ends[0].field, []).append(kept[3])
+        return found
+
+    def _make(self, row: RelationRow, one: SpanRow, other: SpanRow) -> TextArc:
+        known = self.state.label_of.get(row.label_id) if row.label_id is not None else None
+        label = known[1] if known else None
+        return TextArc(
+            (one.start, one.end),
+            (other.start, other.end),
+            label.name if label else "?",
+            (label.colour or label.position) if label else self._no_label,
+            row.id,
+            self.state.is_directed(row),
+            ((GOLD, one.id), (GOLD, other.id)),
+            self.state.is_allowed(row),
+        )
+
+    def label_of_chosen(self) -> frozenset[int]:
+        """The label of the selected relation, to outline its chip."""
+        row = self.state.chosen_relation()
+        return frozenset() if row is None or row.label_id is None else frozenset([row.label_id])
