@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.base.errors import ImportFailed
-from workbench.importers.base import Options, Remark, Row, Skipped
+from workbench.importers.base import Options, Row, Skipped
 from workbench.importers.brat import BratImporter, annotations_of
 from workbench.importers.detect import detect
 from workbench.importers.source import Source
@@ -38,21 +38,26 @@ def test_offsets_are_code_points_and_line_ends_within_a_span_are_spaces_in_the_f
     assert row.record.spans["spans"][0] == Span(2, 9, "X")
 
 
-def test_a_span_in_pieces_becomes_its_hull_and_is_counted(standoff):
-    row, remark = standoff("T1\tLOC 15 19;24 30\tRome Naples")
+def test_a_span_in_pieces_keeps_its_parts(standoff):
+    (row,) = standoff("T1\tLOC 15 19;24 30\tRome Naples")
 
-    assert row.record.spans == {"spans": (Span(15, 30, "LOC"),)}
-    assert remark == Remark(
-        "a.ann: 1 span in several pieces was imported as one from its first to its last character."
-    )
+    parts = ((15, 19), (24, 30))
+    assert row.record.spans == {"spans": (Span(15, 30, "LOC", parts=parts),)}
 
 
-def test_relations_events_and_notes_are_counted(standoff):
+def test_a_relation_of_a_span_that_is_missing_is_named(standoff):
+    (skipped,) = standoff("T1\tPER 0 3\tAda", "R1\tknows Arg1:T1 Arg2:T9")
+
+    assert skipped.line == 2 and "names T9, which the file does not have" in skipped.reason
+
+
+def test_relations_and_arguments_of_events_connect_spans_and_notes_are_counted(standoff):
     lines = (
         "T1\tPER 0 3\tAda",
         "T2\tPER 8 11\tBob",
         "R1\tknows Arg1:T1 Arg2:T2",
-        "E1\tMeet:T1 A:T2",
+        "E1\tMeet:T1 A2:T2",
+        "E2\tSay:T2 Topic:E1",
     )
     more = (
         "A1\tSure E1",
@@ -65,10 +70,12 @@ def test_relations_events_and_notes_are_counted(standoff):
     row, remark = standoff(*lines, *more)
 
     assert len(row.record.spans["spans"]) == 2
+    relations = row.record.relations["relations"]
     assert remark.message == (
-        "a.ann: not imported: attributes (2), equivalences (1), events (1), normalizations (1), "
-        "notes (1), relations (1)."
+        "a.ann: not imported: attributes (2), equivalences (1), normalizations (1), notes (1)."
     )
+    found = [(one.label, one.from_span.start, one.to_span.start) for one in relations]
+    assert found == [("knows", 0, 8), ("A", 0, 8), ("Topic", 8, 0)]
 
 
 @pytest.mark.parametrize(

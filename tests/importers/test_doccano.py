@@ -3,6 +3,7 @@ import json
 import pytest
 
 from workbench.base.errors import ImportFailed
+from workbench.text.relations import Relation
 from workbench.text.spans import Span
 
 
@@ -51,23 +52,20 @@ def test_an_empty_list_of_classes_is_no_answer(read):
     assert records.records[1].states == {}
 
 
-def test_entities_with_relations_say_what_is_lost(read):
-    entity = {"id": 0, "start_offset": 0, "end_offset": 6, "label": "ORG"}
+def test_relations_connect_the_entities_with_their_ids(read):
+    firm = {"id": 0, "start_offset": 0, "end_offset": 6, "label": "ORG"}
+    word = {"id": 7, "start_offset": 7, "end_offset": 10, "label": "V"}
+    record = {"text": "Google was", "entities": [firm, word]}
+    good, bad = ({"from_id": 7, "to_id": id, "type": "x"} for id in (0, 5))
+
     records = read(
-        lines(
-            {
-                "text": "Google was",
-                "entities": [entity],
-                "relations": [{"from_id": 0, "to_id": 0, "type": "x"}],
-            }
-        ),
-        "doccano",
+        lines({**record, "relations": [good]}, {**record, "relations": [bad]}), "doccano"
     )
 
-    assert (
-        records.records[0].spans == {"spans": (Span(0, 6, "ORG"),)}
-        and "relations" in records.remarks[0]
-    )
+    (found,) = records.records
+    assert found.relations == {"relations": (Relation("x", Span(7, 10, "V"), Span(0, 6, "ORG")),)}
+    assert found.states == {"spans": "submitted", "relations": "submitted"}
+    assert "names the entities 7 and 5" in records.skipped[0].reason
 
 
 def test_keys_and_metadata_come_along(read):

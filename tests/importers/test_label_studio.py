@@ -181,4 +181,5 @@ def test_a_real_export_comes_in_with_every_span(read, data_folder):
     records = read(path)
 
     assert sum(len(record.spans["spans"]) for record in records.records) == 38
-    assert "relation (3)" in records.remarks[0] and not records.skipped
+    related = [one for record in records.records for one in record.relations.get("relations", ())]
+    assert [one.label for one in related] == ["related"] * 3 and not records.skipped

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # default layer names for formats that name none
 CLASS, SPANS, PAIRS, TAGS = "class", "spans", "pairs", "tags"
+RELATIONS, CHAINS = "relations", "coreference"
 STATES = ("draft", "submitted", "discarded")
 SPLIT_WORDS = {
     "training": "train",
@@ -101,6 +102,8 @@ class Options:
     span_layer: str = SPANS
     pair_layer: str = PAIRS
     tag_layer: str = TAGS
+    relation_layer: str = RELATIONS
+    chain_layer: str = CHAINS
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """brat's standoff annotations: NAME.ann beside NAME.txt, which is one document.
 
-Source: brat.nlplab.org/standoff.html. Relations, events, attributes, normalizations and notes are
-counted; a span in several pieces is read from its first to its last character.
+Source: brat.nlplab.org/standoff.html. The arguments of an event become relations from its trigger,
+named after their role. Equivalences, attributes, normalizations and notes are counted.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.base.errors import ImportFailed
-from workbench.base.i18n import N_, _, ngettext
+from workbench.base.i18n import N_, _
 from workbench.importers.base import (
     Fault,
     Guess,
@@ -30,15 +31,16 @@ from workbench.importers.base import (
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
-from workbench.text.spans import Span
+from workbench.text.relations import Relation
+from workbench.text.spans import Span, joined
 
 ENDING = ".ann"
 _LINE = re.compile(r"(?:T\d+\t\S+ \d+ \d+|[REAMN]\d+\t\S+[ :]|\*\t\S+ T|#\d*\t)")
 _SPAN = re.compile(r"(T\d+)\t(\S+) (\d{1,12} \d{1,12}(?:;\d{1,12} \d{1,12})*)(?:\t(.*))?$")
+_RELATION = re.compile(r"R\d+\t(\S+) \S+?:([TE]\d+) \S+?:([TE]\d+)\s*$")
+_EVENT = re.compile(r"(E\d+)\t(\S+?):(T\d+)((?: \S+?:[TE]\d+)*)\s*$")
 _OTHERS = {
-    "R": N_("relations"),
     "*": N_("equivalences"),
-    "E": N_("events"),
     "A": N_("attributes"),
     "M": N_("attributes"),
     "N": N_("normalizations"),
@@ -84,19 +86,27 @@ class BratImporter:
             )
         text = text_of(source)
         left: Counter[str] = Counter()
-        spans: list[Span] = []
+        parts = _Parts()
         for number, line in enumerate(source.lines(), 1):
             try:
-                spans += _spans(line, text, left)
+                parts.take(number, line, text, left)
             except Fault as fault:
                 yield Skipped(number, str(fault))
                 return
-        layers = {options.span_layer: unique_spans(spans)} if spans else {}
+        layers = {options.span_layer: unique_spans(list(parts.spans.values()))}
+        layers = layers if parts.spans else {}
+        try:
+            found = parts.relations()
+        except Fault as fault:
+            yield Skipped(parts.line, str(fault))
+            return
+        relations = {options.relation_layer: found} if found else {}
         record = Record(
             Document(source.path.stem, ((TEXT, text),)),
-            dict.fromkeys(layers, "submitted"),
+            dict.fromkeys((*layers, *relations), "submitted"),
             {},
             layers,
+            relations=relations,
         )
         try:
             check(record)
@@ -125,19 +135,61 @@ def text_of(source: Source) -> str:
     return Source(path).text()
 
 
-def _spans(line: str, text: str, left: Counter[str]) -> list[Span]:
-    """The span of a line, if it contains one; other annotations are counted in `left`."""
-    if not line.strip():
-        return []
-    if line[0] != "T":
-        if line[0] not in _OTHERS:
+@dataclass
+class _Parts:
+    """The annotations of a file. `line`: the one that is being read or resolved."""
+
+    spans: dict[str, Span] = field(default_factory=dict)  # T1 → span
+    triggers: dict[str, str] = field(default_factory=dict)  # E1 → T1
+    links: list[tuple[int, str, str, str]] = field(default_factory=list)  # line, label, from, to
+    line: int = 1
+
+    def take(self, number: int, line: str, text: str, left: Counter[str]) -> None:
+        """Read a line; annotations that are not imported are counted in `left`. Raises Fault."""
+        if not line.strip():
+            return
+        if line[0] == "T":
+            name, span = _span(line, text)
+            self.spans[name] = span
+        elif line[0] == "R":
+            if not (match := _RELATION.match(line)):
+                raise Fault(_("{line} is not a relation of two spans").format(line=show(line[:60])))
+            self.links.append((number, *match.groups()))
+        elif line[0] == "E":
+            if not (match := _EVENT.match(line)):
+                raise Fault(_("{line} is not an event").format(line=show(line[:60])))
+            name, _type, trigger, arguments = match.groups()
+            self.triggers[name] = trigger
+            for role, target in (one.rsplit(":", 1) for one in arguments.split()):
+                self.links.append((number, role.rstrip("0123456789") or role, trigger, target))
+        elif line[0] in _OTHERS:
+            left[line[0]] += 1
+        else:
             raise Fault(
                 _("the line begins with {word}, expected T, R, E, A, M, N, * or #").format(
                     word=show(line[:20])
                 )
             )
-        left[line[0]] += 1
-        return []
+
+    def relations(self) -> tuple[Relation, ...]:
+        """Raises Fault for a relation of a span that the file does not have."""
+        found = {}
+        for number, label, *names in self.links:
+            self.line = number
+            ends = [self.spans.get(self.triggers.get(name, name)) for name in names]
+            if ends[0] is None or ends[1] is None:
+                gone = names[0] if ends[0] is None else names[1]
+                raise Fault(
+                    _("the relation {label} names {name}, which the file does not have").format(
+                        label=show(label), name=gone
+                    )
+                )
+            found[Relation(label, ends[0], ends[1])] = None
+        return tuple(found)
+
+
+def _span(line: str, text: str) -> tuple[str, Span]:
+    """The name and the span of a line. Raises Fault."""
     match = _SPAN.match(line)
     if not match:
         raise Fault(
@@ -145,11 +197,12 @@ def _spans(line: str, text: str, left: Counter[str]) -> list[Span]:
                 line=show(line[:60])
             )
         )
-    _name, label, offsets, covered = match.groups()
+    name, label, offsets, covered = match.groups()
     pieces = [tuple(map(int, piece.split(" "))) for piece in offsets.split(";")]
     _check_text(pieces, covered, text)
-    left["pieces"] += len(pieces) > 1
-    return [Span(min(start for start, _end in pieces), max(end for _start, end in pieces), label)]
+    parts = joined((start, end) for start, end in pieces)
+    more = parts if len(parts) > 1 else ()
+    return name, Span(parts[0][0], parts[-1][1], label, parts=more)
 
 
 def _check_text(pieces: list[tuple[int, ...]], covered: str | None, text: str) -> None:
@@ -164,15 +217,6 @@ def _check_text(pieces: list[tuple[int, ...]], covered: str | None, text: str) -
 
 
 def _remarks(name: str, left: Counter[str]) -> Iterator[str]:
-    if n := left.pop("pieces", 0):
-        yield ngettext(
-            "{name}: {n:,} span in several pieces was imported as one from its first to its last "
-            "character.",
-            "{name}: {n:,} spans in several pieces were imported as one each, from the "
-            "first to the "
-            "last character.",
-            n,
-        ).format(name=name, n=n)
     kinds: Counter[str] = Counter()
     for sign, n in left.items():
         kinds[_(_OTHERS[sign])] += n

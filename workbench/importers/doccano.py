@@ -19,7 +19,6 @@ from workbench.importers.base import (
     Guess,
     Item,
     Options,
-    Remark,
     Row,
     Skipped,
     Table,
@@ -34,6 +33,7 @@ from workbench.importers.base import (
     split_name,
     texts_of,
 )
+from workbench.importers.doccano_relations import with_relations
 from workbench.importers.document_values import add_values
 from workbench.importers.multiple_choice import MultipleChoiceImporter
 from workbench.importers.source import Source
@@ -121,21 +121,14 @@ class DoccanoImporter:
         mapped = roles.with_text(
             mapped, _guess(sample, options) or (("text", "text"),), source.name
         )
-        relations = 0
         for line, value in jsonl.values(source):
             try:
                 record = _record(value, mapped, options)
+                record = with_relations(record, value, options)
                 check(record)
                 yield Row(line, record)
-                relations += isinstance(value, dict) and bool(value.get("relations"))
             except Fault as fault:
                 yield Skipped(line, str(fault))
-        if relations:
-            yield Remark(
-                _("{relations} records contain relations, which are not supported yet.").format(
-                    relations=relations
-                )
-            )
 
 
 def _cell(value: object) -> str:

@@ -136,12 +136,6 @@ _TEXTS: tuple[tuple[Callable[[str, str], bool], str, str, bool], ...] = (
         False,
     ),
     (
-        lambda start, _ending: start[:_START].startswith("#begin document"),
-        N_("{name} is a CoNLL-2012 file (coreference and brackets in columns)."),
-        N_("Brackets cannot be read. Choose the format “conll” and its columns to import others."),
-        False,
-    ),
-    (
         lambda start, _ending: bool(re.match(r"\d+\|[ta]\|", start)),
         N_("{name} is a PubTator file."),
         N_("Convert it to lines of JSON with “text” and “entities” as [start, end, label]."),

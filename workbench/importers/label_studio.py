@@ -16,6 +16,7 @@ from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
 from workbench.importers import jsonl, roles
 from workbench.importers.base import (
+    RELATIONS,
     Fault,
     Guess,
     Item,
@@ -35,9 +36,11 @@ from workbench.importers.base import (
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
-from workbench.text.labels import MARKS, SPANS
+from workbench.text.labels import MARKS, RELATION, SPANS
+from workbench.text.relations import Relation
 from workbench.text.spans import Span
 
+Region = tuple[str, Span]  # its layer, and what it covers
 _SPANS = ("labels", "hypertextlabels")  # types of results that are spans
 _CLASSES = ("choices",)
 _FIELDS = ("text", "content", "sentence", "document", "body", "title", "html", "dialogue")
@@ -92,6 +95,7 @@ class _Form:
 
     text: str
     layers: dict[tuple[str, str], str] = field(default_factory=dict)
+    relation_layer: str = RELATIONS
 
     @classmethod
     def of(cls, source: Source, options: Options) -> _Form:
@@ -119,7 +123,7 @@ class _Form:
             )
         usual = next((name for name in _FIELDS if name in sizes), None)
         text = chosen or usual or (max(sizes, key=sizes.__getitem__) if sizes else TEXT)
-        return cls(text, _layers(controls, options))
+        return cls(text, _layers(controls, options), options.relation_layer)
 
 
 def _chosen_field(options: Options, file: str) -> str:
@@ -194,18 +198,43 @@ def _record(task: object, form: _Form, left: Counter[str]) -> Record:
     if not isinstance(data.get(form.text), str):
         raise Fault(_("the data have no text in the field {field!r}").format(field=form.text))
     chosen = _chosen(task)
-    marks, spans = _labels(chosen, data[form.text], form, left)
+    marks, spans, regions = _labels(chosen, data[form.text], form, left)
     _count(task, left)
-    return Record(_document(task, data, form), _states(task, chosen, marks, form), marks, spans)
+    found = _relations(chosen, regions, left)
+    relations = {form.relation_layer: found} if found else {}
+    states = _states(task, chosen, marks, form) | dict.fromkeys(relations, "submitted")
+    return Record(_document(task, data, form), states, marks, spans, relations=relations)
+
+
+def _relations(
+    annotation: Mapping[str, Any] | None, regions: Mapping[str, Region], left: Counter[str]
+) -> tuple[Relation, ...]:
+    """Relations between regions of one layer; without a label they are "related"."""
+    found: dict[Relation, None] = {}
+    for result in _results(annotation):
+        if result.get("type") != RELATION.id:
+            continue
+        ends = [regions.get(str(result.get(name))) for name in ("from_id", "to_id")]
+        one, other = ends if result.get("direction") != "left" else ends[::-1]
+        if one is None or other is None or one[0] != other[0]:
+            left[RELATION.id] += 1
+            continue
+        for name in result.get("labels") or ("related",):
+            found[Relation(label_name(name), one[1], other[1])] = None
+    return tuple(found)
 
 
 def _labels(
     annotation: Mapping[str, Any] | None, text: str, form: _Form, left: Counter[str]
-) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[Span, ...]]]:
+) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[Span, ...]], dict[str, Region]]:
+    """Classes and spans by layer, and the spans by the ids of their regions."""
+    regions: dict[str, Region] = {}
     marks: dict[str, dict[str, None]] = {}
     spans: dict[str, list[Span]] = {}
     for result in _results(annotation):
         kind = _kind(result)
+        if not kind and result.get("type") == RELATION.id:
+            continue
         if not kind:
             left[str(result.get("type") or "?")[:40]] += 1
             continue
@@ -222,9 +251,11 @@ def _labels(
                 text, places.get("start"), places.get("end"), value.get("text")
             )
             spans.setdefault(layer, []).extend(Span(start, end, name) for name in names)
+            regions[str(result.get("id", ""))] = layer, Span(start, end, names[0])
     return (
         {layer: tuple(names) for layer, names in marks.items()},
         {layer: unique_spans(found) for layer, found in spans.items()},
+        regions,
     )
 
 

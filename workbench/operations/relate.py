@@ -19,6 +19,7 @@ from workbench.storage.annotations import SpanRow
 from workbench.text.labels import Label, Layer
 from workbench.text.relations import allowed, span_layer
 from workbench.text.rows import row_id
+from workbench.text.spans import joined
 
 
 class Ends(NamedTuple):
@@ -241,14 +242,3 @@ def _set_ranges(
             parts=ranges if len(ranges) > 1 else (), source_id=project.source("person"),
         )  # fmt: skip
         start_draft(project, span.document_id, span.layer_id)
-
-
-def joined(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """The ranges in order, without overlaps; those that touch are joined."""
-    found: list[tuple[int, int]] = []
-    for start, end in sorted(ranges):
-        if found and start <= found[-1][1]:
-            found[-1] = found[-1][0], max(end, found[-1][1])
-        else:
-            found.append((start, end))
-    return tuple(found)

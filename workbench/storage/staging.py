@@ -34,8 +34,9 @@ from workbench.text.labels import (
     Layer,
     LayerKind,
 )
-from workbench.text.relations import SPANS, Relation, layer_of_ends, span_layer
+from workbench.text.relations import SPANS, layer_of_ends, span_layer
 from workbench.text.scale import Scale, decimals_of
+from workbench.text.spans import Place
 
 _TABLES = """
 create table doc(seq integer primary key, file integer, line integer, key text, split text,
@@ -238,29 +239,19 @@ class StagingWriter:
         """`first`: the row of the first span of the record."""
         numbers = span_rows(record, first)
         for name, relations in record.relations.items():
-            layer = self._layer(name, RELATION, texts)
             for one in relations:
-                of = self._connects(layer, record, one)
+                layer, of = self._connecting(name, texts, layer_of_ends(record.spans, one))
                 row = numbers[of, one.from_span.place], numbers[of, one.to_span.place]
                 label = self._labels.get((layer, one.label)) or self._label(layer, Label(one.label))
                 self._rows["relation"].append((seq, layer, label, *row))
 
-    def _connects(self, layer: int, record: Record, one: Relation) -> str:
-        """The layer of the spans that a layer of relations connects."""
-        if layer not in self._connected:
-            chosen = span_layer(self._info[layer])
-            self._connected[layer] = chosen or layer_of_ends(record.spans, one)
-        return self._connected[layer]
-
-    def _widen(self, layer: int, number: float) -> None:
-        if self._info[layer].name in self._declared:
-            return
-        low, high, decimals = self._ranges.get(layer, (number, number, 0))
-        self._ranges[layer] = (
-            min(low, number),
-            max(high, number),
-            max(decimals, decimals_of(number)),
-        )
+    def _connecting(self, name: str, texts: int, of: str) -> tuple[int, str]:
+        """The layer of relations between spans of the layer `of`; another one gets its name."""
+        layer = self._layer(name, RELATION, texts)
+        chosen = span_layer(self._info[layer]) or self._connected.setdefault(layer, of)
+        if chosen == of or name in self._declared:
+            return layer, chosen
+        return self._connecting(f"{name} {of}", texts, of)
 
     def _number(self, layer: int, count: int) -> None:
         """A label for each of so many choices."""

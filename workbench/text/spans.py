@@ -70,3 +70,14 @@ def flatten(spans: Iterable[Span]) -> tuple[tuple[Span, ...], int]:
             row.insert(place, span)
     flat = tuple(span for field in sorted(kept) for span in kept[field])
     return flat, len(given) - len(flat)
+
+
+def joined(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The ranges in order, without overlaps; those that touch are joined."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        else:
+            found.append((start, end))
+    return tuple(found)

@@ -72,6 +72,23 @@ def values_lost(layers: Sequence[Layer]) -> tuple[str, ...]:
     return (told.format(names=names),) if names else ()
 
 
+def links_lost(
+    layers: Sequence[Layer], *, relations: bool = True, chains: bool = True
+) -> tuple[str, ...]:
+    """Sentences on relations, chains and parts of spans, which the format cannot hold."""
+    found = []
+    names = ", ".join(one.name for one in layers if one.traits.between_spans)
+    if relations and names:
+        found.append(_("Relations between spans are not written: {names}.").format(names=names))
+    names = ", ".join(one.name for one in layers if one.traits.in_chains)
+    if chains and names:
+        found.append(_("Spans of chains lose their chain: {names}.").format(names=names))
+    if any(one.traits.in_text for one in layers):
+        told = _("A span in several parts is written from its first to its last character.")
+        found.append(told)
+    return tuple(found)
+
+
 def labelled(record: Record, layer: str) -> bool:
     """Whether the record has a value for this layer, which may be empty."""
     return (

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from workbench.base.i18n import _
-from workbench.exporters.data.base import COMMON, LOOKS, Plan, labelled, values_lost
+from workbench.exporters.data.base import COMMON, LOOKS, Plan, labelled, links_lost, values_lost
 from workbench.text.alignment import Audit, tags
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
@@ -43,7 +43,7 @@ class ConllExporter:
                     layer=spans[0].name, others=others
                 )
             )
-        return (*found, *values_lost(layers))
+        return (*found, *values_lost(layers), *links_lost(layers))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         """Writes the first span layer of the plan, and the second as an additional column if it

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from workbench.base.i18n import _
-from workbench.exporters.data.base import COMMON, LOOKS, Plan, values_lost
+from workbench.exporters.data.base import COMMON, LOOKS, Plan, links_lost, values_lost
 from workbench.exporters.data.conll import chosen_layers, tell
 from workbench.text.alignment import Audit, to_tokens
 from workbench.text.dataset import Record
@@ -35,7 +35,7 @@ class ConlluExporter:
                 "word, else as tags in MISC."
             )
             found.append(told.format(layer=spans[0].name))
-        return (*found, *values_lost(layers))
+        return (*found, *values_lost(layers), *links_lost(layers))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         layer = next(iter(chosen_layers(plan)), None)

@@ -6,17 +6,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 from workbench.base.i18n import _
-from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan, labelled
+from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan, labelled, links_lost
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
 from workbench.text.labels import MARKS, SPANS, Layer
-from workbench.text.spans import Span
+from workbench.text.relations import Relation
+from workbench.text.spans import Place, Span
 
-_FIELDS = ("id", "text", "text_b", "label", "entities", "cats", "split", "group", "meta")
+_FIELDS = (
+    "id",
+    "text",
+    "text_b",
+    "label",
+    "entities",
+    "relations",
+    "cats",
+    "split",
+    "group",
+    "meta",
+)
 
 
 class DoccanoExporter:
@@ -40,7 +52,7 @@ class DoccanoExporter:
                     "text_b, which only Glossbench reads."
                 )
             )
-        return tuple(found)
+        return (*found, *links_lost(layers, relations=False))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         spans = [one.name for one in plan.span_layers() if one.labels]
@@ -63,11 +75,13 @@ def _record(
     raw.update(dict(document.texts[1:]))
     if any(labelled(record, layer) for layer in spans):
         found = [one for layer in spans for one in record.spans.get(layer, ())]
-        raw[names[0]] = [
-            [one.start, one.end, one.label]
-            for one in sorted(found, key=_order)
-            if one.field == TEXT
-        ]
+        shown = [one for one in sorted(found, key=_order) if one.field == TEXT]
+        if related := [one for some in record.relations.values() for one in some]:
+            numbers = {span.place: number for number, span in enumerate(shown)}
+            raw["entities"] = [_entity(one, numbers[one.place]) for one in shown]
+            raw["relations"] = _relations(related, numbers)
+        else:
+            raw[names[0]] = [[one.start, one.end, one.label] for one in shown]
         plan.count(
             _("{n} spans of second texts were omitted."), sum(one.field != TEXT for one in found)
         )
@@ -79,6 +93,23 @@ def _record(
             raw |= {} if value is None else {layer.name: value}
     more = {"split": document.split, "group": document.group, "meta": dict(document.meta)}
     return raw | {name: value for name, value in more.items() if value}
+
+
+def _entity(span: Span, id: int) -> dict[str, object]:
+    return {"id": id, "start_offset": span.start, "end_offset": span.end, "label": span.label}
+
+
+def _relations(
+    relations: Iterable[Relation], numbers: Mapping[Place, int]
+) -> list[dict[str, object]]:
+    """Relations between entities by their ids; those of second texts have none."""
+    found: list[dict[str, object]] = []
+    for one in relations:
+        ends = numbers.get(one.from_span.place), numbers.get(one.to_span.place)
+        if None not in ends:
+            more = {"from_id": ends[0], "to_id": ends[1], "type": one.label}
+            found.append({"id": len(found), **more})
+    return found
 
 
 def _order(span: Span) -> tuple[int, int, str]:

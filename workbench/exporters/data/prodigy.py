@@ -7,7 +7,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
 from workbench.base.i18n import _
-from workbench.exporters.data.base import COMMON, LOOKS, Plan, labelled, main_layer, values_lost
+from workbench.exporters.data.base import (
+    COMMON,
+    LOOKS,
+    Plan,
+    labelled,
+    links_lost,
+    main_layer,
+    values_lost,
+)
 from workbench.text.alignment import token_range
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
@@ -33,7 +41,7 @@ class ProdigyExporter:
                 )
         if any(layer.texts > 1 for layer in layers):
             found.append(_("Prodigy does not support pairs: such documents are omitted."))
-        return (*found, *values_lost(layers))
+        return (*found, *values_lost(layers), *links_lost(layers))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         spans, classes = main_layer(plan.span_layers()), main_layer(plan.class_layers(1))

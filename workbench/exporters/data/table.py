@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from workbench.base.i18n import N_, _
-from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan
+from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan, links_lost
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICE, QUESTION, choice_names
 from workbench.text.formulas import ESCAPED_COLUMN, escape, escape_name, is_formula
@@ -34,10 +34,11 @@ class CsvExporter:
             "Tokens are not written. Documents without labels and unlabelled documents "
             "are not distinguished."
         )
-        return _(COMMON), _(LOOKS), _(STATES), tokens
+        return _(COMMON), _(LOOKS), _(STATES), tokens, *links_lost(layers)
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
-        layers = [one for one in plan.layers if one.labels or not one.traits.has_labels]
+        held = [one for one in plan.layers if not one.traits.between_spans]
+        layers = [one for one in held if one.labels or not one.traits.has_labels]
         columns = [_column(one.name) for one in layers]
         choices = _choice_columns(layers)
         # metadata differ between documents, so they are in one column as JSON

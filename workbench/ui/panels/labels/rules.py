@@ -104,7 +104,7 @@ class RulesDialog(Dialog):
         box.setChecked(directed(self._layer, label))
         field.setText(shown_pairs(pairs(self._layer, label)))
         field.setPlaceholderText(_("PER → ORG"))
-        call(box, _("{label} has a direction").format(label=label))
+        call(box, _("Direction of {label}").format(label=label))
         call(field, _("Allowed pairs of {label}").format(label=label))
         self.lines[label] = box, field
         for column, part in enumerate((words(label, weight=600), box, field)):

@@ -1,0 +1,47 @@
+"""What is exported as CoNLL-2012 is read back; what does not fit is counted."""
+
+import io
+
+from workbench.exporters.data.base import Plan
+from workbench.exporters.data.conll2012 import Conll2012Exporter
+from workbench.importers.base import Options, Row
+from workbench.importers.conll2012 import Conll2012Importer
+from workbench.importers.source import Source
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.labels import Label, Layer
+from workbench.text.spans import Span
+
+LAYER = Layer("coreference", "cluster", (Label("mention"),))
+
+
+def span(start, end, chain, **more):
+    return Span(start, end, "mention", chain=chain, **more)
+
+
+def test_chains_and_nested_spans_come_back(tmp_path):
+    spans = span(0, 3, 1), span(8, 11, 1), span(8, 16, 4), span(17, 20, 4)
+    record = Record(
+        Document("my text", (("text", "Ada met her aunt\nShe"),)), spans={"coreference": spans}
+    )
+    out = io.StringIO()
+
+    assert Conll2012Exporter().write([record], Plan((LAYER,)), out) == 1
+
+    path = tmp_path / "a.conll"
+    path.write_text(out.getvalue())
+    rows = [
+        one for one in Conll2012Importer().read(Source(path), Options()) if isinstance(one, Row)
+    ]
+    assert rows[0].record.document.text == record.document.text
+    assert set(rows[0].record.spans["coreference"]) == set(spans)
+
+
+def test_spans_without_chain_or_in_several_parts_are_counted():
+    spans = span(0, 3, None), span(0, 11, 2, parts=((0, 3), (8, 11)))
+    record = Record(Document("k", (("text", "Ada met her"),)), spans={"coreference": spans})
+    plan = Plan((LAYER,))
+
+    Conll2012Exporter().write([record], plan, io.StringIO())
+
+    assert plan.warnings == ("2 spans have no chain, have several parts or lie outside of tokens.",)

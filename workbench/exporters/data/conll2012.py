@@ -1,0 +1,83 @@
+"""Coreference in the columns of CoNLL-2012: chains as brackets in the last column.
+
+The other columns, which belong to layers that a project does not have, are "-" and "*". Source:
+Pradhan et al. 2012, "CoNLL-2012 shared task", section 3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from workbench.base.i18n import _
+from workbench.exporters.data.base import COMMON, LOOKS, Plan, links_lost, main_layer, values_lost
+from workbench.text.alignment import token_range
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT
+from workbench.text.labels import Layer
+from workbench.text.segment import words
+from workbench.text.spans import Span
+
+_BETWEEN = "-\t*\t-\t-\t-\t-\t*"  # part of speech to named entities
+
+
+class Conll2012Exporter:
+    def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
+        chains = [one for one in layers if one.traits.in_chains]
+        others = [one.name for one in layers if one.traits.has_labels and one not in chains[:1]]
+        found = [_(COMMON), _(LOOKS)]
+        found.append(_("The text is exported as tokens; spaces between them are lost."))
+        if others:
+            told = _("Only chains of one layer are written; left out: {others}.")
+            found.append(told.format(others=", ".join(others)))
+        return (*found, *values_lost(layers), *links_lost(chains[:1], chains=False))
+
+    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+        layer = main_layer([one for one in plan.layers if one.traits.in_chains])
+        count = 0
+        for record in records:
+            document = record.document
+            tokens = document.tokens.get(TEXT) or words(document.text)
+            if not tokens:
+                plan.count(_("{n} documents have no tokens and were omitted."))
+                continue
+            spans = record.spans.get(layer.name, ()) if layer else ()
+            name, brackets = "_".join(document.key.split()) or "-", _brackets(spans, tokens, plan)
+            out.write(f"#begin document ({name}); part 000\n")
+            for line in _lines(name, document.text, tokens, brackets):
+                out.write(line + "\n")
+            out.write("\n#end document\n")
+            count += 1
+        return count
+
+
+def _lines(
+    name: str, text: str, tokens: Sequence[tuple[int, int]], brackets: Sequence[str]
+) -> Iterable[str]:
+    """A line of each token, and a blank one where the text has a line break."""
+    place, last = 0, tokens[0][0]
+    for (start, end), bracket in zip(tokens, brackets, strict=True):
+        if "\n" in text[last:start] and place:
+            yield ""
+            place = 0
+        word = "_".join(text[start:end].split())
+        yield f"{name}\t0\t{place}\t{word}\t{_BETWEEN}\t{bracket}"
+        place, last = place + 1, end
+
+
+def _brackets(spans: Iterable[Span], tokens: Sequence[tuple[int, int]], plan: Plan) -> list[str]:
+    """The last column. Longer spans open first and close last."""
+    found: list[list[str]] = [[] for _token in tokens]
+    placed = []
+    for span in spans:
+        place = token_range(tokens, span.start, span.end) if span.field == TEXT else None
+        if place is None or span.chain is None or span.parts:
+            plan.count(_("{n} spans have no chain, have several parts or lie outside of tokens."))
+        else:
+            placed.append((*place, span.chain - 1))
+    for start, end, chain in sorted(placed, key=lambda one: (one[0], -one[1])):
+        found[start].append(f"({chain})" if end - start == 1 else f"({chain}")
+    for start, end, chain in sorted(placed, key=lambda one: (one[1], -one[0])):
+        if end - start > 1:
+            found[end - 1].append(f"{chain})")
+    return ["|".join(pieces) or "-" for pieces in found]

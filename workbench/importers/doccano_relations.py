@@ -1,0 +1,56 @@
+"""Relations of doccano: entities with ids in the field `entities`, and `relations` of these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from workbench.base.i18n import _
+from workbench.importers.base import Fault, Options, label_name, show, span_borders
+from workbench.text.dataset import Record
+from workbench.text.relations import Relation
+from workbench.text.spans import Span
+
+
+def with_relations(record: Record, value: object, options: Options) -> Record:
+    """The record with its relations, if the line has any. Raises Fault."""
+    raw = value.get("relations") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not raw:
+        return record
+    if not isinstance(raw, list):
+        raise Fault(_("the relations are {value}, expected a list").format(value=show(raw)))
+    by_id = _by_id(value)
+    found = tuple(dict.fromkeys(_relation(one, by_id) for one in raw))
+    name = options.relation_layer
+    return replace(
+        record,
+        relations={**record.relations, name: found},
+        states={**record.states, name: "submitted"},
+    )
+
+
+def _by_id(value: Mapping[str, Any]) -> dict[str, Span]:
+    found = {}
+    for name in ("entities", "label", "labels"):
+        raw = value.get(name)
+        for one in raw if isinstance(raw, list) else ():
+            if isinstance(one, dict) and "id" in one:
+                start, end = span_borders(
+                    one.get("start_offset", one.get("start")), one.get("end_offset", one.get("end"))
+                )
+                found[str(one["id"])] = Span(start, end, label_name(one.get("label")))
+    return found
+
+
+def _relation(one: object, by_id: Mapping[str, Span]) -> Relation:
+    if not isinstance(one, dict):
+        raise Fault(_("a relation is {value}, expected an object").format(value=show(one)))
+    ends = [by_id.get(str(one.get(name))) for name in ("from_id", "to_id")]
+    if ends[0] is None or ends[1] is None:
+        raise Fault(
+            _("a relation names the entities {one} and {other}; one is missing").format(
+                one=show(one.get("from_id")), other=show(one.get("to_id"))
+            )
+        )
+    return Relation(label_name(one.get("type", one.get("label"))), ends[0], ends[1])
