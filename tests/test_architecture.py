@@ -915,7 +915,8 @@ def compared(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Dict):  # a table by id
         found = [text for key in node.keys for text in literals(key)]
         kinds = [contribution_ids().get(text) for text in found]
-        return found if any(kinds.count(kind) > 1 for kind in kinds if kind) else []
+        pairs = zip(found, kinds, strict=True)
+        return [text for text, kind in pairs if kind and kinds.count(kind) > 1]
     chosen = node.value if isinstance(node, (ast.Subscript, ast.Attribute)) else None
     if isinstance(chosen, ast.Dict):  # {…}[x] and {…}.get(x)
         return [text for key in chosen.keys for text in literals(key)]

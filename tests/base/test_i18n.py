@@ -38,6 +38,9 @@ SINGLE = {
         ("no space left", "disk is full", "disk quota"), "looked for in what systems say"
     ),
     "exporters/data/conll.py": {"# doc = ": "a line of the format"},
+    "exporters/data/conll2012.py": dict.fromkeys(
+        ("#begin document (", "); part 000\n", "\n#end document\n"), "lines of the format"
+    ),
     "exporters/data/conllu.py": dict.fromkeys(
         ("# newdoc id = ", "# sent_id = ", "# text = "), "lines of the format"
     ),
@@ -45,8 +48,9 @@ SINGLE = {
         ("A few words to trace with, and more.", "Two words"), "inputs of the trace"
     ),
     "importers/conllu.py": {"newdoc id": "a line of the format"},
-    "importers/foreign.py": dict.fromkeys(
-        ("#begin document", 'File type = "ooTextFile"'), "how such files begin"
+    "importers/foreign.py": {'File type = "ooTextFile"': "how such a file begins"},
+    "importers/conll2012.py": dict.fromkeys(
+        ("#begin document", "#end document"), "lines of the format"
     ),
     "importers/foreign_xml.py": {"<!doctype html": "how such a file begins"},
     "importers/jsonl.py": dict.fromkeys(

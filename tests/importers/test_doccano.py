@@ -65,7 +65,7 @@ def test_relations_connect_the_entities_with_their_ids(read):
     (found,) = records.records
     assert found.relations == {"relations": (Relation("x", Span(7, 10, "V"), Span(0, 6, "ORG")),)}
     assert found.states == {"spans": "submitted", "relations": "submitted"}
-    assert "names the entities 7 and 5" in records.skipped[0].reason
+    assert "names the entities 7 and 5" in records.skipped[0][1]
 
 
 def test_keys_and_metadata_come_along(read):

@@ -35,8 +35,7 @@ from workbench.text.labels import (
     LayerKind,
 )
 from workbench.text.relations import SPANS, layer_of_ends, span_layer
-from workbench.text.scale import Scale, decimals_of
-from workbench.text.spans import Place
+from workbench.text.scale import Scale
 
 _TABLES = """
 create table doc(seq integer primary key, file integer, line integer, key text, split text,

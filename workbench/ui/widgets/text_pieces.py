@@ -276,9 +276,9 @@ class Pieces:
         rtl = self.text.rtl(piece.paragraph)
         seats = []
         for arc in arcs:
-            runs = [self._run(piece, line, span, first, after) for span in arc[:2]]
-            on = arc.to_span if runs[0] is not None else arc.from_span
-            seats.append(Seat(arc, *runs, on_right=(on[0] >= after) != rtl))
+            one, other = (self._run(piece, line, span, first, after) for span in arc[:2])
+            on = arc.to_span if one is not None else arc.from_span
+            seats.append(Seat(arc, one, other, (on[0] >= after) != rtl))
         return line_arcs(seats, self.measures.width)
 
     def _run(

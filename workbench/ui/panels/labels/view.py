@@ -412,8 +412,7 @@ class _Chosen(QFrame):
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
-        if concerns(fields, "kind_told", "layer"):
-            self._kind.show_kind()
+        self._kind.show_kind()
         if not concerns(fields, "chosen", "labels", "will_go", "layer", "layer_will_go"):
             return
         rows = state.chosen_rows
