@@ -17,7 +17,6 @@ NAMED = {
     "BioNLP": ("a.a1", "T1\tProtein 0 4\tLMP1\n"),
     "configuration of brat": ("annotation.conf", "[entities]\nPER\n\n[relations]\n"),
     "WebAnno TSV": ("a.tsv", "#FORMAT=WebAnno TSV 3.3\n#T_SP=x|y\n\n#Text=a\n1-1\t0-1\ta\t_\n"),
-    "CoNLL-2012": ("a.conll", "#begin document (x); part 000\nx\t0\t0\tAda\tNNP\t(0)\n"),
     "PubTator": ("a.txt", "123|t|A title\n123|a|An abstract\n123\t0\t1\tA\tX\tM1\n"),
     "Turtle": ("a.ttl", "@prefix nif: <http://x> .\n"),
     "TextGrid": ("a.TextGrid", 'File type = "ooTextFile"\nObject class = "TextGrid"\n'),
