@@ -154,7 +154,8 @@ class _Parts:
         elif line[0] == "R":
             if not (match := _RELATION.match(line)):
                 raise Fault(_("{line} is not a relation of two spans").format(line=show(line[:60])))
-            self.links.append((number, *match.groups()))
+            label, first, second = match.groups()
+            self.links.append((number, label, first, second))
         elif line[0] == "E":
             if not (match := _EVENT.match(line)):
                 raise Fault(_("{line} is not an event").format(line=show(line[:60])))
@@ -173,7 +174,7 @@ class _Parts:
 
     def relations(self) -> tuple[Relation, ...]:
         """Raises Fault for a relation of a span that the file does not have."""
-        found = {}
+        found: dict[Relation, None] = {}
         for number, label, *names in self.links:
             self.line = number
             ends = [self.spans.get(self.triggers.get(name, name)) for name in names]

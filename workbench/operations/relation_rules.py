@@ -69,14 +69,14 @@ def broken(found: Iterable[ConnectedLabels], staged: StagedLayer, layer: Layer) 
             "It was imported and is marked in the list.",
             "Layer {layer} does not allow {label} {arrow}; there are {n:,} such relations, the "
             "first in line {line}. They were imported and are marked in the list.",
-            one.count,
+            one.relations,
         )
         told.append(
             sentence.format(
                 layer=layer.name,
                 label=one.label,
                 arrow=arrow(layer, one.label, one.from_label, one.to_label),
-                n=one.count,
+                n=one.relations,
                 line=one.line,
             )
         )

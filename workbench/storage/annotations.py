@@ -121,7 +121,7 @@ def spans(db: Database, document_id: int) -> tuple[SpanRow, ...]:
 
 def _span_row(row: Row) -> SpanRow:
     *values, parts, chain = row
-    return SpanRow(*values, parts_out(parts) if parts else (), chain)
+    return SpanRow(*(*values, parts_out(parts) if parts else (), chain))
 
 
 def span(db: Database, id: int) -> SpanRow:

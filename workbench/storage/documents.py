@@ -430,7 +430,7 @@ def _spans(
     lists: dict[int, dict[str, list[Span]]] = {}
     columns = 't.start, t."end", label.name, t.field, t.score, t.id, t.parts, t.group_id'
     for id, layer, *values, parts, chain in _gold_rows(db, "span", columns, page, chosen):
-        span = Span(*values, parts_out(parts), chain)
+        span = Span(*(*values, parts_out(parts), chain))
         lists.setdefault(id, {}).setdefault(names[layer], []).append(span)
     return {
         id: {name: tuple(sorted(spans, key=_order)) for name, spans in by_layer.items()}

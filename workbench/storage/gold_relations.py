@@ -34,7 +34,9 @@ def gold_relations(
     lists: dict[int, dict[str, list[Relation]]] = {}
     values = ids_in(page), ids_in(names)
     for id, layer, label, score, row, *ends in db.reader().execute(_STATEMENT, values).fetchall():
-        from_span, to_span = (Span(*some[:6], parts_out(some[6])) for some in (ends[:7], ends[7:]))
+        from_span, to_span = (
+            Span(*(*some[:6], parts_out(some[6]))) for some in (ends[:7], ends[7:])
+        )
         relation = Relation(label, from_span, to_span, score, row)
         lists.setdefault(id, {}).setdefault(names[layer], []).append(relation)
     return {

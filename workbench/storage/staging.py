@@ -35,7 +35,7 @@ from workbench.text.labels import (
     LayerKind,
 )
 from workbench.text.relations import SPANS, layer_of_ends, span_layer
-from workbench.text.scale import Scale
+from workbench.text.scale import Scale, decimals_of
 
 _TABLES = """
 create table doc(seq integer primary key, file integer, line integer, key text, split text,
@@ -252,6 +252,16 @@ class StagingWriter:
             return layer, chosen
         return self._connecting(f"{name} {of}", texts, of)
 
+    def _widen(self, layer: int, number: float) -> None:
+        if self._info[layer].name in self._declared:
+            return
+        low, high, decimals = self._ranges.get(layer, (number, number, 0))
+        self._ranges[layer] = (
+            min(low, number),
+            max(high, number),
+            max(decimals, decimals_of(number)),
+        )
+
     def _number(self, layer: int, count: int) -> None:
         """A label for each of so many choices."""
         for name in choice_names(count):
@@ -361,7 +371,7 @@ def _writing() -> Iterator[None]:
 
 
 class ConnectedLabels(NamedTuple):
-    """How many relations of a layer, by number, connect spans with these labels; the first place.
+    """How many `relations` of a layer, by number, connect spans with these labels; the first place.
 
     `file` is the 0-based number of the file, `line` the line in it.
     """
@@ -370,7 +380,7 @@ class ConnectedLabels(NamedTuple):
     label: str
     from_label: str
     to_label: str
-    count: int
+    relations: int
     file: int
     line: int
 

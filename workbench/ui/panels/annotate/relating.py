@@ -16,7 +16,8 @@ from workbench.operations.annotate import RelationRow, SpanRow
 from workbench.text.labels import Label, Layer
 from workbench.text.relations import allowed, allowed_labels, directed, span_layer
 from workbench.text.rows import row_id
-from workbench.ui.panels.annotate.state import GOLD, LINKED, Name, Target
+from workbench.ui.panels.annotate.remarks import GOLD, Name
+from workbench.ui.panels.annotate.state import LINKED, Target
 from workbench.ui.panels.annotate.tokens import TokenState
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -110,5 +110,5 @@ class RelationList:
 
     def restyle(self) -> None:
         """Called after the theme or text size has changed."""
-        cast(LabelAndText, self._delegate).restyle()
+        self._delegate.restyle()
         self._fit()

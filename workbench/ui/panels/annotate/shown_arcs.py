@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.ui.panels.annotate.state import GOLD
+from workbench.ui.panels.annotate.remarks import GOLD
 from workbench.ui.widgets.arc_layout import TextArc
 
 if TYPE_CHECKING:

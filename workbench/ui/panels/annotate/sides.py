@@ -198,8 +198,8 @@ class RightSide(QFrame):
             return named[0], None
         found = self.state.label_of.get(one.label_id) if one.label_id is not None else None
         if found and (chain := getattr(one, "chain", None)) is not None:
-            named = _("{chain} · {label}").format(chain=chain, label=found[1].name)
-            return named, Label(found[1].name, position=chain - 1)
+            title = _("{chain} · {label}").format(chain=chain, label=found[1].name)
+            return title, Label(found[1].name, position=chain - 1)
         return (found[1].name, found[1]) if found else ("?", None)
 
     def _words_of(self, one: SpanRow | SuggestionRow) -> str:

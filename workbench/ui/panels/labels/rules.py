@@ -84,7 +84,6 @@ class RulesDialog(Dialog):
         for number, label in enumerate(layer.names, 1):
             self._add(below, number, label)
         below.setRowStretch(len(layer.names) + 1, 1)
-        self._fault = words("", "small", "bad", wrap=True)
         hint = _(
             "Separate pairs by commas; * stands for any label. Without a direction both orders "
             "are allowed."
@@ -93,7 +92,6 @@ class RulesDialog(Dialog):
             Field(_("Connects spans of"), self.spans),
             scrolled(grid),
             words(hint, "caption", "muted", wrap=True),
-            self._fault,
         )
         save = Button(_("Save rules"), "check", "primary", on=self.save)
         save.setDefault(True)
@@ -124,7 +122,7 @@ class RulesDialog(Dialog):
                 },
             )
         except WorkbenchError as error:
-            self._fault.setText(str(error))
+            self.fault(str(error))
             return
         self.accept()
 
