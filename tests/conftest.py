@@ -42,8 +42,14 @@ def pytest_sessionstart():
     builtins.__import__ = PLAIN_IMPORT
 
 
-def pytest_collection_finish():
-    gc.enable()
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logfinish():
+    """Collect garbage here, and never in a thread that a test has started: a Qt object in a
+    reference cycle must be destroyed on the main thread. `ui.garbage` does it in the application.
+    """
+    youngest, middle, oldest = gc.get_count()
+    if youngest > 2_000:
+        gc.collect(2 if oldest > 30 else 1 if middle > 5 else 0)
 
 
 def pytest_collection_modifyitems(items):

@@ -1,4 +1,5 @@
 import threading
+import weakref
 
 from workbench.base.errors import Cancelled
 from workbench.jobs import threads
@@ -66,3 +67,18 @@ def test_many_pieces_of_work_share_a_few_threads():
         sum(thread.name.startswith(threads.NAME) for thread in threading.enumerate())
         <= threads.SIZE
     )
+
+
+def test_what_a_task_refers_to_is_given_up_where_its_result_is_taken():
+    mailbox, ended = Mailbox(), []
+
+    class Kept:
+        def done(self, _result, _error):
+            pass
+
+    kept = Kept()
+    weakref.finalize(kept, lambda: ended.append(threading.current_thread()))
+    threads.run(lambda: None, kept.done, dispatch=mailbox)
+    del kept
+    assert mailbox.wait(lambda: bool(ended), 30)
+    assert ended == [threading.current_thread()]

@@ -20,7 +20,8 @@ SIZE = max(2, min(4, os.cpu_count() or 2))
 Dispatch = Callable[[Callable[[], None]], None]
 Work = Callable[[], Any]
 Done = Callable[[Any, Exception | None], None]
-_tasks: queue.SimpleQueue[tuple[Work, Done, Dispatch, Token]] = queue.SimpleQueue()
+Task = list[Any]  # work, done, dispatch, token; emptied on the main thread
+_tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
 _lock = threading.Lock()
 _threads: list[threading.Thread] = []
 _busy = 0  # unfinished tasks
@@ -69,7 +70,7 @@ def run(
             )
             _threads.append(thread)
             thread.start()
-    _tasks.put((work, done, dispatch, token))
+    _tasks.put([work, done, dispatch, token])
     return token
 
 
@@ -83,18 +84,29 @@ def _serve() -> None:
     while True:
         task = _tasks.get()
         try:
-            _do(*task)
+            _do(task)
         finally:
             del task  # a closure would keep a closed project alive until the next task
             with _lock:
                 _busy -= 1
 
 
-def _do(work: Work, done: Done, dispatch: Dispatch, token: Token) -> None:
+def _do(task: Task) -> None:
+    """Do the work, then hand over the task with all that it refers to: the last reference to a
+    widget must not end in this thread.
+    """
     result, error = None, None
-    if not token.cancelled:
+    if not task[3].cancelled:
         try:
-            result = work()
+            result = task[0]()
         except Exception as raised:  # passed to `done`, which handles it
             error = raised
-    dispatch(lambda: None if token.cancelled else done(result, error))
+    task[2](lambda: _end(task, result, error))
+
+
+def _end(task: Task, result: Any, error: Exception | None) -> None:
+    """On the thread of `dispatch`."""
+    _work, done, _dispatch, token = task
+    task.clear()
+    if not token.cancelled:
+        done(result, error)

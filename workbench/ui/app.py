@@ -18,7 +18,7 @@ from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.registry import Registry
 from workbench.base.registry import registry as installed
-from workbench.ui import locale, style, theme, undo_steps
+from workbench.ui import garbage, locale, style, theme, undo_steps
 from workbench.ui.dispatch import Dispatch
 from workbench.ui.widgets import combo_access
 from workbench.ui.window import Window
@@ -57,6 +57,7 @@ class App:
         self._drops: list[Callable[[], None]] = []
         self._queue_used = False
         self._ahead: Ahead | None = None
+        self._collector = garbage.Collector()
         combo_access.install()
         style.apply(qt, self.settings, ())  # sizes and fonts, needed to create the window
         qt.styleHints().colorSchemeChanged.connect(self._system_theme)
@@ -411,6 +412,7 @@ class App:
         """The window has closed: shut down the rest and save the settings."""
         if self._ahead is not None:
             self._ahead.stop()
+        self._collector.stop()
         if self._queue_used:
             self.queue.close()
         self.close_project(start=False)
