@@ -76,7 +76,8 @@ def test_suggestions_are_on_the_steps_of_the_scale(rated):
     project, _layer = rated
     layer = labels.layers(project)[0]
     record = next(documents.records(project.db))
-    (row,) = suggest._rows(project, "regress", layer, record, Prediction((Number(7.3),)))
+    run = results.run_named(project, "close")
+    (row,) = suggest.rows_of(project, run, layer, record, Prediction((Number(7.3),)))
     assert (row.label_id, row.value) == (None, 5.0)
     assert tasks.fitting(layer)[0].id == "regress"
 

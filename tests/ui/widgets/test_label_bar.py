@@ -142,6 +142,8 @@ def row(id: int):
         state="draft",
         span_count=id % 3,
         suggestion_count=0,
+        flags=(),
+        note="",
     )
 
 
