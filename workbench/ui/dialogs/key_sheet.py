@@ -31,7 +31,7 @@ class Line:
 
 class KeySheet(Dialog):
     def __init__(self, app: App) -> None:
-        super().__init__(app.window, _("Keys"), _("Keyboard shortcuts"), width=660)
+        super().__init__(app.window, _("Keys"), _("Keyboard shortcuts"), width=860)
         self._app = app
         self._search = QLineEdit()
         self._search.setPlaceholderText(_("Filter"))
@@ -40,7 +40,7 @@ class KeySheet(Dialog):
         self._search.textChanged.connect(lambda _text: self._fill())
         columns = (
             Column(_("Page"), lambda line: line.place, 120),
-            Column(_("Command"), lambda line: line.title),
+            Column(_("Command"), lambda line: line.title, tip=lambda line: line.title),
             Column(_("Key"), lambda line: line.keys, 190),
         )
         self._table = Table(

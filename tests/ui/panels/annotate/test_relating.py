@@ -6,7 +6,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from workbench.operations import annotate, labels
+from workbench.operations import annotate, labels, questions
 from workbench.ui.panels.annotate.view import AnnotateView
 
 Key, SHIFT = Qt.Key, Qt.KeyboardModifier.ShiftModifier
@@ -84,6 +84,35 @@ def test_enter_asks_for_the_label_unless_only_one_is_allowed(view):
     QTest.keyClick(view.first, Key.Key_F)  # the label first, then the target
     press(view, Key.Key_Tab, Key.Key_Tab, Key.Key_Return)
     assert relations(view)[-1][1:] == ("in", "Paris")
+
+
+def test_enter_finishes_a_relation_then_answers_a_question_then_submits(view, linked):
+    layer = labels.add_layer(linked, "answers", "answer")
+    questions.add(linked, 1, layer, "Who?")
+    state = view.state
+    state.open(1)
+    press(view, Key.Key_Tab, Key.Key_F, Key.Key_Tab)
+    view.first.select(0, 3)
+    press(view, Key.Key_Return)
+    assert relations(view) == [("Ada", "in", "Bob")] and state.question.question.answers == ()
+
+    view.first.select(0, 3)
+    press(view, Key.Key_Return)
+    assert state.question.question.answers == ((0, 3),)
+    press(view, Key.Key_Return)
+    assert state.document_id != 1
+
+
+def test_the_key_of_a_label_precedes_the_key_for_no_answer(view, linked):
+    names = next(layer for layer in labels.layers(linked) if layer.name == "names")
+    labels.add_label(linked, names.id, "NAT", key="n")
+    questions.add(linked, 1, labels.add_layer(linked, "answers", "answer"), "Who?")
+    view.state.open(1)
+    view.first.select(15, 20)
+    press(view, Key.Key_N)
+
+    assert not view.state.question.question.is_null
+    assert view.state.label_of[view.state.chosen_span().label_id][1].name == "NAT"
 
 
 def test_escape_leaves_the_relation_and_enter_submits_again(view):

@@ -322,9 +322,17 @@ class AnnotatePanel(Panel):
         _bare("label", _("Label the selected text or relabel the selected span"), ("1", "9")),
         _bare("class", _("Set or clear a class"), ("Q", "P")),
         _bare("palette", _("Find a label by typing"), "/"),
-        _bare("enter", _("Submit and open next"), "Return"),
+        _bare(
+            "enter",
+            _("Finish the relation, answer with the selected text, or submit and open next"),
+            "Return",
+        ),
         _bare("space", _("Skip document"), "Space"),
-        _bare("span", _("Next, previous span"), ("Tab", "Shift+Tab")),
+        _bare(
+            "span",
+            _("Next, previous span; without span layers: next, previous question"),
+            ("Tab", "Shift+Tab"),
+        ),
         _bare(
             "token",
             _("Next or previous token, token below or above, in a tag layer"),
@@ -332,7 +340,7 @@ class AnnotatePanel(Panel):
         ),
         _bare(
             "delete",
-            _("Delete the selected span; clear the tag of the selected token"),
+            _("Delete the selected span or relation, the tag, or the last answer"),
             ("Del", "Backspace"),
         ),
         _bare(
@@ -363,9 +371,8 @@ class AnnotatePanel(Panel):
             ),
             "X",
         ),
-        _bare("answer", _("Make the selected text an answer of the question"), "Return"),
         _bare("no-answer", _("The text does not answer the question"), "N"),
-        _bare("question", _("Next, previous question"), ("Tab", "Shift+Tab", ".", ",")),
+        _bare("question", _("Next, previous question"), (".", ",")),
         _bare("ask", _("Ask a question, change it"), ("?", "F2")),
         _bare("delete-question", _("Delete the question"), "Shift+Delete"),
         *LINK_KEYS,

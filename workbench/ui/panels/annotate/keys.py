@@ -57,6 +57,9 @@ class Keys(QObject):
             return True
         if modifiers & (_Mod.ControlModifier | _Mod.AltModifier | _Mod.MetaModifier):
             return False
+        if self._state.linking is not None and event.key() in (_Key.Key_Return, _Key.Key_Enter):
+            self._view.links.enter(only_this=bool(modifiers & _Mod.ShiftModifier))
+            return True
         if in_text and self._state.question_layer is not None and self._asked(event, modifiers):
             return True
         if in_text and event.key() in (_Key.Key_Tab, _Key.Key_Backtab):
@@ -70,9 +73,6 @@ class Keys(QObject):
             and event.key() in (_Key.Key_Left, _Key.Key_Right)
         ):
             return self._stretch(event.key() == _Key.Key_Right)
-        if self._state.linking is not None and event.key() in (_Key.Key_Return, _Key.Key_Enter):
-            self._view.links.enter(only_this=bool(modifiers & _Mod.ShiftModifier))
-            return True
         if in_tokens and not modifiers and event.key() in _CLEAR:
             self._state.clear_tag()
             return True
@@ -102,7 +102,7 @@ class Keys(QObject):
             return False
         elif key in (_Key.Key_Return, _Key.Key_Enter) and not shift:
             return self._view.asking.answer()
-        elif written == "n" and not shift:
+        elif written == "n" and not shift and written not in state.keys:
             state.toggle_null()
         elif key in _CLEAR and not shift and state.chosen is None:
             state.remove_last_answer()

@@ -78,7 +78,6 @@ LINK_COMMANDS = (
 )
 LINK_KEYS = (
     _key("link-key", _("Relation from the selected span, or merge of its chain"), "C"),
-    _key("target", _("Make the relation to the selected span"), "Return"),
     _key("chain", _("Add the selected text to the current chain"), "="),
     _key("chain-new", _("Start a chain with the text, or split the span off"), "+"),
     _key("part", _("Add the selected text to the span selected last"), "&"),
