@@ -88,6 +88,7 @@ ALLOWED = (
         r"(?<![A-Za-z])(class|spans|pairs)$",
         "names that a new layer gets, stored with it",
     ),
+    (r"^(unsure|discuss)$", "standard flags: names that queries and the project file hold"),
     (r"\b(O|[BI]-)", "tags of the BIO scheme"),
 )
 QT = {

@@ -196,6 +196,7 @@ _WORDS = {
     "ClassScores": N_("a class label"),
     "Answers": N_("answers to questions"),
     "LabelScores": N_("multiple labels"),
+    "Number": N_("a number"),
     "transitions": N_("transition scores (CRF)"),
     inspectors.EXPECTED_WORDS: N_("word predictions"),
     inspectors.SCORES: N_("scores of classes or tags"),
