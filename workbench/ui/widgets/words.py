@@ -44,7 +44,10 @@ def set_tone(label: QWidget, tone: str) -> None:
 
 
 class Elided(QLabel):
-    """A single line of text, elided with "…"; the full text is the tooltip."""
+    """A single line of text, elided with "…"; the full text is the tooltip, or `tip` if it is set.
+
+    whole: show nothing where the text does not fit, for a text of one word.
+    """
 
     def __init__(
         self,
@@ -54,9 +57,11 @@ class Elided(QLabel):
         *,
         weight: int = 400,
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+        whole: bool = False,
     ) -> None:
         super().__init__()
-        self._mode = mode
+        self._mode, self._whole = mode, whole
+        self.tip = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
         for name, value in (("kind", kind), ("tone", tone), ("weight", weight)):
@@ -71,7 +76,9 @@ class Elided(QLabel):
         painter = QPainter(self)
         text = self.text().replace("\n", " ")
         shown = self.fontMetrics().elidedText(text, self._mode, self.contentsRect().width())
-        plain.set_tip(self, text if shown != text else "")
+        plain.set_tip(self, self.tip or (text if shown != text else ""))
+        if self._whole and shown != text:
+            shown = ""
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(
             self.contentsRect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, shown

@@ -4,11 +4,13 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from tests.ui.tips import read
 from workbench.operations import annotate, labels, questions
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.panels.annotate.view import AnnotateView
+from workbench.ui.widgets.words import Elided
 
 TEXT = "Ada met Bob in Rome on Monday."
 
@@ -48,6 +50,12 @@ def given(state):
     return [(one.text, one.answers, one.is_null) for one in state.shown_questions]
 
 
+def footer(view):
+    """The visible single lines and their tooltips, which painting sets."""
+    view.grab()
+    return {one.text(): read(one.toolTip()) for one in view.findChildren(Elided) if one.isVisible()}
+
+
 def painted(view):
     return [(span.start, span.end, span.kind) for span in view.first.spans]
 
@@ -85,6 +93,17 @@ def test_enter_without_a_selection_submits_only_when_all_is_answered(view, state
     press(view, Qt.Key.Key_Return)
 
     assert annotate.view(filled, asked[0]).states[asked[1]] == "submitted"
+
+
+def test_the_footer_says_incomplete_until_every_question_is_answered(view, state):
+    told = "answers has no question, or an unanswered one; the document stays a draft."
+    assert footer(view)["incomplete"] == told
+    state.answer_question(0, 3)
+    assert footer(view)["incomplete"] == told  # one of two questions is still open
+    state.step_question(1)
+    state.toggle_null()
+
+    assert "incomplete" not in footer(view) and "saved" in footer(view)
 
 
 def test_questions_are_typed_changed_and_deleted_by_keys(view, state):

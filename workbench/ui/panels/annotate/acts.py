@@ -77,9 +77,13 @@ class AnnotateActs(ValueState, QuestionState, RelationState, SourceState):
         if self.project.read_only:
             return _("read-only"), "warn"
         if self.without_label:
-            layers = ", ".join(self.without_label)
-            return _("no {layers} yet: stays a draft").format(layers=layers), "muted"
+            return _("incomplete"), "muted"
         return _("saved"), "muted"
+
+    @property
+    def lacks(self) -> str:
+        """What the document needs before it can be submitted, a line per layer; "" if nothing."""
+        return "\n".join(map(annotate.without_label, self.without_label))
 
     def chosen_span(self) -> SpanRow | None:
         found: SpanRow | None = self._row(self.spans, GOLD)

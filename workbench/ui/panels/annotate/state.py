@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.storage.runs import Run
     from workbench.text.fields import Prediction
+    from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 
 SUGGESTED, LINKED = "suggested", "relation"
@@ -126,8 +127,10 @@ class AnnotateState(WithRemarks):
         )
 
     @property
-    def without_label(self) -> tuple[str, ...]:
-        """Selected layers in which the document needs a label and has none yet."""
+    def without_label(self) -> tuple[Layer, ...]:
+        """Selected layers in which the document needs a label and has none yet, or has a question
+        that is not answered.
+        """
         if self.doc is None:
             return ()
         labelled = {row.layer_id for row in self.doc.marks}
@@ -136,7 +139,7 @@ class AnnotateState(WithRemarks):
         labelled -= {one.layer_id for one in self.doc.questions if one.question.is_open}
         labelled |= {row.layer_id for row in self.doc.written}
         return tuple(
-            layer.name
+            layer
             for layer in self.active
             if not layer.traits.empty_is_answer and layer.id not in labelled
         )

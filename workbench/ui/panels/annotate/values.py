@@ -139,10 +139,11 @@ class ValueState(ChoiceState):
         super().open(document_id, chosen)
 
     @property
-    def without_label(self) -> tuple[str, ...]:
+    def without_label(self) -> tuple[Layer, ...]:
         """A text that is being written counts as a label."""
-        written = {layer.name for layer in self.active if self.unsaved.get(row_id(layer), "")}
-        return tuple(name for name in super().without_label if name not in written)
+        return tuple(
+            layer for layer in super().without_label if not self.unsaved.get(row_id(layer), "")
+        )
 
     def number_named(self, row: SpanRow | SuggestionRow) -> tuple[str, str] | None:
         """A suggested number and the name of its layer; None for a label."""

@@ -159,7 +159,7 @@ class AnnotateView(View):
             tip=_("Exclude the document from labelling and training data (Ctrl+Backspace)"),
         )
         self.remarks = RemarkParts(self, state.remarks)
-        self._said = Elided("", "small", "muted")
+        self._said = Elided("", "small", "muted", whole=True)
         self._said.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._skip = Button(
             _("Skip"),
@@ -293,6 +293,7 @@ class AnnotateView(View):
         self._discard.set_text(_("Restore") if kind == "discarded" else _("Discard"))
         said, tone = state.saved_as
         self._said.setText(said if document else "")
+        self._said.tip = state.lacks
         set_tone(self._said, tone)
         self._errors.render()
 
