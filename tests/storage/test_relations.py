@@ -127,7 +127,7 @@ def test_a_staged_import_keeps_relations_of_the_documents_it_takes(scheme, tmp_p
 
     (taken,) = [one for one in documents.records(scheme.db) if one.document.key == "taken"]
     assert simple(taken) == [("works for", 0, 14), ("in", 14, 21)]
-    assert [(one.label, one.count) for one in staged.relations] == [("in", 2), ("works for", 2)]
+    assert [(one.label, one.relations) for one in staged.relations] == [("in", 2), ("works for", 2)]
     assert list(integrity.problems(scheme.db)) == []
     scheme.undo()
     assert [one.document.key for one in documents.records(scheme.db)] == ["old"]
