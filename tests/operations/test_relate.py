@@ -3,8 +3,8 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import annotate, labels, relate, relation_rules
-from workbench.storage import documents, integrity
+from workbench.operations import annotate, labels, relate, relation_rules, train
+from workbench.storage import annotations, documents, integrity
 from workbench.storage import labels as store
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -205,3 +205,15 @@ def test_moving_a_boundary_moves_the_outer_part(scheme, ends):
 
     annotate.resize_span(scheme, ada, 0, 6)
     assert annotate.view(scheme, 1).spans[0].parts == ()
+
+
+def test_training_says_how_many_spans_have_several_parts(scheme, ends):
+    first, second, _place = ends
+    names = store.layer_by_name(scheme.db, "names")
+    assert annotations.count_in_parts(scheme.db, names.id) == 0
+    relate.add_part(scheme, first, 8, 11)
+
+    count = annotations.count_in_parts(scheme.db, names.id)
+    found = train.TextCheck(1, 0.0, 0.0, 128, in_parts=count)
+    (warning,) = train.text_warnings("tag", found, "starter-bert")
+    assert warning.startswith("1 span has several parts") and second

@@ -15,7 +15,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.models import spec as models
 from workbench.operations import scoring, splits
 from workbench.operations.cut_texts import CutCount
-from workbench.storage import documents, labels
+from workbench.storage import annotations, documents, labels
 from workbench.tasks import spec as tasks
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
@@ -265,13 +265,14 @@ class TextCheck:
     """Tokenization of a sample of the texts.
 
     `unknown`: fraction of words outside the vocabulary; `cut`: fraction of texts over `max_length`
-    subwords.
+    subwords; `in_parts`: spans of the layer in several parts.
     """
 
     texts: int
     unknown: float
     cut: float
     max_length: int
+    in_parts: int = 0
 
 
 UNKNOWN_LIMIT = 0.1
@@ -296,7 +297,8 @@ def check_texts(
     preparer = models.preparer(model)
     cut = preparer.count_cut(found, length) if found else 0
     unknown = preparer.unknown_share(text for texts in found for text in texts)
-    return TextCheck(len(found), unknown, cut / max(1, len(found)), length)
+    in_parts = annotations.count_in_parts(project.db, row_id(layer))
+    return TextCheck(len(found), unknown, cut / max(1, len(found)), length, in_parts)
 
 
 def _sample(project: Project, layer: Layer) -> list[tuple[str, ...]]:
@@ -323,6 +325,15 @@ def text_warnings(
                 "trained on another language or script. Expect poor results."
             ).format(model=model_name, share=found.unknown)
         )
+    if found.in_parts:
+        words = ngettext(
+            "{n:,} span has several parts; models learn it as one range, from its first to its "
+            "last character.",
+            "{n:,} spans have several parts; models learn each as one range, from its first to "
+            "its last character.",
+            found.in_parts,
+        )
+        warnings.append(words.format(n=found.in_parts))
     if tasks.info(task).windows:
         return tuple(warnings)
     if exact is not None:

@@ -124,6 +124,13 @@ def _span_row(row: Row) -> SpanRow:
     return SpanRow(*(*values, parts_out(parts) if parts else (), chain))
 
 
+def count_in_parts(db: Database, layer_id: int) -> int:
+    """Number of spans of a layer that consist of several parts."""
+    statement = "select count(*) from span where layer_id = ? and parts is not null"
+    count: int = db.reader().execute(statement, (layer_id,)).fetchone()[0]
+    return count
+
+
 def span(db: Database, id: int) -> SpanRow:
     """Raises KeyError if there is no such span."""
     row = db.reader().execute(f"{_SPAN} where p.id = ?", (id,)).fetchone()
