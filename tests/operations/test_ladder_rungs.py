@@ -47,9 +47,9 @@ def test_parts_are_filled_by_the_first_installed_model_that_serves():
     chosen = available(rung("characters"), cards, {"vectors": "my-vectors"})
     other = available(rung("characters"), installed("bilstm", "my-vectors"))
 
-    assert usual.rung.options == {"embeddings": "starter-vectors+chars"}
+    assert usual.rung.options == {"embeddings": "words+starter-vectors+chars"}
     assert (usual.card.name, usual.missing) == ("bilstm", "")
-    assert chosen.rung.options == other.rung.options == {"embeddings": "my-vectors+chars"}
+    assert chosen.rung.options == other.rung.options == {"embeddings": "words+my-vectors+chars"}
     with pytest.raises(SpecError, match="no part 'bert'"):
         check_parts({"bert": "x"})
 
