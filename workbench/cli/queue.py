@@ -12,6 +12,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.registry import registry
 from workbench.cli.output import Progress, as_json, emit, plain, say, table
 from workbench.cli.session import Session, interrupts, project_argument, session
+from workbench.cli.where import matching, where_option
 
 if TYPE_CHECKING:
     from workbench.operations.queue_list import Listed
@@ -56,6 +57,7 @@ def _orders() -> str:
     "-n", "count", type=click.IntRange(min=0), default=20, show_default=True,
     help=_("Number of documents."),
 )  # fmt: skip
+@where_option
 @as_json
 def queue(
     file: Path,
@@ -66,6 +68,7 @@ def queue(
     control: float,
     seed: int,
     count: int,
+    where: str,
     as_json: bool,
 ) -> None:
     """List the next documents of FILE to label in a layer, in the order of a strategy.
@@ -74,19 +77,21 @@ def queue(
     and kept with the project, where Annotate uses it: list it again with `--order kept`, return to
     file order with `--order file`. Strategies of uncertainty read predictions of a run, diversity
     reads vectors of a pretrained model. Scores are high for documents that are likely to help; of
-    control documents, which are drawn at random, they are shown for comparison.
+    control documents, which are drawn at random, they are shown for comparison. --where chooses
+    among the documents of the order; it does not change the order.
     """
     from workbench.operations import folds, queue_list, queue_orders
 
     with session(file, read_only=order == KEPT) as opened:
         layer = folds.layer_named(opened.project, layer_name)
+        only = matching(opened.project, where)
         if order == FILES:
             queue_orders.forget(opened.project, layer.id or 0)
         elif order != KEPT:
             found = _wanted(opened, layer, order, run_names, model, control, seed)
             _computed(opened, found)
         kept = queue_orders.kept(opened.project, layer.id or 0)
-        listed = queue_list.next_documents(opened.project, layer, kept, count)
+        listed = queue_list.next_documents(opened.project, layer, kept, count, only=only)
     _show(layer_name, kept, listed, as_json=as_json)
 
 

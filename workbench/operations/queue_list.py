@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -41,15 +41,28 @@ class Next:
 
 @dataclass(frozen=True)
 class Listed:
-    """documents: the next ones. left: all that are unfinished in the layer."""
+    """documents: the next ones. left: all that are unfinished in the layer, of those asked for."""
 
     documents: tuple[Next, ...]
     left: int
 
 
-def next_documents(project: Project, layer: Layer, order: Order | None, count: int) -> Listed:
-    """The first unfinished documents of a layer, in file order without an order."""
+def next_documents(
+    project: Project,
+    layer: Layer,
+    order: Order | None,
+    count: int,
+    *,
+    only: Collection[int] | None = None,
+) -> Listed:
+    """The first unfinished documents of a layer, in file order without an order.
+
+    only: ids of the documents to choose from; None: all.
+    """
     open_ids: Sequence[int] = listing.ids(project.db, queue_orders.unfinished(layer))
+    if only is not None:
+        chosen = frozenset(only)
+        open_ids = [id for id in open_ids if id in chosen]
     ids = open_ids if order is None else queue_orders.arranged(order, open_ids)
     first = list(islice(ids, count))
     rows = {row.id: row for row in documents.rows(project.db, first, (row_id(layer),))}

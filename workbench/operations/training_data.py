@@ -15,7 +15,8 @@ from workbench.base.i18n import _, ngettext
 from workbench.models import spec as models
 from workbench.operations import scoring, splits
 from workbench.operations.cut_texts import CutCount
-from workbench.storage import annotations, documents, labels
+from workbench.storage import annotations as annotation_rows
+from workbench.storage import documents, labels
 from workbench.tasks import spec as tasks
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
@@ -297,7 +298,7 @@ def check_texts(
     preparer = models.preparer(model)
     cut = preparer.count_cut(found, length) if found else 0
     unknown = preparer.unknown_share(text for texts in found for text in texts)
-    in_parts = annotations.count_in_parts(project.db, row_id(layer))
+    in_parts = annotation_rows.count_in_parts(project.db, row_id(layer))
     return TextCheck(len(found), unknown, cut / max(1, len(found)), length, in_parts)
 
 
