@@ -42,6 +42,16 @@ def test_integrated_gradients_are_complete(kind, score, request):
     assert result.delta == pytest.approx(result.total - (result.score - result.baseline), abs=1e-4)
 
 
+@pytest.mark.parametrize("score", ["probability", "logit"])
+def test_integrated_gradients_of_a_number_are_complete(tiny_run, score):
+    """As above; a number is its own logit, so both are the same."""
+    result = run(Subject(tiny_run("regress", ("",)), device="cpu"), score=score, steps=300)
+
+    assert result.total == pytest.approx(result.score - result.baseline, abs=0.02)
+    (target,) = result.targets
+    assert (target.id, target.value) == ("number", pytest.approx(result.score, abs=1e-5))
+
+
 def test_every_class_is_a_target_with_its_probability(classifier):
     result = run(classifier, method="gradient_input")
 

@@ -66,7 +66,7 @@ class Inspecting:
             document_of(one["texts"], one.get("tokens"), one.get("questions"))
             for one in request["documents"]
         ]
-        if not spec.reads_whole(registry().entry("inspector", id)):
+        if not spec.reads_whole(registry().entry("inspector", id), asks=self.subject.asks):
             documents = [self.subject.as_read(document) for document in documents]
         result = inspector.run(self.subject, documents, options)
         texts = tuple(content for document in documents for _, content in document.texts)

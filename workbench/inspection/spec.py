@@ -30,13 +30,13 @@ QUESTIONS = {
     "why": N_("Why?"),
     "know": N_("What does it know?"),
 }
-_SCORED = frozenset(("ClassScores", "LabelScores", "TokenScores"))
+_SCORED = frozenset(("ClassScores", "LabelScores", "TokenScores", "Number", "Answers"))
 _LANGUAGE_MODEL = frozenset(("masked_lm", "next_lm", "previous_lm"))
 _CONTINUING = frozenset(("next_lm", "previous_lm", "next_character", "previous_character"))
 EXPECTED_WORDS = "VocabularyScores"  # the prediction of a language model
 CONTINUES = "continuation"  # of a language model that predicts the next or the previous unit
 NEW_HEAD = "head.safetensors"  # of a run: `tasks.model.HEAD`, whose module imports torch
-SCORES = "scores"  # of a run: of classes, labels or tags, which attributions explain
+SCORES = "scores"  # of a run: of classes, tags, answers, or a number: attributions explain them
 NEXT, PREVIOUS = "next", "previous"  # directions
 WHOLE = {"ClassScores", "Answers"}  # predictions that are made of several inputs of a document
 TEXTS, LABELS = "texts", "labels"  # what is examined of the documents of a project
@@ -74,9 +74,12 @@ def needs(entry: Contribution) -> frozenset[str]:
     return frozenset(entry.options.get("needs", ()))
 
 
-def reads_whole(entry: Contribution) -> bool:
-    """Whether it is about the decision for a document, not about one of its inputs."""
-    return not WHOLE.isdisjoint(needs(entry))
+def reads_whole(entry: Contribution, *, asks: bool) -> bool:
+    """Whether it is about the decision for a document, not about one of its inputs.
+
+    asks: the model answers questions; an inspector whose entry has `questions` reads them all.
+    """
+    return not WHOLE.isdisjoint(needs(entry)) or (asks and bool(entry.options.get("questions")))
 
 
 def question(entry: Contribution) -> str:

@@ -155,18 +155,23 @@ class Subject:
         return self.predictor.labels if self.is_run else ()
 
     @property
+    def asks(self) -> bool:
+        """Whether it is a run that answers questions about a text."""
+        return self.is_run and self.predictor.task.info.asks
+
+    @property
     def texts(self) -> int:
         """How many texts an input holds; with choices or questions, the text and one of them."""
         if not self.is_run:
             return 1
-        if self.predictor.task.info.asks:
+        if self.asks:
             return 2
         form = self.predictor.task.info.texts
         return 2 if form == CHOICES else form
 
     def as_read(self, document: Document) -> Document:
         """What one input reads of a document with choices or questions; others as they are."""
-        if self.is_run and self.predictor.task.info.asks:
+        if self.asks:
             return self.predictor.task.info.as_read(document, Prediction())
         if not self.is_run or not document.choices:
             return document

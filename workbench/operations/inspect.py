@@ -199,7 +199,7 @@ _WORDS = {
     "Number": N_("a number"),
     "transitions": N_("transition scores (CRF)"),
     inspectors.EXPECTED_WORDS: N_("word predictions"),
-    inspectors.SCORES: N_("scores of classes or tags"),
+    inspectors.SCORES: N_("scores of classes, tags or answers, or a predicted number"),
     inspectors.CONTINUES: N_("continuations of a text"),
 }
 

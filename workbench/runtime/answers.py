@@ -63,9 +63,7 @@ def _candidates(
     window: EncodedInput, scores: np.ndarray, longest: int
 ) -> list[tuple[Range, float]]:
     """Ranges of the context between the best starts and ends of a window, with their scores."""
-    inside = np.flatnonzero(
-        (window.text == CONTEXT) & (window.offsets[:, 1] > window.offsets[:, 0])
-    )
+    inside = _inside(window)
     starts, ends = (
         inside[np.argsort(-scores[inside, side], kind="stable")][:BEST] for side in (0, 1)
     )
@@ -85,9 +83,7 @@ def positions(window: EncodedInput, start: int, end: int) -> Range | None:
 
     None if they are not wholly in the window.
     """
-    inside = np.flatnonzero(
-        (window.text == CONTEXT) & (window.offsets[:, 1] > window.offsets[:, 0])
-    )
+    inside = _inside(window)
     if not len(inside):
         return None
     begins, stops = window.offsets[inside, 0], window.offsets[inside, 1]
@@ -96,6 +92,42 @@ def positions(window: EncodedInput, start: int, end: int) -> Range | None:
     first = int(np.searchsorted(stops, start, side="right"))
     last = int(np.searchsorted(begins, end, side="left")) - 1
     return (int(inside[first]), int(inside[last])) if first <= last else None
+
+
+def boundary_shares(
+    windows: Sequence[EncodedInput], logits: Sequence[np.ndarray], *, null: bool
+) -> tuple[list[tuple[int, int]], np.ndarray]:
+    """Distributions over the units of the context to be the first, and the last, of the answer.
+
+    logits: of each window of one question, (T, 2). null: "no answer" has a share, too.
+    Returns (window, position) of every unit once, from the window with most context around it, in
+    order of the text, and float64 (N + 1, 2) that adds up to 1 per column; the last row is "no
+    answer", 0 without `null`.
+    """
+    places = _units_once(windows)
+    scores = [logits[window][position] for window, position in places]
+    least = min(range(len(logits)), key=lambda at: float(logits[at][NULL].sum()), default=None)
+    if null and least is not None:
+        scores.append(logits[least][NULL])
+    if not scores:
+        return [], np.zeros((1, 2))
+    shares = softmax(np.array(scores, np.float64).T).T
+    return places, shares if null else np.concatenate([shares, np.zeros((1, 2))])
+
+
+def _units_once(windows: Sequence[EncodedInput]) -> list[tuple[int, int]]:
+    found: dict[tuple[int, int, int], tuple[int, int, int]] = {}
+    for number, window in enumerate(windows):
+        inside = _inside(window)
+        seen: dict[tuple[int, int], int] = {}
+        for place, position in enumerate(inside.tolist()):
+            start, end = window.offsets[position].tolist()
+            nth = seen[start, end] = seen.get((start, end), -1) + 1  # units of one character
+            context = min(place, len(inside) - 1 - place)
+            kept = found.get((start, end, nth))
+            if kept is None or kept[0] < context:
+                found[start, end, nth] = context, number, position
+    return [found[key][1:] for key in sorted(found)]
 
 
 def _inside(window: EncodedInput) -> np.ndarray:

@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from tests import tiny_models, vector_files  # noqa: E402
+from workbench.base.errors import WorkbenchError  # noqa: E402
 from workbench.base.registry import registry  # noqa: E402
 from workbench.exporters.model import run  # noqa: E402
 from workbench.exporters.model.spec import ExportSpec, loading_code  # noqa: E402
@@ -241,10 +242,58 @@ def test_every_inspector_that_is_offered_works_with_and_without_questions(folder
         found = {
             id: Inspecting(subject).answer({"inspector": id, "documents": [document]}).result
             for id in offered
+            if id != "attributions" or "questions" in document
         }
         assert {"subwords", "attention", "answer_scores"} <= found.keys()
         asked = [one.question for one in found["answer_scores"].answers]
         assert list(dict.fromkeys(asked)) == document.get("questions", [])
+
+
+def test_an_answer_is_explained_and_a_text_without_questions_has_none(folder, tmp_path):
+    networks.save(built(folder), tmp_path)
+    inspecting = Inspecting(Subject(tmp_path, device="cpu"))
+
+    def explain(document, **options):
+        asked = {"inspector": "attributions", "documents": [document], "options": options}
+        return inspecting.answer(asked).result
+
+    document = {"texts": {"text": TEXT}, "questions": list(DOCUMENT.questions)}
+    first = explain(document)
+    second = explain(document, target="end:1")
+    assert [one.id for one in first.targets] == ["start:0", "end:0", "start:1", "end:1"]
+    assert [one.question for one in first.targets[::2]] == list(DOCUMENT.questions)
+    assert [one.text for one in second.words][:4] == ["from", "the", "gate", "?"]
+    assert second.score == pytest.approx(second.targets[3].share, abs=1e-5)
+    with pytest.raises(WorkbenchError, match="no question"):
+        explain({"texts": {"text": TEXT}})
+
+
+@pytest.mark.parametrize("score", ["probability", "logit"])
+def test_integrated_gradients_of_starts_and_ends_are_complete(folder, tmp_path, score):
+    """Sundararajan et al. 2017, proposition 1: they add up to F(x) - F(baseline)."""
+    networks.save(built(folder), tmp_path)
+    document = {"texts": {"text": TEXT}, "questions": list(DOCUMENT.questions)}
+    options = {"target": "end:0", "score": score, "steps": 300}
+
+    asked = {"inspector": "attributions", "documents": [document], "options": options}
+    result = Inspecting(Subject(tmp_path, device="cpu")).answer(asked).result
+    assert result.total == pytest.approx(result.score - result.baseline, abs=0.02)
+
+
+def test_starts_and_ends_of_all_windows_add_up_to_one(folder, tmp_path):
+    networks.save(built(folder), tmp_path)
+    subject = Subject(tmp_path, device="cpu")
+    texts = {"texts": {"text": " ".join([TEXT] * 12)}, "questions": ["the driver ?"]}
+
+    (found,) = (
+        Inspecting(subject)
+        .answer({"inspector": "answer_scores", "documents": [texts]})
+        .result.boundaries
+    )
+    assert len(found.tokens) == 60  # each word of the text once, in its order
+    assert [one.start for one in found.tokens] == sorted(one.start for one in found.tokens)
+    assert sum(one.first for one in found.tokens) + found.null_first == pytest.approx(1)
+    assert sum(one.last for one in found.tokens) + found.null_last == pytest.approx(1)
 
 
 def test_only_windows_of_answered_questions_are_learned(folder):

@@ -23,11 +23,41 @@ class ConsideredAnswer:
     chosen: bool
 
 
+@dataclass(frozen=True, slots=True)
+class BoundaryToken:
+    """A token of the text, code points [start, end), and its probabilities to be the first and
+    the last token of the answer.
+    """
+
+    shown: str
+    start: int
+    end: int
+    first: float
+    last: float
+
+
+@dataclass(frozen=True)
+class Boundaries:
+    """The distributions over first and last tokens of the answer to one question.
+
+    null_first, null_last: of "no answer", 0 for a run that answers every question. The others add
+    up to 1 - these.
+    """
+
+    question: str
+    tokens: tuple[BoundaryToken, ...]
+    null_first: float
+    null_last: float
+
+
 @dataclass(frozen=True)
 class AnswersFound:
-    """Of every question, in order: the best answers and "no answer", most probable first."""
+    """Of every question, in order: the best answers and "no answer", most probable first; and the
+    distributions they are combined from.
+    """
 
     answers: tuple[ConsideredAnswer, ...]
+    boundaries: tuple[Boundaries, ...] = ()
 
 
 INFO = InspectorInfo(
@@ -36,6 +66,7 @@ INFO = InspectorInfo(
     AnswersFound,
     shows=N_(
         "Shows the ranges of the text that the model considers as answers to each question, with "
-        "their probabilities. Does not show whether the text answers the question."
+        "their probabilities, and the probability of each token to be the start and the end. Does "
+        "not show whether the text answers the question. Devlin et al. 2019, section 4.2."
     ),
 )

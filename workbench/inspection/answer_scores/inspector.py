@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from workbench.inspection.answer_scores.info import INFO, AnswersFound, ConsideredAnswer
-from workbench.inspection.subject import Subject
+from workbench.inspection.answer_scores.info import (
+    INFO,
+    AnswersFound,
+    Boundaries,
+    BoundaryToken,
+    ConsideredAnswer,
+)
+from workbench.inspection.base import shown
+from workbench.inspection.subject import Predicted, Subject
+from workbench.runtime.answers import boundary_shares
+from workbench.runtime.inputs import PART, Preparer
 from workbench.text.document import Document
 from workbench.text.fields import Answers
 from workbench.text.predicted_answers import PredictedAnswer
+
+LOGITS = "logits"  # the output of tasks with starts and ends
 
 
 class AnswersInspector:
@@ -21,9 +32,14 @@ class AnswersInspector:
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> AnswersFound:
         (document,) = documents
-        found = subject.predicted(document).prediction.required(Answers)
+        passed = subject.predicted(document)
+        found = passed.prediction.required(Answers).answers
         return AnswersFound(
-            tuple(row for one in found.answers for row in _rows(document.text, one))
+            tuple(row for one in found for row in _rows(document.text, one)),
+            tuple(
+                _boundaries(document.text, number, one, passed, subject.preparer)
+                for number, one in enumerate(found)
+            ),
         )
 
 
@@ -39,3 +55,20 @@ def _rows(text: str, answer: PredictedAnswer) -> Iterator[ConsideredAnswer]:
         none = ConsideredAnswer(answer.question, "", 0, 0, answer.null_score, best is None)
         rows.append(none)
     yield from sorted(rows, key=lambda row: -row.probability)
+
+
+def _boundaries(
+    text: str, number: int, answer: PredictedAnswer, passed: Predicted, preparer: Preparer
+) -> Boundaries:
+    inputs = passed.prepared.inputs
+    own = [at for at in range(len(inputs)) if int(inputs[at].arrays[PART][0]) == number]
+    windows = [inputs[at] for at in own]
+    pieces = [preparer.pieces(window) for window in windows]
+    logits = [passed.logits[at][LOGITS] for at in own]
+    places, shares = boundary_shares(windows, logits, null=bool(answer.null_score))
+    tokens = []
+    for (window, position), (first, last) in zip(places, shares[:-1].tolist(), strict=True):
+        start, end = windows[window].offsets[position].tolist()
+        piece = shown(pieces[window][position], text[start:end])
+        tokens.append(BoundaryToken(piece, start, end, first, last))
+    return Boundaries(answer.question, tuple(tokens), *shares[-1].tolist())

@@ -25,8 +25,10 @@ class Target:
     """A score to explain. id: what the option `target` takes.
 
     id is "class:NAME", "word:INDEX:TAG" or "span:FIRST:LAST:LABEL" with indices of words, LAST
-    inclusive. label: the name of the class, tag or span's label. first, last: its words, -1 for a
-    class. share: its probability; of a span the mean over its words.
+    inclusive; "number"; "start:INDEX" or "end:INDEX" of the answer to a question. label: the name
+    of the class, tag or span's label, or the answer, "" for none. first, last: its words, -1 for a
+    class. share: its probability; of a span the mean over its words, of a start or an end among
+    the tokens of its window. value: the predicted number, None for others.
     """
 
     id: str
@@ -34,6 +36,8 @@ class Target:
     share: float
     first: int = -1
     last: int = -1
+    value: float | None = None
+    question: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ INFO = InspectorInfo(
             "score",
             "choice",
             PROBABILITY,
-            N_("Explain the probability of the target, or its logit."),
+            N_("Explain the probability of the target, or its logit; a number is its logit."),
             choices=(PROBABILITY, LOGIT),
             choice_titles=(N_("Probability"), N_("Logit")),
         ),

@@ -21,7 +21,15 @@ from workbench.inspection.attributions.info import (
     SMOOTH,
     Attributions,
 )
-from workbench.inspection.attributions.targets import LOGITS, Explained, Place, explained
+from workbench.inspection.attributions.targets import (
+    LABELS,
+    LOGITS,
+    SINGLE,
+    UNITS,
+    Explained,
+    Place,
+    explained,
+)
 from workbench.inspection.spec import TokenRow
 from workbench.inspection.subject import Subject
 from workbench.inspection.subwords.embedded import token_table
@@ -35,7 +43,7 @@ NOISE = 0.15  # of SmoothGrad: standard deviation as a fraction of the range of 
 
 
 class AttributionsInspector:
-    """For runs with one output per class or per token.
+    """For runs with one output per class or per token, one number, or starts and ends.
 
     Gradients are taken at the token embeddings, so positions and segments stay as they are. The
     baseline replaces all tokens of the text by padding and keeps special tokens.
@@ -48,7 +56,7 @@ class AttributionsInspector:
     ) -> Attributions:
         """Raises WorkbenchError for a model without token embeddings, or an unknown target."""
         (document,) = documents
-        text = explained(subject, document)
+        text = explained(subject, document, options["target"])
         target, place = text.place(options["target"])
         piece, rows = text.found.prepared.inputs[place.window], text.rows[place.window]
         scorer = Scorer(subject, piece, place, options["score"] == PROBABILITY)
@@ -106,7 +114,7 @@ class Scorer:
         predictor = self.subject.predictor
         logits = predictor.task.forward(predictor.model, Batch(inputs, {})).logits[LOGITS].float()
         if self.probability:
-            logits = logits.sigmoid() if self.place.sigmoid else logits.softmax(-1)
+            logits = _PROBABILITY.get(self.place.over, _same)(logits)
         scores = [
             logits[:, index] if position is None else logits[:, position, index]
             for position, index in self.place.outputs
@@ -117,6 +125,17 @@ class Scorer:
     def rows(self) -> int:
         """Rows per pass."""
         return max(1, BATCH_TOKENS // self.ids.shape[1])
+
+
+def _same(logits: Tensor) -> Tensor:
+    return logits
+
+
+_PROBABILITY: Mapping[str, Callable[[Tensor], Tensor]] = {
+    LABELS: lambda logits: logits.softmax(-1),
+    UNITS: lambda logits: logits.softmax(1),  # (B, T, 2), over T
+    SINGLE: torch.sigmoid,
+}
 
 
 @contextmanager

@@ -1,9 +1,11 @@
-"""The scores of a run on a text that can be explained: classes, tags of words, spans."""
+"""The scores of a run on a text that can be explained: classes, tags of words, spans, numbers,
+the starts and ends of answers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,26 +15,38 @@ from workbench.inspection.attributions.info import Target
 from workbench.inspection.base import stitch, token_rows, words_of
 from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.subject import Predicted, Subject
-from workbench.runtime import decoding
-from workbench.runtime.inputs import PER_TOKEN
+from workbench.runtime import answers, decoding
+from workbench.runtime.inputs import PART, PER_TOKEN
 from workbench.text.document import Document
+from workbench.text.fields import Answers
+from workbench.text.predicted_answers import PredictedAnswer
 
 LOGITS = "logits"  # of networks with one output per text or token
-SIGMOID = "LabelScores"  # tasks with these outputs score each label on its own
+LABEL_SCORES, NUMBER = "LabelScores", "Number"  # outputs of tasks
+# How logits become probabilities: softmax over the labels, or over the units of the window; each
+# label on its own; not at all, as a number is its logit.
+LABELS, UNITS, SINGLE, PLAIN = "labels", "units", "single", "plain"
+SIDES = ("start", "end")  # of an answer, in the order of the outputs of the network
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a score stands: the mean over outputs (position, index), position None for a text."""
+    """Where a score stands: the mean over outputs (position, index), position None for a text.
+
+    over: how its probability is computed, LABELS, UNITS, SINGLE or PLAIN.
+    """
 
     window: int
     outputs: tuple[tuple[int | None, int], ...]
-    sigmoid: bool = False
+    over: str = LABELS
 
 
 @dataclass(frozen=True)
 class Explained:
-    """A document as the run reads it, with its targets and where each stands."""
+    """A document as the run reads it, with its targets and where each stands.
+
+    rows: the tokens of each window; of a run that answers questions, empty for other questions.
+    """
 
     found: Predicted
     words: tuple[WordRow, ...]
@@ -53,15 +67,94 @@ class Explained:
         return wanted, self.places[wanted]
 
 
-def explained(subject: Subject, document: Document) -> Explained:
+def explained(subject: Subject, document: Document, target: str = "") -> Explained:
+    """The targets of a document. With questions, the words are those that `target` is about."""
     found = subject.predicted(document)
+    info = subject.predictor.task.info
+    if info.asks:
+        return _asked(subject, document, found, target)
     words = words_of(document, subject.texts)
     rows = [token_rows(one, document, words, subject.preparer) for one in found.prepared.inputs]
-    per_token = subject.predictor.task.info.logits.get(LOGITS) == PER_TOKEN
-    read = _tags if per_token else _classes
-    pairs = read(subject, found, rows)
+    if NUMBER in info.outputs:
+        read = _number
+    else:
+        read = _tags if info.logits.get(LOGITS) == PER_TOKEN else _classes
+    return _explained(found, words, rows, read(subject, found, rows))
+
+
+def _explained(
+    found: Predicted,
+    words: tuple[WordRow, ...],
+    rows: Sequence[Sequence[TokenRow]],
+    pairs: Sequence[tuple[Target, Place]],
+) -> Explained:
     targets = tuple(target for target, _place in pairs)
     return Explained(found, words, rows, targets, {target.id: place for target, place in pairs})
+
+
+def _number(
+    _subject: Subject, found: Predicted, _rows: Sequence[Sequence[TokenRow]]
+) -> list[tuple[Target, Place]]:
+    value = float(found.logits[0][LOGITS][0])
+    return [(Target("number", "", 0.0, value=value), Place(0, ((None, 0),), PLAIN))]
+
+
+def _asked(subject: Subject, document: Document, found: Predicted, target: str) -> Explained:
+    """Start and end of the best answer to every question, "no answer" at the first unit."""
+    inputs = found.prepared.inputs
+    numbers = [int(one.arrays[PART][0]) for one in inputs]
+    rows: list[Sequence[TokenRow]] = [() for _input in inputs]
+    asked = found.prediction.required(Answers).answers
+    if not asked:
+        raise WorkbenchError(
+            _("The text has no question."), hint=_("Ask one: its answer is explained.")
+        )
+    chosen = target.rpartition(":")[2]
+    number = int(chosen) if chosen.isdecimal() and int(chosen) < len(asked) else 0
+    shown = subject.predictor.task.info.as_read(
+        replace(document, questions=document.questions[number:]), found.prediction
+    )
+    words = words_of(shown, subject.texts)
+    for at, one in enumerate(inputs):
+        if numbers[at] == number:
+            rows[at] = token_rows(one, shown, words, subject.preparer)
+    pairs = []
+    for question, answer in enumerate(asked):
+        own = [at for at, of in enumerate(numbers) if of == question]
+        pairs += _sides(question, answer, own, found)
+    return _explained(found, words, rows, pairs)
+
+
+def _sides(
+    question: int, answer: PredictedAnswer, own: Sequence[int], found: Predicted
+) -> list[tuple[Target, Place]]:
+    window, positions = _answer_place(answer, own, found)
+    shares = decoding.softmax(found.logits[window][LOGITS].T)  # (T, 2) → (2, T)
+    pairs = []
+    for index, side in enumerate(SIDES):
+        at = positions[index]
+        target = Target(
+            f"{side}:{question}", answer.answer, float(shares[index, at]), question=answer.question
+        )
+        pairs.append((target, Place(window, ((at, index),), UNITS)))
+    return pairs
+
+
+def _answer_place(
+    answer: PredictedAnswer, own: Sequence[int], found: Predicted
+) -> tuple[int, tuple[int, int]]:
+    """The window with the highest score of the answer, and its first and last unit there."""
+    best = answer.best
+    places = []
+    for window in own:
+        piece, logits = found.prepared.inputs[window], found.logits[window][LOGITS]
+        at = answers.positions(piece, best.start, best.end) if best is not None else None
+        if at is not None or best is None:
+            first, last = at or (answers.NULL, answers.NULL)
+            places.append((float(logits[first, 0] + logits[last, 1]), window, (first, last)))
+    # The score of "no answer" is that of the window that is most certain of an answer.
+    _score, window, positions = (min if best is None else max)(places)
+    return window, positions
 
 
 def _classes(
@@ -70,11 +163,14 @@ def _classes(
     """Every class, the most probable first."""
     info = subject.predictor.task.info
     names = info.output_names(subject.labels)
-    sigmoid = SIGMOID in info.outputs or len(names) == 1  # a softmax over one score is constant
+    sigmoid = LABEL_SCORES in info.outputs or len(names) == 1  # a softmax of one is constant
     logits = found.logits[0][LOGITS]
     shares = 1 / (1 + np.exp(-logits)) if sigmoid else decoding.softmax(logits)
     pairs = [
-        (Target(f"class:{name}", name, float(shares[at])), Place(0, ((None, at),), sigmoid))
+        (
+            Target(f"class:{name}", name, float(shares[at])),
+            Place(0, ((None, at),), SINGLE if sigmoid else LABELS),
+        )
         for at, name in enumerate(names)
     ]
     return sorted(pairs, key=lambda pair: -pair[0].share)

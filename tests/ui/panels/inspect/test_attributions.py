@@ -1,5 +1,7 @@
 """The view of attributions: signs, targets, figures."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.ui.panels.inspect.test_neighbours import Page
@@ -70,3 +72,24 @@ def test_the_sum_stands_beside_what_it_should_be(view):
 def test_opening_a_word_explains_its_tag(view):
     view._strip.opened.emit(0)
     assert view.page.asked[-1] == {"target": "word:0:B-TIME"}
+
+
+def test_a_number_and_the_ends_of_an_answer_are_named_as_such(view):
+    number = Target("number", "", 0.0, value=3.42)
+    view.state.result = replace(RESULT, targets=(number,), target="number")
+    view.show_state(ALL)
+    assert view._target.itemText(0) == "Number: 3.420"
+    assert not view._choices["score"].isEnabled()
+
+    ends = (
+        Target("start:0", "late", 0.8, question="When?"),
+        Target("end:0", "", 0.6, question="When?"),
+    )
+    view.state.result = replace(RESULT, targets=ends, target="end:0")
+    view.show_state(ALL)
+    names = [view._target.itemText(at) for at in (0, 1)]
+    assert names == [
+        "Start of “late”, 80 % · When?",
+        "End of “no answer in the text”, 60 % · When?",
+    ]
+    assert view._choices["score"].isEnabled()

@@ -88,6 +88,7 @@ class AttributionsView(InspectorView):
     def show_result(self, result: Attributions) -> None:
         named = [(one.id, self._name(one)) for one in result.targets]
         fill(self._target, named, result.target)
+        self._choices["score"].setEnabled(all(one.value is None for one in result.targets))
         known = [score for score in result.scores if score is not None]
         most = max(map(abs, known), default=0.0) or 1.0
         self._strip.set(
@@ -116,6 +117,10 @@ class AttributionsView(InspectorView):
 
     def _name(self, target: Target) -> str:
         """A target as listed: its words, its label, its probability."""
+        if target.value is not None:
+            return _("Number: {value}").format(value=formats.decimal(target.value, 3))
+        if target.question:
+            return _answer_name(target)
         share = formats.points(target.share, 0)
         found = self.state.result.words[target.first : target.last + 1]
         if target.first < 0:
@@ -145,6 +150,17 @@ class AttributionsView(InspectorView):
         own = (one.id for one in result.targets if one.first == one.last == number)
         if (target := next(own, "")) and target != result.target:
             self.state.set_options(target=target)
+
+
+def _answer_name(target: Target) -> str:
+    """Start or end of an answer, with its question."""
+    told = {
+        "start": _("Start of “{answer}”, {share} % · {question}"),
+        "end": _("End of “{answer}”, {share} % · {question}"),
+    }[target.id.partition(":")[0]]
+    answer = target.label or _("no answer in the text")
+    share = formats.points(target.share, 0)
+    return told.format(answer=answer, share=share, question=target.question)
 
 
 def _painted(at: int, word: str, score: float | None, most: float) -> StripWord:
