@@ -1,5 +1,6 @@
 """Versions of a project: saved, listed, restored, deleted, and saved automatically."""
 
+import os
 import sqlite3
 from contextlib import closing
 
@@ -148,6 +149,21 @@ def test_only_the_newest_automatic_backups_are_kept(path, monkeypatch):
         made.append(backup.before_deletion(project))
 
     assert {one.path for one in backup.versions(path)} == {named.path, made[-1].path}
+
+
+def test_copies_that_were_killed_are_deleted_later(path):
+    folder = paths.versions_folder(path)
+    folder.mkdir()
+    drafts = [folder / f".{n}.named.glossbench.7.part{log}" for n in (1, 2) for log in ("", "-wal")]
+    for draft in drafts:
+        draft.write_bytes(b"half")
+    for draft in drafts[:2]:
+        os.utime(draft, (0, 0))
+
+    with closing(Project.open(path)) as project:
+        backup.save_version(project, "whole")
+
+    assert [draft.exists() for draft in drafts] == [False, False, True, True]
 
 
 def test_a_name_may_have_any_characters(path):

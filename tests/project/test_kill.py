@@ -2,6 +2,7 @@
 undo leads back to the start.
 """
 
+import os
 import random
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.benchmarks import kills
 from workbench.operations import corpus
 from workbench.operations import labels as schema
 from workbench.project.check import check
@@ -151,3 +153,11 @@ def test_a_large_step_that_is_killed_is_whole_or_not_there(tmp_path, copy_of, st
     assert documents.counts(project.db).documents == 0 and corpus.labels(project) == []
     project.close()
     assert check(path) == []
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")
+def test_a_killed_process_loses_nothing_that_it_had_acknowledged(tmp_path):
+    assert kills.run(tmp_path, 8, documents=80, seed=2).total() >= 8

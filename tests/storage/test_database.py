@@ -183,6 +183,20 @@ def test_a_file_in_a_write_protected_folder_opens_read_only(tmp_path, monkeypatc
     project.close()
 
 
+def test_logs_left_by_a_reader_of_a_write_protected_file_do_not_keep_it_protected(tmp_path):
+    path = tmp_path / "p.glossbench"
+    Database.create(path).close()
+    path.chmod(0o444)
+    logs = [path.with_name(path.name + ending) for ending in ("-wal", "-shm")]
+    for log in logs:
+        log.touch(0o444)
+    path.chmod(0o644)
+
+    with closing(Database.open(path)) as db:
+        assert not db.read_only
+        assert all(log.stat().st_mode & 0o200 for log in logs)
+
+
 def test_a_newer_version_opens_read_only_and_says_why(tmp_path):
     path = tmp_path / "p.glossbench"
     Project.create(path).close()

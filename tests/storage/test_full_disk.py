@@ -1,5 +1,6 @@
 """Projects on a file system that is really full; only where one can be mounted."""
 
+import contextlib
 import shutil
 import subprocess
 from contextlib import closing
@@ -8,6 +9,8 @@ import pytest
 
 from workbench.base.errors import ProjectError
 from workbench.operations import corpus
+from workbench.project import backup
+from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage import documents
 from workbench.text.dataset import Record
@@ -92,3 +95,60 @@ def test_changes_that_a_killed_program_left_in_the_log_survive_a_full_disk(small
     filler.unlink()
     with closing(Project.open(path)) as project:
         assert corpus.counts(project).splits["test"] == 2
+
+
+def test_a_large_step_that_the_disk_has_no_room_for_changes_nothing(small_disk, path):
+    with closing(Project.open(path)) as project:
+        fill(small_disk)
+        with pytest.raises(ProjectError, match="Free up disk space"):
+            add_many(project)
+        for act in (
+            lambda: corpus.delete_documents(project, [1, 2]),
+            lambda: corpus.set_split(project, [1, 2, 3], "dev"),
+            project.undo,
+        ):
+            with contextlib.suppress(ProjectError):  # a small one may fit into the log
+                act()
+        (small_disk / "fill").unlink()
+        assert corpus.check(project) == ()
+        while project.undo_title:
+            project.undo()
+        assert corpus.counts(project).documents == 0
+        assert len(add_many(project, 50)) == 50
+
+    assert check(path) == []
+
+
+def add_many(project, count=4000):
+    with project.edit("Add", bulk=True):
+        rows = (Record(Document(f"n{n}", (("text", "late tram " * 30),))) for n in range(count))
+        return documents.add(project.db, rows, source_id=project.source("import"))
+
+
+def test_a_backup_without_room_says_so_and_leaves_no_draft(small_disk, path):
+    with (
+        closing(Project.open(path)) as project,
+        pytest.raises(ProjectError, match="There is no room"),
+    ):
+        backup.save_version(project)
+
+    assert list((small_disk / "p.versions").iterdir()) == []
+
+
+@pytest.fixture
+def protected(small_disk, path):
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    yield path
+    subprocess.run(["mount", "-o", "remount,rw", small_disk], check=True)
+
+
+def test_a_write_protected_disk_is_named_by_each_act(protected):
+    with closing(Project.open(protected)) as project:
+        assert "write-protected" in project.read_only_reason
+        assert corpus.counts(project).documents == 5 and corpus.check(project) == ()
+        with pytest.raises(ProjectError, match="write-protected"):
+            corpus.set_split(project, [1], "dev")
+        with pytest.raises(ProjectError, match="Read-only file system"):
+            backup.save_version(project)
+    with pytest.raises(ProjectError, match="Read-only file system"):
+        backup.restore(protected, protected)

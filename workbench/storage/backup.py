@@ -10,8 +10,9 @@ import os
 import re
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +26,7 @@ from workbench.storage.lock import FileLock
 
 NAMED, UPGRADE, DELETE, RESTORE = "named", "before-upgrade", "before-delete", "before-restore"
 DAMAGED = "damaged"
+ABANDONED = 3600.0  # seconds after which an unfinished copy is one that was killed
 KEPT, KEPT_BYTES = 10, 4 << 30  # automatic backups: how many, and their size in bytes together
 SPARE_BYTES = 64 << 20  # free disk space that a copy leaves
 PAGES = 4_096  # per step; the copy can be cancelled between two steps
@@ -68,6 +70,7 @@ def copy(conn: sqlite3.Connection, target: Path, *, watch: Watch = QUIET) -> Pat
             _("{target} exists already.").format(target=target), hint=_("Choose another name.")
         )
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    _delete_abandoned(target.parent)
     try:
         _require_space(conn, target)
         with closing(sqlite3.connect(draft, isolation_level=None)) as other:
@@ -80,7 +83,8 @@ def copy(conn: sqlite3.Connection, target: Path, *, watch: Watch = QUIET) -> Pat
             hint=_("Check the free disk space and your write permission."),
         ) from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):  # on a write-protected disk, where there is no draft
+            draft.unlink(missing_ok=True)
     return target
 
 
@@ -160,6 +164,14 @@ def save(
     return next(one for one in versions(project_file) if one.path == path)
 
 
+def _delete_abandoned(folder: Path) -> None:
+    """Delete the drafts of copies that were killed; a copy in progress is written all the time."""
+    for draft in folder.glob(f".*{paths.PROJECT_SUFFIX}*.part*"):
+        with suppress(OSError):
+            if time.time() - draft.stat().st_mtime > ABANDONED:
+                draft.unlink()
+
+
 def _delete_old(project_file: Path) -> None:
     total = 0
     for number, version in enumerate(one for one in versions(project_file) if one.automatic):
@@ -197,7 +209,8 @@ def restore(path: Path, source: Path, *, watch: Watch = QUIET) -> Path | None:
             hint=_("Check the free disk space and your write permission."),
         ) from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
         lock.free()
     return kept
 

@@ -23,16 +23,20 @@ from workbench.storage import (
     tables,
     touched,
 )
-from workbench.storage.file_access import choose_journal_mode, claim, why_read_only, writable
+from workbench.storage.file_access import (
+    choose_journal_mode,
+    claim,
+    make_logs_writable,
+    why_read_only,
+    writable,
+)
 from workbench.storage.journal import Journal
 from workbench.storage.lock import FileLock, held
 from workbench.storage.reading import Reader
 from workbench.storage.values import new_uid, now
 
 BUSY_SECONDS = 10
-# pages (4 MB); a transaction with more changed pages is written before its commit
-SPILL_PAGES = 1_000
-
+SPILL_PAGES = 1_000  # 4 MB; a transaction with more changed pages is written before its commit
 
 C = TypeVar("C", bound=sqlite3.Connection)
 
@@ -142,6 +146,7 @@ class Database:
             self._journal = Journal(self._writer)
 
     def _connect_writer(self, found: header.Header) -> sqlite3.Connection:
+        make_logs_writable(self.path)
         conn = self._connect(f"{self.path.as_uri()}?mode=rw", sqlite3.Connection)
         self._writer = conn  # so that `close` finds it if the following steps fail
         foreign.refuse(conn)  # before anything is written, as that would run a trigger
@@ -157,14 +162,10 @@ class Database:
                 "Write-ahead logging is not available for this project, for example on a "
                 "network drive. Reading waits while a change is written."
             )
-        conn.execute(
-            "pragma cache_size = -65536"
-        )  # 64 MB, enough for an import of 100,000 documents
+        conn.execute("pragma cache_size = -65536")  # 64 MB: an import of 100,000 documents
         conn.execute("pragma synchronous = normal")
         conn.execute("pragma foreign_keys = on")
-        conn.execute(
-            "pragma recursive_triggers = on"
-        )  # otherwise rows deleted by REPLACE would not be journaled
+        conn.execute("pragma recursive_triggers = on")  # else REPLACE would not be journaled
         conn.create_function("seg", 1, search.seg, deterministic=True)
         checksums.register(conn)
         return conn
@@ -239,8 +240,7 @@ class Database:
         return ProjectError(told, hint=_("No changes were made."))
 
     def reader(self) -> sqlite3.Connection:
-        """This thread's connection for reading; inside `transaction`, on the thread that owns it,
-        the writer.
+        """This thread's connection for reading; within its own `transaction`, the writer.
 
         Fetch all rows at once: an open cursor would hold back the checkpoint.
         """

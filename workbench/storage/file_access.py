@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from workbench.base.errors import ProjectError
@@ -29,6 +31,19 @@ def claim(path: Path) -> None:
 
 def writable(path: Path) -> bool:
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def make_logs_writable(path: Path) -> None:
+    """Let the logs of a file be written that was write-protected when it was last read.
+
+    SQLite creates them with the permissions of the file, and a reader leaves them there.
+    """
+    for ending in ("-wal", "-shm"):
+        log = path.with_name(path.name + ending)
+        with suppress(OSError):  # of another user; then SQLite reports it
+            mode = log.stat().st_mode
+            if not mode & stat.S_IWUSR:
+                log.chmod(mode | stat.S_IWUSR)
 
 
 def why_read_only(path: Path, found: header.Header) -> str:
