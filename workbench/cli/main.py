@@ -49,6 +49,11 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         "filters",
         _("Find documents by a query; save, rename and delete filters."),
     ),
+    "statistics": (
+        "statistics",
+        "statistics",
+        _("Describe documents and labels: balance, lengths, pairs, speed, agreement."),
+    ),
     "notes": ("notes", "notes", _("List and write notes on documents; set flags.")),
     "splits": ("splits", "splits", _("Assign submitted documents to train, dev and test.")),
     "models": ("models", "models", _("List, add and describe pretrained models.")),

@@ -1,0 +1,134 @@
+"""`statistics`: label balance, lengths, pairs of labels, speed, agreement of suggestions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import Watch
+from workbench.cli.output import as_json, emit, plain, say, table
+from workbench.cli.session import project_argument, reading
+from workbench.cli.where import matching, where_option
+
+if TYPE_CHECKING:
+    from workbench.operations.statistics import LayerStatistics, Statistics
+    from workbench.operations.text_lengths import Lengths
+    from workbench.project.project import Project
+    from workbench.text.labels import Layer
+
+MOST_PAIRS = 10  # pairs of labels that are printed, the most frequent ones
+
+
+@click.command()
+@project_argument
+@click.option("--layer", default="", metavar="NAME", help=_("Only this layer."))
+@where_option
+@click.option(
+    "--tokenizer",
+    default="",
+    metavar="MODEL",
+    help=_("Also count the units of this model: a name from `models list`, or a folder."),
+)
+@as_json
+def statistics(file: Path, layer: str, where: str, tokenizer: str, as_json: bool) -> None:
+    """Describe the documents of FILE and their labels in numbers.
+
+    Labels are those of submitted documents. Ctrl+C cancels.
+    """
+    from workbench.operations import corpus, text_lengths
+    from workbench.operations import statistics as operations
+
+    with reading(file) as project:
+        layers = _layers(project, layer)
+        found = matching(project, where)
+        ids = corpus.filter_ids(project, corpus.Filter()) if found is None else found
+        watch = Watch()
+        counted = operations.collect(project, ids, layers, watch=watch)
+        lengths = text_lengths.measure(project, ids, tokenizer, watch=watch)
+    if as_json:
+        emit(
+            {**counted.to_json(), "lengths": {"tokenizer": tokenizer or None, **lengths.to_json()}}
+        )
+    else:
+        _show(counted, lengths, tokenizer)
+
+
+def _layers(project: Project, name: str) -> tuple[Layer, ...]:
+    from workbench.operations import labels
+
+    every = tuple(labels.layers(project))
+    chosen = tuple(one for one in every if not name or one.name == name)
+    if name and not chosen:
+        known = ", ".join(one.name for one in every) or _("none")
+        raise SpecError(
+            _("The project has no layer {name!r}.").format(name=name),
+            hint=_("Its layers: {known}.").format(known=known),
+        )
+    return chosen
+
+
+def _show(found: Statistics, lengths: Lengths, tokenizer: str) -> None:
+    n = found.documents
+    say(ngettext("{n:,} document", "{n:,} documents", n).format(n=n))
+    for one in found.layers:
+        _show_layer(one)
+    say()
+    _show_lengths(lengths.to_json(), tokenizer)
+    if found.days:
+        say()
+        head = (_("Day"), _("Documents per hour"), _("Measured on"))
+        table(head, [(day.date, round(day.per_hour), day.documents) for day in found.days])
+    if found.agreement:
+        say()
+        head = (_("Suggestions"), _("Layer"), _("Agree"), _("Changed"), _("Wrong"), _("Share"))
+        rows = [
+            (plain(one.title), plain(one.layer.name), *one.counts.values(), one.share)
+            for one in found.agreement
+        ]
+        table(head, rows)
+
+
+def _show_layer(one: LayerStatistics) -> None:
+    say()
+    told = ngettext(
+        "{layer}: {n:,} submitted document, {without:,} without a label",
+        "{layer}: {n:,} submitted documents, {without:,} without a label",
+        one.submitted,
+    )
+    say(told.format(layer=plain(one.layer.name), n=one.submitted, without=one.unlabelled))
+    lengths = {span.label.name: span for span in one.spans}
+    head: tuple[str, ...] = (_("Label"), _("Count"), _("Documents"))
+    rows: list[tuple[Any, ...]] = [(plain(row.name), row.count, row.documents) for row in one.rows]
+    if lengths:
+        head = (*head, _("Words, median"), _("5th to 95th percentile"))
+        spans = (lengths.get(row.name) for row in one.rows)
+        ends = (
+            (None, "") if span is None else (span.median, f"{span.low} – {span.high}")
+            for span in spans
+        )
+        rows = [(*row, *more) for row, more in zip(rows, ends, strict=True)]
+    if rows:
+        table(head, rows)
+    names = one.layer.names
+    pairs = [(n, a, b) for (a, b), n in one.pairs.items() if a != b]
+    if pairs:
+        head = (_("In the same document"), "", _("Documents"))
+        first = sorted(pairs, reverse=True)[:MOST_PAIRS]
+        table(head, [(plain(names[a]), plain(names[b]), n) for n, a, b in first])
+
+
+def _show_lengths(found: dict[str, Any], tokenizer: str) -> None:
+    head = (_("Text length"), _("Median"), _("Mean"), _("95th percentile"), _("Longest"))
+    rows = [
+        (name, *found[key].values())
+        for key, name in (("words", _("words")), ("units", plain(tokenizer)))
+        if key in found
+    ]
+    table(head, rows)
+    for limit, share in found.get("cut", {}).items():
+        told = _("Longer than {limit} units: {share:.1%}")
+        say(told.format(limit=limit, share=share))
