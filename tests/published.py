@@ -118,6 +118,8 @@ def _tokenizer(folder: Path, family: str, vocabularies: Path) -> int:
         return 32_000
     if family == "openai-gpt":
         return _openai(folder)
+    if family == "deberta":
+        return _deberta(folder, vocabularies / "roberta-bart")
     fairseq = family in ("bart", "roberta")
     source = "roberta-bart" if fairseq else "gpt2"
     for name in ("vocab.json", "merges.txt"):
@@ -125,6 +127,17 @@ def _tokenizer(folder: Path, family: str, vocabularies: Path) -> int:
     if family in ONLY_JSON:
         _as_json(folder)
     return 50_265 if fairseq else 50_257
+
+
+def _deberta(folder: Path, source: Path) -> int:
+    """RoBERTa's subwords under their own numbers, with the special tokens of BERT."""
+    names = {"<s>": "[PAD]", "<pad>": "[CLS]", "</s>": "[SEP]", "<unk>": "[UNK]"}
+    entries = json.loads((source / "vocab.json").read_text(encoding="utf-8"))
+    named = {names.get(entry, entry): number for entry, number in entries.items()}
+    named["[MASK]"] = named.pop("<mask>")
+    (folder / "vocab.json").write_text(json.dumps(named), encoding="utf-8")
+    shutil.copy(source / "merges.txt", folder)
+    return len(named)
 
 
 def _openai(folder: Path) -> int:

@@ -15,6 +15,7 @@ SIZES = {
     "intermediate_size": 32,
     "max_position_embeddings": 64,
 }
+FRAMED = ("roberta", "bart", "deberta", "t5")  # families whose texts have a start and an end
 DECODERS = {"llama": "LlamaConfig", "olmo": "OlmoConfig"}
 
 
@@ -70,6 +71,17 @@ def _model(t, family: str, vocabulary: int, tokenizer, layers: int):
         return t.ElectraForMaskedLM(t.ElectraConfig(**common, **sizes, embedding_size=16))
     if family == "albert":
         return t.AlbertForMaskedLM(t.AlbertConfig(**common, **sizes, embedding_size=8))
+    if family == "deberta":  # with the head that was published
+        return t.DebertaForMaskedLM(
+            t.DebertaConfig(
+                **common,
+                **sizes,
+                relative_attention=True,
+                position_biased_input=False,
+                pos_att_type="c2p|p2c",
+                legacy=False,
+            )
+        )
     if family == "distilbert":
         return t.DistilBertForMaskedLM(
             t.DistilBertConfig(
@@ -146,18 +158,14 @@ def _bytes(family: str):
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
-    special = (
-        ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-        if family in ("roberta", "bart", "t5")
-        else ["<|end|>"]
-    )
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"] if family in FRAMED else ["<|end|>"]
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     backend = Tokenizer(
         models.BPE({one: number for number, one in enumerate([*special, *alphabet])}, [])
     )
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()
-    if family not in ("roberta", "bart", "t5"):
+    if family not in FRAMED:
         backend.post_processor = processors.ByteLevel(trim_offsets=False)
         return PreTrainedTokenizerFast(
             tokenizer_object=backend, model_max_length=64, bos_token="<|end|>", eos_token="<|end|>"

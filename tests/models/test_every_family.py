@@ -73,6 +73,14 @@ FAMILIES = (
         converts=(),  # tests/exporters/model/test_run.py does
     ),
     Row(
+        "deberta",
+        "transformer",
+        "deberta",
+        lambda folder: tiny_models.make(folder, "deberta", layers=1),
+        "mask",
+        converts=(),  # tests/models/test_published.py does
+    ),
+    Row(
         "gpt2",
         "transformer",
         "gpt2",

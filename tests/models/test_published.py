@@ -29,7 +29,10 @@ CASES = [
     for family in published.FAMILIES
     if family not in (*ALIKE, "xlm-roberta")
 ]
-ONNX = pytest.param("xlm-roberta", "classify", ("hf", "onnx"), marks=pytest.mark.slow)
+ONNX = [
+    pytest.param(family, "classify", ("hf", "onnx"), marks=pytest.mark.slow)
+    for family in ("deberta", "xlm-roberta")
+]
 
 
 @pytest.fixture(scope="session")
@@ -69,7 +72,7 @@ def test_the_card_says_what_the_folder_is_good_for(folder_of, family):
     assert "states" in card.gives
 
 
-@pytest.mark.parametrize(("family", "task", "formats"), [*CASES, ONNX])
+@pytest.mark.parametrize(("family", "task", "formats"), [*CASES, *ONNX])
 def test_it_is_trained_and_the_export_answers_alike(
     folder_of, family, task, formats, classes, tags, tmp_path
 ):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import sentencepieces
+from tests import published, sentencepieces
 from workbench.base.errors import ModelError
 from workbench.runtime import conversion
 from workbench.runtime.tokenizer import Tokenizer, files_of
@@ -64,6 +64,21 @@ def test_vocabularies_split_as_transformers_does(vocabularies, tmp_path, family,
             one, other = ours.encode(*given), theirs.encode(*given)
             assert (one.ids, one.offsets) == (other.ids, other.offsets)
             assert one.type_ids == other.type_ids
+
+
+def test_deberta_splits_as_transformers_does_and_joins_pairs_as_pretrained(vocabularies, tmp_path):
+    """Pairs are [CLS] A [SEP] B [SEP], as published; transformers 5 repeats the separator."""
+    transformers = pytest.importorskip("transformers")
+    folder = published.make(tmp_path / "deberta", "deberta", vocabularies)
+    theirs = transformers.DebertaTokenizer.from_pretrained(folder).backend_tokenizer
+
+    ours = Tokenizer.load(folder).backend
+
+    for text in TEXTS:
+        one, other = ours.encode(text), theirs.encode(text)
+        assert (one.ids, one.offsets) == (other.ids, other.offsets)
+    pair = ours.encode("a", "b")
+    assert pair.tokens == ["[CLS]", "a", "[SEP]", "b", "[SEP]"] and pair.type_ids == [0, 0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("flags", [{"do_lower_case": False}, {"strip_accents": False}])

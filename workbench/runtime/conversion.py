@@ -26,9 +26,12 @@ from workbench.runtime import tokenizer_files as files
 from workbench.runtime.tokenizer_source import Source
 
 ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
-_WITH_TYPES = ("albert", "bert", "deberta-v2", "electra", "ernie")  # families
+_WITH_TYPES = ("albert", "bert", "deberta", "deberta-v2", "electra", "ernie")  # families
 _FAIRSEQ_BYTES = ("BartTokenizer", "RobertaTokenizer")
-_SPACED_MASK = (*_FAIRSEQ_BYTES, "CamembertTokenizer", "MPNetTokenizer", "XLMRobertaTokenizer")
+_SPACED_MASK = (
+    *_FAIRSEQ_BYTES,
+    *("CamembertTokenizer", "DebertaTokenizer", "MPNetTokenizer", "XLMRobertaTokenizer"),
+)
 SENTINELS = 100  # of T5: <extra_id_0>, the last row of the vocabulary, marks the first gap
 CASED = 0.01  # a WordPiece vocabulary is cased if more entries than this share have a capital
 LEAST = 0.8  # share of the model's embedding rows that a vocabulary must fill
@@ -388,7 +391,11 @@ _BUILDERS: Mapping[str, Callable[[Source], Backend]] = {
         ("BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "MPNetTokenizer"), _wordpiece
     ),
     **dict.fromkeys(
-        ("GPT2Tokenizer", "GPTNeoXTokenizer", "Qwen2Tokenizer", *_FAIRSEQ_BYTES), _byte_level
+        (
+            *("DebertaTokenizer", "GPT2Tokenizer", "GPTNeoXTokenizer", "Qwen2Tokenizer"),
+            *_FAIRSEQ_BYTES,
+        ),
+        _byte_level,
     ),
     "OpenAIGPTTokenizer": _openai,
     **dict.fromkeys(

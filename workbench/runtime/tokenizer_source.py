@@ -19,6 +19,7 @@ SPECIAL: Mapping[str, Mapping[str, str]] = {
     "BartTokenizer": _FAIRSEQ,
     "BertTokenizer": _BERT,
     "CamembertTokenizer": _FAIRSEQ,
+    "DebertaTokenizer": {**_BERT, "bos": "[CLS]", "eos": "[SEP]"},
     "DebertaV2Tokenizer": {**_BERT, "bos": "[CLS]", "eos": "[SEP]"},
     "DistilBertTokenizer": _BERT,
     "ElectraTokenizer": _BERT,

@@ -115,6 +115,7 @@ SMALL = {
     "electra": ("MaskedLM", {"embedding_size": 4}),
     "albert": ("MaskedLM", {"embedding_size": 4}),
     "modernbert": ("MaskedLM", {}),
+    "deberta": ("MaskedLM", {"relative_attention": True, "pos_att_type": ["p2c", "c2p"]}),
     "deberta-v2": ("MaskedLM", {"relative_attention": True, "pos_att_type": ["p2c", "c2p"]}),
     "xlnet": ("CausalLM", {"d_model": 8, "n_layer": 2, "n_head": 2, "d_inner": 16}),
     "xlm": ("MaskedLM", {"emb_dim": 8, "n_layers": 2, "n_heads": 2}),

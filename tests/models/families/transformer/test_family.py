@@ -28,6 +28,7 @@ FAMILIES = (
     "roberta",
     "electra",
     "albert",
+    "deberta",
     "gpt2",
     "llama",
     "olmo",
@@ -150,7 +151,7 @@ def test_an_encoder_without_a_head_has_no_head_parameters(folders, family):
 
 
 @pytest.mark.parametrize(
-    ("family", "head"), [("bert", "mask"), ("gpt2", "next"), ("llama", "next")]
+    ("family", "head"), [("bert", "mask"), ("deberta", "mask"), ("gpt2", "next"), ("llama", "next")]
 )
 def test_vocabulary_logits_at_some_positions_are_those_of_all(folders, family, head):
     encoder = load(folders[family], LoadOptions(head=head)).eval()
@@ -166,6 +167,26 @@ def test_vocabulary_logits_at_some_positions_are_those_of_all(folders, family, h
         assert torch.allclose(some[row, column], expected, atol=1e-5)
     again = encoder.logits(inputs)
     assert again.shape == all_of_them.shape  # the next call computes all positions again
+
+
+def test_the_masked_language_model_of_deberta_is_found_under_its_published_name(folders, tmp_path):
+    """The published config.json names no head, and the weights are called lm_predictions."""
+    import transformers
+
+    theirs = transformers.DebertaForMaskedLM.from_pretrained(folders["deberta"]).eval()
+    folder = shutil.copytree(folders["deberta"], tmp_path / "published")
+    config = json.loads((folder / "config.json").read_text())
+    for name in ("legacy", "architectures"):
+        del config[name]
+    (folder / "config.json").write_text(json.dumps(config))
+
+    encoder = load(folder, LoadOptions(head="mask")).eval()
+    inputs = batch_of(Classify(), encoder).inputs
+    with torch.inference_mode():
+        ours, expected = encoder.logits(inputs), theirs(**inputs).logits
+
+    assert "masked_lm" in spec.card(folder).gives
+    assert torch.allclose(ours, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -20,6 +20,7 @@ from workbench.models.families.transformer.info import INFO, google, heads
 from workbench.models.families.transformer.info import config as configs
 from workbench.models.families.transformer.info.architectures import (
     DECODERS,
+    PUBLISHED_HEAD,
     READS_TWICE,
     SEQ2SEQ,
 )
@@ -46,7 +47,9 @@ _CLASSES = {
 _MAY_BE_NEW = ("pooler", "cls.seq_relationship")  # parts that many checkpoints lack
 _READER = "AutoModelForTextEncoding"
 # No other attention is implemented for these; that of T5 cannot be converted to ONNX.
-_ONLY_EAGER = ("openai-gpt", "deberta-v2", "gemma2", "mpnet", "t5", "mt5", "xlm", "xlnet")
+_ONLY_EAGER = (
+    *("deberta", "deberta-v2", "gemma2", "mpnet", "mt5", "openai-gpt", "t5", "xlm", "xlnet"),
+)
 MOST_NEW = 10_000_000  # maximum parameters of a new head
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop")
 HIDDEN_DROPOUT = (
@@ -251,6 +254,8 @@ def _config(info: spec.ModelInfo, options: LoadOptions) -> PretrainedConfig:
                 path=info.path, error=first_line(error)
             )
         ) from error
+    if hasattr(config, "legacy"):
+        config.legacy = PUBLISHED_HEAD not in INFO.shapes(Path(info.path))
     labels = options.outputs
     if labels and options.head in ("sequence", "token"):
         config.id2label = dict(enumerate(labels))

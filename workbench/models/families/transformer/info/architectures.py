@@ -9,8 +9,8 @@ from workbench.models.spec.json_files import strings
 
 # A test compares these sets with the heads that the transformers library has.
 ENCODERS = frozenset(
-    "albert bert camembert deberta-v2 distilbert electra ernie modernbert mpnet roberta "
-    "xlm xlm-roberta".split()
+    "albert bert camembert deberta deberta-v2 distilbert electra ernie modernbert mpnet "
+    "roberta xlm xlm-roberta".split()
 )
 DECODERS = frozenset(
     "gemma gemma2 gemma3_text gpt2 gpt_neox llama mistral olmo olmo2 olmo3 openai-gpt phi phi3 "
@@ -26,7 +26,7 @@ READS_TWICE = frozenset(("bart",))
 # Tagging uses a head of ours.
 # Compute attention without torch's scaled_dot_product_attention, at least in part.
 OWN_ATTENTION = frozenset(
-    ("deberta-v2", "gemma2", "mpnet", "mt5", "openai-gpt", "t5", "xlm", "xlnet")
+    ("deberta", "deberta-v2", "gemma2", "mpnet", "mt5", "openai-gpt", "t5", "xlm", "xlnet")
 )
 NO_TOKEN_HEAD = frozenset(("gemma3_text", "openai-gpt", "olmo", "olmo2", "olmo3"))
 # The library's classifier reads the last position of a batch, which is padding here.
@@ -37,6 +37,7 @@ MASK_HEADS = {
     "albert": "predictions.dense.weight",
     "bert": "cls.predictions.transform.dense.weight",
     "camembert": "lm_head.dense.weight",
+    "deberta": "cls.predictions.transform.dense.weight",
     "deberta-v2": "cls.predictions.transform.dense.weight",
     "distilbert": "vocab_transform.weight",
     "electra": "generator_predictions.dense.weight",
@@ -47,6 +48,8 @@ MASK_HEADS = {
     "xlm": "pred_layer.proj.bias",
     "xlm-roberta": "lm_head.dense.weight",
 }
+# As published, DeBERTa's head has this one; the library reads it only if `legacy` is false.
+PUBLISHED_HEAD = "lm_predictions.lm_head.dense.weight"
 NEXT_HEADS = ("lm_head.weight", "embed_out.weight")
 TIED = frozenset(
     ("gemma", "gemma2", "gemma3_text", "gpt2", "openai-gpt")
@@ -57,6 +60,7 @@ PROJECTIONS: Mapping[str, tuple[str, ...]] = {
     "bart": ("q_proj", "v_proj"),
     "bert": ("query", "value"),
     "camembert": ("query", "value"),
+    "deberta": ("in_proj",),
     "deberta-v2": ("query_proj", "value_proj"),
     "distilbert": ("q_lin", "v_lin"),
     "electra": ("query", "value"),
@@ -84,7 +88,8 @@ PROJECTIONS: Mapping[str, tuple[str, ...]] = {
 }
 SENTENCE_PAIRS = frozenset(("bert", "ernie"))  # pretrained with next sentence prediction
 CHOICE = "choice"  # the task of a multiple choice head
-MULTIPLE_CHOICE = ENCODERS  # that of XLNet reads the last position of a batch, too
+# DeBERTa has no such head in the library; that of XLNet reads the last position of a batch, too.
+MULTIPLE_CHOICE = ENCODERS - {"deberta"}
 QUESTION_ANSWERING = ENCODERS  # start and end of an answer; that of XLNet reads other inputs
 # head → output
 _LM_HEADS = {"mask": "masked_lm", "next": "next_lm", "text": "text_to_text"}
@@ -153,10 +158,7 @@ def trained_task(
 
 def _masks(architecture: str, config: Mapping[str, Any], tensors: Collection[str]) -> bool:
     if tensors:
-        head = MASK_HEADS[architecture]
-        if architecture == "deberta-v2" and config.get("legacy") is False:
-            head = "lm_predictions.lm_head.dense.weight"
-        return head in tensors
+        return MASK_HEADS[architecture] in tensors or PUBLISHED_HEAD in tensors
     heads = " ".join(strings(config.get("architectures")))
     pretrained = "ForPreTraining" in heads and "ElectraForPreTraining" not in heads
     return "MaskedLM" in heads or pretrained

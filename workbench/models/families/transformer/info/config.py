@@ -50,7 +50,12 @@ _INNER_OF = {
     "xlnet": ("d_inner",),
     "xlm": (),
 }
-_FACTORED = ("albert", "electra", "deberta-v2")  # embeddings may be narrower than the layers
+_FACTORED = (
+    "albert",
+    "deberta",
+    "deberta-v2",
+    "electra",
+)  # embeddings may be narrower than the layers
 _ABSENT = (None, -1)  # some sizes use -1 for "not set"
 # The position tables of these families have an offset of two.
 _LATE_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet")

@@ -41,6 +41,7 @@ _OF_BERT = Style(WORDPIECE, _CLS, *_CLS[:4], mask="[MASK]", lower_case=True)
 _OF_ALBERT = Style(UNIGRAM, _CLS, *_CLS[:4], mask="[MASK]", lower_case=True)
 _OF_XLM = Style(UNIGRAM, _S, "<pad>", "<unk>", "<s>", "</s>", "</s>", mask="<mask>")
 _OF_ROBERTA = Style(BPE, _S, "<pad>", "<unk>", "<s>", "</s>", "</s>", mask="<mask>")
+_OF_DEBERTA = Style(BPE, _CLS, *_CLS[:4], mask="[MASK]")
 _SENTINELS = tuple(f"<extra_id_{number}>" for number in range(SENTINELS))
 _OF_T5 = Style(UNIGRAM, ("<pad>", "</s>", "<unk>", *_SENTINELS), "<pad>", "<unk>", end="</s>")
 _OF_GPT = Style(BPE, ("<|endoftext|>",), "<|endoftext|>")
@@ -50,6 +51,7 @@ STYLES: Mapping[str, Style] = {
     "electra": _OF_BERT,
     "ernie": _OF_BERT,
     "albert": _OF_ALBERT,
+    "deberta": _OF_DEBERTA,
     "deberta-v2": _OF_ALBERT,
     "camembert": _OF_XLM,
     "xlm-roberta": _OF_XLM,
