@@ -31,7 +31,7 @@ from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, IconLabel, words
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.inspect.indexing import Build
+    from workbench.ui.indexing import Build
     from workbench.ui.panels.inspect.shown import Shown
     from workbench.ui.panels.inspect.state import InspectState
 

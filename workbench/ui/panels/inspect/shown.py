@@ -13,7 +13,7 @@ from workbench.inspection.spec import QUESTIONS, Answer, InspectorInfo, light
 
 if TYPE_CHECKING:
     from workbench.operations.inspect import Offer
-    from workbench.ui.panels.inspect.indexing import Build, Indexing
+    from workbench.ui.indexing import Build, Indexing
     from workbench.ui.panels.inspect.state import InspectState
 
 
@@ -115,7 +115,7 @@ class Shown(State):
     def indexing(self) -> Indexing:
         """The index of the documents that the inspector needs."""
         if self._indexing is None:
-            from workbench.ui.panels.inspect.indexing import Indexing
+            from workbench.ui.indexing import Indexing
 
             page = self.page
             self._indexing = Indexing(

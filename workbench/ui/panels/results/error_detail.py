@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
+from shiboken6 import isValid
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
@@ -13,7 +14,8 @@ from workbench.text.mistakes import BOUNDARY, LABEL, MISSED
 from workbench.ui import plain, theme
 from workbench.ui.formats import points
 from workbench.ui.panels.results.errors_state import NONE, VERDICTS
-from workbench.ui.widgets.button import Button
+from workbench.ui.panels.results.similar_list import SimilarList
+from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.delegates import STATE_TONES
 from workbench.ui.widgets.layout import bar, card, row
@@ -67,14 +69,18 @@ class ErrorDetail(QFrame):
         self._same = self._same_table()
         self._answer_note = words("", "caption", "muted")
         self._same_note = words("", "caption", "muted")
-        self._cards = row(
-            (
-                card(self._answers, None, title=titles.predicted, note=self._answer_note),
-                1,
-            ),
-            (card(self._same, None, title=_("The same confusion"), note=self._same_note), 1),
-            gap=12,
+        self._which = Segments(
+            (False, _("The same confusion")), (True, _("Similar documents")), name=_("Compare with")
         )
+        self._which.chosen.connect(state.similar.show)
+        self._similar = SimilarList(state.similar, self._look)
+        state.page.listen(state.similar.changed, self._similar_changed)
+        self._answer_card = card(
+            self._answers, None, title=titles.predicted, note=self._answer_note
+        )
+        head = row(self._which, None, self._same_note)
+        self._other_card = card(head, self._same, self._similar, None)
+        self._cards = row((self._answer_card, 1), (self._other_card, 1), gap=12)
         self._accept = Button(titles.accept, "check", on=state.accept)
         self._keep = Button(titles.keep, "circle-dot", on=state.keep)
         self._next = Button(titles.next, "skip-forward", on=state.next)
@@ -171,12 +177,34 @@ class ErrorDetail(QFrame):
         self._legend.setVisible(in_text)
         self._show_texts(item, detail)
         self._show_answers(item, detail)
+        self._show_others(item)
+
+    def _show_others(self, item: ErrorItem | Suspect) -> None:
+        """Errors of the same confusion, or labelled documents with a similar text."""
+        state, similar = self._state, self._state.similar
+        layer = state.layer
+        confused = layer is not None and layer.traits.has_labels  # numbers have no confusions
+        self._other_card.setVisible(confused or similar.fits)
+        for which, offered in ((False, confused), (True, similar.fits)):
+            self._which.button(which).setVisible(offered)
+        on = similar.on and similar.fits
+        self._which.set(on)
+        self._same.setVisible(confused and not on)
+        self._similar.setVisible(on)
+        if on:
+            self._similar.show_state(MOST_ROWS)
+            self._same_note.setText(similar.model)
+            return
         same = state.same_confusion()
         self._same.set_rows(same)
         self._same.choose({item.identity})
         self._same.fit_height(MOST_ROWS)
         told = ngettext("{n:,} place", "{n:,} places", len(same))
-        self._same_note.setText(told.format(n=len(same)))
+        self._same_note.setText(told.format(n=len(same)) if confused else "")
+
+    def _similar_changed(self, _fields: frozenset[str]) -> None:
+        if isValid(self) and self._state.item is not None and self.isVisibleTo(self.window()):
+            self._show_others(self._state.item)
 
     def _show_texts(self, item: ErrorItem | Suspect, detail: Detail) -> None:
         texts = detail.document.texts[:2]
@@ -240,7 +268,7 @@ class ErrorDetail(QFrame):
             rows = [("", label, score) for label, score in detail.scores]
         else:
             rows = detail.words(place, item.mistake.gold or item.mistake.predicted)
-        self._cards.setVisible(bool(rows) or place is not None)  # numbers have neither
+        self._answer_card.setVisible(bool(rows) or place is not None)  # numbers have neither
         gold = item.mistake.gold
         marked = [(_("gold") if not place and label == gold else word, label, score)
                   for word, label, score in rows]  # fmt: skip

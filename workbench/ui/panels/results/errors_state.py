@@ -13,6 +13,7 @@ from workbench.base.i18n import _
 from workbench.operations import errors, results, reviews
 from workbench.operations.errors import Detail, ErrorItem, Wanted
 from workbench.tasks import spec as tasks
+from workbench.ui.panels.results.similar import SimilarState
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
@@ -41,6 +42,7 @@ class ErrorsState(State):
         self.chosen: Identity | None = None
         self.detail: Detail | None = None
         self.asked = False  # the list was asked for from elsewhere: it takes the focus when shown
+        self.similar = SimilarState(page)
         self._on = False
         self._read: tuple[int, str] | None = None  # run and split of `items`
 
@@ -80,6 +82,7 @@ class ErrorsState(State):
 
     def project_changed(self, changes: Changes) -> None:
         """Called by the page: read changed documents again, or all of them when next shown."""
+        self.similar.project_changed(changes)
         if self._read is None or self.items is None:
             return
         documents = changes.documents
@@ -233,6 +236,9 @@ class ErrorsState(State):
             except (KeyError, WorkbenchError):
                 found = None  # deleted meanwhile: the list is read again
         self.update(detail=found)
+        if run is not None:
+            document = item.document_id if found is not None and item is not None else None
+            self.similar.follow(self.layer, results.task_of(run), run, document)
 
     def next(self) -> None:
         """The next open error below the chosen one, else the first open one."""

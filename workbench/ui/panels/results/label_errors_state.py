@@ -15,6 +15,7 @@ from workbench.operations import errors, folds, label_errors, reviews
 from workbench.operations.errors import Detail
 from workbench.operations.label_errors import Ranking, Suspect
 from workbench.operations.reviews import Review
+from workbench.ui.panels.results.similar import SimilarState
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
@@ -46,6 +47,7 @@ class LabelErrorsState(State):
         self.problem = ""
         self.chosen: Identity | None = None
         self.detail: Detail | None = None
+        self.similar = SimilarState(page)
         self._on, self._stale = False, True
         self._job: Job | None = None
 
@@ -56,6 +58,7 @@ class LabelErrorsState(State):
 
     def project_changed(self, changes: Changes) -> None:
         """Called by the page. Own decisions are shown at once, without another ranking."""
+        self.similar.project_changed(changes)
         relevant = changes.rows is None or any(map(changes.touches, (*LABELLED, *WHOLE)))
         if changes.origin is self or not relevant:
             return
@@ -186,6 +189,9 @@ class LabelErrorsState(State):
             except KeyError:
                 shown = None  # deleted meanwhile: the list is read again
         self.update(detail=shown)
+        if found is not None:
+            document = item.document_id if shown is not None and item is not None else None
+            self.similar.follow(layer, found.measured.task, None, document)
 
     # ---------------------------------------------------------------- decisions
 

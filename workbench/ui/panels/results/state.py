@@ -67,6 +67,11 @@ class ResultsState(State):
         self.listen(self.project.changed, self._project_changed)
         self.look()
 
+    def close(self) -> None:
+        for part in (self.browser, self.doubts):
+            part.similar.close()
+        super().close()
+
     # ---------------------------------------------------------------- the list
 
     def look(self) -> None:

@@ -8,8 +8,8 @@ from workbench.base.events import Signal
 from workbench.inspection.corpus.spec import Files
 from workbench.operations import corpus_index
 from workbench.operations.corpus_index import Need, Prepared
-from workbench.ui.panels.inspect import indexing
-from workbench.ui.panels.inspect.indexing import Indexing
+from workbench.ui import indexing
+from workbench.ui.indexing import Indexing
 
 
 class Job:

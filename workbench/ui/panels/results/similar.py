@@ -1,0 +1,131 @@
+"""State: the labelled documents that are most similar to the one whose error is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.inspection import spec as inspectors
+from workbench.operations import similar
+from workbench.operations.similar import SimilarDocument
+from workbench.ui.indexing import Indexing
+
+if TYPE_CHECKING:
+    from workbench.project.changes import Changes
+    from workbench.storage.runs import Run
+    from workbench.text.labels import Layer
+    from workbench.ui.indexing import Build
+    from workbench.ui.panels.results.state import ResultsState
+
+INDEXED = ("document", "body")  # changes that make another index
+Subject = tuple[int | None, int, int]  # run, layer, document
+
+
+class SimilarState(State):
+    """Follows the shown error while `on`: the list costs an index of the documents."""
+
+    def __init__(self, page: ResultsState) -> None:
+        super().__init__()
+        self.project, self.context = page.project, page.context
+        self.on = False
+        self.rows: tuple[SimilarDocument, ...] = ()
+        self.build: Build | None = None  # the index is computed, or waits for a click
+        self.told = ""  # why there are no rows
+        self.model = ""
+        self.fits = False
+        self._indexing = Indexing(
+            self.context, self.project, lambda build: self.update(build=build)
+        )
+        self._asked: tuple[Layer, str, Run | None, int] | None = None
+        self._index: tuple[int | None, dict[str, Any]] | None = None  # run, and what names it
+        self._read: Subject | None = None
+
+    def show(self, on: bool) -> None:
+        """Show the list, or do not read it."""
+        self.update(on=on)
+        self._follow()
+
+    def follow(self, layer: Layer | None, task: str, run: Run | None, document: int | None) -> None:
+        """The error that is shown; None for none. task: reads the gold of the layer."""
+        fits = layer is not None and similar.fits(layer)
+        self.update(fits=fits)
+        known = layer is not None and document is not None and fits
+        self._asked = (layer, task, run, document) if known and layer and document else None
+        self._follow()
+
+    def project_changed(self, changes: Changes) -> None:
+        """Called by the page: labels make another list, texts another index."""
+        if changes.rows is None or any(map(changes.touches, INDEXED)):
+            self._index = None
+        self._read = None
+        self._follow()
+
+    def _follow(self) -> None:
+        if not self.on or self._asked is None:
+            return
+        layer, task, run, document = self._asked
+        subject = run.id if run is not None else None, layer.id or 0, document
+        if self._read == subject:
+            return
+        self._read = subject
+        if self._index is not None and self._index[0] == subject[0]:
+            self._find(self._index[1], layer, task, subject)
+            return
+        self.update(rows=(), told="")
+        project, settings = self.project, self.context.settings
+        self.context.run(
+            lambda: similar.model_for(project, run, settings),
+            lambda choice: self._ensure(choice, layer, task, subject),
+        )
+
+    def _ensure(self, choice: Any, layer: Layer, task: str, subject: Subject) -> None:
+        if self._read != subject:
+            return
+        info = inspectors.light(similar.INSPECTOR)
+        if choice is None or info is None:
+            self.update(told=_("No model is installed that gives vectors."))
+            return
+        self.update(model=choice.title)
+
+        def ready(options: dict[str, Any]) -> None:
+            self._index = subject[0], options
+            if self._asked is not None and self._read is not None:
+                layer, task, _run, _document = self._asked
+                self._find(options, layer, task, self._read)
+
+        options = inspectors.options(similar.INSPECTOR, {})
+        self._indexing.ensure(choice, info, options, ready, self._failed)
+
+    def _find(self, options: dict[str, Any], layer: Layer, task: str, subject: Subject) -> None:
+        project, index = self.project, str(options["index"])
+
+        def done(found: tuple[SimilarDocument, ...]) -> None:
+            if self._read == subject:
+                told = "" if found else _("No other labelled document was compared.")
+                self.update(rows=found, told=told)
+
+        self.context.run(
+            lambda: similar.nearest(project, layer, task, subject[2], index),
+            done,
+            lambda error: self._failed(str(error)),
+        )
+
+    def _failed(self, message: str) -> None:
+        self._read = self._index = None  # the next error asks again
+        self.update(rows=(), told=message)
+
+    def compute(self) -> None:
+        """Compute the index that the list waits for."""
+        self._indexing.build()
+
+    def cancel(self) -> None:
+        self._indexing.cancel()
+
+    def open(self, row: SimilarDocument) -> None:
+        """Open a document in Annotate."""
+        self.context.go("annotate", document=row.id)
+
+    def close(self) -> None:
+        self._indexing.close()
+        super().close()

@@ -1,0 +1,75 @@
+"""The labelled documents most similar to the shown one, or how to get them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtWidgets import QFrame, QVBoxLayout
+
+from workbench.base.i18n import _
+from workbench.base.terms import term
+from workbench.ui import formats
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from workbench.operations.similar import SimilarDocument
+    from workbench.text.labels import Label
+    from workbench.ui.panels.results.similar import SimilarState
+
+SHOWN_LABELS = 3
+
+
+class SimilarList(QFrame):
+    """look: the label of a name, None if it was deleted."""
+
+    def __init__(self, state: SimilarState, look: Callable[[str], Label | None]):
+        super().__init__()
+        self._state, self._look = state, look
+        self._told = words("", "small", "muted", wrap=True)
+        self._meter = Meter(None, name=_("Vectors of the documents"))
+        self._compute = Button(_("Compute vectors"), "play", small=True, on=state.compute)
+        self._cancel = Button(_("Cancel"), "x", "quiet", small=True, on=state.cancel)
+        self._table = self._make_table()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        for part in (self._told, self._meter, row(self._compute, self._cancel, None), self._table):
+            layout.addWidget(part)
+
+    def _make_table(self) -> Table:
+        columns = (
+            Column(_("Cosine"), lambda one: formats.decimal(one.cosine, 2), 58, right=True),
+            Column(_("Gold"), chip=self._chip, width=100, tip=lambda one: ", ".join(one.gold)),
+            Column(_("Text"), lambda one: " ".join(one.text.split()), tip=self._about, prose=True),
+        )
+        table = Table(columns, name=_("Similar labelled documents"), key=lambda one: one.id)
+        table.opened.connect(self._state.open)
+        return table
+
+    def _chip(self, one: SimilarDocument) -> tuple[str, Any, str]:
+        shown = ", ".join(one.gold[:SHOWN_LABELS]) + ("…" if one.gold[SHOWN_LABELS:] else "")
+        return shown or "–", self._look(one.gold[0]) if len(one.gold) == 1 else None, ""
+
+    def _about(self, one: SimilarDocument) -> str:
+        split = term(one.split) if one.split else _("no split")
+        return f"{one.key} · {split}\n{one.text}"
+
+    def show_state(self, rows: int) -> None:
+        """rows: of the table, at most."""
+        state, build = self._state, self._state.build
+        self._told.setText(build.told if build is not None else state.told)
+        self._told.setVisible(bool(self._told.text()))
+        self._compute.setVisible(build is not None and build.waits)
+        computing = build is not None and not build.waits
+        self._cancel.setVisible(computing)
+        self._meter.setVisible(computing)
+        self._meter.set(build.share if build is not None else None)
+        self._table.setVisible(build is None and not state.told)
+        self._table.set_rows(state.rows)
+        self._table.fit_height(rows)
