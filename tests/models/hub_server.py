@@ -15,10 +15,16 @@ class HubServer:
     """A local hub.
 
     `models` maps ids to folders; `slow` is the delay in seconds before each 64 kB of a file; `seen`
-    lists (method, path).
+    lists (method, path). `tags` maps ids to the tags of models that are no BERT.
     """
 
-    def __init__(self, models: dict[str, Path], *, slow: float = 0.0):
+    def __init__(
+        self,
+        models: dict[str, Path],
+        *,
+        slow: float = 0.0,
+        tags: dict[str, tuple[str, ...]] | None = None,
+    ):
         self.seen: list[tuple[str, str]] = []
         hub = self
 
@@ -32,7 +38,7 @@ class HubServer:
             def log_message(self, *_):
                 pass
 
-        self.models, self.slow = models, slow
+        self.models, self.slow, self.tags = models, slow, tags or {}
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.server.server_port}"
@@ -62,14 +68,16 @@ class HubServer:
         _send(request, 404, b"{}", {"X-Error-Code": "EntryNotFound"})
 
     def _search(self, request) -> None:
-        """Models whose id contains the words of the query."""
-        words = parse_qs(urlparse(request.path).query).get("search", [""])[0]
+        """Models whose id contains the words of the query and that have the tag of its filter."""
+        query = parse_qs(urlparse(request.path).query)
+        words, tag = query.get("search", [""])[0], query.get("filter", [""])[0]
+        known = {id: self.tags.get(id, ("bert",)) for id in self.models if words in id}
+        known["other/unknown"] = ("diffusers",)
         found = [
-            {"_id": id, "id": id, "downloads": 7, "tags": ["bert", "license:mit"], "private": False}
-            for id in self.models
-            if words in id
+            {"_id": id, "id": id, "downloads": 7, "tags": [*tags, "license:mit"], "private": False}
+            for id, tags in known.items()
+            if not tag or tag in tags
         ]
-        found.append({"_id": "x", "id": "other/unknown", "tags": ["diffusers"], "private": False})
         return _send(request, 200, json.dumps(found).encode(), {"Content-Type": "application/json"})
 
     def _about(self, request, path: str) -> None:

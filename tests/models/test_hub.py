@@ -153,6 +153,21 @@ def test_no_server_is_reported_as_such(queue, cache, monkeypatch):
     assert job.status == "failed" and "127.0.0.1:9" in job.message and job.hint
 
 
+def test_taggers_of_flair_are_found_with_their_format(queue, cache, tiny_model, monkeypatch):
+    ids = ("some/tiny", "flair/tiny-ner")
+    tags = {"flair/tiny-ner": ("flair", "pytorch", "token-classification")}
+    with HubServer(dict.fromkeys(ids, tiny_model), tags=tags) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        job = work(queue, models.search_hub("tiny", ONLINE))
+
+    assert job.status == "done", job.message
+    found = {hit["id"]: (hit["format"], hit["family"]) for hit in job.result["hits"]}
+    assert found == {
+        "some/tiny": ("transformers", "bert"),
+        "flair/tiny-ner": ("flair", "char_lm"),
+    }
+
+
 def test_the_hub_is_searched_for_models_of_supported_families(
     queue, cache, tiny_model, monkeypatch
 ):
@@ -163,5 +178,5 @@ def test_the_hub_is_searched_for_models_of_supported_families(
 
     assert job.status == "done", job.message
     hit = {"id": "some/tiny", "downloads": 7, "family": "bert", "licence": "mit"}
-    assert job.result["hits"] == [hit]
+    assert job.result["hits"] == [{**hit, "format": "transformers"}]
     assert revision.status == "done" and any("/revision/v1.0" in path for _, path in hub.seen)

@@ -9,12 +9,14 @@ import hashlib
 import os
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.registry import registry
 from workbench.models import spec
 from workbench.models.results import (
     Download,
@@ -24,6 +26,7 @@ from workbench.models.results import (
     SearchResult,
 )
 from workbench.models.spec import downloads, places
+from workbench.models.spec.info import FamilyInfo
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -47,7 +50,7 @@ TOKENIZERS = (
     "tokenizer.model",
     "sentencepiece.bpe.model",
 )
-MOST_HITS = 20  # models that a search returns
+MOST_HITS = 20  # models that a search returns of each format
 BLOCK = 1 << 20  # bytes per read
 
 
@@ -72,22 +75,36 @@ def look_up(
 def search(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
-    """Job target. params: words. Returns a SearchResult as JSON: at most MOST_HITS models of
-    supported families, most downloaded first.
+    """Job target. params: words. Returns a SearchResult as JSON: at most MOST_HITS models of each
+    supported format, most downloaded first.
+    """
+    words = params["words"]
+    yield {"kind": "log", "line": _("Searching {endpoint}…").format(endpoint=_endpoint())}
+    infos = [info for info in registry().infos("family") if info.library]
+    with _explained(words):
+        found = [hit for info in infos for hit in _hits(info, words)]
+    hits = {hit.id: hit for hit in sorted(found, key=lambda hit: -hit.downloads)}
+    return SearchResult(tuple(hits.values())).to_json()
+
+
+def _hits(info: FamilyInfo, words: str) -> Iterator[SearchHit]:
+    """The models of one format. Transformers are known by the tag of their architecture, as some
+    belong to other libraries; the others by that of their library.
     """
     from huggingface_hub import HfApi
 
-    words = params["words"]
-    yield {"kind": "log", "line": _("Searching {endpoint}…").format(endpoint=_endpoint())}
-    known = spec.known_architectures()
-    hits: list[SearchHit] = []
-    with _explained(words):
-        for one in HfApi().list_models(search=words, sort="downloads", limit=2 * MOST_HITS):
-            family = next((tag for tag in one.tags or () if tag in known), "")
-            if family and len(hits) < MOST_HITS:
-                licence = _licence({}, one.tags or ())
-                hits.append(SearchHit(one.id, int(one.downloads or 0), family, licence))
-    return SearchResult(tuple(hits)).to_json()
+    known = info.architectures
+    every = HfApi().list_models(
+        search=words,
+        filter=None if known else info.library,
+        sort="downloads",
+        limit=2 * MOST_HITS,
+    )
+    tagged = ((one, next((tag for tag in one.tags or () if tag in known), "")) for one in every)
+    usable = ((one, family or info.id) for one, family in tagged if family or not known)
+    for one, family in islice(usable, MOST_HITS):
+        licence = _licence({}, one.tags or ())
+        yield SearchHit(one.id, int(one.downloads or 0), family, licence, info.library)
 
 
 def download(

@@ -65,12 +65,16 @@ class Download:
 
 @dataclass(frozen=True)
 class SearchHit:
-    """A model that a search of the hub found; family and licence as in Repository."""
+    """A model that a search of the hub found; family and licence as in Repository.
+
+    format: the library whose format it has: "transformers", "flair".
+    """
 
     id: str
     downloads: int = 0
     family: str = ""
     licence: str = ""
+    format: str = ""
 
 
 @dataclass(frozen=True)

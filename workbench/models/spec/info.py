@@ -123,6 +123,8 @@ class FamilyInfo(ABC):
     id: in the registry. title: display name. architectures: supported values of `model_type` in
     config.json. holds: a sentence on the files of a model, the hint for an unusable one.
     saved_as: title of the format in which its models are saved, for exports.
+    library: the name of its format on the hub, with which its models are tagged; "" if the hub has
+    none that can be loaded.
     creates: architecture → what can be created of it; the family then is a `CreatesModels`.
     options: settings of a training that only models of this family have.
     adapt_rate: peak learning rate for training a pretrained language model further on other text,
@@ -137,6 +139,7 @@ class FamilyInfo(ABC):
         "save_pretrained writes them."
     )
     saved_as: str = N_("Model folder")
+    library: str = ""
     creates: Mapping[str, Creation] = {}
     options: tuple[Option, ...] = ()
     adapt_rate: float = 0.0

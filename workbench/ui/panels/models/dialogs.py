@@ -160,7 +160,7 @@ class Download(Dialog):
         if hits is not None:
             self._hits.set_rows(hits)
             self._hits.fit_height(6)
-            self._field.set_hint("" if hits else _("No model of a supported family was found."))
+            self._field.set_hint("" if hits else _("No model in a supported format was found."))
 
     def _fit(self) -> None:
         """Adapt the height to the contents."""
@@ -170,6 +170,7 @@ class Download(Dialog):
 
 HITS = (
     Column(_("Model"), lambda hit: hit.id),
+    Column(_("Format"), lambda hit: hit.format, 104),
     Column(_("Family"), lambda hit: hit.family, 90),
     Column(_("License"), lambda hit: hit.licence, 104),
     Column(_("Downloads"), lambda hit: formats.count(hit.downloads), 104, right=True),

@@ -73,7 +73,7 @@ class DownloadState(State):
             )
 
     def search(self, words: str) -> None:
-        """Search the Hub for models of supported families."""
+        """Search the Hub for models in supported formats."""
         if not self.busy:
             self._begin("searching", lambda: operations.search_hub(words, self.context.settings))
 

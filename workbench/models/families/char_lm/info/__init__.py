@@ -23,6 +23,7 @@ class CharacterLmInfo(FamilyInfo):
     id = "char_lm"
     title = N_("Character language model (Flair)")
     saved_as = N_("Flair folder")
+    library = "flair"
     creates = {id: creation.CREATION}
 
     def match(self, path: Path) -> Match:

@@ -26,6 +26,7 @@ class TransformerInfo(FamilyInfo):
     id = "transformer"
     title = N_("Transformer")
     saved_as = N_("Hugging Face folder")
+    library = "transformers"
     architectures = architectures.ARCHITECTURES
     creates = creation.CREATES
 
