@@ -75,7 +75,7 @@ def _text(path: Path, header: Header) -> Iterator[Block]:
         for raw in file:
             line += 1
             if raw.strip():
-                word, numbers = _split(path, line, raw, header.width)
+                word, numbers = split_line(path, line, raw, header.width)
                 words.append(word)
                 rest.append(numbers)
                 starts.append(at + len(word) + 1)
@@ -97,8 +97,11 @@ def _text(path: Path, header: Header) -> Iterator[Block]:
         )
 
 
-def _split(path: Path, line: int, raw: bytes, width: int) -> tuple[bytes, bytes]:
-    """The word of a line and its numbers. A word may contain spaces, as some of GloVe's do."""
+def split_line(path: Path, line: int, raw: bytes, width: int) -> tuple[bytes, bytes]:
+    """The word of a line and its numbers. A word may contain spaces, as some of GloVe's do.
+
+    Raises ModelError if it has fewer numbers than `width`, or more.
+    """
     text = raw.rstrip()
     count = text.count(b" ")
     if count == width:
@@ -110,7 +113,7 @@ def _split(path: Path, line: int, raw: bytes, width: int) -> tuple[bytes, bytes]
         if extra and all(map(is_number, extra)):
             raise _wrong_width(path, line, count, width)
     elif b"\t" in text:
-        return _split(path, line, text.replace(b"\t", b" "), width)
+        return split_line(path, line, text.replace(b"\t", b" "), width)
     else:
         raise _wrong_width(path, line, count, width)
     try:
@@ -140,17 +143,17 @@ def _values(path: Path, lines: Sequence[int], rest: Sequence[bytes], header: Hea
         found = np.loadtxt(rest, delimiter=" ", comments=None, ndmin=2)
     except ValueError:  # not a number, or several spaces in a row
         for line, numbers in zip(lines, rest, strict=True):
-            _check(path, line, numbers, header.width)
+            check_numbers(path, line, numbers, header.width)
         found = np.array([[float(value) for value in numbers.split()] for numbers in rest])
     with np.errstate(over="ignore"):
         values = found.astype(np.float32)
     if not np.isfinite(values).all():
         for line, numbers in zip(lines, rest, strict=True):
-            _check(path, line, numbers, header.width)
+            check_numbers(path, line, numbers, header.width)
     return values
 
 
-def _check(path: Path, line: int, numbers: bytes, width: int) -> None:
+def check_numbers(path: Path, line: int, numbers: bytes, width: int) -> None:
     """Raises ModelError if the numbers of a line cannot be used."""
     parts = numbers.split()
     for part in parts:
@@ -214,8 +217,7 @@ def _cut(path: Path, number: int, words: int, at: int) -> ModelError:
 
 
 def _native(path: Path, header: Header, data: mmap.mmap) -> Iterator[Block]:
-    words, at = _dictionary(path, header, data)
-    at = _matrix(path, header, data, at)
+    words, at = find_matrix(path, header, data)
     length, total = 4 * header.width, header.words + header.buckets
     for first in range(0, total, BLOCK):
         begin, end = at + first * length, at + min(first + BLOCK, total) * length
@@ -228,6 +230,14 @@ def _native(path: Path, header: Header, data: mmap.mmap) -> Iterator[Block]:
                 )
             )
         yield Block(names, values, range(begin, end, length), end / len(data))
+
+
+def find_matrix(path: Path, header: Header, data: mmap.mmap) -> tuple[list[bytes], int]:
+    """The words of fastText's binary, and the position of its matrix. Raises ModelError if it is
+    compressed, damaged or incomplete.
+    """
+    words, at = _dictionary(path, header, data)
+    return words, _matrix(path, header, data, at)
 
 
 def _dictionary(path: Path, header: Header, data: mmap.mmap) -> tuple[list[bytes], int]:

@@ -43,12 +43,14 @@ class VectorsInfo(FamilyInfo):
         return Match.LIKELY if problems else Match.NO
 
     def read(self, path: Path, *, allow_pickle: bool) -> ModelInfo:
-        from workbench.runtime.vectors import files
+        from workbench.runtime.vectors import ends, files
 
         found, problems = files.file_of(path)
         header = None
         if found is not None:
             header, problems = files.header(found)
+            if header is not None and not problems:
+                problems = ends.problems(found, header)
         words = _words(found, header) if found and header else 0
         width = header.width if header else 0
         return ModelInfo(
