@@ -36,7 +36,8 @@ def test_similarity_and_coverage_equal_gensim(
     result = evaluator.similarity(name, pairs)
     _pearson, expected, unknown = gensim_vectors.evaluate_word_pairs(tmp_path / "pairs.tsv")
 
-    assert result.spearman == pytest.approx(expected.statistic, abs=1e-9)
+    # float32 products differ in the last bit between processors, so that near ties swap ranks
+    assert result.spearman == pytest.approx(expected.statistic, abs=1e-5)
     assert 100 * (1 - result.coverage) == pytest.approx(unknown)
     assert result.used > 30
 
