@@ -16,12 +16,14 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.manifest import BUILTIN
 from workbench.base.registry import registry
+from workbench.models.spec.contents import describe
 from workbench.models.spec.info import GIVES, FamilyInfo, Match, ModelInfo
 from workbench.models.spec.json_files import one_line
 
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
 
+CONFIG = "config.json"  # of a Hugging Face folder
 MOST_CARDS = 500  # cached in memory
 MOST_FILES = 10_000  # read of a folder, of which its card names 100
 log = logging.getLogger(__name__)
@@ -39,8 +41,11 @@ def read_folder(
 
 def unusable(info: ModelInfo) -> ModelError:
     """The error that names a card's problems."""
-    family = registry().info("family", info.family) if info.family else FamilyInfo
-    hint = _(family.holds)
+    if info.family:
+        hint = _(registry().info("family", info.family).holds)
+    else:
+        formats = ", ".join(_(one.saved_as) for one in registry().infos("family"))
+        hint = _("Known formats: {formats}.").format(formats=formats)
     if info.only_untrusted:
         hint = _(
             "Confirm that you trust its source (--allow-pickle), or get a version with "
@@ -128,12 +133,13 @@ def _known(path: Path, allow_pickle: bool) -> ModelInfo:
 
 
 def _read(path: Path, files: tuple[tuple[str, int, int], ...], allow_pickle: bool) -> ModelInfo:
-    family = _family_of(path)
+    family, match = _family_of(path)
     if family:
         found: ModelInfo = registry().info("family", family).read(path, allow_pickle=allow_pickle)
     else:
-        problem = _("it holds no model of a known format ({formats})")
-        found = ModelInfo("", "", problems=(problem.format(formats=_known_formats()),))
+        found = ModelInfo("", "", problems=(_("it is no model of a known format"),))
+    if match < Match.SURE and not found.gives and (told := _other_problem(path)):
+        found = ModelInfo("", "", problems=(told,))
     largest = sorted(files, key=lambda file: (-file[1], file[0]))[:100]
     return replace(
         found,
@@ -145,8 +151,8 @@ def _read(path: Path, files: tuple[tuple[str, int, int], ...], allow_pickle: boo
     )
 
 
-def _family_of(path: Path) -> str:
-    """The id of the family that matches the path best; "" if none does.
+def _family_of(path: Path) -> tuple[str, Match]:
+    """The id of the family that matches the path best, and how well; "" if none does.
 
     On a tie it is the first of an enabled plugin, as the user asked for it, else the first of all.
     """
@@ -159,11 +165,15 @@ def _family_of(path: Path) -> str:
             continue
         if found > sure:
             best, sure = one.id, found
-    return best
+    return best, sure
 
 
-def _known_formats() -> str:
-    return ", ".join(_(one.title) for one in registry().all("family"))
+def _other_problem(path: Path) -> str:
+    """What there is instead of a model, as exactly as a family or the first bytes tell."""
+    if (path / CONFIG).is_file():
+        return ""
+    infos: tuple[FamilyInfo, ...] = registry().infos("family")
+    return next(filter(None, (info.near_miss(path) for info in infos)), "") or describe(path)
 
 
 def _files(path: Path) -> tuple[tuple[str, int, int], ...]:

@@ -165,6 +165,14 @@ class FamilyInfo(ABC):
         are missing or damaged.
         """
 
+    def near_miss(self, path: Path) -> str:
+        """Why a path that is almost a model of this family is none, where no family matches it.
+
+        A clause without a full stop that names the file and the place; "" if nothing in it points
+        to this family.
+        """
+        return ""
+
     def trained(self, path: Path) -> dict[str, Any] | None:
         """What glossbench.json would state of a published model with `ModelInfo.task`.
 

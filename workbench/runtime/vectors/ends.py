@@ -12,7 +12,14 @@ from pathlib import Path
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.runtime.vectors import reading
-from workbench.runtime.vectors.files import Format, Header, lines_of
+from workbench.runtime.vectors.files import (
+    LEAST_WIDTH,
+    Format,
+    Header,
+    is_number,
+    lines_of,
+    numbers_of,
+)
 
 PART = 1 << 16  # bytes of the first lines that are checked
 TAIL = 1 << 18  # bytes read at the end: at least one line of 10,000 numbers
@@ -36,6 +43,29 @@ def problems(path: Path, header: Header) -> list[str]:
     else:
         found = _matrix(path, header)
     return [found] if found else []
+
+
+def near_miss(path: Path) -> str:
+    """Why a file that begins as a text of vectors is none, with the line; "" for any other file."""
+    with open(path, "rb") as file:
+        lines = file.read(PART).split(b"\n")[:3]
+    first = lines[0].split()
+    if len(first) == 2 and all(part.isdigit() for part in first):
+        width, start = int(first[1]), 1
+        told = _("its first line gives {words} words of width {width}, but {fault}")
+    else:
+        width, start = numbers_of(lines[0]), 0
+        told = _("it begins as a text file of word vectors of width {width}, but {fault}")
+    begins = width >= LEAST_WIDTH and len(lines) > 1 and _has_numbers(lines[1])
+    if not begins or not (fault := _fault(path, 2, lines[1], width)):
+        return ""
+    return told.format(words=int(first[0]) if start else 0, width=width, fault=fault)
+
+
+def _has_numbers(line: bytes) -> bool:
+    """Whether it is a word and something, of which the most are numbers."""
+    word, *values = line.split() or [b""]
+    return sum(map(is_number, values)) > len(values) / 2 and not is_number(word)
 
 
 # ---------------------------------------------------------------- text

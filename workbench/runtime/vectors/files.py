@@ -71,17 +71,24 @@ def file_of(path: Path) -> tuple[Path | None, list[str]]:
     """
     if not path.is_dir():
         return path, []
-    if (path / "config.json").is_file():
-        return None, []
-    names = sorted(one.name for one in path.iterdir() if one.suffix.lower() in SUFFIXES)
-    names = [name for name in names if not name.lower().startswith(_IGNORED)]
-    found = [name for name in names if header(path / name)[0] is not None]
+    named = candidates(path)
+    found = [one for one in named if header(one)[0] is not None]
     if len(found) == 1:
-        return path / found[0], []
+        return found[0], []
     if found:
         told = _("it holds several files of vectors ({files}): specify one of them")
-        return None, [told.format(files=", ".join(found[:5]))]
-    return None, header(path / names[0])[1] if len(names) == 1 else []
+        return None, [told.format(files=", ".join(one.name for one in found[:5]))]
+    return None, header(named[0])[1] if len(named) == 1 else []
+
+
+def candidates(path: Path) -> list[Path]:
+    """The file, or those in the folder that may be vectors according to their names."""
+    if not path.is_dir():
+        return [path] if path.suffix.lower() in SUFFIXES else []
+    if (path / "config.json").is_file():
+        return []
+    named = sorted(one for one in path.iterdir() if one.suffix.lower() in SUFFIXES)
+    return [one for one in named if not one.name.lower().startswith(_IGNORED)]
 
 
 def header(path: Path) -> tuple[Header | None, list[str]]:

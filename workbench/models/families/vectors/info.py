@@ -67,6 +67,12 @@ class VectorsInfo(FamilyInfo):
             learning_rate=LEARNING_RATE,
         )
 
+    def near_miss(self, path: Path) -> str:
+        from workbench.runtime.vectors import ends, files
+
+        found = files.candidates(path)
+        return ends.near_miss(found[0]) if len(found) == 1 else ""
+
     def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
         from workbench.runtime.vectors import files
 

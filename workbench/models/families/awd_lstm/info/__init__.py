@@ -87,6 +87,17 @@ class AwdLstmInfo(FamilyInfo):
             learning_rate=LEARNING_RATE,
         )
 
+    def near_miss(self, path: Path) -> str:
+        found = (
+            [path] if files.is_weights(path) else files.weight_files(path) if path.is_dir() else []
+        )
+        if not found or (path / "config.json").exists():
+            return ""
+        return _(
+            "{file} may be weights of fastai; their vocabulary (itos.pkl or itos.json) is not "
+            "beside them"
+        ).format(file=found[0].name)
+
     def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
         return read_shapes(self.weight_files(path)[0], [])
 

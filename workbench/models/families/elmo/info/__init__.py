@@ -67,6 +67,14 @@ class ElmoInfo(FamilyInfo):
             notes=() if words else (_(NO_SOFTMAX),),
         )
 
+    def near_miss(self, path: Path) -> str:
+        weights = files.weights_file(path) if path.is_dir() else None
+        if weights is None or files.options_file(path) is not None:
+            return ""
+        return _("it has weights of ELMo ({file}), but options.json is missing").format(
+            file=weights.name
+        )
+
     def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
         return {
             name: shape
