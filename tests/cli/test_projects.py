@@ -1,5 +1,10 @@
 """`sample` and `project`: what they make, print and refuse."""
 
+import json
+
+import jsonschema
+
+from tests.cli.conftest import schema
 from workbench.project.project import Project
 
 
@@ -111,3 +116,27 @@ def test_a_version_is_saved_listed_and_restored(ask, call, file, tmp_path):
     assert "before a restoration" in call("project", "backups", file)[1]
     code, _out, err = call("project", "restore", file, "full")
     assert code == 1 and "No version matches 'full'" in err and saved["file"][:-11] in err
+
+
+def test_a_damaged_project_is_recovered_into_a_new_file(ask, call, tmp_path):
+    path = tmp_path / "Metro messages.glossbench"
+    call("sample", tmp_path)
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 4 * 3])
+
+    code, _out, err = call("project", "check", path)
+    assert code == 1 and "probably truncated" in err and "with `glossbench project recover`" in err
+    code, out, _err = call("project", "check", path, "--json")
+    told = json.loads(out)
+    jsonschema.validate(told, schema("project-check"))
+    found = ask("project-recover", "project", "recover", path, tmp_path / "new.glossbench")
+
+    assert code == 1 and told["recoverable"]["documents"] == found["documents"] > 100
+    assert found["lost"] == told["recoverable"]["lost"] != []
+    assert call("project", "check", tmp_path / "new.glossbench")[0] == 0
+    code, out, _err = call("project", "recover", path, tmp_path / "other.glossbench")
+    assert code == 0 and "documents were written" in out and found["lost"][0] in out
+    code, _out, err = call("project", "recover", path, tmp_path / "new.glossbench")
+    assert code == 1 and "exists already" in err
+    code, _out, err = call("project", "recover", path, tmp_path / "new.sqlite")
+    assert code == 1 and ".glossbench" in err

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.base.errors import ProjectBusy, ProjectError
+from workbench.base.errors import ProjectBusy, ProjectDamaged, ProjectError
 from workbench.operations import corpus
 from workbench.project.project import Project
 from workbench.storage import documents, failures
@@ -38,8 +38,8 @@ def locked() -> sqlite3.Error:
     ("error", "kind", "words"),
     [
         (error_of("insert into t values(1)"), ProjectError, "rejected a change.*UNIQUE"),
-        (error_of("select * from absent"), failures.Damaged, "damaged: no such table"),
-        (sqlite3.DatabaseError("malformed"), failures.Damaged, "damaged: malformed"),
+        (error_of("select * from absent"), ProjectDamaged, "damaged: no such table"),
+        (sqlite3.DatabaseError("malformed"), ProjectDamaged, "damaged: malformed"),
         (locked(), ProjectBusy, "locked by another program"),
         (
             sqlite3.OperationalError("database or disk is full"),
@@ -89,5 +89,5 @@ def test_a_project_without_its_own_annotator_or_seed_is_reported_as_damaged(tmp_
         conn.execute(statement)
         conn.commit()
 
-    with pytest.raises(failures.Damaged, match="p.glossbench is damaged"):
+    with pytest.raises(ProjectDamaged, match="p.glossbench is damaged"):
         Project.open(path)

@@ -51,6 +51,10 @@ class ProjectBusy(ProjectError):
     """Another thread is currently writing to the project."""
 
 
+class ProjectDamaged(ProjectError):
+    """The contents of the file are not what SQLite or this program wrote."""
+
+
 class ProjectLocked(ProjectError):
     """Another process has the project open for writing."""
 

@@ -1,4 +1,4 @@
-"""`sample` and `project new|info|copy|check|backup|backups|restore`."""
+"""`sample` and `project new|info|copy|check|recover|backup|backups|restore`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.base import paths
-from workbench.base.errors import ProjectError
+from workbench.base.errors import ProjectDamaged, ProjectError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, say, table
@@ -16,6 +16,7 @@ from workbench.cli.session import PROJECT, project_argument, reading
 
 if TYPE_CHECKING:
     from workbench.project.backup import Version
+    from workbench.project.recovery import Recovered
 
 
 @click.command()
@@ -200,22 +201,78 @@ def _version(version: Version) -> dict[str, Any]:
 @as_json
 def check(file: Path, as_json: bool) -> None:
     """Check FILE for damage: schema, references, values, texts, history. The exit code is 1 if
-    damage is found.
+    damage is found; then it says what `project recover` can write to a new file.
 
     Makes no changes. Can be used while a window has FILE open.
     """
     from workbench.project.check import check as problems_of
+    from workbench.project.recovery import recoverable
 
-    problems = problems_of(file)
+    try:
+        problems = problems_of(file)
+    except ProjectDamaged as error:
+        problems = [error.message]
+    found = recoverable(file) if problems else None
     if as_json:
-        emit({"ok": not problems, "problems": problems})
+        rest = {"recoverable": found and _recovered(found)} if problems else {}
+        emit({"ok": not problems, "problems": problems, **rest})
     if problems:
         message = ngettext(
             "{file} has {n} problem: {list}", "{file} has {n} problems: {list}", len(problems)
         )
         raise ProjectError(
             message.format(file=file, n=len(problems), list="; ".join(problems[:10])),
-            hint=_("Restore it from a backup."),
+            hint=_way_out(found),
         )
     if not as_json:
         say(_("{file}: no problems found.").format(file=file))
+
+
+def _way_out(found: Recovered | None) -> str:
+    if found is None:
+        return _("Restore it from a backup.")
+    told = ngettext(
+        "Restore it from a backup, or write {n:,} document to a new file with `glossbench project "
+        "recover`.",
+        "Restore it from a backup, or write {n:,} documents to a new file with `glossbench project "
+        "recover`.",
+        found.documents,
+    )
+    return " ".join((told.format(n=found.documents), *found.lost))
+
+
+@project.command("recover")
+@project_argument
+@click.argument("out", type=click.Path(path_type=Path), metavar="OUT")
+@as_json
+def recover(file: Path, out: Path, as_json: bool) -> None:
+    """Write what can be read of the damaged project FILE to the new project OUT.
+
+    Reports what was lost. FILE is not changed. The search index and other derived tables are
+    computed again; the history is kept only if nothing was lost. OUT must not exist.
+    """
+    from workbench.project import recovery
+
+    if out.suffix != paths.PROJECT_SUFFIX:
+        raise ProjectError(
+            _("{file} does not have the suffix {suffix}.").format(
+                file=out, suffix=paths.PROJECT_SUFFIX
+            ),
+            hint=_("Project files must have this suffix."),
+        )
+    found = recovery.recover(file, out)
+    if as_json:
+        emit({"path": str(out), **_recovered(found)})
+        return
+    told = ngettext(
+        "{n:,} document was written to {out}.",
+        "{n:,} documents were written to {out}.",
+        found.documents,
+    )
+    say(told.format(n=found.documents, out=out))
+    for sentence in found.lost or (_("Nothing was lost."),):
+        say(sentence)
+
+
+def _recovered(found: Recovered) -> dict[str, Any]:
+    return {"documents": found.documents, "rows": dict(found.rows), "lost": list(found.lost)}

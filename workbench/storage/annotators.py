@@ -10,7 +10,7 @@ from workbench.storage.values import new_id, now
 
 
 def own(db: Database) -> tuple[int, str]:
-    """Id and name of the project's own annotator. Raises Damaged if the file names none."""
+    """Id and name of the project's own annotator. Raises ProjectDamaged if the file names none."""
     id = db.meta_number("annotator")
     row = db.reader().execute("select name from annotator where id = ?", (id,)).fetchone()
     if row is None:

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
-from workbench.base.errors import ProjectBusy, ProjectError
+from workbench.base.errors import ProjectBusy, ProjectDamaged, ProjectError
 from workbench.base.i18n import _
 from workbench.storage import (
     backup,
@@ -136,12 +136,10 @@ class Database:
         version = found.version if self.read_only else migrations.CURRENT
         missing = set(tables.of_version(version)) - have
         if missing:
-            raise ProjectError(
-                _("{path} is damaged: it lacks the tables {tables}.").format(
-                    path=self.path, tables=", ".join(sorted(missing))
-                ),
-                hint=_("Restore it from a backup."),
+            message = _("{path} is damaged: it lacks the tables {tables}.").format(
+                path=self.path, tables=", ".join(sorted(missing))
             )
+            raise ProjectDamaged(message, hint=failures.way_out())
         if self._writer:
             self._journal = Journal(self._writer)
 
@@ -286,7 +284,7 @@ class Database:
             except (sqlite3.Error, ProjectError) as error:
                 if conn is not None:
                     conn.close()
-                if isinstance(error, failures.Damaged):
+                if isinstance(error, ProjectDamaged):
                     raise
         log = Path(f"{self.path}-wal")
         if modes == ("rw", "ro") and log.is_file() and log.stat().st_size:
@@ -404,7 +402,7 @@ class Database:
     def meta_number(self, key: str, default: int | None = None) -> int:
         """An integer of `meta`.
 
-        Raises Damaged if it is missing without a default or not an integer.
+        Raises ProjectDamaged if it is missing without a default or not an integer.
         """
         value = self.meta(key, default)
         if not isinstance(value, int):

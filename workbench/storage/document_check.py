@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from itertools import islice
 from typing import cast
 
 from workbench.base.errors import ProjectError
@@ -22,8 +23,84 @@ _KINDS = {
 }
 
 
+_CLASSES, _SPANS, _ANSWERS = (
+    ", ".join(repr(kind) for kind in _KINDS[of]) for of in ("mark", "span", "answer")
+)
+_WITH_OFFSETS = ("span", "suggestion", "answer")
+_WITH_LABELS = ("mark", "span", "suggestion", "relation")
+_IN_LAYERS = ("state", "mark", "span", "suggestion", "relation", "answer")
+
+# SQL after the columns of a query: rows t that do not fit, and what they do not fit
+
+
+def _outside(table: str) -> str:
+    return (
+        f"from {table} t left join text_length l on l.document_id = t.document_id"
+        " and l.field = t.field where t.start is not null and (l.length is null"
+        ' or t."end" is null or t.start > t."end" or t."end" > l.length)'
+    )
+
+
+def _mislabelled(table: str) -> str:
+    return f"from {table} t join label b on b.id = t.label_id where b.layer_id != t.layer_id"
+
+
+def _misplaced(table: str) -> str:
+    allowed = "1"
+    if table in _KINDS:
+        allowed = f"y.kind in ({', '.join(repr(kind) for kind in _KINDS[table])})"
+    return (
+        f"from {table} t join layer_texts y on y.id = t.layer_id"
+        " join document d on d.id = t.document_id where (ifnull(y.texts, d.texts) != d.texts"
+        f" or not {allowed})"
+    )
+
+
+_UNCONNECTED = (
+    "from relation t left join span f on f.id = t.from_span left join span o on o.id = t.to_span"
+    " where (f.document_id is not t.document_id or o.document_id is not t.document_id"
+    " or f.layer_id is not o.layer_id)"
+)
+_UNFIT = (
+    "from suggestion t join layer y on y.id = t.layer_id where not (case t.kind when 'class'"
+    f" then t.start is null and y.kind in ({_CLASSES}) else (t.start is not null"
+    f" and y.kind in ({_SPANS})) or y.kind in ({_ANSWERS}) end)"
+)
+
+
+def delete_unfit(conn: sqlite3.Connection) -> dict[str, int]:
+    """Delete what `problems` would report of offsets, labels and layers; table → rows deleted."""
+    _prepare(conn)
+    for _problem in _texts(conn):  # also fills in the lengths
+        pass
+    unfit = [(table, _outside(table)) for table in _WITH_OFFSETS]
+    unfit += [(table, _mislabelled(table)) for table in _WITH_LABELS]
+    unfit += [(table, _misplaced(table)) for table in _IN_LAYERS]
+    deleted: dict[str, int] = {}
+    for table, rest in (*unfit, ("suggestion", _UNFIT), ("relation", _UNCONNECTED)):
+        count = conn.execute(f"delete from {table} where id in (select t.id {rest})").rowcount
+        deleted[table] = deleted.get(table, 0) + count
+    wrong = [id for id, _document in _tokens_that_do_not_fit(conn)]
+    conn.executemany("delete from tokens where id = ?", ((id,) for id in wrong))
+    return {**deleted, "tokens": len(wrong)}
+
+
 def problems(conn: sqlite3.Connection) -> Iterator[str]:
     """Sentences about problems. `conn` must be allowed to create temporary tables."""
+    _prepare(conn)
+    yield from _texts(conn)
+    for table in _WITH_OFFSETS:
+        yield from _offsets(conn, table)
+    yield from _tokens(conn)
+    for table in _WITH_LABELS:
+        yield from _labels(conn, table)
+    for table in _IN_LAYERS:
+        yield from _layers(conn, table)
+    yield from _suggestions(conn)
+    yield from _ends(conn)
+
+
+def _prepare(conn: sqlite3.Connection) -> None:
     conn.execute(
         "create temp table text_length(document_id integer, field text, length integer,"
         " primary key (document_id, field)) without rowid"
@@ -32,16 +109,6 @@ def problems(conn: sqlite3.Connection) -> Iterator[str]:
         "create temp table layer_texts as select id, name, kind,"
         " texts_of(cast(options as blob)) as texts from layer"
     )
-    yield from _texts(conn)
-    for table in ("span", "suggestion", "answer"):
-        yield from _offsets(conn, table)
-    yield from _tokens(conn)
-    for table in ("mark", "span", "suggestion", "relation"):
-        yield from _labels(conn, table)
-    for table in ("state", "mark", "span", "suggestion", "relation", "answer"):
-        yield from _layers(conn, table)
-    yield from _suggestions(conn)
-    yield from _ends(conn)
 
 
 def _texts(conn: sqlite3.Connection) -> Iterator[str]:
@@ -95,10 +162,8 @@ def _decoded(kind: str, content: bytes) -> str | None:
 
 def _offsets(conn: sqlite3.Connection, table: str) -> Iterator[str]:
     rows = conn.execute(
-        f'select t.id, t.document_id, t.field, t.start, t."end", l.length from {table} t'
-        " left join text_length l on l.document_id = t.document_id and l.field = t.field"
-        ' where t.start is not null and (l.length is null or t."end" is null or t.start > t."end"'
-        f' or t."end" > l.length) limit {SHOWN}'
+        f'select t.id, t.document_id, t.field, t.start, t."end", l.length {_outside(table)}'
+        f" limit {SHOWN}"
     ).fetchall()
     for id, document, field, start, end, length in rows:
         if length is None:
@@ -117,15 +182,18 @@ def _offsets(conn: sqlite3.Connection, table: str) -> Iterator[str]:
 
 
 def _tokens(conn: sqlite3.Connection) -> Iterator[str]:
-    shown = 0
+    for id, document in islice(_tokens_that_do_not_fit(conn), SHOWN):
+        message = _("The tokens of document {document} (row {id}) do not fit its text.")
+        yield message.format(document=document, id=id)
+
+
+def _tokens_that_do_not_fit(conn: sqlite3.Connection) -> Iterator[tuple[int, int]]:
     for id, document, length, *stored in conn.execute(
         "select t.id, t.document_id, l.length, t.borders, t.sentences from tokens t left join"
         " text_length l on l.document_id = t.document_id and l.field = t.field"
     ):
-        if shown < SHOWN and not all(_in_order(each, length) for each in stored):
-            shown += 1
-            message = _("The tokens of document {document} (row {id}) do not fit its text.")
-            yield message.format(document=document, id=id)
+        if not all(_in_order(each, length) for each in stored):
+            yield id, document
 
 
 def _in_order(stored: object, length: int | None) -> bool:
@@ -145,10 +213,7 @@ def _in_order(stored: object, length: int | None) -> bool:
 
 
 def _labels(conn: sqlite3.Connection, table: str) -> Iterator[str]:
-    rows = conn.execute(
-        f"select t.id, b.name from {table} t join label b on b.id = t.label_id"
-        f" where b.layer_id != t.layer_id limit {SHOWN}"
-    ).fetchall()
+    rows = conn.execute(f"select t.id, b.name {_mislabelled(table)} limit {SHOWN}").fetchall()
     for id, label in rows:
         yield _(
             "Row {id} of {table} has the label {label}, which belongs to another layer."
@@ -157,13 +222,8 @@ def _labels(conn: sqlite3.Connection, table: str) -> Iterator[str]:
 
 def _layers(conn: sqlite3.Connection, table: str) -> Iterator[str]:
     """Check that each row is in a layer of its kind that applies to the document."""
-    allowed = "1"
-    if table in _KINDS:
-        allowed = f"y.kind in ({', '.join(repr(kind) for kind in _KINDS[table])})"
     rows = conn.execute(
-        f"select t.id, y.name, t.document_id from {table} t join layer_texts y on y.id = t.layer_id"
-        " join document d on d.id = t.document_id where ifnull(y.texts, d.texts) != d.texts"
-        f" or not {allowed} limit {SHOWN}"
+        f"select t.id, y.name, t.document_id {_misplaced(table)} limit {SHOWN}"
     ).fetchall()
     for id, layer, document in rows:
         message = _(
@@ -175,11 +235,7 @@ def _layers(conn: sqlite3.Connection, table: str) -> Iterator[str]:
 
 def _ends(conn: sqlite3.Connection) -> Iterator[str]:
     """Check that each relation connects two spans of one layer of its document."""
-    rows = conn.execute(
-        "select r.id, r.document_id from relation r left join span f on f.id = r.from_span"
-        " left join span t on t.id = r.to_span where f.document_id is not r.document_id"
-        f" or t.document_id is not r.document_id or f.layer_id is not t.layer_id limit {SHOWN}"
-    ).fetchall()
+    rows = conn.execute(f"select t.id, t.document_id {_UNCONNECTED} limit {SHOWN}").fetchall()
     for id, document in rows:
         message = _("The relation {id} does not connect two spans of document {document}.")
         yield message.format(id=id, document=document)
@@ -190,16 +246,7 @@ def _suggestions(conn: sqlite3.Connection) -> Iterator[str]:
 
     Suggested answers to questions may be either: ranges of the text, or that there is none.
     """
-    classes, spans, answers = (
-        ", ".join(repr(kind) for kind in _KINDS[of]) for of in ("mark", "span", "answer")
-    )
-    rows = conn.execute(
-        "select g.id, g.document_id from suggestion g join layer y on y.id = g.layer_id"
-        " where not (case g.kind when 'class' then g.start is null"
-        f" and y.kind in ({classes})"
-        f" else (g.start is not null and y.kind in ({spans})) or y.kind in ({answers}) end)"
-        f" limit {SHOWN}"
-    ).fetchall()
+    rows = conn.execute(f"select t.id, t.document_id {_UNFIT} limit {SHOWN}").fetchall()
     for id, document in rows:
         message = _("The suggestion {id} of document {document} does not fit its layer.")
         yield message.format(id=id, document=document)

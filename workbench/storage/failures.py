@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from workbench.base.errors import ProjectBusy, ProjectError, is_disk_full
+from workbench.base.errors import ProjectBusy, ProjectDamaged, ProjectError, is_disk_full
 from workbench.base.i18n import _
 
 _NO_ROOM = frozenset(
@@ -36,10 +36,6 @@ class NoRoom(ProjectError):
     """The disk is full, or cannot hold the shared memory file of a write-ahead log."""
 
 
-class Damaged(ProjectError):
-    """The contents of the file are not what SQLite or this program wrote."""
-
-
 def no_room(error: Exception) -> bool:
     """Whether the disk is full. A connection to a write-ahead log needs 32 kB of shared memory."""
     if not isinstance(error, sqlite3.OperationalError):
@@ -59,7 +55,7 @@ def explained(path: Path, *, writing: bool) -> Iterator[None]:
 def explain(error: Exception, path: Path, *, writing: bool) -> ProjectError:
     """The ProjectError for `error`, a sqlite3.Error or UnicodeDecodeError that SQLite raised.
 
-    `writing` states whether a change to the file at `path` failed. Returns NoRoom, Damaged,
+    `writing` states whether a change to the file at `path` failed. Returns NoRoom, ProjectDamaged,
     ProjectBusy or a plain ProjectError; the caller raises it from `error`.
     """
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without the extended part
@@ -88,17 +84,22 @@ def explain(error: Exception, path: Path, *, writing: bool) -> ProjectError:
     )
 
 
-def damaged(error: Exception, path: Path) -> Damaged:
+def damaged(error: Exception, path: Path) -> ProjectDamaged:
     """The error for a damaged file, whatever SQLite reports."""
     what = str(error)
     if isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in what:
         what = _("it contains text that is not UTF-8")
-    return Damaged(
+    return ProjectDamaged(
         _("The project file {path} is damaged: {what}.").format(path=path, what=what),
-        hint=_(
-            "Restore it from a backup; `glossbench project check` lists what is damaged. "
-            "The file was not changed."
-        ),
+        hint=way_out(),
+    )
+
+
+def way_out() -> str:
+    """What to do with a damaged file."""
+    return _(
+        "Restore it from a backup, or write what can be read to a new file with "
+        "`glossbench project recover`. The file was not changed."
     )
 
 

@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.base.errors import ProjectError
+from workbench.base.errors import ProjectDamaged, ProjectError
 from workbench.base.i18n import _
 
 APPLICATION_ID = 0x476C6F73  # "Glos"
@@ -96,10 +96,13 @@ def _check_length(path: Path, head: bytes, header: Header) -> None:
     counted = head[24:28] == head[92:96]  # the count is only valid then
     size = path.stat().st_size
     if counted and size < pages * page and not path.with_name(f"{path.name}-wal").exists():
-        raise ProjectError(
+        raise ProjectDamaged(
             _(
                 "{path} is damaged: its size is {size:,} bytes, but its header specifies "
                 "{pages:,}. It was probably truncated during copying."
             ).format(path=path, size=size, pages=pages * page),
-            hint=_("Copy it again from its source, or restore it from a backup."),
+            hint=_(
+                "Copy it again from its source, restore it from a backup, or write what can be "
+                "read to a new file with `glossbench project recover`."
+            ),
         )

@@ -60,6 +60,12 @@ def create(execute: Callable[[str], object]) -> None:
     execute(f"insert into state_key {_ALL}")
 
 
+def rebuild(conn: sqlite3.Connection) -> None:
+    """Compute the whole table again."""
+    conn.execute("delete from state_key")
+    conn.execute(f"insert into state_key {_ALL}")
+
+
 def view(conn: sqlite3.Connection) -> None:
     """Stand in for the table in a file of an older version that is opened read-only."""
     conn.execute(f"create temp view state_key as {_ALL}")

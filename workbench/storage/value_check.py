@@ -49,7 +49,7 @@ def problems(conn: sqlite3.Connection, version: int) -> Iterator[str]:
     yield from _references(conn, version)
     if version > 1:  # in version 1, suggestions were kept when their run was deleted
         yield from _dangling(conn, "suggestion", "run_id", "run")
-    yield from _journal(conn)
+    yield from history_problems(conn)
 
 
 # ---------------------------------------------------------------- values
@@ -91,6 +91,12 @@ def _valid(column: Column, name: str) -> str:
     return f"{name} is null or ({valid})" if column.null else valid
 
 
+def delete_wrong(conn: sqlite3.Connection, table: str) -> int:
+    """Delete the rows of a table that have a value that is not valid; returns their number."""
+    wrong = _first_wrong({name: f'"{name}"' for name in TABLES[table]}, TABLES[table])
+    return conn.execute(f"delete from {table} where {wrong} is not null").rowcount
+
+
 def _quoted(value: bytes | None) -> str:
     if value is None:
         return "NULL"
@@ -123,7 +129,7 @@ def _dangling(conn: sqlite3.Connection, table: str, name: str, other: str) -> It
 # ---------------------------------------------------------------- history
 
 
-def _journal(conn: sqlite3.Connection) -> Iterator[str]:
+def history_problems(conn: sqlite3.Connection) -> Iterator[str]:
     """Check the rows that undo and redo would delete, change or restore."""
     for (seq,) in conn.execute(_MALFORMED).fetchall():
         yield _("Row {seq} of the history is not valid.").format(seq=seq)

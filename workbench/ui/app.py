@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from workbench.base import paths, scratch, settings
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import ProjectDamaged, WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.registry import Registry
@@ -143,6 +143,8 @@ class App:
                 if path.name in str(error)
                 else WorkbenchError(f"{path}: {error.message}", hint=error.hint)
             )
+            if isinstance(error, ProjectDamaged):
+                self.act("damaged", path, error)
             return False
         except OSError as error:
             self.fail(
@@ -259,14 +261,14 @@ class App:
         else:
             sys.excepthook(type(error), error, error.__traceback__)
 
-    def act(self, name: str) -> None:
+    def act(self, name: str, *about: Any) -> None:
         """Open a dialog or run an action of the Welcome page.
 
         Names: open, new, sample, settings, palette, keys, log, diagnostics, about.
         """
         from workbench.ui import dialogs
 
-        dialogs.ACTS[name](self)
+        dialogs.ACTS[name](self, *about)
 
     def dropped(self, files: Sequence[str]) -> None:
         """Open a dropped project, or import dropped data files (into a new project if none is

@@ -9,7 +9,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
+
 if TYPE_CHECKING:
+    from workbench.base.errors import ProjectDamaged
     from workbench.ui.app import App
 
 
@@ -75,6 +78,15 @@ def changes(app: App) -> None:
     ChangesDialog(app.window).exec()
 
 
+def damaged(app: App, path: Path, error: ProjectDamaged) -> None:
+    """Offer to recover a project that could not be opened."""
+    from workbench.ui.dialogs.damaged import Damaged
+
+    dialog = Damaged(app, path, error)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
+
+
 def versions(app: App) -> None:
     from workbench.ui.dialogs.versions import Versions
 
@@ -99,5 +111,6 @@ ACTS: dict[str, Callable[..., None]] = {
     "system-check": system_check,
     "about": about,
     "changes": changes,
+    "damaged": damaged,
     "versions": versions,
 }
