@@ -333,6 +333,9 @@ class AnnotatePanel(Panel):
             _("Next, previous span; without span layers: next, previous question"),
             ("Tab", "Shift+Tab"),
         ),
+        _bare("word", _("Next, previous word; with questions: question"), (".", ",")),
+        _bare("jump", _("Go to the word that begins with two letters; twice: the next one"), "'"),
+        _bare("jump-extend", _("Extend the selection to the word with two letters"), '"'),
         _bare(
             "token",
             _("Next or previous token, token below or above, in a tag layer"),
@@ -372,7 +375,6 @@ class AnnotatePanel(Panel):
             "X",
         ),
         _bare("no-answer", _("The text does not answer the question"), "N"),
-        _bare("question", _("Next, previous question"), (".", ",")),
         _bare("ask", _("Ask a question, change it"), ("?", "F2")),
         _bare("delete-question", _("Delete the question"), "Shift+Delete"),
         *LINK_KEYS,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from workbench.ui import key_places
+from workbench.ui.panels.annotate import jump
 from workbench.ui.widgets import text_caret
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.token_grid import TokenGrid
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.view import AnnotateView
 
 _Key, _Mod = Qt.Key, Qt.KeyboardModifier
+_AWAY = (QEvent.Type.FocusOut, QEvent.Type.MouseButtonPress)
 _CLEAR = (_Key.Key_Backspace, _Key.Key_Delete)
 _BRACKETS = {
     "[": _Key.Key_BracketLeft,
@@ -33,6 +35,7 @@ class Keys(QObject):
     def __init__(self, view: AnnotateView) -> None:
         super().__init__(view)
         self._view, self._state = view, view.state
+        self._jump = jump.Jump()
         self._acts = {
             _Key.Key_Return: view.links.enter,
             _Key.Key_Enter: view.links.enter,
@@ -48,11 +51,15 @@ class Keys(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             return self._pressed(watched, event)
+        if event.type() in _AWAY:
+            self._jump.leave()
         return super().eventFilter(watched, event)
 
     def _pressed(self, watched: QObject, event: QKeyEvent) -> bool:
         modifiers = event.modifiers() & ~(_Mod.KeypadModifier | _Mod.GroupSwitchModifier)
         in_text, in_tokens = isinstance(watched, TextView), isinstance(watched, TokenGrid)
+        if self._jump.reading and self._jump.press(event):
+            return True
         if self._bracket(event, modifiers):
             return True
         if modifiers & (_Mod.ControlModifier | _Mod.AltModifier | _Mod.MetaModifier):
@@ -61,6 +68,8 @@ class Keys(QObject):
             self._view.links.enter(only_this=bool(modifiers & _Mod.ShiftModifier))
             return True
         if in_text and self._state.question_layer is not None and self._asked(event, modifiers):
+            return True
+        if in_text and self._moved(cast(TextView, watched), event):
             return True
         if in_text and event.key() in (_Key.Key_Tab, _Key.Key_Backtab):
             self._view.step_span(
@@ -106,6 +115,19 @@ class Keys(QObject):
             state.toggle_null()
         elif key in _CLEAR and not shift and state.chosen is None:
             state.remove_last_answer()
+        else:
+            return False
+        return True
+
+    def _moved(self, text: TextView, event: QKeyEvent) -> bool:
+        """Keys that move the caret by words."""
+        written = event.text()
+        if written in (jump.KEY, jump.EXTEND) and key_places.meant(event) != "w":  # Hebrew
+            self._jump.start(text, extend=written == jump.EXTEND)
+        elif written == "." and not key_places.meant(event):
+            text.move_caret(text.bounds.next_word(text.caret))
+        elif written == ",":
+            text.move_caret(text.bounds.previous_word(text.caret))
         else:
             return False
         return True
