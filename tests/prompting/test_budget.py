@@ -1,3 +1,5 @@
+from functools import cache
+
 import pytest
 
 from workbench.base.errors import SpecError
@@ -14,6 +16,7 @@ LABELS = Labels(("a", "b c d"))  # one and three words
 EXAMPLES = tuple(Example(f"example {number}", "a") for number in range(4))  # three words each
 
 
+@cache
 def renderer(source, seconds=0.0):
     """Renders in this process."""
     template = Template(source)
