@@ -23,6 +23,22 @@ def look(qapp):
 
 
 @pytest.fixture
+def page_look(qapp):
+    """`page_look(view)` styles a page as the window does: with a style sheet of its own.
+
+    It is built in half the time that it takes with one on the application.
+    """
+    from workbench.ui import style, theme
+    from workbench.ui.widgets import combo_access
+
+    combo_access.install()
+    qapp.setStyle("Fusion")
+    theme.load_fonts()
+    style.apply(qapp, settings.Settings(theme="light"), ())
+    return lambda view: view.setStyleSheet(style.style_sheet())
+
+
+@pytest.fixture
 def canary(tmp_path):
     """An image file that nothing should open, watched by `Canary`."""
     import sys
@@ -45,7 +61,7 @@ def canary(tmp_path):
 @pytest.fixture
 def app(qapp, qtbot, monkeypatch):
     """The application as built by `main`, its window shown, without a warm worker; closed at the
-    end.
+    end. No page is built: the Welcome page takes as long as all the rest.
     """
     import sys
     import threading
@@ -56,7 +72,6 @@ def app(qapp, qtbot, monkeypatch):
     made = App(make_qt(), settings.Settings(theme="light", warm_worker=False))
     monkeypatch.setattr("workbench.ui.dialogs.error.install", lambda app: None)
     qtbot.addWidget(made.window, before_close_func=lambda _window: _ask_nothing(made, monkeypatch))
-    made.window.go("welcome")
     made.window.show()
     made.window.load_commands()
     yield made

@@ -8,6 +8,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings
 from workbench.base.watch import QUIET
 from workbench.operations import labels
+from workbench.project.project import Project
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -22,7 +23,18 @@ TEXTS = (
 
 
 @pytest.fixture
-def filled(project):
+def filled(tmp_path, copy_of):
+    """The project, open for writing; checks that no listener is left."""
+    project = Project.open(copy_of(filled_project, tmp_path / "filled.glossbench"))
+    yield project
+    assert not project.changed.listeners
+    project.close()
+
+
+def filled_project(folder):
+    """Create the project of `filled`; returns its path."""
+    path = folder / "filled.glossbench"
+    project = Project.create(path)
     labels.add_layer(
         project,
         "mood",
@@ -38,7 +50,8 @@ def filled(project):
             Record(Document("pair", (("text", "It rains."), ("text_b", "The sun shines."))))
         )
         documents.add(project.db, records, source_id=project.source("person"))
-    return project
+    project.close()
+    return path
 
 
 @pytest.fixture
@@ -73,3 +86,21 @@ def state(context):
     made = AnnotateActs(context)
     yield made
     made.close()
+
+
+@pytest.fixture
+def open_view(page_look, qtbot):
+    """`open_view(state)` → the Annotate page, shown in an active window."""
+    from workbench.ui.panels.annotate.view import AnnotateView
+
+    def make(state, height=700):
+        view = AnnotateView(state)
+        qtbot.addWidget(view)
+        view.resize(1100, height)
+        page_look(view)
+        with qtbot.waitActive(view):
+            view.show()
+            view.activateWindow()
+        return view
+
+    return make

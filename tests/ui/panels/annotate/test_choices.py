@@ -10,7 +10,6 @@ from workbench.operations.annotate import NewSuggestion
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.ui.panels.annotate.view import AnnotateView
 
 LONG = "a tram that stops at every gate on its way to the north field " * 6
 
@@ -32,13 +31,8 @@ def asked(filled):
 
 
 @pytest.fixture
-def view(asked, state, look, qtbot):
-    made = AnnotateView(state)
-    qtbot.addWidget(made)
-    made.resize(1100, 700)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
+def view(asked, state, open_view):
+    made = open_view(state)
     state.open(asked[0])
     made.take_focus()
     return made

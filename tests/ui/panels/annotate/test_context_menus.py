@@ -7,16 +7,11 @@ from tests.ui.context import choose, open_menu
 from workbench.operations import annotate, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.ui.panels.annotate.context_menus import _cut
-from workbench.ui.panels.annotate.view import AnnotateView
 
 
 @pytest.fixture
-def view(state, look, qtbot):
-    made = AnnotateView(state)
-    qtbot.addWidget(made)
-    made.resize(1100, 700)
-    made.show()
-    return made
+def view(state, open_view):
+    return open_view(state)
 
 
 def ids(state, layer):

@@ -5,16 +5,11 @@ from PySide6.QtCore import Qt
 
 from workbench.operations import annotate
 from workbench.ui.panels.annotate.occurrences import DOCUMENT, PROJECT, QUEUE, OccurrencesState
-from workbench.ui.panels.annotate.view import AnnotateView
 
 
 @pytest.fixture
-def view(state, look, qtbot):
-    made = AnnotateView(state)
-    qtbot.addWidget(made)
-    made.resize(1100, 700)
-    made.show()
-    return made
+def view(state, open_view):
+    return open_view(state)
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from workbench.operations import annotate, labels, questions
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.ui.panels.annotate.view import AnnotateView
 from workbench.ui.widgets.words import Elided
 
 TEXT = "Ada met Bob in Rome on Monday."
@@ -27,13 +26,8 @@ def asked(filled):
 
 
 @pytest.fixture
-def view(asked, state, look, qtbot):
-    made = AnnotateView(state)
-    qtbot.addWidget(made)
-    made.resize(1100, 700)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
+def view(asked, state, open_view):
+    made = open_view(state)
     for layer in state.layers:
         if layer.id != asked[1]:
             state.switch_layer(layer.id, False)

@@ -7,7 +7,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from workbench.operations import annotate, labels, questions
-from workbench.ui.panels.annotate.view import AnnotateView
 
 Key, SHIFT = Qt.Key, Qt.KeyboardModifier.ShiftModifier
 
@@ -24,13 +23,8 @@ def linked(filled):
 
 
 @pytest.fixture
-def view(linked, state, look, qtbot):
-    made = AnnotateView(state)
-    qtbot.addWidget(made)
-    made.resize(1100, 900)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
+def view(linked, state, open_view):
+    made = open_view(state, height=900)
     made.take_focus()
     return made
 

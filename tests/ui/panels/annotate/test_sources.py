@@ -7,7 +7,6 @@ from workbench.operations import annotate, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.storage.origins import Origin
 from workbench.ui.panels.annotate.sources import BY_SCORE, BY_SOURCE
-from workbench.ui.panels.annotate.view import AnnotateView
 
 NAMES, TIMES = Origin("rule", "pattern:names"), Origin("rule", "pattern:times")
 
@@ -31,12 +30,8 @@ def suggested(state):
 
 
 @pytest.fixture
-def view(suggested, look, qtbot):
-    made = AnnotateView(suggested)
-    qtbot.addWidget(made)
-    made.resize(1100, 700)
-    made.show()
-    return made
+def view(suggested, open_view):
+    return open_view(suggested)
 
 
 def starts(state):

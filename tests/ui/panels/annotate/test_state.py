@@ -372,16 +372,16 @@ def test_renamed_and_deleted_labels_show_at_once(state):
     assert found(state) == [] and state.chosen is None
 
 
-def test_without_documents_nothing_is_shown_and_an_import_brings_the_first_up(project, context):
+def test_without_documents_nothing_is_shown_and_an_import_brings_the_first_up(filled, context):
     from workbench.operations import corpus
 
-    corpus.delete_documents(project, list(annotate.queue(project)))
+    corpus.delete_documents(filled, list(annotate.queue(filled)))
     state = AnnotateActs(context)
     assert state.doc is None and not state.can_edit
     for act in (state.submit, state.skip, state.discard, state.accept, state.delete_chosen):
         act()
 
-    project.undo()
+    filled.undo()
     assert key_of(state) == "k0"
     state.close()
 

@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt
 from workbench.operations import labels, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.ui.panels.annotate import tokens
-from workbench.ui.panels.annotate.view import AnnotateView
 
 Key = Qt.Key
 
@@ -120,13 +119,8 @@ def test_a_long_text_is_shown_by_the_page(tagging, monkeypatch):
 
 
 @pytest.fixture
-def view(tagging, look, qtbot):
-    made = AnnotateView(tagging)
-    qtbot.addWidget(made)
-    made.resize(1100, 700)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
+def view(tagging, open_view):
+    made = open_view(tagging)
     made.take_focus()
     return made
 

@@ -9,7 +9,6 @@ from workbench.operations.annotate import NewSuggestion
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.ui.panels.annotate.view import AnnotateView
 
 
 @pytest.fixture
@@ -25,13 +24,8 @@ def rated(filled):
 
 
 @pytest.fixture
-def view(rated, state, look, qtbot):
-    made = AnnotateView(state)
-    qtbot.addWidget(made)
-    made.resize(1100, 700)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
+def view(rated, state, open_view):
+    made = open_view(state)
     state.open(rated[0])
     made.take_focus()
     return made

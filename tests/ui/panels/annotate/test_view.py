@@ -14,7 +14,6 @@ from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.panels.annotate.state import Target
-from workbench.ui.panels.annotate.view import AnnotateView
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
 
@@ -27,13 +26,8 @@ Key = Qt.Key
 
 
 @pytest.fixture
-def view(state, look, qtbot):
-    made = AnnotateView(state)
-    qtbot.addWidget(made)
-    made.resize(1100, 700)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
+def view(state, open_view):
+    made = open_view(state)
     made.take_focus()
     return made
 
