@@ -1,11 +1,19 @@
 """Menus, shortcuts and the palette come from one table."""
 
+import pytest
 from PySide6.QtGui import QKeySequence
 
 from workbench.ui.commands import MENUS
 from workbench.ui.dialogs.key_sheet import KeySheet
 from workbench.ui.keys import conflicts, keys_of, remap, shown
 from workbench.ui.palette import NO_MATCH, Palette, rank
+
+
+@pytest.fixture
+def app(app):
+    """As after the start without a project: the Welcome page is shown."""
+    app.window.go("welcome")
+    return app
 
 
 def entry(app, id):

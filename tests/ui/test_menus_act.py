@@ -126,6 +126,13 @@ class Trace:
 
 
 @pytest.fixture
+def app(app):
+    """As after the start without a project: the Welcome page is shown."""
+    app.window.go("welcome")
+    return app
+
+
+@pytest.fixture
 def trace(app, monkeypatch):
     """Jobs do nothing, so that a running one keeps running."""
     monkeypatch.setattr(InlineQueue, "_run", lambda self, job: None)

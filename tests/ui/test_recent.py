@@ -6,6 +6,13 @@ from workbench.ui import acts, recent
 
 
 @pytest.fixture
+def app(app):
+    """As after the start without a project: the Welcome page is shown."""
+    app.window.go("welcome")
+    return app
+
+
+@pytest.fixture
 def submenu(app):
     """The entries of the submenu as it opens: text → action."""
 

@@ -10,6 +10,13 @@ from workbench.ui import theme
 RAIL = ("Data", "Annotate", "Labels", "Models", "Train", "Results", "Inspect", "Prompts", "Export")
 
 
+@pytest.fixture
+def app(app):
+    """As after the start without a project: the Welcome page is shown."""
+    app.window.go("welcome")
+    return app
+
+
 def shown_words(window) -> str:
     labels = [
         widget

@@ -3,8 +3,16 @@
 import os
 import time
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
+
+
+@pytest.fixture
+def app(app):
+    """As after the start without a project: the Welcome page is shown."""
+    app.window.go("welcome")
+    return app
 
 
 def named(app, name):
