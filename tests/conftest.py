@@ -1,6 +1,7 @@
 """Fixtures shared by all tests. They start no worker and use neither network nor user folders."""
 
 import builtins
+import functools
 import gc
 import itertools
 import os
@@ -61,9 +62,9 @@ def pytest_collection_modifyitems(items):
 _modules_exempted = 0
 
 
-@pytest.fixture(autouse=True)
-def imports_outside_garbage_collection():
-    """Exempts what was imported from later collections.
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup():
+    """Exempt what was imported from later collections.
 
     With torch and transformers imported, a full collection takes a quarter of a second, and every
     training asks for one.
@@ -73,6 +74,18 @@ def imports_outside_garbage_collection():
         gc.collect()
         gc.freeze()
         _modules_exempted = len(sys.modules)
+        _share_operators()
+
+
+def _share_operators():
+    """Let all conversions to ONNX use one table of operators, which they only read.
+
+    torch parses the source of five hundred functions to make it: a sixth of a small conversion.
+    """
+    module = sys.modules.get("torch.onnx._internal.exporter._registration")
+    if module is not None and not hasattr(module.ONNXRegistry.from_torchlib, "cache_info"):
+        shared = functools.cache(module.ONNXRegistry.from_torchlib)
+        module.ONNXRegistry.from_torchlib = staticmethod(shared)
 
 
 @pytest.fixture(autouse=True)
@@ -117,8 +130,8 @@ def _use_home(home, monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.fixture(autouse=True)
-def loopback_only(monkeypatch):
+@pytest.fixture(scope="session", autouse=True)
+def loopback_only():
     """Connections leave this computer in no test."""
     connect = socket.socket.connect
 
@@ -131,7 +144,9 @@ def loopback_only(monkeypatch):
             raise ConnectionRefusedError(f"tests connect to loopback only, not to {address[0]}")
         return connect(self, address)
 
-    monkeypatch.setattr(socket.socket, "connect", guarded)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", guarded)
+        yield
 
 
 @pytest.fixture(scope="session")
