@@ -66,12 +66,12 @@ class Menus:
             self.menus[name] = menu
 
     def add(self, commands: Iterable[Command], page: str, target: Callable[[], Any]) -> None:
-        for command in commands:
-            entry = Entry(command, page, target)
-            self.entries.append(entry)
-            if not command.shown_only:
+        added = [Entry(command, page, target) for command in commands]
+        for entry in added:
+            if not entry.command.shown_only:
                 self._make_action(entry)
-        self.refresh()
+        self.entries += added
+        self._enable(added)
 
     def _make_action(self, entry: Entry) -> None:
         if entry.command.choices is not None:
@@ -115,7 +115,10 @@ class Menus:
 
     def refresh(self) -> None:
         """Disable entries of other pages after a page change, so that their keys are free."""
-        for entry in self.entries:
+        self._enable(self.entries)
+
+    def _enable(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
             if entry.action is not None:
                 entry.action.setEnabled(self._belongs(entry))
         if self._page_shown() != self._keyed_for:
