@@ -9,10 +9,11 @@ import torch
 
 from workbench.base import paths
 from workbench.models.generate import LanguageModel
-from workbench.pretraining.fit import run
+from workbench.pretraining.fit import LEAST, run
 from workbench.pretraining.results import ModelFit
 
 DATA = Path(__file__).parents[1] / "data"
+GPT = paths.resource("models/starter-gpt")
 TEXTS = ["The train to the airport is late.", "A bus stops here."]
 
 
@@ -50,7 +51,7 @@ def test_the_pseudo_perplexity_masks_each_unit_alone(tmp_path, tiny_model):
 
 def test_every_kind_of_model_is_measured_with_progress(tmp_path, data_folder):
     models = (
-        paths.resource("models/starter-gpt"),
+        GPT,
         DATA / "awd_lstm" / "v1",
         DATA / "char_lm" / "forward.pt",
         data_folder / "vectors" / "skipgram.txt",
@@ -62,6 +63,26 @@ def test_every_kind_of_model_is_measured_with_progress(tmp_path, data_folder):
     assert all(fit.perplexity > 1 and fit.scored > 10 for fit in fits[:3])
     assert fits[3].fertility == pytest.approx(1.0, abs=0.2) and fits[3].limit == 0
     assert [item["part"] for item in seen if item["kind"] == "progress"] == [0, 0.25, 0.5, 0.75]
+
+
+def test_texts_of_any_length_are_scored_together_as_alone(tmp_path):
+    """Shorter streams are continued in a batch; what follows their end is not scored."""
+    models = (DATA / "awd_lstm" / "v1", DATA / "char_lm" / "forward.pt", GPT)
+    texts = [*TEXTS, "The next train to the airport leaves from here. It is late, too."]
+
+    together, _seen = measured(tmp_path, *models, texts=texts)
+    alone = [measured(tmp_path, *models, texts=[text])[0] for text in texts]
+
+    for fit, *singles in zip(together, *alone, strict=True):
+        assert fit.scored == sum(single.scored for single in singles)
+        assert fit.total == pytest.approx(sum(single.total for single in singles), rel=1e-4)
+
+
+def test_no_more_is_scored_than_the_mean_needs(tmp_path):
+    texts = TEXTS * 100
+    (fit,), _seen = measured(tmp_path, DATA / "char_lm" / "forward.pt", texts=texts)
+
+    assert LEAST <= fit.scored < sum(map(len, texts)) / 2
 
 
 def test_a_model_that_fails_is_named_and_the_others_are_measured(tmp_path, tiny_model):

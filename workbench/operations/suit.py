@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TARGET = "workbench.pretraining.fit:run"
 SAMPLE = 200  # texts
-SECONDS = 3.0  # of scoring per model; loading and counting come on top
+SECONDS = 6.0  # of the processor at most for scoring a model; loading and counting come on top
 MOST_UNKNOWN = 0.05  # fraction of unknown words of a suitable model
 MOST_UNITS = 2.5  # units per word of a suitable model that reads words or subwords
 KINDS = {
@@ -78,7 +78,7 @@ def start(
 ) -> Job:
     """Measure usable models on texts in a worker; its result has `fits`.
 
-    seconds: per model, for its perplexity.
+    seconds: of the processor per model, for its perplexity.
 
     Raises SpecError if none of the models is usable.
     """

@@ -1,8 +1,9 @@
 """How well models fit a sample of texts: vocabulary and perplexity, as a job.
 
 Perplexity is exp of the mean negative log-likelihood. Masked models: pseudo-perplexity, with one
-unit masked at a time (Salazar et al. 2020). Each model scores as many units, in a seeded random
-order, as fit its time.
+unit masked at a time (Salazar et al. 2020). Each model scores units in a seeded random order until
+the mean is exact enough, or its time is over. The time is that of the processor: on a busy machine
+the figures are as exact, but come later.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -25,6 +27,7 @@ from workbench.models import spec
 from workbench.models.base import LoadOptions
 from workbench.models.generate import MASKED, LanguageModel
 from workbench.models.loading import family_of
+from workbench.models.recurrent import StreamUnits
 from workbench.pretraining.results import BOTH, CAUSAL, CHARACTER, PSEUDO, ModelFit
 from workbench.pretraining.streams import RecurrentModel
 from workbench.runtime.inputs import EncodedInput
@@ -32,15 +35,47 @@ from workbench.runtime.vocabularies.measures import measure
 
 LONGEST = 256  # units of a text that are scored
 BATCH_TOKENS = 2048
+GROUP, TEXTS = 64, 16  # masked units, texts of the others that are sorted by length together
 CHUNK = 256  # units that a recurrent model reads at once
-Scored = tuple[float, int]  # sum of the negative log-likelihoods, number of units
+LEAST, ERROR = 500, 0.08  # units; standard error of the mean at which no more are scored
+T = TypeVar("T")
+
+
+@dataclass
+class Tally:
+    """Sum of the negative log-likelihoods, and of their squares, of `count` units.
+
+    end: of the processor time for it.
+    """
+
+    end: float = 0.0
+    total: float = 0.0
+    squares: float = 0.0
+    count: int = 0
+
+    def add(self, logits: Tensor, targets: Tensor) -> None:
+        """logits (N, V), targets (N,)."""
+        losses = functional.cross_entropy(logits.float(), targets, reduction="none").double()
+        self.total += float(losses.sum())
+        self.squares += float(losses.square().sum())
+        self.count += len(losses)
+
+    @property
+    def done(self) -> bool:
+        """Whether the time is over, or the mean is exact enough."""
+        if not self.count:
+            return False
+        mean = self.total / self.count
+        variance = max(0.0, self.squares / self.count - mean**2)
+        exact = self.count >= LEAST and variance <= ERROR**2 * self.count
+        return exact or time.process_time() > self.end
 
 
 def run(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target. params: models [{path, name, allow_pickle}], texts (a JSON file with a list of
-    strings), seconds (per model, for its perplexity), seed.
+    strings), seconds (of the processor at most per model, for its perplexity), seed.
 
     Yields {"kind": "progress", "part", "text"} and {"kind": "fit", "fit"} for each model. Returns
     fits, a list of ModelFit.to_json(). A model that fails has `problem`. "stop" ends early.
@@ -76,7 +111,7 @@ def _measured(
     except WorkbenchError as error:
         return ModelFit(info.name, info.architecture, problem=str(error))
     limit = info.max_length if info.tokenizer else 0
-    total, units = scored
+    total, units = scored.total, scored.count
     mean = total / units if units else 0.0
     # The mean per unit times the units per word, or per character of the text.
     per_word = words.fertility if kind != CHARACTER else 1.0
@@ -111,105 +146,128 @@ def _scored(
     rng: np.random.Generator,
     seconds: float,
     model: Mapping[str, Any],
-) -> tuple[str, Scored]:
-    """Kind of perplexity, sum and count of the units that were scored."""
+) -> tuple[str, Tally]:
+    """Kind of perplexity, and the units that were scored."""
     order = [texts[number] for number in rng.permutation(len(texts)) if texts[number].strip()]
     allow = bool(model["allow_pickle"])
     if info.tokenizer and {"masked_lm", "next_lm"} & {*info.gives}:
         loaded = LanguageModel.load(info.path, device="cpu", allow_pickle=allow)
-        end = time.monotonic() + seconds
+        found = Tally(time.process_time() + seconds)
         if loaded.kind == MASKED:
-            return PSEUDO, _masked(loaded, order, rng, end)
-        return CAUSAL, _causal(loaded, order, end)
+            _masked(loaded, order, rng, found)
+            return PSEUDO, found
+        _causal(loaded, order, found)
+        return CAUSAL, found
     wanted = [
         one for one in ("next", "previous") if {f"{one}_lm", f"{one}_character"} & {*info.gives}
     ]
     if not wanted:
-        return "", (0.0, 0)
+        return "", Tally()
     heads = family_of(info).heads(info)
     head = next((one for one in wanted if one in heads), "")
     options = LoadOptions(head=head, allow_pickle=allow)
     encoder = family_of(info).load(info, options).eval()
     if not isinstance(encoder, RecurrentModel):
-        return "", (0.0, 0)
-    end = time.monotonic() + seconds
+        return "", Tally()
+    found = Tally(time.process_time() + seconds)
     by_character = any(one.endswith("_character") for one in info.gives)
     kind = CHARACTER if by_character else BOTH if len(wanted) > 1 else CAUSAL
-    return kind, _recurrent(encoder, order, wanted, end)
+    _recurrent(encoder, order, wanted, found)
+    return kind, found
 
 
-def _inputs(model: LanguageModel, texts: Sequence[str]) -> Iterator[EncodedInput]:
+def _inputs(model: LanguageModel, texts: Sequence[str]) -> list[EncodedInput]:
     longest = min(model.max_length, LONGEST)
-    for text in texts:
-        yield next(iter(model.tokenizer.whole([(text,)], longest)))[0]
+    return [found[0] for found in model.tokenizer.whole([(text,) for text in texts], longest)]
 
 
 def _masked(
-    model: LanguageModel, texts: Sequence[str], rng: np.random.Generator, end: float
-) -> Scored:
-    inputs = list(_inputs(model, texts))
+    model: LanguageModel, texts: Sequence[str], rng: np.random.Generator, found: Tally
+) -> None:
+    inputs = _inputs(model, texts)
     places = [
         (number, int(at))
         for number, one in enumerate(inputs)
         for at in np.flatnonzero(one.text >= 0)
     ]
-    total, count = 0.0, 0
     order = rng.permutation(len(places))
-    size = max(4, BATCH_TOKENS // max(map(len, inputs), default=1))
-    for start in range(0, len(order), size):
-        if start and time.monotonic() > end:
+    for start in range(0, len(order), GROUP):
+        if found.done:
             break
-        chosen = [places[number] for number in order[start : start + size]]
-        rows, targets = [], []
-        for number, at in chosen:
-            ids = inputs[number].ids.tolist()
-            targets.append(ids[at])
-            rows.append([*ids[:at], model.mask, *ids[at + 1 :]])
-        logits = model.logits(rows, [[at] for _number, at in chosen])[:, 0]  # (B, V)
-        total += _loss(logits, torch.tensor(targets))
-        count += len(chosen)
-    return total, count
+        chosen = [places[number] for number in order[start : start + GROUP]]
+        for batch in _by_length(chosen, lambda place: len(inputs[place[0]])):
+            rows, targets = [], []
+            for number, at in batch:
+                ids = inputs[number].ids.tolist()
+                targets.append(ids[at])
+                rows.append([*ids[:at], model.mask, *ids[at + 1 :]])
+            logits = model.logits(rows, [[at] for _number, at in batch])[:, 0]  # (B, V)
+            found.add(logits, torch.tensor(targets))
 
 
-def _causal(model: LanguageModel, texts: Sequence[str], end: float) -> Scored:
+def _causal(model: LanguageModel, texts: Sequence[str], found: Tally) -> None:
     """Every unit but the first of a text, which has nothing before it."""
-    total, count = 0.0, 0
-    for one in _inputs(model, texts):
-        places = [int(at) for at in np.flatnonzero(one.text >= 0) if at > 0]
-        if not places:
-            continue
-        if count and time.monotonic() > end:
+    for start in range(0, len(texts), TEXTS):
+        if found.done:
             break
-        logits = model.logits([one.ids.tolist()], [[at - 1 for at in places]])[0]  # (K, V)
-        total += _loss(logits, torch.from_numpy(one.ids[places].astype(np.int64)))
-        count += len(places)
-    return total, count
+        for batch in _by_length(_inputs(model, texts[start : start + TEXTS]), len):
+            places = [[int(at) for at in np.flatnonzero(one.text >= 0) if at] for one in batch]
+            if not any(places):
+                continue
+            befores = [[at - 1 for at in row] for row in places]
+            logits = model.logits([one.ids.tolist() for one in batch], befores)  # (B, K, V)
+            for scores, one, row in zip(logits, batch, places, strict=True):
+                targets = torch.from_numpy(one.ids[row].astype(np.int64))
+                found.add(scores[: len(row)], targets)
 
 
-def _recurrent(encoder: Any, texts: Sequence[str], directions: Sequence[str], end: float) -> Scored:
-    """The mean of the directions, of as many units in each."""
-    total, count = 0.0, 0
-    for text in texts:
-        if count and time.monotonic() > end:
+def _by_length(items: Sequence[T], length: Callable[[T], int]) -> Iterator[list[T]]:
+    """Batches of items of similar lengths, with at most BATCH_TOKENS units after padding."""
+    batch: list[T] = []
+    for item in sorted(items, key=length):
+        if batch and length(item) * (len(batch) + 1) > BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(item)
+    if batch:
+        yield batch
+
+
+def _recurrent(
+    encoder: RecurrentModel, texts: Sequence[str], directions: Sequence[str], found: Tally
+) -> None:
+    """The mean of the directions, of as many units in each. Each text is a stream of its own."""
+    for start in range(0, len(texts), TEXTS):
+        if found.done:
             break
-        lines = [line for line in (part.strip() for part in text.splitlines()) if line]
+        lines = [
+            tuple(line for part in text.splitlines() if (line := part.strip()))
+            for text in texts[start : start + TEXTS]
+        ]
         for direction in directions:
-            found = encoder.stream(tuple(lines), direction)
-            memory = None
-            for start in range(0, len(found.targets) - 1, CHUNK):
-                stop = min(start + CHUNK, len(found.targets) - 1)
-                inputs = {
-                    name: torch.from_numpy(array[start:stop])[None]
-                    for name, array in found.inputs.items()
-                }
-                targets = torch.from_numpy(found.targets[start + 1 : stop + 1].astype(np.int64))
-                with torch.inference_mode():
-                    states, memory = encoder.read(inputs, direction, memory)
-                    logits = encoder.scores(states, direction)[0]  # (T, V)
-                total += _loss(logits, targets)
-                count += len(targets)
-    return total, count
+            _streams(encoder, [encoder.stream(one, direction) for one in lines], direction, found)
 
 
-def _loss(logits: Tensor, targets: Tensor) -> float:
-    return float(functional.cross_entropy(logits.float(), targets, reduction="sum"))
+def _streams(
+    encoder: RecurrentModel, streams: Sequence[StreamUnits], direction: str, found: Tally
+) -> None:
+    """Streams of any length side by side. What follows the end of one is read, but not scored."""
+    memory = None
+    lengths = torch.tensor([len(one.targets) - 1 for one in streams])
+    names, longest = streams[0].inputs, int(lengths.max())
+    inputs = {name: _stacked([one.inputs[name] for one in streams], longest) for name in names}
+    targets = _stacked([one.targets[1:] for one in streams], longest).long()
+    for start in range(0, longest, CHUNK):
+        places = torch.arange(start, min(start + CHUNK, longest))
+        kept = places < lengths[:, None]  # (B, T)
+        part = {name: array[:, places] for name, array in inputs.items()}
+        with torch.inference_mode():
+            states, memory = encoder.read(part, direction, memory)
+            logits = encoder.scores(states[kept], direction)  # (N, V)
+        found.add(logits, targets[:, places][kept])
+
+
+def _stacked(arrays: Sequence[np.ndarray], length: int) -> Tensor:
+    """(B, length, …), shorter arrays continued with their last row, longer ones cut."""
+    rows = [array[np.minimum(np.arange(length), len(array) - 1)] for array in arrays]
+    return torch.from_numpy(np.stack(rows))

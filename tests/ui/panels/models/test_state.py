@@ -13,6 +13,9 @@ from tests.starters import SHIPPED
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.settings import Settings, load
+from workbench.jobs.events import Output
+from workbench.operations import models as operations
+from workbench.pretraining.results import ModelFit
 from workbench.ui.panels.models.download import DownloadState, repository_words
 from workbench.ui.panels.models.state import (
     ModelsState,
@@ -20,6 +23,7 @@ from workbench.ui.panels.models.state import (
     number_words,
     problem_words,
 )
+from workbench.ui.panels.models.suit_state import SuitState
 
 
 class StillQueue:
@@ -349,3 +353,15 @@ def test_a_search_needs_words_and_the_network(context):
     download.search("  ")
     assert "Enter words" in download.error and context.queue.jobs == []
     download.close()
+
+
+def test_models_that_are_measured_are_listed_as_they_arrive(context):
+    suit = SuitState(context)
+    suit._start(["the tram"], [card for card in operations.list() if card.usable])
+    (job,) = context.queue.jobs
+
+    for name in ("first", "second"):
+        job.changed.emit(Output({"kind": "fit", "fit": ModelFit(name, "bert").to_json()}))
+
+    assert {row.fit.name for row in suit.rows} == {"first", "second"}
+    assert suit.chosen == "first"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
+from workbench.jobs.events import Event, Output
 from workbench.operations import models as operations
 from workbench.operations import suit
 from workbench.operations.suit import Ranked
@@ -36,7 +37,7 @@ class Histogram:
 
 
 class SuitState(State):
-    """`rows`: measured models, best first; `chosen`: name of the selected one.
+    """`rows`: models measured so far, best first; `chosen`: name of the selected one.
 
     `share`: of the measurement that is running, None while the sample is drawn.
     """
@@ -101,15 +102,20 @@ class SuitState(State):
         except WorkbenchError as error:
             self._failed(error)
             return
-        self.listen(job.changed, lambda _event: self._heard(job, len(texts)))
+        self._fits: tuple[ModelFit, ...] = ()
+        self.listen(job.changed, lambda event: self._heard(job, len(texts), event))
 
     def _failed(self, error: Exception) -> None:
         self.update(busy=False, error=str(error), told="")
 
-    def _heard(self, job: Job, texts: int) -> None:
+    def _heard(self, job: Job, texts: int, event: Event) -> None:
         if job is not self._job:
             return
-        if not job.over:
+        if isinstance(event, Output) and (fit := event.payload.get("fit")):
+            self._fits += (ModelFit.from_json(fit),)
+            rows = suit.ranked(self._fits)
+            self.update(rows=rows, chosen=self.chosen or rows[0].fit.name)
+        elif not job.over:
             name = str(job.progress.get("text", ""))
             told = _("Measuring {name}…").format(name=name) if name else _("Starting…")
             self.update(share=job.progress.get("part", 0.0), told=told)
