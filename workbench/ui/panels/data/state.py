@@ -49,6 +49,7 @@ class DataState(FilterState):
         self.counts: corpus.Counts | None = None
         self.labels: dict[tuple[str, str], Label] = {}
         self.chosen: Sequence[int] = ()
+        self.followed: tuple[int, ...] = self.project.selection  # selected on another page
         self.touched: frozenset[int] | None = frozenset()  # rows to read again; None: all
         self.searching = self.acting = self.partial = False
         self.stale = False
@@ -57,6 +58,7 @@ class DataState(FilterState):
         self._counted: tuple[int, ...] | None = None  # the layers of `counts`; None: out of date
         self._found: tuple[corpus.Filter, Sequence[int]] | None = None  # the last complete search
         self.listen(self.project.changed, self._project_changed)
+        self.listen(self.project.selected, self._on_selected)
         self.listen(self.project.layers_shown, self._layers_shown)
         self.listen(context.work.changed, lambda: self.update(acting=context.work.active))
         self.acting = context.work.active
@@ -212,6 +214,20 @@ class DataState(FilterState):
 
     def choose(self, ids: Sequence[int]) -> None:
         self.update(chosen=ids)
+        if ids and not self._is_followed(ids):
+            self.update(followed=())
+            self.project.select(ids, self)
+
+    def _is_followed(self, ids: Sequence[int]) -> bool:
+        """Whether these are the listed ones of the documents selected on another page."""
+        if not self.followed or len(ids) > len(self.followed):
+            return False
+        wanted = frozenset(self.followed)
+        return wanted.issuperset(ids) and sum(id in wanted for id in self.ids) == len(ids)
+
+    def _on_selected(self, origin: object) -> None:
+        if origin is not self:
+            self.update(followed=self.project.selection)
 
     def open(self, document_id: int) -> None:
         self.context.go("annotate", document=document_id)

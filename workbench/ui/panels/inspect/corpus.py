@@ -34,6 +34,8 @@ class Corpus:
         """Select documents in every view."""
         if tuple(ids) != self._page.chosen_documents:
             self._page.update(chosen_documents=tuple(ids))
+        if ids:
+            self._page.project.select(ids, self._page)
 
     def open(self, document: int) -> None:
         """Open a document in Annotate."""
