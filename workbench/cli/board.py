@@ -10,6 +10,7 @@ import click
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, note, say, size, table
+from workbench.cli.seen import warn_of_training_texts
 from workbench.cli.session import project_argument, reading
 
 if TYPE_CHECKING:
@@ -77,5 +78,7 @@ def _show(found: Board, score: str) -> None:
         rows[-1] += [one.seconds, weight, one.cpu]
     heads = (_("System"), _("Kind"), _("Made from"), tasks.score_title(score), _("Low"))
     table((*heads, _("High"), _("Training, s"), _("Size"), _("CPU s / 1,000")), rows)
+    for one in found.entries:
+        warn_of_training_texts(one.run.name, one.trained_on, found.n)
     for one in found.others:
         note(_("{run} is not listed: {problem}").format(run=one.run.name, problem=one.problem))

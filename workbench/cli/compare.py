@@ -10,6 +10,7 @@ import click
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, say, table
+from workbench.cli.seen import warn_of_training_texts
 from workbench.cli.session import project_argument, reading
 from workbench.cli.use import SPLITS
 
@@ -42,6 +43,8 @@ def compare(file: Path, names: tuple[str, ...], split: str, score: str, as_json:
     if as_json:
         return emit(comparison_report(found))
     _show_scores(found)
+    for one in found.systems:
+        warn_of_training_texts(one.run.name, one.trained_on, found.n)
     for pair in found.pairs:
         _show_pair(found, pair)
     if found.settings:

@@ -20,6 +20,7 @@ from workbench.baselines.spec import KIND as BASELINE
 from workbench.metrics.report import Measured, report
 from workbench.operations import predict, quality, results, run_folders, scoring
 from workbench.operations.outcomes import ENSEMBLE, PROMPT, outcome, trained
+from workbench.operations.trained_on import TrainedOn, TrainingTexts
 from workbench.storage import labels
 from workbench.tasks import spec as tasks
 from workbench.training.methods import spec as methods
@@ -42,7 +43,8 @@ class Entry:
     on the test set of the board; those of rankings have no interval. problem: why it was not.
     changed: documents or gold differ from those that the run itself reported its scores on.
     seconds: training time, None for systems that are not trained. bytes: of the weights.
-    cpu: seconds of CPU time per 1,000 documents. None: not known.
+    cpu: seconds of CPU time per 1,000 documents. None: not known. trained_on: the documents of the
+    test set that were in its training data.
     """
 
     run: Run
@@ -54,6 +56,7 @@ class Entry:
     parameters: int | None = None
     bytes: int | None = None
     cpu: float | None = None
+    trained_on: tuple[TrainedOn, ...] = ()
 
     def value(self, score: str) -> float | None:
         found = self.scores.get(score)
@@ -124,9 +127,13 @@ def board(
     fingerprint = scoring.fingerprint(found)
     entries: list[Entry] = []
     others: list[Entry] = []
+    texts = TrainingTexts(project)
     for at, run in enumerate(chosen):
         watch.at(at / len(chosen))
         entry = _entry(project, run, task, split, found, fingerprint)
+        if not entry.problem:
+            seen = texts.among(run, split, [one.document for one in found])
+            entry = replace(entry, trained_on=seen)
         (others if entry.problem else entries).append(entry)
     info = tasks.info(task)
     every = dict.fromkeys(name for entry in entries for name in entry.scores)

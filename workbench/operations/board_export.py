@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
+from workbench.base.records import to_plain
 from workbench.base.terms import term
 from workbench.tasks import spec as tasks
 from workbench.text import formulas
@@ -44,6 +45,7 @@ def _entry(one: Entry) -> dict[str, Any]:
         "parameters": one.parameters,
         "bytes": one.bytes,
         "cpu_seconds_per_1000": one.cpu,
+        "trained_on": [to_plain(seen) for seen in one.trained_on],
     }
 
 

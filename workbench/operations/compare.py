@@ -6,7 +6,7 @@ Everything is computed from stored predictions against the current gold labels; 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from workbench.operations import pairs, quality, results, run_settings, scoring,
 from workbench.operations.pairs import Pair, System
 from workbench.operations.run_settings import SettingRow
 from workbench.operations.scoring import Scored
+from workbench.operations.trained_on import TrainingTexts
 from workbench.storage import runs
 from workbench.text.rows import row_id
 
@@ -74,9 +75,11 @@ def compare(
     evidence = [quality.evidence(project, run, split) for run in chosen]
     fingerprint = _one_test_set(chosen, evidence, split)
     systems = []
+    texts = TrainingTexts(project)
     for at, (run, given) in enumerate(zip(chosen, evidence, strict=True)):
         watch.at(0.3 * at / len(chosen))
-        systems.append(pairs.system(run, given))
+        seen = texts.among(run, split, given.documents)
+        systems.append(replace(pairs.system(run, given), trained_on=seen))
     info, first = evidence[0].info, systems[0]
     tested = score or info.main
     if tested not in first.scores:

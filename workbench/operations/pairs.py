@@ -19,6 +19,7 @@ from workbench.text.rows import row_id
 if TYPE_CHECKING:
     from workbench.metrics.resampling import Statistic
     from workbench.operations.quality import Evidence
+    from workbench.operations.trained_on import TrainedOn
     from workbench.storage.runs import Run
     from workbench.tasks.spec import TaskInfo
     from workbench.text.document import Document
@@ -35,7 +36,7 @@ class System:
     """A run with its scores on the test set; intervals are those of a bootstrap.
 
     stored: fingerprint of the documents and gold that the run itself was scored on, "" if it was
-    not.
+    not. trained_on: those of the documents that were in its training data.
     """
 
     run: Run
@@ -43,6 +44,7 @@ class System:
     scores: Mapping[str, Measured]
     labels: Mapping[str, Mapping[str, Measured]]
     stored: str
+    trained_on: tuple[TrainedOn, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ from workbench.ui.panels.results.comparison_parts import (
     SlicesPart,
     TestsPart,
 )
+from workbench.ui.panels.results.details import Scored
+from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.later import LaterStack
@@ -51,6 +53,7 @@ class ComparisonView(QFrame):
         self._swap = Button(_("Swap A and B"), "rotate-ccw", "quiet", small=True, on=comparing.swap)
         self._score = Button(_("Score all"), small=True, on=comparing.score_all)
         self._problem = Callout("", "warn", self._score)
+        self._seen = SeenCallout(comparing.open_documents)
         self._head = row((self._title, 1), self._busy, self._swap, *actions, gap=8)
         self._tabs = QTabBar()
         self._tabs.setDrawBase(False)
@@ -75,6 +78,7 @@ class ComparisonView(QFrame):
         layout.setSpacing(8)
         layout.addWidget(self._head)
         layout.addWidget(self._problem)
+        layout.addWidget(self._seen)
         layout.addWidget(self._body, 1)
         layout.addStretch(0)
         comparing.page.listen(comparing.changed, self._changed)
@@ -102,6 +106,13 @@ class ComparisonView(QFrame):
         self._score.setEnabled(not state.project.read_only)
         self._body.setVisible(pair is not None)
         self._swap.setVisible(pair is not None)
+        systems = state.found.systems if state.found is not None else ()
+        self._seen.show_systems(
+            [
+                Scored(one.run.name, state.split, one.trained_on, len(one.evidence))
+                for one in systems
+            ]
+        )
         if pair is None:
             names = "  ·  ".join(state.name(id) for id in state.ids)
             self._title.setText(names)
