@@ -18,11 +18,12 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.baselines.spec import KIND as BASELINE
 from workbench.metrics.report import Measured, report
-from workbench.operations import predict, quality, results, run_folders, scoring
+from workbench.operations import predict, quality, queries, results, run_folders, scoring
 from workbench.operations.outcomes import ENSEMBLE, PROMPT, outcome, trained
 from workbench.operations.trained_on import TrainedOn, TrainingTexts
 from workbench.storage import labels
 from workbench.tasks import spec as tasks
+from workbench.text.rows import row_id
 from workbench.training.methods import spec as methods
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ class Entry:
 class Board:
     """entries: scored on the same n documents, best main score first; others: on another test set.
 
-    score: the main score. names: of all scores, main first.
+    score: the main score. names: of all scores, main first. where: the query that the n documents
+    match, "" for the whole split.
     """
 
     layer: str
@@ -78,6 +80,7 @@ class Board:
     names: tuple[str, ...]
     entries: tuple[Entry, ...]
     others: tuple[Entry, ...]
+    where: str = ""
 
     def sorted_by(self, score: str) -> tuple[Entry, ...]:
         """The entries by another score, best first; those without it come last."""
@@ -98,11 +101,13 @@ def board(
     split: str = "dev",
     *,
     archived: bool = False,
+    where: str = "",
     watch: Watch = QUIET,
 ) -> Board:
     """Every finished run of a layer, by default that of the newest run. Run it in a thread.
 
-    archived: archived runs as well. Raises WorkbenchError if there is no such layer.
+    archived: archived runs as well. where: a query, only the documents that match it. Raises
+    WorkbenchError if there is no such layer, QueryError.
     """
     names = layers_with_runs(project)
     known = [one.name for one in labels.layers(project.db)]
@@ -124,6 +129,9 @@ def board(
     counted = Counter(map(results.task_of, chosen))
     task = counted.most_common(1)[0][0]
     found = results.scored(project, next(r for r in chosen if results.task_of(r) == task), split)
+    if where.strip():
+        ids = frozenset(queries.matching(project, where, [row_id(one.document) for one in found]))
+        found = tuple(one for one in found if one.document.id in ids)
     fingerprint = scoring.fingerprint(found)
     entries: list[Entry] = []
     others: list[Entry] = []
@@ -131,6 +139,8 @@ def board(
     for at, run in enumerate(chosen):
         watch.at(at / len(chosen))
         entry = _entry(project, run, task, split, found, fingerprint)
+        if where.strip():
+            entry = replace(entry, changed=False)  # the run was scored on the whole split
         if not entry.problem:
             seen = texts.among(run, split, [one.document for one in found])
             entry = replace(entry, trained_on=seen)
@@ -139,8 +149,9 @@ def board(
     every = dict.fromkeys(name for entry in entries for name in entry.scores)
     ordered = tasks.score_names(every, task)
     made = Board(
-        layer, split, len(found), fingerprint, info.main, ordered, tuple(entries), tuple(others)
-    )
+        layer, split, len(found), fingerprint, info.main, ordered, tuple(entries), tuple(others),
+        where.strip(),
+    )  # fmt: skip
     return replace(made, entries=made.sorted_by(info.main))
 
 

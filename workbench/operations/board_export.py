@@ -26,6 +26,7 @@ def board_report(found: Board) -> dict[str, Any]:
         "split": found.split,
         "n": found.n,
         "fingerprint": found.fingerprint,
+        "where": found.where,
         "score": found.score,
         "entries": [_entry(one) for one in found.entries],
         "others": [{**_entry(one), "problem": one.problem} for one in found.others],
@@ -86,6 +87,8 @@ def to_markdown(found: Board, score: str = "") -> str:
     about = told.format(
         layer=found.layer, split=term(found.split), n=found.n, fingerprint=found.fingerprint
     )
+    if found.where:
+        about = f"{about} {_('Query: {query}.').format(query=found.where)}"
     return "\n".join([*map(_line, lines), "", about, ""])
 
 

@@ -29,7 +29,8 @@ from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.interval_bar import Interval, IntervalDelegate
 from workbench.ui.widgets.job_row import duration
-from workbench.ui.widgets.layout import bar
+from workbench.ui.widgets.layout import bar, row
+from workbench.ui.widgets.query_bar import QueryBar
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, words
 
@@ -177,6 +178,7 @@ class BoardView(QFrame):
         self._busy = words("", "small", "accent")
         self._score_here = Button(_("Score on this test set"), small=True, on=self._score_current)
         self._score_here.hide()
+        self._bar = QueryBar(state.query, placeholder=_("Score only documents that match a query"))
         self._head = bar(
             words(_("Layer"), "small", "muted"),
             self._layer,
@@ -221,10 +223,12 @@ class BoardView(QFrame):
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(0)
         whole.addWidget(self._head)
+        whole.addWidget(row(self._bar, margins=(24, 0, 24, 8)))
         whole.addWidget(self._problem)
         whole.addWidget(self._seen)
         whole.addWidget(self._sides, 1)
         whole.addWidget(self._none, 1)
+        page.listen(state.query.changed, self._bar.render)
         page.listen(state.changed, self._changed)
         page.listen(state.comparing.changed, self._changed)
 
