@@ -258,11 +258,11 @@ def test_a_document_selected_elsewhere_is_read_when_the_page_is_shown(state):
 
     state.project.select((second,), "data")
     assert (state.document_id, state.chosen_documents) == (first, (second,))
-    state.follow()
+    state.corpus.follow()
     assert state.document_id == second
     state.type_text("Typed here.")
     state.project.select((first,), "data")
-    state.follow()
+    state.corpus.follow()
     assert state.document_id is None  # typed text stays
 
 

@@ -120,7 +120,7 @@ class InspectPanel(Panel):
         elif text:
             self.state.type_text(text)
         elif run is None and not model:
-            self.state.follow()
+            self.state.corpus.follow()
         if documents:
             self.state.corpus.choose(documents)
             self.state.show(MAP)

@@ -135,7 +135,7 @@ class InspectState(State):
         """The initial text: the document selected on another page, else the first dev document for
         a run, else any suitable one, else an example.
         """
-        found = self._selected_document()
+        found = self.corpus.selected_document()
         if found is None and self.choice is not None:
             found = inspect.first_of_dev(self.project, self.choice)
         if found is not None:
@@ -162,23 +162,6 @@ class InspectState(State):
     def _on_selected(self, origin: object) -> None:
         if origin is not self and len(self.project.selection) <= FOLLOWED:
             self.update(chosen_documents=self.project.selection, selected=self.selected + 1)
-
-    def _selected_document(self) -> Document | None:
-        """The one document that is selected, if the model can read it."""
-        try:
-            (id,) = self.project.selection
-            found = inspect.document(self.project, id)
-        except (ValueError, KeyError):
-            return None
-        return found if found.form == self.texts else None
-
-    def follow(self) -> None:
-        """Read the document that was selected on another page, unless a text was typed here."""
-        if self.document_id is None or self.project.selection == (self.document_id,):
-            return
-        found = self._selected_document()
-        if found is not None:
-            self._take(found, found.id)
 
     def step(self, direction: int) -> None:
         """The next (+1) or previous (-1) document of the project."""
