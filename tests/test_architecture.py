@@ -422,7 +422,6 @@ LEAD_TO_QT = {
     "ui/panels/annotate/link_line.py": MADE_OF_WIDGETS,
     "ui/panels/annotate/source_menu.py": "entries of menus",
     "ui/panels/inspect/views/*": MADE_OF_WIDGETS,
-    "ui/panels/results/seen.py": MADE_OF_WIDGETS,
     "ui/widgets/*": "widgets",
 }
 

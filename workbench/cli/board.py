@@ -10,9 +10,7 @@ import click
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, note, say, size, table
-from workbench.cli.seen import warn_of_training_texts
 from workbench.cli.session import project_argument, reading
-from workbench.cli.where import checked, where_option
 
 if TYPE_CHECKING:
     from workbench.operations.board import Board
@@ -26,7 +24,6 @@ SPLITS = click.Choice(("train", "dev", "test"))
 @click.option("--split", type=SPLITS, default="dev", show_default=True, help=_("The test set."))
 @click.option("--score", default="", help=_("Sort by this score. [default: that of the task]"))
 @click.option("--archived", is_flag=True, help=_("List archived runs as well."))
-@where_option
 @click.option("--csv", "as_csv", is_flag=True, help=_("Print a CSV table with all scores."))
 @click.option("--markdown", is_flag=True, help=_("Print a Markdown table."))
 @as_json
@@ -36,7 +33,6 @@ def board(
     split: str,
     score: str,
     archived: bool,
-    where: str,
     as_csv: bool,
     markdown: bool,
     as_json: bool,
@@ -52,8 +48,7 @@ def board(
     if as_json + as_csv + markdown > 1:
         raise click.UsageError(_("Only one of --json, --csv and --markdown is possible."))
     with reading(file) as opened:
-        checked(opened, where)
-        found = boards.board(opened, layer, split, archived=archived, where=where)
+        found = boards.board(opened, layer, split, archived=archived)
     if score and score not in found.names:
         known = ", ".join(found.names) or _("none")
         raise click.UsageError(
@@ -73,8 +68,6 @@ def _show(found: Board, score: str) -> None:
 
     told = _("Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}")
     say(told.format(**vars(found) | {"split": term(found.split)}))
-    if found.where:
-        say(_("Query: {query}").format(query=found.where))
     rows: list[list[object]] = []
     for one in found.sorted_by(score):
         at = one.scores.get(score)
@@ -84,7 +77,5 @@ def _show(found: Board, score: str) -> None:
         rows[-1] += [one.seconds, weight, one.cpu]
     heads = (_("System"), _("Kind"), _("Made from"), tasks.score_title(score), _("Low"))
     table((*heads, _("High"), _("Training, s"), _("Size"), _("CPU s / 1,000")), rows)
-    for one in found.entries:
-        warn_of_training_texts(one.run.name, one.trained_on, found.n)
     for one in found.others:
         note(_("{run} is not listed: {problem}").format(run=one.run.name, problem=one.problem))

@@ -54,6 +54,11 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         "statistics",
         _("Describe documents and labels: balance, lengths, pairs, speed, agreement."),
     ),
+    "duplicates": (
+        "duplicates",
+        "duplicates",
+        _("Find equal and similar texts and leaks between splits, and fix them."),
+    ),
     "notes": ("notes", "notes", _("List and write notes on documents; set flags.")),
     "splits": ("splits", "splits", _("Assign submitted documents to train, dev and test.")),
     "models": ("models", "models", _("List, add and describe pretrained models.")),

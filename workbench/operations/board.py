@@ -18,12 +18,10 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.baselines.spec import KIND as BASELINE
 from workbench.metrics.report import Measured, report
-from workbench.operations import predict, quality, queries, results, run_folders, scoring
+from workbench.operations import predict, quality, results, run_folders, scoring
 from workbench.operations.outcomes import ENSEMBLE, PROMPT, outcome, trained
-from workbench.operations.trained_on import TrainedOn, TrainingTexts
 from workbench.storage import labels
 from workbench.tasks import spec as tasks
-from workbench.text.rows import row_id
 from workbench.training.methods import spec as methods
 
 if TYPE_CHECKING:
@@ -44,8 +42,7 @@ class Entry:
     on the test set of the board; those of rankings have no interval. problem: why it was not.
     changed: documents or gold differ from those that the run itself reported its scores on.
     seconds: training time, None for systems that are not trained. bytes: of the weights.
-    cpu: seconds of CPU time per 1,000 documents. None: not known. trained_on: the documents of the
-    test set that were in its training data.
+    cpu: seconds of CPU time per 1,000 documents. None: not known.
     """
 
     run: Run
@@ -57,7 +54,6 @@ class Entry:
     parameters: int | None = None
     bytes: int | None = None
     cpu: float | None = None
-    trained_on: tuple[TrainedOn, ...] = ()
 
     def value(self, score: str) -> float | None:
         found = self.scores.get(score)
@@ -68,8 +64,7 @@ class Entry:
 class Board:
     """entries: scored on the same n documents, best main score first; others: on another test set.
 
-    score: the main score. names: of all scores, main first. where: the query that the n documents
-    match, "" for the whole split.
+    score: the main score. names: of all scores, main first.
     """
 
     layer: str
@@ -80,7 +75,6 @@ class Board:
     names: tuple[str, ...]
     entries: tuple[Entry, ...]
     others: tuple[Entry, ...]
-    where: str = ""
 
     def sorted_by(self, score: str) -> tuple[Entry, ...]:
         """The entries by another score, best first; those without it come last."""
@@ -101,13 +95,11 @@ def board(
     split: str = "dev",
     *,
     archived: bool = False,
-    where: str = "",
     watch: Watch = QUIET,
 ) -> Board:
     """Every finished run of a layer, by default that of the newest run. Run it in a thread.
 
-    archived: archived runs as well. where: a query, only the documents that match it. Raises
-    WorkbenchError if there is no such layer, QueryError.
+    archived: archived runs as well. Raises WorkbenchError if there is no such layer.
     """
     names = layers_with_runs(project)
     known = [one.name for one in labels.layers(project.db)]
@@ -129,29 +121,19 @@ def board(
     counted = Counter(map(results.task_of, chosen))
     task = counted.most_common(1)[0][0]
     found = results.scored(project, next(r for r in chosen if results.task_of(r) == task), split)
-    if where.strip():
-        ids = frozenset(queries.matching(project, where, [row_id(one.document) for one in found]))
-        found = tuple(one for one in found if one.document.id in ids)
     fingerprint = scoring.fingerprint(found)
     entries: list[Entry] = []
     others: list[Entry] = []
-    texts = TrainingTexts(project)
     for at, run in enumerate(chosen):
         watch.at(at / len(chosen))
         entry = _entry(project, run, task, split, found, fingerprint)
-        if where.strip():
-            entry = replace(entry, changed=False)  # the run was scored on the whole split
-        if not entry.problem:
-            seen = texts.among(run, split, [one.document for one in found])
-            entry = replace(entry, trained_on=seen)
         (others if entry.problem else entries).append(entry)
     info = tasks.info(task)
     every = dict.fromkeys(name for entry in entries for name in entry.scores)
     ordered = tasks.score_names(every, task)
     made = Board(
-        layer, split, len(found), fingerprint, info.main, ordered, tuple(entries), tuple(others),
-        where.strip(),
-    )  # fmt: skip
+        layer, split, len(found), fingerprint, info.main, ordered, tuple(entries), tuple(others)
+    )
     return replace(made, entries=made.sorted_by(info.main))
 
 

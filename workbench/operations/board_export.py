@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
-from workbench.base.records import to_plain
 from workbench.base.terms import term
 from workbench.tasks import spec as tasks
 from workbench.text import formulas
@@ -26,7 +25,6 @@ def board_report(found: Board) -> dict[str, Any]:
         "split": found.split,
         "n": found.n,
         "fingerprint": found.fingerprint,
-        "where": found.where,
         "score": found.score,
         "entries": [_entry(one) for one in found.entries],
         "others": [{**_entry(one), "problem": one.problem} for one in found.others],
@@ -46,7 +44,6 @@ def _entry(one: Entry) -> dict[str, Any]:
         "parameters": one.parameters,
         "bytes": one.bytes,
         "cpu_seconds_per_1000": one.cpu,
-        "trained_on": [to_plain(seen) for seen in one.trained_on],
     }
 
 
@@ -87,8 +84,6 @@ def to_markdown(found: Board, score: str = "") -> str:
     about = told.format(
         layer=found.layer, split=term(found.split), n=found.n, fingerprint=found.fingerprint
     )
-    if found.where:
-        about = f"{about} {_('Query: {query}.').format(query=found.where)}"
     return "\n".join([*map(_line, lines), "", about, ""])
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.records import to_plain
 from workbench.operations import run_settings
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ def comparison_report(found: Comparison) -> dict[str, Any]:
                 "run": one.run.name,
                 "kind": one.run.kind,
                 "scores": {name: score.to_json() for name, score in one.scores.items()},
-                "trained_on": [to_plain(seen) for seen in one.trained_on],
             }
             for one in found.systems
         ],

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.watch import QUIET, Watch
-from workbench.operations import live_suggestions, occurrences, patterns, suggestion_edits
+from workbench.operations import (
+    label_alike,
+    live_suggestions,
+    occurrences,
+    patterns,
+    suggestion_edits,
+)
 from workbench.storage import labels
 from workbench.storage import provenance as stored
 from workbench.storage import runs as storage_runs
@@ -86,6 +92,7 @@ def query_value(project: Project, origin: Origin) -> str:
 _RULES = {
     live_suggestions.INSTANT: N_("instant model"),
     patterns.REF: N_("pattern “{text}”"),
+    label_alike.REF: N_("labels of duplicates"),
     occurrences.REF: N_("all occurrences of “{text}”"),
 }
 

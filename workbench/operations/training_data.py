@@ -16,7 +16,7 @@ from workbench.models import spec as models
 from workbench.operations import scoring, splits
 from workbench.operations.cut_texts import CutCount
 from workbench.storage import annotations as annotation_rows
-from workbench.storage import documents, labels
+from workbench.storage import documents, labels, statistics
 from workbench.tasks import spec as tasks
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
@@ -255,6 +255,15 @@ class Tally:
             found.append(
                 _("Fewer than three training examples: {labels}.").format(labels=", ".join(rare))
             )
+        if leaks := statistics.leaking(self.project.db):
+            told = ngettext(
+                "{n:,} document of dev or test has the same text as one of train, so its score is "
+                "too high. Data ▸ Duplicates fixes it.",
+                "{n:,} documents of dev or test have the same texts as some of train, so their "
+                "scores are too high. Data ▸ Duplicates fixes it.",
+                leaks,
+            )
+            found.append(told.format(n=leaks))
         return tuple(found)
 
 

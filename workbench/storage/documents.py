@@ -23,18 +23,13 @@ from workbench.storage.listing import (
     long_texts,
     rows,
 )
+from workbench.storage.record_writer import RecordWriter
 from workbench.storage.values import (
     Row,
     ids_in,
-    json_in,
     json_out,
-    name_in,
-    new_uid,
-    now,
-    offsets_in,
     offsets_out,
     parts_out,
-    text_in,
     text_out,
 )
 from workbench.text.dataset import Record
@@ -42,7 +37,7 @@ from workbench.text.document import CHOICE, CHOICES, Document
 from workbench.text.labels import NUMBERS, WRITTEN, Layer
 from workbench.text.questions import texts_of
 from workbench.text.rows import row_id
-from workbench.text.spans import Place, Span
+from workbench.text.spans import Span
 
 __all__ = [
     "Counts",
@@ -64,30 +59,6 @@ __all__ = [
 PAGE = 500  # documents read at once
 CHUNK = 1000  # documents per statement (about 0.1 s); an operation can be cancelled in between
 
-_INSERT = {
-    "document": "insert into document(id, uid, key, split, fold_group, meta, batch_source_id, "
-    "text_hash, length, texts)"
-    " values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    "body": "insert into body(document_id, field, content) values(?, ?, ?)",
-    "tokens": "insert into tokens(document_id, field, borders) values(?, ?, ?)",
-    "state": (
-        "insert into state(document_id, layer_id, annotator_id, state, at) values(?, ?, ?, ?, ?)"
-    ),
-    "mark": (
-        "insert into mark(document_id, layer_id, label_id, annotator_id, source_id) "
-        "values(?, ?, ?, ?, ?)"
-    ),
-    **document_values.INSERT,
-    "span": 'insert into span(uid, document_id, field, layer_id, label_id, start, "end", '
-    "annotator_id, source_id, score, parts, group_id, id)"
-    " values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    "relation": (
-        "insert into relation(uid, document_id, layer_id, label_id, from_span, to_span, "
-        "annotator_id, source_id, score) values(?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    ),
-    "answer": answers.INSERT,
-}
-
 
 # ---------------------------------------------------------------- writing
 
@@ -106,114 +77,11 @@ def add(
     defaults to the project's own annotator. `batch`: records per statement. For more than a few
     hundred records, use `project.edit(…, bulk=True)`.
     """
-    writer = _RecordWriter(db, source_id, annotator_id or int(db.meta("annotator")))
+    writer = RecordWriter(db, source_id, annotator_id or int(db.meta("annotator")))
     stream, new_ids = iter(records), []
     while page := list(islice(stream, batch)):
         new_ids += writer.write(page)
     return new_ids
-
-
-class _RecordWriter:
-    def __init__(self, db: Database, source_id: int, annotator_id: int):
-        self._conn, self._source, self._annotator, self._at = (
-            db.writer,
-            source_id,
-            annotator_id,
-            now(),
-        )
-        layers = labels.layers(db)
-        self._layers = {layer.name: row_id(layer) for layer in layers}
-        self._labels = {
-            (layer.name, label.name): label.id for layer in layers for label in layer.labels
-        }
-        row = self._conn.execute(
-            "select seq from sqlite_sequence where name = 'document'"
-        ).fetchone()
-        self._last = row[0] if row else 0
-        (self._last_span,) = self._conn.execute("select ifnull(max(id), 0) from span").fetchone()
-
-    def write(self, page: Sequence[Record]) -> list[int]:
-        rows: dict[str, list[Row]] = {table: [] for table in _INSERT}
-        first = self._last + 1
-        for record in page:
-            self._last += 1
-            self._document(rows, self._last, record.document)
-            self._annotations(rows, self._last, record)
-        for table, statement in _INSERT.items():
-            self._conn.executemany(statement, rows[table])
-        return list(range(first, self._last + 1))
-
-    def _document(self, rows: dict[str, list[Row]], id: int, document: Document) -> None:
-        length = sum(len(content) for _, content in document.texts)
-        group = None if document.group is None else name_in(document.group)
-        meta = json_in(dict(document.meta))
-        columns = (
-            id,
-            new_uid(),
-            name_in(document.key),
-            document.split,
-            group,
-            meta,
-            self._source,
-            document.text_hash,
-            length,
-        )
-        rows["document"].append((*columns, document.form))
-        rows["body"] += [(id, field, text_in(content)) for field, content in document.texts]
-        rows["tokens"] += [
-            (id, field, offsets_in(offsets)) for field, offsets in document.tokens.items()
-        ]
-
-    def _annotations(self, rows: dict[str, list[Row]], id: int, record: Record) -> None:
-        annotator, source = self._annotator, self._source
-        for name, state in record.states.items():
-            if state != "pending":
-                rows["state"].append((id, self._layers[name], annotator, state, self._at))
-        for name, classes in record.marks.items():
-            rows["mark"] += [
-                (id, self._layers[name], self._labels[name, label], annotator, source)
-                for label in classes
-            ]
-        for table, more in document_values.rows_of(record, id, self._layers, (annotator, source)):
-            rows[table] += more
-        placed: dict[Place, int] = {}
-        for name, asked in record.questions.items():
-            for question in asked:
-                rows["answer"] += answers.rows_of(
-                    question, id, self._layers[name], annotator, source
-                )
-        for name, spans in record.spans.items():
-            layer = self._layers[name]
-            for span in spans:
-                label = self._labels[name, span.label]
-                self._last_span += 1
-                placed[span.place] = self._last_span
-                rows["span"].append(
-                    (
-                        new_uid(),
-                        id,
-                        span.field,
-                        layer,
-                        label,
-                        span.start,
-                        span.end,
-                        annotator,
-                        source,
-                        span.score,
-                        json_in(span.parts),
-                        span.chain,
-                        self._last_span,
-                    )
-                )
-        for name, relations in record.relations.items():
-            rows["relation"] += [
-                (
-                    new_uid(), id, self._layers[name], self._labels[name, one.label],
-                    placed[one.from_span.place], placed[one.to_span.place], annotator, source,
-                    one.score,
-                )
-                for one in relations
-            ]  # fmt: skip
 
 
 def set_split(db: Database, ids: Iterable[int], split: str | None, *, watch: Watch = QUIET) -> int:

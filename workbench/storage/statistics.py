@@ -8,7 +8,7 @@ documents submitted in the layer.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -235,3 +235,25 @@ def hashes(db: Database, chunk: Sequence[int]) -> list[tuple[int, str]]:
     where, values = _within("id", chunk)
     query = f"select id, text_hash from document where {where} order by id"
     return db.reader().execute(query, values).fetchall()
+
+
+def leaking(db: Database) -> int:
+    """Number of documents in dev and test whose texts equal those of a document in train."""
+    query = (
+        "select count(*) from document d where d.split in ('dev', 'test') and exists(select 1 from"
+        " document e where e.text_hash = d.text_hash and e.split = 'train')"
+    )
+    found: int = db.reader().execute(query).fetchone()[0]
+    return found
+
+
+def keys(db: Database, ids: Iterable[int]) -> dict[int, str]:
+    """Id → key of the documents."""
+    query = "select id, key from document where id in (select value from json_each(?))"
+    return dict(db.reader().execute(query, (ids_in(ids),)).fetchall())
+
+
+def splits(db: Database, ids: Iterable[int]) -> dict[int, str | None]:
+    """Id → split of those of the documents that exist."""
+    query = "select id, split from document where id in (select value from json_each(?))"
+    return dict(db.reader().execute(query, (ids_in(ids),)).fetchall())

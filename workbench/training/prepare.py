@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _, ngettext
+from workbench.base.i18n import _
 from workbench.models import device as devices
 from workbench.tasks import spec as tasks
 from workbench.text.dataset import Dataset, Record
@@ -96,15 +96,10 @@ def bundles(batches: Iterator[np.ndarray], size: int) -> Iterator[list[np.ndarra
 
 
 def planned(chosen: Plan) -> str:
-    """Units are subwords, words or characters, whichever the model reads."""
-    return ngettext(
-        "{epochs} epoch of {steps_per_epoch} steps, batch size {batch_size}, learning rate "
-        "{learning_rate:g}, at most {max_length} units per input, evaluation every "
-        "{evaluate_every} steps, best checkpoint by {best_by}",
+    return _(
         "{epochs} epochs of {steps_per_epoch} steps, batch size {batch_size}, learning rate "
-        "{learning_rate:g}, at most {max_length} units per input, evaluation every "
-        "{evaluate_every} steps, best checkpoint by {best_by}",
-        chosen.epochs,
+        "{learning_rate:g}, at most {max_length} subwords, evaluation every {evaluate_every} "
+        "steps, best checkpoint by {best_by}"
     ).format(**vars(chosen))
 
 

@@ -133,6 +133,11 @@ def clock(at: float) -> str:
     return _formats.clock(time.localtime(at))
 
 
+def day(date: str) -> str:
+    """An ISO 8601 date in the format of the locale."""
+    return _formats.date(time.strptime(date, "%Y-%m-%d"))
+
+
 def when(at: float, now: float | None = None, *, brief: bool = False) -> str:
     """Format seconds since the epoch relative to now.
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, cast
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -291,25 +292,7 @@ class Chart(QWidget):
 
     def save_picture(self, path: Path) -> None:
         """Save as SVG, or as PNG at twice the size, by the suffix."""
-        size = QSize(max(self.width(), 480), max(self.height(), 320))
-        whole = QRectF(0, 0, size.width(), size.height())
-        if path.suffix.lower() == ".svg":
-            device = QSvgGenerator()
-            device.setFileName(str(path))
-            device.setSize(size)
-            device.setViewBox(whole)
-            painter = QPainter(device)
-            painter.fillRect(whole, theme.qcolour("surface"))
-            self.draw(painter, whole)
-            painter.end()
-            return
-        image = QImage(size * 2, QImage.Format.Format_RGB32)
-        image.setDevicePixelRatio(2.0)
-        image.fill(theme.qcolour("surface"))
-        painter = QPainter(image)
-        self.draw(painter, whole)
-        painter.end()
-        image.save(str(path))
+        save_drawing(path, QSize(max(self.width(), 480), max(self.height(), 320)), self.draw)
 
     def save_numbers(self, path: Path) -> None:
         """Save all points as CSV: curve, x, y, note."""
@@ -347,14 +330,45 @@ def _finite(series: Series) -> list[tuple[float, float]]:
     return [pair for pair in pairs if all(map(math.isfinite, pair))]
 
 
-def save_menu(title: str, *charts: Chart) -> Button:
+def save_drawing(path: Path, size: QSize, draw: Callable[[QPainter, QRectF], None]) -> None:
+    """Save what `draw` paints as SVG, or as PNG at twice the size, by the suffix."""
+    whole = QRectF(0, 0, size.width(), size.height())
+    if path.suffix.lower() == ".svg":
+        device = QSvgGenerator()
+        device.setFileName(str(path))
+        device.setSize(size)
+        device.setViewBox(whole)
+        painter = QPainter(device)
+        painter.fillRect(whole, theme.qcolour("surface"))
+        draw(painter, whole)
+        painter.end()
+        return
+    image = QImage(size * 2, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(2.0)
+    image.fill(theme.qcolour("surface"))
+    painter = QPainter(image)
+    draw(painter, whole)
+    painter.end()
+    image.save(str(path))
+
+
+class Savable(Protocol):
+    """A drawing with its numbers."""
+
+    def isVisible(self) -> bool: ...
+    def save_picture(self, path: Path) -> None: ...
+    def save_numbers(self, path: Path) -> None: ...
+
+
+def save_menu(title: str, *charts: Savable) -> Button:
     """A button "…" that saves the pictures or the numbers of those charts that are visible.
 
     title: of the suggested file; several charts are saved as files numbered from 1.
     """
-    menu = QMenu(charts[0])
-    menu.addAction(_("Save image…"), lambda: _ask_picture(charts, title))
-    menu.addAction(_("Save data…"), lambda: _ask_numbers(charts, title))
+    parent = cast(QWidget, charts[0])
+    menu = QMenu(parent)
+    menu.addAction(_("Save image…"), lambda: ask_picture(parent, charts, title))
+    menu.addAction(_("Save data…"), lambda: ask_numbers(parent, charts, title))
     name = _("Save {title}").format(title=title)
     button = Button("", "ellipsis", "quiet", small=True, name=name, menu=menu)
     button.setProperty("menu", False)  # the icon is sufficient; hide the menu arrow
@@ -362,23 +376,23 @@ def save_menu(title: str, *charts: Chart) -> Button:
     return button
 
 
-def _ask_picture(charts: Sequence[Chart], title: str) -> None:
+def ask_picture(parent: QWidget, charts: Sequence[Savable], title: str) -> None:
+    """Save the visible charts as PNG or SVG; several as files numbered from 1."""
     path, _kind = QFileDialog.getSaveFileName(
-        charts[0], _("Save image"), f"{title}.png", "PNG (*.png);;SVG (*.svg)"
+        parent, _("Save image"), f"{title}.png", "PNG (*.png);;SVG (*.svg)"
     )
     for chart, file in files(charts, path):
         chart.save_picture(file)
 
 
-def _ask_numbers(charts: Sequence[Chart], title: str) -> None:
-    path, _kind = QFileDialog.getSaveFileName(
-        charts[0], _("Save data"), f"{title}.csv", "CSV (*.csv)"
-    )
+def ask_numbers(parent: QWidget, charts: Sequence[Savable], title: str) -> None:
+    """Save the numbers of the visible charts as CSV; several as files numbered from 1."""
+    path, _kind = QFileDialog.getSaveFileName(parent, _("Save data"), f"{title}.csv", "CSV (*.csv)")
     for chart, file in files(charts, path):
         chart.save_numbers(file)
 
 
-def files(charts: Sequence[Chart], path: str) -> list[tuple[Chart, Path]]:
+def files(charts: Sequence[Savable], path: str) -> list[tuple[Savable, Path]]:
     """The file of each visible chart; [] without a path."""
     shown, whole = [chart for chart in charts if chart.isVisible()], Path(path)
     if not path or len(shown) < 2:

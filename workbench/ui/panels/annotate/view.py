@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import (
     QMenu,
@@ -210,11 +210,6 @@ class AnnotateView(View):
         text.zoomed.connect(self._zoomed)
 
     # ------------------------------------------------------------ showing
-
-    def _state_changed(self, fields: frozenset[str]) -> None:
-        super()._state_changed(fields)
-        if "selected" in fields and self.isVisible():  # in a window of its own
-            QTimer.singleShot(0, self.state.follow)
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state

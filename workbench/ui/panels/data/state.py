@@ -22,9 +22,12 @@ from workbench.ui.panels.data.filters import FilterState
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.ui.panel import PanelContext
+    from workbench.ui.panels.data.duplicates_state import DuplicatesState
+    from workbench.ui.panels.data.statistics_state import StatisticsState
 
 COLUMNS = "data.columns"  # setting: project uid → further columns of the table
 MOST_COPIED = 1000  # maximum number of documents whose text is copied to the clipboard
+VIEWS = DOCUMENTS, STATISTICS, DUPLICATES = ("documents", "statistics", "duplicates")
 SHOWN = ("document", "mark", "span", "state", "suggestion", "body", "note", "flag")
 
 
@@ -36,7 +39,7 @@ class DataState(FilterState):
 
     Classes, spans, states and counts cover the visible layers, as in Annotate. `searching` is true
     while documents are looked up, `partial` while `ids` are only the first ones of a search,
-    `acting` during a long operation.
+    `acting` during a long operation. `view`: one of VIEWS.
     """
 
     def __init__(self, context: PanelContext) -> None:
@@ -49,16 +52,17 @@ class DataState(FilterState):
         self.counts: corpus.Counts | None = None
         self.labels: dict[tuple[str, str], Label] = {}
         self.chosen: Sequence[int] = ()
-        self.followed: tuple[int, ...] = self.project.selection  # selected on another page
         self.touched: frozenset[int] | None = frozenset()  # rows to read again; None: all
         self.searching = self.acting = self.partial = False
         self.stale = False
         self.query_changes = 0  # a number that changes with each change of `query`
+        self.view = VIEWS[0]
+        self._statistics: StatisticsState | None = None
+        self._duplicates: DuplicatesState | None = None
         self._asked = 0
         self._counted: tuple[int, ...] | None = None  # the layers of `counts`; None: out of date
         self._found: tuple[corpus.Filter, Sequence[int]] | None = None  # the last complete search
         self.listen(self.project.changed, self._project_changed)
-        self.listen(self.project.selected, self._on_selected)
         self.listen(self.project.layers_shown, self._layers_shown)
         self.listen(context.work.changed, lambda: self.update(acting=context.work.active))
         self.acting = context.work.active
@@ -129,7 +133,38 @@ class DataState(FilterState):
 
     def close(self) -> None:
         self.query.close()
+        for part in (self._statistics, self._duplicates):
+            if part is not None:
+                part.close()
         super().close()
+
+    # ------------------------------------------------------------ views
+
+    @property
+    def statistics(self) -> StatisticsState:
+        """Of the documents that pass the filters; built when first asked for."""
+        from workbench.ui.panels.data.statistics_state import StatisticsState
+
+        if self._statistics is None:
+            self._statistics = StatisticsState(self)
+        return self._statistics
+
+    @property
+    def duplicates(self) -> DuplicatesState:
+        """Of the documents that pass the filters; built when first asked for."""
+        from workbench.ui.panels.data.duplicates_state import DuplicatesState
+
+        if self._duplicates is None:
+            self._duplicates = DuplicatesState(self)
+        return self._duplicates
+
+    def show_view(self, view: str) -> None:
+        """Show the documents, their statistics or their duplicates."""
+        if view == STATISTICS:
+            self.statistics.show()
+        elif self._statistics is not None:
+            self._statistics.hide()
+        self.update(view=view)
 
     def look(self) -> None:
         """Look up ids and counts off the main thread; an outdated search stops.
@@ -214,20 +249,6 @@ class DataState(FilterState):
 
     def choose(self, ids: Sequence[int]) -> None:
         self.update(chosen=ids)
-        if ids and not self._is_followed(ids):
-            self.update(followed=())
-            self.project.select(ids, self)
-
-    def _is_followed(self, ids: Sequence[int]) -> bool:
-        """Whether these are the listed ones of the documents selected on another page."""
-        if not self.followed or len(ids) > len(self.followed):
-            return False
-        wanted = frozenset(self.followed)
-        return wanted.issuperset(ids) and sum(id in wanted for id in self.ids) == len(ids)
-
-    def _on_selected(self, origin: object) -> None:
-        if origin is not self:
-            self.update(followed=self.project.selection)
 
     def open(self, document_id: int) -> None:
         self.context.go("annotate", document=document_id)
@@ -254,7 +275,7 @@ class DataState(FilterState):
     def delete(self) -> None:
         ids = self.chosen
         title = ngettext("Delete {n:,} document", "Delete {n:,} documents", len(ids))
-        self._act(
+        self.act(
             title.format(n=len(ids)),
             lambda watch: corpus.delete_documents(self.project, ids, watch=watch),
             lambda n: ngettext("{n:,} document deleted.", "{n:,} documents deleted.", n).format(
@@ -284,7 +305,7 @@ class DataState(FilterState):
             )
             return words.format(n=n, name=name)
 
-        self._act(
+        self.act(
             title.format(n=len(ids)),
             lambda watch: notes.set_flag(self.project, ids, name, on=on, watch=watch),
             told,
@@ -300,7 +321,7 @@ class DataState(FilterState):
             )
             return words.format(n=n, split=name)
 
-        self._act(
+        self.act(
             title.format(n=len(ids)),
             lambda watch: corpus.set_split(self.project, ids, split, watch=watch),
             told,
@@ -330,7 +351,7 @@ class DataState(FilterState):
             )
             return words.format(n=n, label=label.name if label else "")
 
-        self._act(
+        self.act(
             title.format(n=len(ids)),
             lambda watch: corpus.set_class(
                 self.project, ids, row_id(layer), label.id if label else None, watch=watch
@@ -350,7 +371,7 @@ class DataState(FilterState):
             )
             return words.format(n=n, state=term(state), layer=layer.name)
 
-        self._act(
+        self.act(
             title.format(n=len(ids)),
             lambda watch: corpus.set_state(self.project, ids, row_id(layer), state, watch=watch),
             told,
@@ -366,14 +387,14 @@ class DataState(FilterState):
             )
             return moved.format(n=found.changed, counts=counts)
 
-        self._act(
+        self.act(
             _("Create splits"),
             lambda watch: splits.divide(self.project, choice, watch=watch),
             told,
             lambda found: bool(found.changed),
         )
 
-    def _act(
+    def act(
         self,
         title: str,
         act: Callable[[Watch], Any],

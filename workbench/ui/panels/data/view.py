@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
@@ -17,8 +17,8 @@ from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.data import column_menu, row_menu
 from workbench.ui.panels.data.filter_bar import FilterBar
-from workbench.ui.panels.data.state import DataState
-from workbench.ui.widgets.button import Button
+from workbench.ui.panels.data.state import DOCUMENTS, DUPLICATES, STATISTICS, DataState
+from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.context_menu import RowMenu
 from workbench.ui.widgets.context_menu import fill as fill_menu
 from workbench.ui.widgets.document_table import DocumentTable
@@ -30,6 +30,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.ui.commands import Choice
+    from workbench.ui.panels.data.statistics_view import StatisticsView
 
 
 class DataView(View):
@@ -58,9 +59,23 @@ class DataView(View):
             menu=self._layers,
             tip=_("Classes, spans and states of the selected layers, here and in Annotate"),
         )
+        self._views = Segments(
+            (DOCUMENTS, _("Documents")),
+            (STATISTICS, _("Statistics")),
+            (DUPLICATES, _("Duplicates")),
+            name=_("View"),
+        )
+        self._views.chosen.connect(state.show_view)
+        self._save_menu = QMenu(self)
+        self._save_menu.addAction(_("Save pictures…"), lambda: self._statistics().save_pictures())
+        self._save_menu.addAction(_("Save numbers…"), lambda: self._statistics().save_numbers())
+        self._save = Button(_("Save"), "save", menu=self._save_menu, name=_("Save statistics"))
+        self._parts: dict[str, QWidget] = {}
         self._header = PageHeader(
             _("Data"),
             "",
+            self._views,
+            self._save,
             self._layers_button,
             self._audit,
             self._splits,
@@ -78,7 +93,6 @@ class DataView(View):
         self._acts = _Acts(state, self.delete_chosen)
         self.first = self.table
         self._wants_focus = False
-        self._followed: tuple[int, ...] = ()  # that are not shown yet
         self._stack = QStackedLayout()
         hint = _(
             "Import text as JSONL, CSV, TSV, CoNLL or plain text, labelled or unlabelled. You "
@@ -166,8 +180,37 @@ class DataView(View):
 
     # ------------------------------------------------------------ showing
 
+    def _statistics(self) -> StatisticsView:
+        from workbench.ui.panels.data.statistics_view import StatisticsView
+
+        if STATISTICS not in self._parts:
+            self._parts[STATISTICS] = StatisticsView(self.state.statistics)
+            self._stack.addWidget(self._parts[STATISTICS])
+        return cast(StatisticsView, self._parts[STATISTICS])
+
+    def _duplicates(self) -> QWidget:
+        from workbench.ui.panels.data.duplicates_view import DuplicatesView
+
+        if DUPLICATES not in self._parts:
+            self._parts[DUPLICATES] = DuplicatesView(self.state.duplicates)
+            self._stack.addWidget(self._parts[DUPLICATES])
+        return self._parts[DUPLICATES]
+
+    def _show_view(self) -> None:
+        view = self.state.view
+        self._views.set(view)
+        for button in (self._audit, self._splits, self._export, self._import):
+            button.setVisible(view == DOCUMENTS)
+        self._save.setVisible(view == STATISTICS)
+        self._show_documents()
+        self._show_layers()
+        if view != DOCUMENTS:
+            self._stack.currentWidget().setFocus()
+
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
+        if concerns(fields, "view"):
+            self._show_view()
         if concerns(fields, "found_by"):
             self.table.set_search(state.found_by)
         if concerns(fields, "order"):
@@ -183,9 +226,6 @@ class DataView(View):
             self._show_documents()
         if concerns(fields, "touched") and state.touched != frozenset():
             self.table.documents.forget(state.touched)
-        if concerns(fields, "followed"):
-            self._followed = state.followed
-        self._show_followed()
         if concerns(fields, "labels"):
             self.table.viewport().update()
         self._import.setEnabled(state.editable)
@@ -201,14 +241,15 @@ class DataView(View):
             self.table.show_ids(state.ids)
         some = state.total > 0
         empty = state.counts is not None and not some
-        self._stack.setCurrentWidget(
-            self._empty if empty else self.table if state.ids or state.searching else self._none
-        )
+        listed = self.table if state.ids or state.searching else self._none
+        if not empty and state.view != DOCUMENTS:
+            listed = self._statistics() if state.view == STATISTICS else self._duplicates()
+        self._stack.setCurrentWidget(self._empty if empty else listed)
         if self._wants_focus and state.counts is not None:
             self._wants_focus = False
             (self._first_import if empty else self.table).setFocus()
         self._filters.setVisible(not empty)
-        self._acts.setVisible(not empty)
+        self._acts.setVisible(not empty and state.view == DOCUMENTS)
         n = state.total
         count = ngettext("{n:,} document", "{n:,} documents", n).format(n=n)
         if state.partial:
@@ -223,22 +264,10 @@ class DataView(View):
             parts.append(_("layers: {layers}").format(layers=layers))
         self._header.set_hint(" · ".join(parts))
 
-    def _show_followed(self) -> None:
-        """Show what was selected on another page: one document becomes the current row, several
-        are selected, as far as they are listed.
-        """
-        if not self._followed or self.state.partial or self.state.searching:
-            return
-        followed, self._followed = self._followed, ()
-        if len(followed) == 1:
-            self.table.show_id(followed[0])
-        elif set(followed) != set(self.table.chosen_ids()):
-            self.table.choose_ids(followed)
-
     def _show_layers(self) -> None:
         """Update the layer menu and the columns of the visible layers."""
         state = self.state
-        self._layers_button.setVisible(len(state.layers) > 1)
+        self._layers_button.setVisible(len(state.layers) > 1 and state.view == DOCUMENTS)
         self._layers.clear()
         for layer in state.layers:
             action = self._layers.addAction(plain.menu_text(layer.name))

@@ -1,0 +1,114 @@
+"""Duplicates on the Data page: searched, shown with their differences, fixed with undo."""
+
+import pytest
+
+from workbench.operations import corpus
+from workbench.storage import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.ui.panels.data.state import DOCUMENTS, DUPLICATES, DataState
+
+LONG = "the 42 tram to the old harbour was late again this cold morning"
+
+
+@pytest.fixture
+def state(context):
+    texts = ((LONG, "train"), (LONG.replace("cold", "wet"), "test"), ("same", None), ("same", None))
+    records = [
+        Record(
+            Document(f"d{n}", (("text", text),), split),
+            {} if n else {"class": "submitted"},
+            {} if n else {"class": ("good",)},
+        )
+        for n, (text, split) in enumerate(texts)
+    ]
+    with context.project.edit("fill"):
+        documents.add(context.project.db, records, source_id=context.project.source("import"))
+    data = DataState(context)
+    data.show_view(DUPLICATES)
+    data.duplicates.choose(near=0.6, size=2)
+    data.duplicates.search()
+    yield data.duplicates
+    data.close()
+
+
+def test_the_first_group_is_shown_with_its_differences(state):
+    leak, other = state.groups
+    assert state.group is leak and leak.leak and not other.leak
+
+    first, second = state.members
+    assert [LONG[a:b] for a, b in first.marked] == ["cold"]
+    assert [second.text[a:b] for a, b in second.marked] == ["wet"]
+    assert (first.key, first.split, first.labels) == ("d0", "train", "good")
+    assert state.preview(other) == "same"
+
+
+def test_leaks_are_fixed_and_the_list_follows(state, context):
+    state.fix(state.groups, "train")
+
+    assert context.notes[-1] == ("1 document changed its split.", True)
+    assert [group.leak for group in state.groups] == [False, False] and len(state.members) == 2
+    context.project.undo()
+    assert state.groups[0].leak
+
+
+def test_labels_are_copied(state, context):
+    state.label_alike(state.groups)
+
+    assert context.notes[-1] == ("1 document got the labels of its duplicate.", True)
+    assert state.members[1].labels == "good"
+
+
+def test_one_is_kept_and_the_group_disappears(state, context):
+    kept = state.group.ids[1]
+    state.keep_one([state.group], keep=kept)
+
+    assert len(state.groups) == 1 and corpus.info(context.project)["documents"] == 6
+    assert documents.get(context.project.db, kept).key == "d1"
+
+
+def test_a_group_is_ignored_and_shown_again(state):
+    state.ignore(state.group)
+    assert len(state.groups) == 1
+
+    state.list_ignored(True)
+    ignored = next(group for group in state.groups if group.ignored)
+    state.ignore(ignored)
+
+    assert not any(group.ignored for group in state.groups)
+
+
+def test_the_search_runs_over_the_filtered_documents(state):
+    state.data.set_filter(text="same")
+    assert state.outdated
+
+    state.search()
+
+    assert len(state.groups) == 1 and state.found.documents == 2 and not state.outdated
+
+
+def test_groups_are_shown_in_the_list_and_opened(state, context):
+    state.show_in_list(state.groups)
+    state.open(state.group.ids[0])
+
+    assert state.data.view == DOCUMENTS and len(state.data.ids) == 4
+    assert context.went == [("annotate", {"document": state.group.ids[0]})]
+
+
+def test_without_duplicates_nothing_is_chosen(state):
+    state.choose(near=None, size=2)
+    state.data.set_filter(text="split:dev")
+
+    state.search()
+
+    assert state.groups == () and state.group is None and state.members == ()
+
+
+def test_a_search_that_is_replaced_is_dropped(state, context):
+    context.held = []
+    state.search()
+    state.search()
+    (work, done, _failed), _second = context.held
+    done("late")
+
+    assert state.found != "late"

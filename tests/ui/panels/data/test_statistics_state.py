@@ -1,0 +1,111 @@
+"""Statistics of the Data page: counted for the filtered documents, and back to them."""
+
+import pytest
+
+from workbench.base.errors import Cancelled
+from workbench.operations import labels as schema
+from workbench.storage import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.spans import Span
+from workbench.ui.panels.data.state import DOCUMENTS, STATISTICS, DataState
+
+
+@pytest.fixture
+def state(context):
+    schema.add_layer(context.project, "names", "span", labels=("PER", "LOC"))
+    records = [
+        Record(
+            Document(f"n{n}", (("text", "Ada in New York"),), "train" if n else "dev"),
+            {"names": "submitted"},
+            {},
+            {"names": (Span(0, 3, "PER"), Span(7, 15, "LOC"))},
+        )
+        for n in range(3)
+    ]
+    with context.project.edit("fill"):
+        documents.add(context.project.db, records, source_id=context.project.source("import"))
+    data = DataState(context)
+    data.show_view(STATISTICS)
+    yield data.statistics
+    data.close()
+
+
+def test_counts_and_lengths_are_those_of_the_filtered_documents(state):
+    assert state.found.documents == 6 and len(state.lengths.ids) == 6
+    assert state.layer_of("spans").layer.name == "names" and state.tokenizer == "starter-bert"
+
+    state.data.set_filter(text="split:train")
+
+    assert state.found.documents == 2 and len(state.lengths.ids) == 2
+    assert [row.count for row in state.layer_of("balance").rows] == [2, 2]
+
+
+def test_a_part_of_a_plot_leads_to_its_documents_with_the_filters_kept(state):
+    state.data.set_filter(text="split:train")
+
+    state.find(state.layer_of("together").query_of_pair(0, 1))
+
+    assert state.data.view == DOCUMENTS and len(state.data.ids) == 2
+    assert state.data.query.text.startswith("split:train label.names:PER label.names:LOC")
+    state.find("split:train")
+    assert state.data.query.text.count("split:train") == 1
+
+
+def test_a_bin_of_lengths_leads_to_its_documents(state):
+    borders, _words, units = state.lengths.histogram(24)
+    number = next(at for at, n in enumerate(units) if n >= 3)
+
+    state.find_lengths(number)
+
+    assert len(state.data.ids) == units[number] and "starter-bert" in state.data.only[1]
+
+
+def test_another_tokenizer_and_layer_are_chosen(state, context):
+    state.choose_tokenizer("starter-gpt")
+    state.choose_layer("balance", "class")
+
+    assert context.settings.window["data.tokenizer"] == "starter-gpt"
+    assert state.layer_of("balance").layer.name == "class" and state.lengths is not None
+
+
+def test_many_texts_are_measured_on_demand(state, monkeypatch):
+    monkeypatch.setattr("workbench.ui.panels.data.statistics_state.AUTOMATIC", 1)
+    state.count()
+    assert state.lengths is None
+
+    state.measure()
+
+    assert len(state.lengths.ids) == 6
+
+
+def test_a_count_that_is_replaced_or_cancelled_changes_nothing(state, context):
+    context.held = []
+    state.count()
+    state.count()
+    (first, done, failed), _second = context.held
+    context.held = None
+    found = state.found
+
+    with pytest.raises(Cancelled):
+        first()
+    done("late")
+
+    assert state.found is found and state.share == 0.0
+
+
+def test_nothing_is_counted_while_the_documents_are_shown(state):
+    state.data.show_view(DOCUMENTS)
+    found = state.found
+
+    state.data.set_filter(text="split:dev")
+
+    assert state.found is found
+    state.data.show_view(STATISTICS)
+    assert state.found.documents == 1
+
+
+def test_a_model_that_cannot_be_read_is_a_sentence(state):
+    state.choose_tokenizer("/no/model")
+
+    assert "/no/model" in state.problem and state.measured is None

@@ -1,0 +1,160 @@
+"""`duplicates`: equal and similar texts, leaks between splits, and what to do with them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
+from workbench.base.watch import Watch
+from workbench.cli.output import as_json, emit, plain, say, table
+from workbench.cli.session import interrupts, project_argument, reading, session
+from workbench.cli.where import matching, where_option
+
+if TYPE_CHECKING:
+    from workbench.operations.duplicates import Duplicates
+    from workbench.project.project import Project
+
+FIXES = ("train", "held-out", "remove")
+MOST_SHOWN = 50  # groups that are printed
+
+
+@click.command()
+@project_argument
+@click.option(
+    "--near",
+    type=click.FloatRange(0.3, 1.0),
+    help=_("Also similar texts, from this Jaccard similarity on; 0.8 suits most texts."),
+)
+@click.option(
+    "--shingle",
+    type=click.IntRange(1, 10),
+    default=2,
+    show_default=True,
+    help=_("Words of an n-gram whose sets are compared."),
+)
+@where_option
+@click.option("--leaks", is_flag=True, help=_("Only groups with documents in several splits."))
+@click.option(
+    "--fix",
+    type=click.Choice(FIXES),
+    help=_(
+        "Put each leaking group into one split: the first of train, dev and test that it has "
+        "(train), the last (held-out), or take its documents out of all but the last (remove)."
+    ),
+)
+@click.option(
+    "--alike",
+    type=click.Choice(["gold", "suggestions"]),
+    help=_("Copy labels to duplicates that are not labelled yet."),
+)
+@click.option("--keep-one", is_flag=True, help=_("Delete all but the first document of a group."))
+@as_json
+def duplicates(
+    file: Path,
+    near: float | None,
+    shingle: int,
+    where: str,
+    leaks: bool,
+    fix: str | None,
+    alike: str | None,
+    keep_one: bool,
+    as_json: bool,
+) -> None:
+    """List the documents of FILE that have equal or similar texts.
+
+    Every act is one undo step. Documents in different splits leak: a test score on them is too
+    high. Ctrl+C cancels.
+    """
+    from workbench.operations import duplicates as operations
+
+    acts = [one for one in (fix, alike, keep_one or None) if one]
+    if len(acts) > 1:
+        raise click.UsageError(_("Choose one of --fix, --alike and --keep-one."))
+    watch, done = Watch(), dict[str, Any]()
+    if acts:
+        with (
+            session(file) as opened,
+            interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel),
+        ):
+            found = _find(opened.project, near, shingle, where, leaks, watch)
+            value = operations.to_json(opened.project, found)
+            done = _act(opened.project, found, fix, alike, watch)
+    else:
+        with reading(file) as project:
+            found = _find(project, near, shingle, where, leaks, watch)
+            value = operations.to_json(project, found)
+    if as_json:
+        emit({**value, "done": done or None})
+    else:
+        _show(value, done)
+
+
+def _find(
+    project: Project, near: float | None, size: int, where: str, leaks: bool, watch: Watch
+) -> Duplicates:
+    from workbench.operations import duplicates as operations
+
+    ids = matching(project, where)
+    found = operations.find(project, ids, near=near, size=size, watch=watch)
+    return replace(found, groups=found.leaks) if leaks else found
+
+
+def _act(
+    project: Project, found: Duplicates, fix: str | None, alike: str | None, watch: Watch
+) -> dict[str, Any]:
+    from workbench.operations import corpus, label_alike
+    from workbench.operations import duplicates as operations
+
+    if not found.shown:
+        raise SpecError(_("There are no such duplicates, so nothing was changed."))
+    if fix:
+        fixed = operations.fix_leaks(project, found.leaks, fix, watch=watch)
+        return {"act": "fix", "documents": fixed}
+    if alike:
+        suggest = alike == "suggestions"
+        copied = label_alike.label_alike(project, found.shown, suggest=suggest, watch=watch)
+        return {"act": "alike", **asdict(copied)}
+    deleted = corpus.delete_documents(project, found.surplus, watch=watch)
+    return {"act": "keep-one", "documents": deleted}
+
+
+def _show(value: dict[str, Any], done: dict[str, Any]) -> None:
+    groups = value["groups"]
+    n = len(groups)
+    told = ngettext(
+        "{n:,} group of duplicates among {all:,} documents, {leaks:,} of them across splits.",
+        "{n:,} groups of duplicates among {all:,} documents, {leaks:,} of them across splits.",
+        n,
+    )
+    say(told.format(n=n, all=value["documents"], leaks=value["leaks"]))
+    rows = [
+        (
+            _("leak") if one["leak"] else _("duplicate") if one["exact"] else _("similar"),
+            f"{one['similarity']:.2f}",
+            ", ".join(map(_member, one["keys"][:4], one["splits"][:4]))
+            + (" …" if one["keys"][4:] else ""),
+        )
+        for one in groups[:MOST_SHOWN]
+    ]
+    if rows:
+        table((_("Kind"), _("Similarity"), _("Documents")), rows)
+    if done:
+        n = done["documents"]
+        say(ngettext("{n:,} document changed.", "{n:,} documents changed.", n).format(n=n))
+    if done.get("lost"):
+        told = ngettext(
+            "{n:,} label has no place in the other text.",
+            "{n:,} labels have no place in the other text.",
+            done["lost"],
+        )
+        say(told.format(n=done["lost"]))
+
+
+def _member(key: str, split: str | None) -> str:
+    return f"{plain(key)} ({term(split)})" if split else plain(key)

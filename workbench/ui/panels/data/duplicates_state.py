@@ -1,0 +1,269 @@
+"""State of the duplicates among the documents that pass the filters of the Data page. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import Watch
+from workbench.operations import corpus, duplicates, label_alike
+from workbench.operations.duplicates import RULES, SIZE, TRAIN, Duplicates, Group
+from workbench.text.carrying import differences
+
+if TYPE_CHECKING:
+    from workbench.project.changes import Changes
+    from workbench.ui.panels.data.state import DataState
+
+__all__ = ["MOST_MEMBERS", "NEAR_CHOICES", "RULES", "SIZES", "DuplicatesState", "Member"]
+
+NEAR_CHOICES = (None, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5)  # None: equal texts
+SIZES = (1, 2, 3, 5)
+MOST_MEMBERS = 50  # documents of a group whose texts are shown
+
+
+@dataclass(frozen=True)
+class Member:
+    """A document of the chosen group. marked: ranges of `text` that the first one does not have, or
+    of the first one, that the second does not have.
+    """
+
+    id: int
+    key: str
+    split: str | None
+    state: str
+    labels: str
+    text: str
+    marked: tuple[tuple[int, int], ...]
+
+
+class DuplicatesState(State):
+    """`found` is None until a search has ended; `share` is its progress, None if none is running.
+
+    `near`, `size`: what is searched for. `group`: the chosen one; `members`: its documents.
+    `outdated`: documents were added, or the filters changed, since.
+    """
+
+    def __init__(self, data: DataState) -> None:
+        super().__init__()
+        self.data, self.context, self.project = data, data.context, data.project
+        self.found: Duplicates | None = None
+        self.near: float | None = duplicates.NEAR
+        self.size, self.rule = SIZE, TRAIN
+        self.share: float | None = None
+        self.problem = ""
+        self.group: Group | None = None
+        self.members: tuple[Member, ...] = ()
+        self.ignored = False  # whether ignored groups are listed
+        self.outdated = self.closed = False
+        self._watch = Watch()
+        self._previews: dict[str, str] = {}  # group → beginning of its first text
+        self.listen(self.project.changed, self._project_changed)
+        self.listen(data.changed, self._data_changed)
+
+    # ------------------------------------------------------------ searching
+
+    def choose(self, *, near: float | None, size: int) -> None:
+        """What the next search looks for."""
+        self.update(near=near, size=size)
+
+    def search(self) -> None:
+        """Search off the main thread, replacing a search that is running."""
+        self._watch.cancel()
+        ids = self.data.ids if self.data.filtered else None
+        near, size = self.near, self.size
+        watch = self._watch = Watch(
+            lambda share: self.context.dispatch(lambda: self._told(watch, share))
+        )
+        self.update(share=0.0, problem="", outdated=False)
+
+        def done(found: Duplicates) -> None:
+            if watch is self._watch and not self.closed:
+                self.update(found=found, share=None)
+                self._choose_first()
+
+        def failed(error: Exception) -> None:
+            if watch is self._watch and not self.closed:
+                self.update(share=None)
+                if isinstance(error, WorkbenchError) and not isinstance(error, Cancelled):
+                    self.update(problem=str(error))
+                elif not isinstance(error, Cancelled):
+                    self.context.fail(error)
+
+        self.context.run(
+            lambda: duplicates.find(self.project, ids, near=near, size=size, watch=watch),
+            done,
+            failed,
+        )
+
+    def _told(self, watch: Watch, share: float) -> None:
+        if watch is self._watch and self.share is not None and not self.closed:
+            self.update(share=share)
+
+    def cancel(self) -> None:
+        self._watch.cancel()
+
+    def close(self) -> None:
+        self.closed = True
+        self._watch.cancel()
+        super().close()
+
+    def _data_changed(self, fields: frozenset[str]) -> None:
+        if "query_changes" in fields and self.found is not None:
+            self.update(outdated=True)
+
+    def _project_changed(self, changes: Changes) -> None:
+        if self.found is None:
+            return
+        if changes.touches("body") and changes.origin is not self:
+            self.update(outdated=True)
+        if any(map(changes.touches, ("document", "flag", "mark", "span", "state"))):
+            self._refresh(self.found)
+
+    def _refresh(self, before: Duplicates) -> None:
+        def done(found: Duplicates) -> None:
+            if self.found is before and not self.closed:
+                self.update(found=found)
+                self._choose_first()
+
+        self.context.run(lambda: duplicates.refreshed(self.project, before), done)
+
+    # ------------------------------------------------------------ groups
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups that are listed."""
+        if self.found is None:
+            return ()
+        return self.found.groups if self.ignored else self.found.shown
+
+    @property
+    def can_act(self) -> bool:
+        return self.data.editable and not self.data.acting and self.share is None
+
+    def list_ignored(self, on: bool) -> None:
+        self.update(ignored=on)
+        self._choose_first()
+
+    def _choose_first(self) -> None:
+        """Keep the chosen group if it is still listed."""
+        known = self.group.identity if self.group is not None else ""
+        same = next((one for one in self.groups if one.identity == known), None)
+        self.choose_group(same or next(iter(self.groups), None))
+
+    def choose_group(self, group: Group | None) -> None:
+        """Show the documents of a group with their differences."""
+        self.update(group=group, members=self._read(group) if group is not None else ())
+
+    def _read(self, group: Group) -> tuple[Member, ...]:
+        ids = group.ids[:MOST_MEMBERS]
+        rows = {row.id: row for row in corpus.rows(self.project, ids)}
+        texts = dict(zip(ids, corpus.texts(self.project, ids), strict=False))
+        first = texts[ids[0]]
+        found = []
+        for number, id in enumerate(ids):
+            row, text = rows[id], texts[id]
+            removed, added = differences(first, texts[ids[1]] if number == 0 else text)
+            marked = removed if number == 0 else added
+            labels = [label for _layer, label in row.classes]
+            if row.span_count:
+                told = ngettext("{n:,} span", "{n:,} spans", row.span_count)
+                labels.append(told.format(n=row.span_count))
+            found.append(
+                Member(id, row.key, row.split, row.state, ", ".join(labels), text, tuple(marked))
+            )
+        return tuple(found)
+
+    def preview(self, group: Group) -> str:
+        """The beginning of the first text of a group."""
+        if group.identity not in self._previews:
+            rows = corpus.rows(self.project, group.ids[:1])
+            self._previews[group.identity] = rows[0].text if rows else ""
+        return self._previews[group.identity]
+
+    # ------------------------------------------------------------ acts
+
+    def open(self, id: int) -> None:
+        self.context.go("annotate", document=id)
+
+    def show_in_list(self, groups: Sequence[Group]) -> None:
+        """Show the documents of groups in the list of documents."""
+        ids = [id for group in groups for id in group.ids]
+        self.data.show_view("documents")
+        self.data.show_only(ids, _("Duplicates"))
+
+    def fix(self, groups: Sequence[Group], rule: str) -> None:
+        """Put the documents of leaking groups into one split each."""
+        leaks = [group for group in groups if group.leak]
+        if rule not in RULES or not leaks:
+            return
+
+        def told(n: int) -> str:
+            words = ngettext(
+                "{n:,} document changed its split.", "{n:,} documents changed their split.", n
+            )
+            return words.format(n=n)
+
+        self.data.act(
+            _("Fix leaks"),
+            lambda watch: duplicates.fix_leaks(self.project, leaks, rule, watch=watch),
+            told,
+        )
+
+    def label_alike(
+        self,
+        groups: Sequence[Group],
+        *,
+        source: int | None = None,
+        suggest: bool = False,
+        overwrite: bool = False,
+    ) -> None:
+        """Copy labels to the other documents of each group, as gold or as suggestions."""
+        self.data.act(
+            _("Label duplicates alike"),
+            lambda watch: label_alike.label_alike(
+                self.project,
+                groups,
+                source=source,
+                suggest=suggest,
+                overwrite=overwrite,
+                watch=watch,
+            ),
+            label_alike.told,
+            lambda copied: bool(copied.documents),
+        )
+
+    def keep_one(self, groups: Sequence[Group], keep: int | None = None) -> None:
+        """Delete all documents of each group but the first one, or but `keep`."""
+        ids = self.surplus(groups, keep)
+        title = ngettext("Delete {n:,} document", "Delete {n:,} documents", len(ids))
+        self.data.act(
+            title.format(n=len(ids)),
+            lambda watch: corpus.delete_documents(self.project, ids, watch=watch),
+            lambda n: ngettext("{n:,} document deleted.", "{n:,} documents deleted.", n).format(
+                n=n
+            ),
+        )
+
+    def surplus(self, groups: Sequence[Group], keep: int | None = None) -> list[int]:
+        """What `keep_one` deletes."""
+        return [
+            id
+            for group in groups
+            for id in group.ids
+            if id != (keep if keep in group.ids else group.ids[0])
+        ]
+
+    def ignore(self, group: Group) -> None:
+        """Hide a group, or show it again."""
+        act, title = duplicates.ignore, _("Ignore group")
+        told = _("The group is ignored as long as its texts stay the same.")
+        if group.ignored:
+            act, title = duplicates.show_again, _("Show ignored group")
+            told = _("The group is no longer ignored.")
+        self.data.act(
+            title, lambda _watch: act(self.project, [group]), lambda _n: told, lambda _n: True
+        )

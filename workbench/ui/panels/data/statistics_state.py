@@ -1,0 +1,213 @@
+"""State of the statistics of the documents that pass the filters of the Data page. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.base.watch import Watch
+from workbench.operations import models, statistics, text_lengths
+
+if TYPE_CHECKING:
+    from workbench.operations.statistics import Agreement, LayerStatistics, Statistics
+    from workbench.operations.text_lengths import Lengths
+    from workbench.ui.panels.data.state import DataState
+
+AUTOMATIC = 50_000  # documents whose texts are measured without being asked for
+BINS = 24  # of the histogram of text lengths
+LIMITS = text_lengths.LIMITS
+TOKENIZER = "data.tokenizer"  # setting: name of the model whose units are counted
+
+
+class StatisticsState(State):
+    """`found`, `lengths`: None until they are counted. `share`: progress of counting labels,
+    `measured` of measuring texts, None if it is not running. `tokenizers`: names of models, None
+    until they are read.
+
+    `chosen`: plot (balance, spans, together) → name of the layer that it shows.
+    """
+
+    def __init__(self, data: DataState) -> None:
+        super().__init__()
+        self.data, self.context, self.project = data, data.context, data.project
+        self.found: Statistics | None = None
+        self.lengths: Lengths | None = None
+        self.share: float | None = None
+        self.measured: float | None = None
+        self.problem = ""
+        self.tokenizers: tuple[str, ...] | None = None
+        self.tokenizer = str(self.context.settings.window.get(TOKENIZER, ""))
+        self.chosen: dict[str, str] = {}  # plot → layer
+        self.active = self.closed = False
+        self._watch, self._measuring = Watch(), Watch()
+        self._counted: Sequence[int] | None = None
+        self.listen(data.changed, self._data_changed)
+        self.context.run(lambda: models.list(self.context.settings), self._take_models)
+
+    def _take_models(self, found: Sequence[Any]) -> None:
+        names = tuple(card.name for card in found if not card.problems)
+        usual = [name for name in names if name == "starter-bert"]
+        chosen = self.tokenizer if self.tokenizer in names else next(iter(usual or names), "")
+        self.update(tokenizers=names, tokenizer=chosen)
+        if self.found is not None and self.share is None:
+            self._measure_if_few()
+
+    # ------------------------------------------------------------ counting
+
+    def show(self) -> None:
+        """Count now, and again whenever the documents change."""
+        self.active = True
+        if self._counted is not self.data.ids and not self.data.searching:
+            self.count()
+
+    def hide(self) -> None:
+        self.active = False
+
+    def _data_changed(self, fields: frozenset[str]) -> None:
+        if self.active and not self.data.searching and fields & {"ids", "searching"}:
+            self.count()
+
+    def count(self) -> None:
+        """Count the labels of the documents that pass the filters, off the main thread."""
+        self.cancel()
+        ids = self._counted = self.data.ids
+        watch = self._watch = self._new_watch("share")
+        self.update(share=0.0, lengths=None, problem="")
+
+        def done(found: Statistics) -> None:
+            if watch is self._watch and not self.closed:
+                self.update(found=found, share=None)
+                self._measure_if_few()
+
+        def failed(error: Exception) -> None:
+            if watch is self._watch and not self.closed:
+                self._counted = None
+                self.update(share=None)
+                self._failed(error)
+
+        self.context.run(lambda: statistics.collect(self.project, ids, watch=watch), done, failed)
+
+    def _measure_if_few(self) -> None:
+        """Measure once labels are counted and the models are known."""
+        if self.tokenizers is not None and len(self._counted or ()) <= AUTOMATIC:
+            self.measure()
+
+    def measure(self) -> None:
+        """Measure the lengths of the texts, off the main thread."""
+        ids, tokenizer = self._counted, self.tokenizer
+        if ids is None:
+            return
+        self._measuring.cancel()
+        watch = self._measuring = self._new_watch("measured")
+        self.update(measured=0.0)
+
+        def done(found: Lengths) -> None:
+            if watch is self._measuring and not self.closed:
+                self.update(lengths=found, measured=None)
+
+        def failed(error: Exception) -> None:
+            if watch is self._measuring and not self.closed:
+                self.update(measured=None)
+                self._failed(error)
+
+        settings = self.context.settings
+        self.context.run(
+            lambda: text_lengths.measure(
+                self.project, ids, tokenizer, settings=settings, watch=watch
+            ),
+            done,
+            failed,
+        )
+
+    def _new_watch(self, name: str) -> Watch:
+        def told(share: float) -> None:
+            if watch in (self._watch, self._measuring) and not self.closed:
+                self.update(**{name: share})
+
+        watch = Watch(lambda share: self.context.dispatch(lambda: told(share)))
+        return watch
+
+    def _failed(self, error: Exception) -> None:
+        if isinstance(error, WorkbenchError) and not isinstance(error, Cancelled):
+            self.update(problem=str(error))
+        elif not isinstance(error, Cancelled):
+            self.context.fail(error)
+
+    def cancel(self) -> None:
+        """Stop counting and measuring; lengths that are measured are kept for the next time."""
+        self._watch.cancel()
+        self._measuring.cancel()
+
+    def close(self) -> None:
+        self.closed = True
+        self.cancel()
+        super().close()
+
+    # ------------------------------------------------------------ what is shown
+
+    def choose_tokenizer(self, name: str) -> None:
+        """Count the units of another model; stored in the settings."""
+        self.context.settings.window[TOKENIZER] = name
+        self.context.settings.save()
+        self.update(tokenizer=name, lengths=None)
+        self.measure()
+
+    def layers_for(self, plot: str) -> tuple[LayerStatistics, ...]:
+        """The layers that a plot can show."""
+        layers = self.found.layers if self.found is not None else ()
+        fits = {
+            "balance": lambda one: True,
+            "spans": lambda one: one.layer.traits.in_text,
+            "together": lambda one: one.can_pair,
+        }[plot]
+        return tuple(one for one in layers if fits(one))
+
+    def layer_of(self, plot: str) -> LayerStatistics | None:
+        """The layer that a plot shows: the chosen one, or the first with labels."""
+        layers = self.layers_for(plot)
+        wanted = self.chosen.get(plot)
+        best = [one for one in layers if one.submitted]
+        return next((one for one in layers if one.layer.name == wanted), (*best, *layers, None)[0])
+
+    def choose_layer(self, plot: str, name: str) -> None:
+        self.update(chosen={**self.chosen, plot: name})
+
+    @property
+    def agreement(self) -> tuple[Agreement, ...]:
+        """Best first."""
+        found = self.found.agreement if self.found is not None else ()
+        return tuple(sorted(found, key=lambda one: (-one.share, -one.total)))
+
+    # ------------------------------------------------------------ to the documents
+
+    def find(self, query: str) -> None:
+        """Show the documents of a part of a plot: the filters with its query added."""
+        text = self.data.query.text.strip()
+        self.data.show_view("documents")
+        self.data.set_filter(text=text if query in text else f"{text} {query}".strip())
+
+    def find_lengths(self, number: int) -> None:
+        """Show the documents of a bin of the histogram, by units if they are counted."""
+        if self.lengths is None:
+            return
+        borders, words, units = self.lengths.histogram(BINS)
+        low, last = borders[number], number == len(words) - 1
+        high = None if last else borders[number + 1]
+        ids = self.lengths.within(low, high, units=bool(units))
+        what = self.tokenizer if units else _("words")
+        told = _("{low} or more ({what})") if last else _("{low} to {high} ({what})")
+        caption = told.format(low=low, high=(high or 1) - 1, what=what)
+        self.data.show_view("documents")
+        self.data.show_only(ids, caption)
+
+    def find_decided(self, one: Agreement) -> None:
+        """Show the documents with decided suggestions of a source."""
+
+        def done(ids: Sequence[int]) -> None:
+            self.data.show_view("documents")
+            self.data.show_only(ids, one.title)
+
+        self.context.run(lambda: statistics.documents_of(self.project, one), done)

@@ -1,0 +1,151 @@
+"""The base of plots whose parts lead to documents.
+
+Each part can be clicked, or chosen by the arrow keys and opened by Enter. Drawn with QPainter, so
+that the same code paints the screen and the saved picture.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFocusEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from workbench.ui import plain, theme
+from workbench.ui.widgets.chart import save_drawing
+
+ROW, GAP = 26, 10  # pixels at 100 %
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_BACK = (Qt.Key.Key_Up, Qt.Key.Key_Left)
+_ON = (Qt.Key.Key_Down, Qt.Key.Key_Right)
+
+
+class Plot(QWidget):
+    """`opened(number)`: a part was clicked, or Enter pressed on the chosen one."""
+
+    opened = Signal(int)
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._chosen = -1
+        self.setAccessibleName(name)
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    # ---------------------------------------------------------------- of each kind of plot
+
+    def count(self) -> int:
+        """Number of parts."""
+        raise NotImplementedError
+
+    def place(self, number: int, area: QRectF) -> QRectF:
+        """Where a part is in the area of the plot."""
+        raise NotImplementedError
+
+    def tip(self, number: int) -> str:
+        """A part as a sentence."""
+        raise NotImplementedError
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Paint the plot into a rectangle of any device."""
+        raise NotImplementedError
+
+    def numbers(self) -> Sequence[Sequence[object]]:
+        """Rows of a table with a head."""
+        raise NotImplementedError
+
+    # ---------------------------------------------------------------- the same for all
+
+    def renew(self) -> None:
+        """Call after the parts have changed."""
+        self._chosen = min(self._chosen, self.count() - 1)
+        self.updateGeometry()
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        area = QRectF(self.rect())
+        self.draw(painter, area)
+        if self.hasFocus() and 0 <= self._chosen < self.count():
+            painter.setPen(QPen(theme.qcolour("accent"), 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(self.place(self._chosen, area).adjusted(1, 1, -1, -1), 4, 4)
+
+    def _at(self, point: QPointF) -> int:
+        area = QRectF(self.rect())
+        places = (self.place(number, area) for number in range(self.count()))
+        return next((number for number, one in enumerate(places) if one.contains(point)), -1)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        found = self._at(event.position())
+        cursor = Qt.CursorShape.PointingHandCursor if found >= 0 else Qt.CursorShape.ArrowCursor
+        self.setCursor(cursor)
+        text = self.tip(found) if found >= 0 else ""
+        plain.show_tip(event.globalPosition().toPoint(), text, self)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        found = self._at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and found >= 0:
+            self.choose(found)
+            self.opened.emit(found)
+
+    def choose(self, number: int) -> None:
+        """Choose a part, as the arrow keys do."""
+        self._chosen = number
+        self.setAccessibleDescription(self.tip(number))
+        self.update()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        if self._chosen < 0 and self.count():
+            self.choose(0)
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key, last = Qt.Key(event.key()), self.count() - 1
+        if last < 0:
+            super().keyPressEvent(event)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._chosen >= 0:
+            self.opened.emit(self._chosen)
+        elif key in (*_BACK, *_ON):
+            self.choose(self.step(self._chosen, key))
+        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            self.choose(0 if key == Qt.Key.Key_Home else last)
+        else:
+            super().keyPressEvent(event)
+
+    def step(self, number: int, key: Qt.Key) -> int:
+        """The part that an arrow key leads to."""
+        return min(max(number + (1 if key in _ON else -1), 0), self.count() - 1)
+
+    def save_picture(self, path: Path) -> None:
+        """Save as SVG, or as PNG at twice the size, by the suffix."""
+        wanted = self.sizeHint()
+        size = QSize(max(self.width(), 420), max(wanted.height(), self.height(), 200))
+        save_drawing(path, size, self._draw_saved)
+
+    def _draw_saved(self, painter: QPainter, whole: QRectF) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self.draw(painter, whole.adjusted(12, 8, -12, -8))
+
+    def save_numbers(self, path: Path) -> None:
+        """Save the numbers as CSV."""
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(self.numbers())
