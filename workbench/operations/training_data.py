@@ -331,8 +331,8 @@ def text_warnings(
     if found.unknown > UNKNOWN_LIMIT:
         warnings.append(
             _(
-                "{model} does not know {share:.0%} of the words in these texts: it was "
-                "trained on another language or script. Expect poor results."
+                "{model} does not know {share:.0%} of the words in these texts: its vocabulary is "
+                "small, or of another language, script or subject. Expect poor results."
             ).format(model=model_name, share=found.unknown)
         )
     if found.in_parts:
