@@ -29,7 +29,10 @@ from types import SimpleNamespace
 ROOT = Path(__file__).resolve().parents[1]
 STREAMS = 3  # stdin, stdout, stderr
 # What workers import of other authors; classes of transformers are imported when named.
-MODULES = "numpy onnxruntime psutil regex safetensors.torch torch torch._dynamo tokenizers".split()
+MODULES = (
+    *"numpy onnxruntime psutil regex safetensors.torch torch torch._dynamo tokenizers".split(),
+    *("onnxscript.function_libs.torch_lib.ops", "torch.onnx._internal.exporter._core"),
+)
 CLASSES = "AutoConfig AutoTokenizer BertForMaskedLM GPT2LMHeadModel".split()
 
 

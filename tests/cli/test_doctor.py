@@ -26,7 +26,7 @@ def test_the_report_is_complete_and_holds_no_name_of_the_project(ask, file):
     assert file.name not in str(report)
 
 
-def test_a_problem_ends_with_1_and_what_was_measured_is_kept(call):
+def test_a_problem_ends_with_1_and_what_was_measured_is_kept(call, forked_workers):
     settings.Settings(device="cuda:77").save()
 
     code, out, err = call("doctor")

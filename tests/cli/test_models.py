@@ -142,7 +142,7 @@ def test_the_catalogue_is_searched_and_sorted(ask, call):
 
 
 @pytest.mark.process
-def test_the_model_that_suits_a_project_is_recommended(ask, call, tmp_path):
+def test_the_model_that_suits_a_project_is_recommended(ask, call, forked_workers, tmp_path):
     call("sample", tmp_path / "s")
     (file,) = (tmp_path / "s").glob("*.glossbench")
     arguments = ("models", "suit", file, "--model", "starter-gpt", "--sample", 5)

@@ -53,7 +53,7 @@ def test_nothing_gives_zeros(report):
     assert (result.words, result.fertility, result.continued, result.unknown) == (0, 0.0, 0.0, 0.0)
 
 
-def test_the_command_line_reports_a_text(enabled, tiny_model, capfd):
+def test_the_command_line_reports_a_text(enabled, forked_workers, tiny_model, capfd):
     enabled("subword_report")
 
     code = main(

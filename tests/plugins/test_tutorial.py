@@ -58,7 +58,9 @@ def ratings(path):
 
 
 @pytest.mark.process
-def test_the_tutorial_imports_trains_predicts_inspects_and_exports(tutorial, ask, tmp_path):
+def test_the_tutorial_imports_trains_predicts_inspects_and_exports(
+    tutorial, ask, forked_workers, tmp_path
+):
     project, model = tmp_path / "p.glossbench", tmp_path / "tiny.characters"
     model.write_text('{"width": 16}', encoding="utf-8")
     assert main(["project", "new", str(project)]) == 0
