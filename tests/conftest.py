@@ -1,7 +1,6 @@
 """Fixtures shared by all tests. They start no worker and use neither network nor user folders."""
 
 import builtins
-import functools
 import gc
 import itertools
 import os
@@ -21,7 +20,7 @@ from pathlib import Path
 import pytest
 
 import workbench  # noqa: F401  turns telemetry off before a test imports onnxruntime
-from tests import leaks
+from tests import leaks, operators
 from tests.deadline import Deadlines
 
 PLAIN_IMPORT = builtins.__import__  # before pytest-qt imports PySide6
@@ -74,18 +73,7 @@ def pytest_runtest_setup():
         gc.collect()
         gc.freeze()
         _modules_exempted = len(sys.modules)
-        _share_operators()
-
-
-def _share_operators():
-    """Let all conversions to ONNX use one table of operators, which they only read.
-
-    torch parses the source of five hundred functions to make it: a sixth of a small conversion.
-    """
-    module = sys.modules.get("torch.onnx._internal.exporter._registration")
-    if module is not None and not hasattr(module.ONNXRegistry.from_torchlib, "cache_info"):
-        shared = functools.cache(module.ONNXRegistry.from_torchlib)
-        module.ONNXRegistry.from_torchlib = staticmethod(shared)
+        operators.share()
 
 
 @pytest.fixture(autouse=True)

@@ -211,10 +211,13 @@ def main(arguments: list[str]) -> None:
 
     import transformers
 
+    from tests import operators
+
     for module in MODULES:
         importlib.import_module(module)
     for name in CLASSES:
         getattr(transformers, name)
+    operators.make()
     gc.freeze()  # the collector would copy every page of the parent
     _become(_serve(arguments[0]))
 
