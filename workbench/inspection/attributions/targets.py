@@ -26,6 +26,7 @@ LABEL_SCORES, NUMBER = "LabelScores", "Number"  # outputs of tasks
 # How logits become probabilities: softmax over the labels, or over the units of the window; each
 # label on its own; not at all, as a number is its logit.
 LABELS, UNITS, SINGLE, PLAIN = "labels", "units", "single", "plain"
+SQUASHED = "sigmoid"  # of a decoder: the number is the sigmoid of the output
 SIDES = ("start", "end")  # of an answer, in the order of the outputs of the network
 
 
@@ -93,10 +94,12 @@ def _explained(
 
 
 def _number(
-    _subject: Subject, found: Predicted, _rows: Sequence[Sequence[TokenRow]]
+    subject: Subject, found: Predicted, _rows: Sequence[Sequence[TokenRow]]
 ) -> list[tuple[Target, Place]]:
-    value = float(found.logits[0][LOGITS][0])
-    return [(Target("number", "", 0.0, value=value), Place(0, ((None, 0),), PLAIN))]
+    """The number; the scale of some published models is the sigmoid of their output."""
+    over = SINGLE if subject.predictor.decoder.get(SQUASHED) else PLAIN
+    value = found.prediction.number
+    return [(Target("number", "", 0.0, value=value), Place(0, ((None, 0),), over))]
 
 
 def _asked(subject: Subject, document: Document, found: Predicted, target: str) -> Explained:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
 
+SIGMOID = "sigmoid"  # of a decoder: the number is the sigmoid of the output
 CLOSE = 0.05  # difference to gold up to which a prediction is not listed as an error
 TOLERANCE = 1e-3  # difference of an exported model that counts as rounding
 DECIMALS = 3  # of predicted numbers in texts
@@ -106,11 +107,13 @@ class RegressInfo(TaskInfo):
         labels: Sequence[str],
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
-        """The output of the network is the number."""
+        """The output of the network is the number; with SIGMOID in `decoder`, its sigmoid."""
+        from workbench.runtime.decoding import sigmoid
         from workbench.text.fields import Number, Prediction
 
+        number = sigmoid if decoder.get(SIGMOID) else float
         return [
-            Prediction((Number(float(found["logits"][0])),), cut=bool(cut))
+            Prediction((Number(float(number(found["logits"][0]))),), cut=bool(cut))
             for found, cut in zip(logits, prepared.cut, strict=True)
         ]
 

@@ -79,17 +79,18 @@ class TransformerInfo(FamilyInfo):
         )
 
     def trained(self, path: Path) -> dict[str, Any] | None:
-        """Of a head for multiple choice or for answers, whose outputs need no names."""
+        """Of a head for multiple choice, answers or a number, whose outputs need no names."""
         card = self.read(path, allow_pickle=True)
         if not card.task:
             return None
         choosing = card.task == architectures.CHOICE
+        config = tokenizer_files.read_config(path) or read_object(path / configs.CONFIG, []) or {}
         return {
             "task": card.task,
             "labels": list(choice_names(FEW_CHOICES)) if choosing else [],
             "max_length": min(card.max_length or LONGEST, LONGEST),
             "options": {},
-            "decoder": {},
+            "decoder": architectures.decoder(config),
         }
 
     def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
