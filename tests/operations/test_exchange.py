@@ -3,7 +3,7 @@ import json
 import pytest
 
 from workbench.base import paths
-from workbench.base.errors import ImportFailed
+from workbench.base.errors import ImportFailed, SpecError
 from workbench.operations import annotate, corpus
 from workbench.operations.import_handle import SameTexts
 from workbench.storage import documents, labels
@@ -175,6 +175,37 @@ def test_a_text_that_the_project_has_counts_once_however_often_the_files_repeat_
 
     assert bring(rows, duplicates="skip-text").same_texts == SameTexts(3, 0, "skipped")
     assert len(texts(project)) == 2
+
+
+LONG = "the 42 tram to the old harbour was late again this cold morning"
+
+
+@pytest.mark.parametrize(("how", "imported"), [("skip", 4), ("skip-text", 1), ("suggest-text", 3)])
+def test_near_duplicates_are_counted_and_skipped_on_demand(project, bring, how, imported):
+    bring([{"id": "a", "text": LONG, "label": []}])
+    texts = (LONG, f"{LONG} ok", f"{LONG} yes", "something else")
+    lines = [{"id": f"n{n}", "text": text, "label": []} for n, text in enumerate(texts)]
+
+    result = bring(lines, duplicates=how, near=0.8)
+
+    assert result.documents == imported
+    told = "they were skipped" if how == "skip-text" else "they were imported as well"
+    assert result.warnings[-1].startswith(
+        "2 documents have texts that are similar to others (n1 ≈ a"
+    )
+    assert told in result.warnings[-1]
+    assert ("similar" in str(result.skipped)) == (how == "skip-text")
+
+
+def test_near_duplicates_within_the_files_are_found(project, bring):
+    lines = [{"id": f"n{n}", "text": f"{LONG} {n}", "label": []} for n in range(3)]
+
+    result = bring(lines, duplicates="skip-text", near=0.8)
+
+    assert result.documents == 1 and "n1 ≈ n0, n2 ≈ n0" in result.warnings[-1]
+    assert project.undo() and texts(project) == []
+    with pytest.raises(SpecError):
+        bring(lines, near=0.1)
 
 
 def test_a_file_of_layers_alone_brings_the_layers(project, bring):

@@ -79,6 +79,14 @@ def _roles(
         "imported and counted."
     ),
 )
+@click.option(
+    "--near",
+    type=click.FloatRange(0.3, 1.0),
+    help=_(
+        "Also count near-duplicates from this Jaccard similarity on; --duplicates skip-text "
+        "skips them."
+    ),
+)
 @click.option("--encoding", help=_("Text encoding; detected by default."))
 @click.option(
     "--dry-run",
@@ -96,6 +104,7 @@ def import_data(
     split: str | None,
     mapping: tuple[tuple[str, str], ...],
     duplicates: str,
+    near: float | None,
     encoding: str | None,
     target_layer: str | None,
     dry_run: bool,
@@ -134,6 +143,7 @@ def import_data(
             mapping=mapping or None,
             encoding=encoding,
             duplicates=duplicates,
+            near=near,
             target_layer=target_layer,
         )
         outcome = _wait(opened, handle, as_json)

@@ -19,6 +19,7 @@ from workbench.text.document import SPLITS
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
+    from workbench.storage.database import Database
 
 PAGE = 2_000  # documents between two reports of progress
 CHUNK = 20_000
@@ -109,7 +110,7 @@ def find(
     near: Jaccard similarity of word n-grams from which texts are near-duplicates, `size` words
     each; None finds equal texts only. Raises SpecError for values out of range, Cancelled.
     """
-    _check(near, size)
+    check(near, size)
     chosen = array("q", sorted(documents.ids(project.db) if ids is None else ids))
     share = 0.1 if near else 1.0
     equal = _Equal(project, chosen, watch.part(0.0, share))
@@ -162,7 +163,8 @@ class _Equal:
         return blake2b(repr(texts).encode(), digest_size=8).hexdigest()
 
 
-def _check(near: float | None, size: int) -> None:
+def check(near: float | None, size: int = SIZE) -> None:
+    """Raises SpecError for values out of range."""
     if near is not None and not LEAST_NEAR <= near <= 1:
         told = _("The similarity is {near:g}, expected {low:g} to 1.")
         raise SpecError(told.format(near=near, low=LEAST_NEAR))
@@ -181,17 +183,10 @@ def _near(
     project: Project, ids: Sequence[int], near: float, size: int, watch: Watch
 ) -> list[tuple[list[int], float]]:
     """(positions in `ids`, lowest similarity) of each group of two or more documents."""
-    from workbench.text.near_duplicates import Links, NearDuplicates  # numpy
+    from workbench.text.near_duplicates import Links  # numpy
 
-    folder = scratch.make("duplicates")
-    try:
-        index = NearDuplicates(folder, threshold=near, size=size)
-        for part in watch.part(0.0, 0.7).over(ids, PAGE):
-            index.add(list(_texts(project, part)))
-        links = list(index.links(watch=watch.part(0.7, 1.0)))
-        del index  # releases its files before the folder is deleted
-    finally:
-        scratch.remove(folder)
+    pages = (list(texts_of(project.db, part)) for part in watch.part(0.0, 0.7).over(ids, PAGE))
+    links = links_of(pages, near, size, watch=watch.part(0.7, 1.0))
     joined = Links(len(ids))
     for one, other, _similarity in links:
         joined.join(one, other)
@@ -204,9 +199,28 @@ def _near(
     return [(sorted(members), lowest[head]) for head, members in groups.items()]
 
 
-def _texts(project: Project, ids: Sequence[int]) -> Iterator[list[str]]:
+def links_of(
+    pages: Iterable[Sequence[Sequence[str]]], near: float, size: int, *, watch: Watch = QUIET
+) -> list[tuple[int, int, float]]:
+    """`NearDuplicates.links` of documents, each as its texts, numbered through all pages."""
+    from workbench.text.near_duplicates import NearDuplicates  # numpy
+
+    folder = scratch.make("duplicates")
+    try:
+        index = NearDuplicates(folder, threshold=near, size=size)
+        for page in pages:
+            index.add(page)
+        links = list(index.links(watch=watch))
+        del index  # releases its files before the folder is deleted
+    finally:
+        scratch.remove(folder)
+    return links
+
+
+def texts_of(db: Database, ids: Sequence[int]) -> Iterator[list[str]]:
+    """The texts of each document, in the order of the ids."""
     found: dict[int, list[str]] = {id: [] for id in ids}
-    for id, _field, content in stored.texts(project.db, ids):
+    for id, _field, content in stored.texts(db, ids):
         found[id].append(content)
     yield from (texts or [""] for texts in found.values())
 

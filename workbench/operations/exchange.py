@@ -16,6 +16,7 @@ from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.importers.results import StagingResult
 from workbench.jobs.spec import JobSpec
+from workbench.operations import duplicates as near_duplicates
 from workbench.operations import patterns, relation_rules
 from workbench.operations.background import Background
 from workbench.operations.import_duplicates import DUPLICATES, Duplicates
@@ -49,6 +50,7 @@ def import_files(
     encoding: str | None = None,
     delimiter: str | None = None,
     duplicates: str = "skip",
+    near: float | None = None,
     target_layer: str | None = None,
     background: Background | None = None,
 ) -> ImportHandle:
@@ -57,6 +59,8 @@ def import_files(
     `background(fn, done)` runs the copy into the project off the main thread (a window passes
     `jobs.threads.run`); without it the copy runs where the end of the job is reported. Raises
     ImportFailed for errors that are known before the job starts: a missing file, an unknown role.
+    near: also count near-duplicates from this similarity on, which `skip-text` skips; see
+    `operations.duplicates`.
     """
     from workbench.importers import roles
 
@@ -77,6 +81,7 @@ def import_files(
             _("{value!r} is not a valid value for duplicates.").format(value=duplicates),
             hint=_("Known: {all}.").format(all=", ".join(DUPLICATES)),
         )
+    near_duplicates.check(near)
     mapping = tuple(mapping or ())
     roles.parse(mapping, asks=True)  # the importer of the format asks for choices
     options = options_for(
@@ -94,7 +99,7 @@ def import_files(
         "duplicates": duplicates,
         "options": asdict(options),
     }
-    act = _Act(project, chosen, duplicates, folder)
+    act = _Act(project, chosen, duplicates, near, folder)
     handle = ImportHandle(lambda self: act.store(self, background), queue.dispatch)
     handle.changed.connect(lambda: scratch.remove(folder) if handle.ended else None)
     title = _("Import {name}").format(
@@ -115,8 +120,16 @@ def _splits(files: Sequence[Path], split: str | None) -> dict[str, str]:
 class _Act:
     """The part of an import in the parent process: layers and labels, duplicates, the copy."""
 
-    def __init__(self, project: Project, files: Sequence[Path], duplicates: str, folder: Path):
-        self.project, self.files, self.duplicates, self.folder = project, files, duplicates, folder
+    def __init__(
+        self,
+        project: Project,
+        files: Sequence[Path],
+        duplicates: str,
+        near: float | None,
+        folder: Path,
+    ):
+        self.project, self.files, self.folder = project, files, folder
+        self.duplicates, self.near = duplicates, near
 
     def store(self, handle: ImportHandle, background: Background | None) -> None:
         if background is not None:
@@ -152,7 +165,7 @@ class _Act:
         with intake.attached(project.db, staged.path):
             title, sealing = _("Import {name}").format(name=name), watch.part(0.8, 1.0)
             with project.edit(title, bulk=True, watch=sealing):
-                found = Duplicates.find(project.db, self.files, self.duplicates)
+                found = Duplicates.find(project.db, self.files, self.duplicates, self.near)
                 skipped = sorted(
                     [*skipped, *found.skipped], key=lambda record: (record.file, record.line)
                 )

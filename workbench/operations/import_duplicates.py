@@ -4,24 +4,27 @@ user.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
+from workbench.operations import duplicates
 from workbench.operations.import_handle import SameTexts, SkippedRecord
 from workbench.operations.staging_job import renamed
-from workbench.storage import intake
+from workbench.storage import documents, intake
+from workbench.storage.intake import DuplicateText
 
 if TYPE_CHECKING:
     from workbench.storage.database import Database
-    from workbench.storage.intake import DuplicateText, KeyConflict, Targets
+    from workbench.storage.intake import KeyConflict, Targets
 
 # The action for a record whose key and text exist in the project; with "-text", also for one whose
 # text exists in the project, or in the files, under another key. By default that one is imported.
 DUPLICATES = ("skip", "skip-text", "suggest", "suggest-text", "add")
 _EXAMPLES = 3
+PAGE = 2_000  # documents whose texts are in memory at once
 
 
 @dataclass
@@ -29,34 +32,50 @@ class Duplicates:
     """Duplicates of an import. Created inside `intake.attached` and an edit.
 
     same: records whose key and text exist in the project; texts: those whose text exists under
-    another key. skip: numbers (seq) of the staged documents that are not imported. keys: new keys
+    another key; near: those whose text is similar to one of the project or earlier in the files.
+    skip: numbers (seq) of the staged documents that are not imported. keys: new keys
     by seq.
     """
 
     same: list[KeyConflict]
     texts: tuple[DuplicateText, ...]
     how: str
+    near: tuple[DuplicateText, ...] = ()
     keys: dict[int, str] = field(default_factory=dict)
     skipped: list[SkippedRecord] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     @classmethod
-    def find(cls, db: Database, files: Sequence[Path], how: str) -> Duplicates:
+    def find(
+        cls, db: Database, files: Sequence[Path], how: str, near: float | None = None
+    ) -> Duplicates:
         conflicts = intake.key_conflicts(db)
         same = [conflict for conflict in conflicts if conflict.same_text]
-        found = cls(same, intake.duplicate_texts(db, [conflict.seq for conflict in same]), how)
+        known = [conflict.seq for conflict in same]
+        found = cls(same, intake.duplicate_texts(db, known), how)
+        if near is not None:
+            known += [duplicate.seq for duplicate in found.texts]
+            found.near = _near_texts(db, near, known)
         found._rename(
             db, [conflict for conflict in conflicts if how == "add" or not conflict.same_text]
         )
         found._list_skipped(files)
         if found.texts:
             found.warnings += _same_texts(found.texts, found.action)
+        if found.near:
+            found.warnings.append(_similar_texts(found.near, skipped=found.skips_near))
         return found
 
     @property
     def skip(self) -> list[int]:
         left_out = [] if self.how == "add" else [conflict.seq for conflict in self.same]
-        return left_out + [duplicate.seq for duplicate in self.texts if self.action != "imported"]
+        left_out += [duplicate.seq for duplicate in self.texts if self.action != "imported"]
+        return left_out + [duplicate.seq for duplicate in self.near if self.skips_near]
+
+    @property
+    def skips_near(self) -> bool:
+        """Whether similar texts are not imported. No suggestions come from them: places differ."""
+        return self.action == "skipped"
 
     @property
     def action(self) -> str:
@@ -126,6 +145,62 @@ class Duplicates:
                 SkippedRecord(str(files[duplicate.file]), duplicate.line, _reason(duplicate))
                 for duplicate in self.texts
             ]
+        if self.skips_near:
+            told = _("its text is similar to that of {key}")
+            self.skipped += [
+                SkippedRecord(str(files[one.file]), one.line, told.format(key=one.other_key))
+                for one in self.near
+            ]
+
+
+def _near_texts(db: Database, near: float, skip: list[int]) -> tuple[DuplicateText, ...]:
+    """Staged documents that are near-duplicates of one in the project, or earlier in the files."""
+    from workbench.text.near_duplicates import Links  # numpy
+
+    ids, staged = documents.ids(db), intake.staged_documents(db, skip)
+    seqs = [seq for seq, _file, _line, _key in staged]
+
+    def pages() -> Iterator[list[list[str]]]:
+        for start in range(0, len(ids), PAGE):
+            yield list(duplicates.texts_of(db, ids[start : start + PAGE]))
+        for start in range(0, len(seqs), PAGE):
+            yield intake.staged_texts(db, seqs[start : start + PAGE])
+
+    links = duplicates.links_of(pages(), near, duplicates.SIZE)
+    groups = Links(len(ids) + len(staged))
+    for one, other, _similarity in links:
+        groups.join(one, other)
+    found = []
+    for number, (seq, file, line, key) in enumerate(staged, len(ids)):
+        head = groups.head(number)
+        if head < len(ids):
+            other = documents.get(db, ids[head]).key
+            found.append(DuplicateText(seq, file, line, key, other, ids[head], 0))
+        elif head < number:
+            first = staged[head - len(ids)]
+            found.append(DuplicateText(seq, file, line, key, first[3], None, first[0]))
+    return tuple(found)
+
+
+def _similar_texts(near: Sequence[DuplicateText], *, skipped: bool) -> str:
+    pairs = [f"{one.key} ≈ {one.other_key}" for one in near[:_EXAMPLES]]
+    examples = ", ".join(pairs) + (" …" if len(near) > _EXAMPLES else "")
+    if skipped:
+        told = ngettext(
+            "{n:,} document has a text that is similar to another ({examples}); it was skipped.",
+            "{n:,} documents have texts that are similar to others ({examples}); they were "
+            "skipped.",
+            len(near),
+        )
+    else:
+        told = ngettext(
+            "{n:,} document has a text that is similar to another ({examples}); it was imported "
+            "as well.",
+            "{n:,} documents have texts that are similar to others ({examples}); they were "
+            "imported as well.",
+            len(near),
+        )
+    return told.format(n=len(near), examples=examples)
 
 
 def _reason(duplicate: DuplicateText) -> str:

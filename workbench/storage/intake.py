@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.storage import failures
 from workbench.storage.tables import JOURNALED
-from workbench.storage.values import ids_in, new_uid
+from workbench.storage.values import ids_in, new_uid, text_out
 from workbench.storage.without_triggers import without_triggers
 
 if TYPE_CHECKING:
@@ -198,6 +198,28 @@ def duplicate_texts(db: Database, skip: list[int]) -> tuple[DuplicateText, ...]:
         " where not exists (select 1 from main.document d where d.text_hash = s.text_hash)"
     ).fetchall()
     return tuple(DuplicateText(*row) for row in sorted([*in_project, *in_files]))
+
+
+def staged_documents(db: Database, skip: list[int]) -> list[tuple[int, int, int, str]]:
+    """(seq, file, line, key) of the staged documents, in order of the files, but for `skip`.
+
+    Requires `attached`.
+    """
+    query = (
+        "select seq, file, line, key from staging.doc where seq not in"
+        " (select value from json_each(?)) order by seq"
+    )
+    return db.writer.execute(query, (ids_in(skip),)).fetchall()
+
+
+def staged_texts(db: Database, seqs: Sequence[int]) -> list[list[str]]:
+    """The texts of these staged documents, in this order. Requires `attached`."""
+    found: dict[int, list[str]] = {seq: [] for seq in seqs}
+    query = "select seq, content from staging.body where seq between ? and ? order by seq, rowid"
+    for seq, content in db.writer.execute(query, (min(seqs), max(seqs))).fetchall():
+        if seq in found:
+            found[seq].append(text_out(content))
+    return [texts or [""] for texts in found.values()]
 
 
 def new_ids(db: Database, seqs: list[int]) -> dict[int, int]:

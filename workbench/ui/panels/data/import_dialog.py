@@ -229,6 +229,9 @@ def _first_upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+NEAR = (0.95, 0.9, 0.8, 0.7, 0.6)  # Jaccard similarities that are offered
+
+
 class _Choices(QFrame):
     """Step 3: the remaining options, then the progress."""
 
@@ -252,7 +255,16 @@ class _Choices(QFrame):
         self._duplicates_field = Field(
             _("If a record already exists"), self._duplicates, name=_("Duplicates")
         )
-        self._fields = column(self._split_field, self._duplicates_field, gap=10)
+        similar = [(None, _("Do not look for them"))]
+        similar += [(one, _("Count them, from similarity {n} on").format(n=one)) for one in NEAR]
+        self._near = combo(similar, name=_("Near-duplicates"))
+        self._near.activated.connect(lambda _i: state.set_option(near=self._near.currentData()))
+        near = Field(
+            _("Near-duplicates"),
+            self._near,
+            _("“Skip records regardless of their key” skips them too."),
+        )
+        self._fields = column(self._split_field, self._duplicates_field, near, gap=10)
         self._meter, self._step = Meter(0.0, name=_("Import progress")), words("", "small", "muted")
         self._progress = column(self._meter, self._step, gap=6)
         hint = _("Imports are all-or-nothing and can be undone.")

@@ -37,6 +37,7 @@ class ImportState(State):
         self.format = self.encoding = self.delimiter = GUESS
         self.mapping: tuple[tuple[str, str], ...] | None = None  # None: detected automatically
         self.split, self.duplicates = "", "skip"
+        self.near: float | None = None
         self.preview: corpus.Preview | None = None
         self.refused: tuple[str, ...] = ()
         self.anyway = False
@@ -153,8 +154,8 @@ class ImportState(State):
         self.update(mapping=tuple((roles[one], one) for one in order if one in roles))
         self.look()
 
-    def set_option(self, **values: str) -> None:
-        """`split`, `duplicates`."""
+    def set_option(self, **values: str | float | None) -> None:
+        """`split`, `duplicates`, `near`."""
         self.update(**values)
 
     def role_choices(self, column: str) -> list[tuple[str, str]]:
@@ -225,6 +226,7 @@ class ImportState(State):
                 mapping=self.mapping,
                 split=self.split or None,
                 duplicates=self.duplicates,
+                near=self.near,
                 background=self._background,
             )
         except WorkbenchError as error:

@@ -99,7 +99,7 @@ class StatisticsView(View):
             _Card(_("Label balance"), "", self.balance, self._boxes["balance"]),
             _Card(_("Text length"), "", self.lengths, self._tokenizer, extra=self._measuring),
             _Card(_("Span length in words"), "", self.spans, self._boxes["spans"]),
-            _Card(_("Labels in one document"), "", self.pairs, self._boxes["together"]),
+            _Card(_("Label pairs"), "", self.pairs, self._boxes["together"]),
             _Card(_("Annotation speed"), _("documents per hour"), self.days),
             _Card(
                 _("Suggestions that agree with gold"), _("share and 95 % interval"), self.agreement
@@ -136,7 +136,7 @@ class StatisticsView(View):
             ("source", "layer", "agreed", "changed", "wrong", "share", "low", "high"),
         )
         self.lengths = StepPlot(_("Text length"))
-        self.pairs = PairPlot(_("Labels in one document"))
+        self.pairs = PairPlot(_("Label pairs"))
         self.days = DayPlot(_("Annotation speed"))
         self._queries: dict[Plot, list[str]] = {}
         for plot in (self.balance, self.spans, self.pairs, self.days):
@@ -264,7 +264,7 @@ class StatisticsView(View):
         self._queries[self.pairs] = [
             one.query_of_pair(used[col], used[row_]) for row_, col, _n in self.pairs.cells
         ]
-        card_.tell(note="", below=_("number of documents; on the edge, of each label"))
+        card_.tell(note="", below=_("documents with both labels; on the edge, with each label"))
 
     def _show_days(self) -> None:
         days = self.state.found.days if self.state.found is not None else ()
