@@ -17,7 +17,7 @@ from workbench.pretraining.blocks import LONGEST, SEPARATOR, Units, units_of
 from workbench.pretraining.texts import Document
 from workbench.runtime.inputs import Preparer
 from workbench.text import document as documents
-from workbench.text.segment import sentences
+from workbench.text.sentences import sentences
 
 POOL = 256  # documents from which the random segments are drawn
 Sentences = Sequence[Units]

@@ -29,20 +29,6 @@ def words(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(match.span() for match in _WORD.finditer(text))
 
 
-_SENTENCE_END = regex.compile(r"(?<=[.!?…][\"'”’)\]]?)\s+|(?<=[。！？])(?=\S)")
-
-
-def sentences(text: str) -> tuple[tuple[int, int], ...]:
-    """(start, end) of each sentence, without white space between them.
-
-    A sentence ends at a full stop, question or exclamation mark before white space, so that
-    abbreviations end one as well.
-    """
-    edges = [0, *(edge for match in _SENTENCE_END.finditer(text) for edge in match.span())]
-    pairs = zip(edges[::2], [*edges[1::2], len(text)], strict=True)
-    return tuple((start, end) for start, end in pairs if text[start:end].strip())
-
-
 def tokens_of(document: Document, field: str = TEXT) -> list[tuple[int, int]]:
     """The imported tokens of a text, without white space and empty ones, else its words."""
     text, given = document.content(field), document.tokens.get(field)
