@@ -27,6 +27,7 @@ def parts(text: str, split) -> list[str]:
         ),
         ('"I don\'t know." She (too.) Yes', ['"I don\'t know."', "She (too.)", "Yes"]),
         ("Wait... What?! No.", ["Wait...", "What?!", "No."]),
+        ("Hippolytus (d. 235) and I. He", ["Hippolytus (d. 235) and I.", "He"]),
         ("1. First. 2. Second.", ["1. First.", "2. Second."]),
         ("See No. 5. The answer is no. Go.", ["See No. 5.", "The answer is no.", "Go."]),
         ("Er kam am 3. Mai, z.B. um 5. Gut.", ["Er kam am 3. Mai, z.B. um 5.", "Gut."]),
@@ -67,10 +68,10 @@ def test_units_are_joined_where_a_token_or_span_extends_over_their_ends():
 
 
 def test_no_token_of_an_import_is_divided():
-    document = Document("k", (("text", "A. B c. D"),), tokens={"text": ((0, 4), (5, 7), (8, 9))})
+    document = Document("k", (("text", "Ab. Ba cd. De"),), tokens={"text": ((0, 6), (7, 10), (11, 13))})
 
-    assert units_of(document, SENTENCE) == ((0, 7), (8, 9))
-    assert units_of(document, PARAGRAPH) == ((0, 9),)
+    assert units_of(document, SENTENCE) == ((0, 10), (11, 13))
+    assert units_of(document, PARAGRAPH) == ((0, 13),)
 
 
 def test_space_between_two_units_belongs_to_the_first():

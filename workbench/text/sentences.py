@@ -13,21 +13,17 @@ from itertools import pairwise
 
 import regex
 
-from workbench.base.i18n import N_
 from workbench.text.document import TEXT, Document
 
 Range = tuple[int, int]
 WHOLE, PARAGRAPH, SENTENCE = "document", "paragraph", "sentence"
 UNITS = (WHOLE, PARAGRAPH, SENTENCE)
-UNIT_TITLES: Mapping[str, str] = {
-    WHOLE: N_("document"),
-    PARAGRAPH: N_("paragraph"),
-    SENTENCE: N_("sentence"),
-}
 WRAPPED = 100  # code points: lines of hard-wrapped text are not longer
 
 _LINE = regex.compile(r"[^\n\r\v\f\x85\u2028\u2029]*\S[^\n\r\v\f\x85\u2028\u2029]*")
-_BLANK_LINE = regex.compile(r"(?:\r\n|[\n\r\v\f\x85\u2028])\s*?(?:\r\n|[\n\r\v\f\x85\u2028])|\u2029")
+_BLANK_LINE = regex.compile(
+    r"(?:\r\n|[\n\r\v\f\x85\u2028])\s*?(?:\r\n|[\n\r\v\f\x85\u2028])|\u2029"
+)
 _CLOSING = r"[\"'”’»›)\]}」』）】》]"
 # A run of terminators with closing marks and white space after it; those of Chinese and Japanese
 # need no space. The groups: a full stop that is a terminator of its own; other terminators.
@@ -102,9 +98,11 @@ def _ends(text: str, first: int, match: regex.Match[str]) -> bool:
     before = _BEFORE_STOP.search(text, max(first, at - 20), at)
     word = before.group() if before else ""
     if word.isdecimal():
-        return not _MONTH_AFTER.match(text, at) and bool(text[first : at - len(word)].strip(_OPENING + " "))  # "1. First point"
-    if len(word) == 1 and word.isupper():
-        return False  # an initial
+        return not _MONTH_AFTER.match(text, at) and bool(
+            text[first : at - len(word)].strip(_OPENING + " ")
+        )  # "1. First point"
+    if len(word) == 1 and word.upper() != word.lower() and word != "I":
+        return False  # an initial, or "d. 235"
     known = word.lower()
     if known in _BEFORE_NUMBER:
         return not _DIGIT_AFTER.match(text, at)

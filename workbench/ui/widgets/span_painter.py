@@ -17,6 +17,7 @@ from workbench.ui.widgets.text_piece import Line, Piece
 BAR, BAR_SUGGESTED, OUTLINE, CARET = 2.5, 1.8, 2.0, 2.0  # strokes, pixels
 _DASHES, _DOTS = [2.4, 2.4], [0.1, 2.2]  # in strokes
 _GAP_DASHES = [3.0, 3.0]
+_DIMMED = 0.45  # opacity of spans outside of what is lit
 _LEAST_ROOM = 14.0  # captions with less room are left out
 
 
@@ -30,6 +31,7 @@ class Marked:
     caret: int | None = None  # None: hidden
     found: Found | None = None  # matches of a search
     linked: tuple[str, int] | None = None  # the span from which a relation is being made
+    lit: tuple[int, int] | None = None  # text and spans outside of it are dimmed
 
 
 class SpanPainter:
@@ -49,6 +51,7 @@ class SpanPainter:
         self._colours: dict[int | str, tuple[QColor, QColor]] = {}
         self._text, self._accent = theme.qcolour("text"), theme.qcolour("accent")
         self._on_accent, self._hint = theme.qcolour("on_accent"), theme.qcolour("sunken")
+        self._dimmed = theme.qcolour("muted")
         self._match, self._match_ground = theme.qcolour("warn"), theme.qcolour("warn_soft")
         self.arcs = ArcPainter(self.caption, zoom, lambda tint: self._tint(tint)[0])
 
@@ -77,7 +80,8 @@ class SpanPainter:
         for line in lines:
             self._under(painter, piece, line, origin, marked)
         painter.setPen(self._text)
-        piece.shaped.draw(painter, origin, self._selected_letters(piece, marked), clip)
+        letters = [*self._dimmed_letters(piece, marked), *self._selected_letters(piece, marked)]
+        piece.shaped.draw(painter, origin, letters, clip)
         painter.setFont(self.caption)
         for line in lines:
             if line.items:
@@ -99,11 +103,13 @@ class SpanPainter:
                     QRectF(origin.x() + run[0] - 1, top - 1, run[1] - run[0] + 2, height + 2), 3, 3
                 )
         for item in line.items:
+            painter.setOpacity(_opacity(item, marked))
             for left, right in item.ground:
                 painter.setBrush(self._tint(item.span.tint)[1])
                 painter.drawRoundedRect(
                     QRectF(origin.x() + left - 1, top - 1, right - left + 2, height + 2), 3, 3
                 )
+        painter.setOpacity(1.0)
         if marked.found:
             self._matches(painter, piece, line, origin, marked.found)
         if marked.selection:
@@ -137,16 +143,30 @@ class SpanPainter:
     def _selected_letters(self, piece: Piece, marked: Marked) -> list[QTextLayout.FormatRange]:
         if not marked.selection:
             return []
-        start, end = max(marked.selection[0], piece.start), min(marked.selection[1], piece.end)
+        return self._coloured(piece, *marked.selection, self._on_accent)
+
+    def _dimmed_letters(self, piece: Piece, marked: Marked) -> list[QTextLayout.FormatRange]:
+        """The text before and after what is lit."""
+        if marked.lit is None:
+            return []
+        start, end = marked.lit
+        before = self._coloured(piece, piece.start, start, self._dimmed)
+        return before + self._coloured(piece, end, piece.end, self._dimmed)
+
+    @staticmethod
+    def _coloured(
+        piece: Piece, start: int, end: int, colour: QColor
+    ) -> list[QTextLayout.FormatRange]:
+        start, end = max(start, piece.start), min(end, piece.end)
         if start >= end:
             return []
-        chosen = QTextLayout.FormatRange()
-        chosen.start = piece.point_map.to_units(start - piece.start)
-        chosen.length = piece.point_map.to_units(end - piece.start) - chosen.start
+        found = QTextLayout.FormatRange()
+        found.start = piece.point_map.to_units(start - piece.start)
+        found.length = piece.point_map.to_units(end - piece.start) - found.start
         look = QTextCharFormat()
-        look.setForeground(self._on_accent)
-        chosen.format = look
-        return [chosen]
+        look.setForeground(colour)
+        found.format = look
+        return [found]
 
     # ------------------------------------------------------------ bars and captions
 
@@ -155,6 +175,7 @@ class SpanPainter:
         lane = self.lane()
         for item in line.items:
             colour, _ = self._tint(item.span.tint)
+            painter.setOpacity(_opacity(item, marked))
             y = top + line.height + 3 * self.zoom + item.lane * lane
             painter.setPen(self._bar(item, colour))
             for left, right in item.runs:
@@ -167,6 +188,7 @@ class SpanPainter:
             if item.span.name in (marked.chosen, marked.linked):
                 dashed = item.span.name != marked.chosen
                 self._outline(painter, item, x, top, line.height, dashed=dashed)
+        painter.setOpacity(1.0)
 
     def _gaps(self, painter: QPainter, item: Item, colour: QColor, x: float, y: float) -> None:
         """Dashes between the parts of a discontinuous span."""
@@ -234,6 +256,11 @@ class SpanPainter:
                     line.height,
                 )
                 painter.fillRect(box, self._text)
+
+
+def _opacity(item: Item, marked: Marked) -> float:
+    lit, span = marked.lit, item.span
+    return _DIMMED if lit and (span.end <= lit[0] or span.start >= lit[1]) else 1.0
 
 
 def reading_font(zoom: float) -> QFont:

@@ -12,10 +12,13 @@ import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QGuiApplication, QMouseEvent
+from PySide6.QtGui import QGuiApplication, QHelpEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication
 
+from workbench.base.i18n import _
+from workbench.ui import plain
 from workbench.ui.widgets import text_caret as moves
+from workbench.ui.widgets.arc_layout import TextArc
 from workbench.ui.widgets.span_layout import GOLD, Item, TextSpan
 
 if TYPE_CHECKING:
@@ -52,7 +55,8 @@ class Mouse:
             self._pressed = None
         elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self._origin = (self.view.anchor, self.view.anchor)
-            self.view.select(self.view.anchor, place)
+            anchor = self.view.anchor
+            self.view.select(anchor, self.view.held(anchor, anchor, place))
         else:
             self._pressed, self._origin = point, (place, place)
             self._border = self.border_at(point)
@@ -164,6 +168,7 @@ class Mouse:
         low, high = min(start, place), max(end, place)
         if not letters:
             low, high = self.view.bounds.snap(low, high)
+        low, high = (self.view.held(start, end, at) for at in (low, high))
         if low < high and self.view.chosen is not None:
             self.view.span_clicked.emit(None)
         if place < start:
@@ -184,6 +189,7 @@ class Mouse:
         if not letters:
             words = self.view.bounds.snap(low, high)
             low, high = (low, words[1]) if at_end else (words[0], high)
+        low, high = (self.view.held(span.start, span.end, at) for at in (low, high))
         self.view.select(low, high, show=False)
 
     def border_at(self, point: QPointF) -> tuple[TextSpan, bool] | None:
@@ -265,6 +271,22 @@ class Mouse:
             if any(left - 1 <= x <= right + 1 for left, right in item.runs)
         ]
         return sorted(found, key=lambda span: (span.end - span.start, span.kind, span.start))
+
+    def tell(self, event: QHelpEvent) -> None:
+        """Show the full names of the spans under the mouse, as captions may be elided."""
+        point = QPointF(event.pos())
+        names = [span.caption for span in self.spans_at(point)]
+        if (arc := self.view.arc_at(point)) is not None:
+            names = [self._told(arc)]
+        plain.show_tip(event.globalPos(), "\n".join(names), self.view.viewport())
+
+    def _told(self, arc: TextArc) -> str:
+        """ "label: from → to" in full, as labels may be elided and ends out of sight."""
+        ends = [" ".join(self.view.text.text[a : min(b, a + 80)].split()) for a, b in arc[:2]]
+        told = (
+            _("{label}: {first} → {second}") if arc.directed else _("{label}: {first} – {second}")
+        )
+        return told.format(label=arc.label, first=ends[0], second=ends[1])
 
 
 def _on_bar(item: Item, x: float) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from workbench.base.i18n import _
 from workbench.text.find import Found
-from workbench.ui import plain, theme
+from workbench.ui import theme
 from workbench.ui.offsets import DisplayText
 from workbench.ui.widgets import text_access, text_caret, text_keys
 from workbench.ui.widgets.arc_layout import ArcIndex, TextArc, starts
@@ -79,6 +79,8 @@ class TextView(PiecesArea):
         self._chosen: tuple[str, int] | None = None
         self._linked: tuple[str, int] | None = None
         self._found: Found | None = None
+        self._lit: Range | None = None
+        self._limits: Callable[[int, int], Range | None] | None = None
         self._mouse = Mouse(self)
         self._drop_theme = theme.changed.connect(self._on_theme)
         self.destroyed.connect(lambda *_gone, drop=self._drop_theme: drop())
@@ -245,6 +247,21 @@ class TextView(PiecesArea):
     def chosen(self) -> tuple[str, int] | None:
         return self._chosen
 
+    def set_lit(self, lit: Range | None) -> None:
+        """Dim the text outside of this range; None: nothing."""
+        if lit != self._lit:
+            self._lit = lit
+            self.viewport().update()
+
+    def hold_in(self, limits: Callable[[int, int], Range | None] | None) -> None:
+        """Keep selections in `limits(start, end)` of where they begin; None there: anywhere."""
+        self._limits = limits
+
+    def held(self, start: int, end: int, place: int) -> int:
+        """The position nearest to `place` to which a selection at [start, end) may extend."""
+        found = self._limits(start, end) if self._limits is not None else None
+        return place if found is None else min(max(place, found[0]), found[1])
+
     # ------------------------------------------------------------ zoom, theme, size
 
     @property
@@ -296,7 +313,9 @@ class TextView(PiecesArea):
             else None
         )
         caret = self._caret if focus else None
-        return Marked(self.selection, self._chosen, hint, caret, self._found, self._linked)
+        marked = Marked(self.selection, self._chosen, hint, caret, self._found, self._linked)
+        marked.lit = self._lit
+        return marked
 
     def paintEvent(self, event: QPaintEvent) -> None:
         self._prepare()
@@ -344,6 +363,8 @@ class TextView(PiecesArea):
     def move_caret(self, position: int, *, keep: bool = False, keep_goal: bool = False) -> None:
         """Move the caret; `keep` extends the selection. Deselects the span."""
         goal = self._goal_x
+        if keep:
+            position = self.held(self._anchor, self._anchor, position)
         if self._chosen is not None:
             self.span_clicked.emit(None)
         self.select(self._anchor if keep else position, position)
@@ -411,22 +432,6 @@ class TextView(PiecesArea):
 
     def viewportEvent(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip:
-            self._tell(cast(QHelpEvent, event))
+            self._mouse.tell(cast(QHelpEvent, event))
             return True
         return super().viewportEvent(event)
-
-    def _tell(self, event: QHelpEvent) -> None:
-        """Show the full names of the spans under the mouse, as captions may be elided."""
-        point = QPointF(event.pos())
-        names = [span.caption for span in self._mouse.spans_at(point)]
-        if (arc := self.arc_at(point)) is not None:
-            names = [self._told(arc)]
-        plain.show_tip(event.globalPos(), "\n".join(names), self.viewport())
-
-    def _told(self, arc: TextArc) -> str:
-        """ "label: from → to" in full, as labels may be elided and ends out of sight."""
-        ends = [" ".join(self._text.text[a : min(b, a + 80)].split()) for a, b in arc[:2]]
-        told = (
-            _("{label}: {first} → {second}") if arc.directed else _("{label}: {first} – {second}")
-        )
-        return told.format(label=arc.label, first=ends[0], second=ends[1])

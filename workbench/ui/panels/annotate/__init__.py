@@ -10,6 +10,7 @@ from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
 from workbench.ui.panels.annotate.link_commands import LINK_COMMANDS, LINK_KEYS
 from workbench.ui.panels.annotate.queue_commands import QUEUE_COMMANDS, has_queue
+from workbench.ui.panels.annotate.unit_commands import UNIT_COMMANDS
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
@@ -171,6 +172,7 @@ class AnnotatePanel(Panel):
             checked=lambda p: p.state.narrowed.suggested,
             group="queue",
         ),
+        *UNIT_COMMANDS,
         *QUEUE_COMMANDS,
         Command(
             "annotate.clear-filters",
@@ -324,7 +326,10 @@ class AnnotatePanel(Panel):
         _bare("palette", _("Find a label by typing"), "/"),
         _bare(
             "enter",
-            _("Finish the relation, answer with the selected text, or submit and open next"),
+            _(
+                "Finish the relation, answer with the selected text, go to the next sentence or "
+                "paragraph, or submit and open next"
+            ),
             "Return",
         ),
         _bare("space", _("Skip document"), "Space"),

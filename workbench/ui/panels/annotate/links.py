@@ -19,9 +19,9 @@ class Links:
         self._view, self._state = view, view.state
 
     def enter(self, *, only_this: bool = False) -> None:
-        """Enter: finish the relation that is being made, else submit."""
+        """Enter: finish the relation that is being made, else the unit or document."""
         if self._state.linking is None:
-            self._state.submit()
+            self._state.finish_unit()
         elif not self._state.finish_link(only_this=only_this):
             self._view.open_palette()
 

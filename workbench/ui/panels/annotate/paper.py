@@ -16,16 +16,14 @@ from workbench.ui.panels.annotate.choice_list import ChoiceList
 from workbench.ui.panels.annotate.editors import EDITORS, ValueEditor
 from workbench.ui.panels.annotate.link_line import LinkLine, signed
 from workbench.ui.panels.annotate.shown_arcs import ShownArcs
+from workbench.ui.panels.annotate.shown_spans import ShownSpans
 from workbench.ui.panels.annotate.token_pane import TokenPane
-from workbench.ui.widgets import span_layout
 from workbench.ui.widgets.label_bar import MOST_LINES, LabelBar
 from workbench.ui.widgets.layout import layout_of, line, scrolled
-from workbench.ui.widgets.span_layout import TextSpan
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.storage.annotations import SpanRow
     from workbench.text.labels import Layer
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
@@ -34,8 +32,6 @@ BAR_LINE = 34  # height of a line of labels, pixels at 100 %
 ABOVE_LABELS = 60  # pixels at 100 %: the lines between text and labels, and a line of text
 SIDE = 22  # minimum margin beside the text, in pixels
 UNBOUNDED = 16_777_215  # QWIDGETSIZE_MAX
-# name and colour of a span whose label is not loaded or was deleted
-NO_LABEL = ("?", theme.NO_LABEL)
 
 
 class DocumentText(TextView):
@@ -64,11 +60,7 @@ class Paper(QFrame):
         self._bars: dict[int, LabelBar] = {}
         self._titles: list[QLabel] = []
         self._last = 0
-        self._made: dict[
-            int, tuple[object, TextSpan]
-        ] = {}  # span id → its row, and what is displayed for it
-        self._looks: dict[int | None, tuple[str, Any]] = {}
-        self._missed: frozenset[int] = frozenset()
+        self._shown_spans = ShownSpans(state)
         self._arcs = ShownArcs(state, theme.NO_LABEL)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._classes, self._middle, self._spans = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
@@ -103,11 +95,17 @@ class Paper(QFrame):
         self._rest.hide()
         self._middle.addWidget(self._rest)  # no stretch: it takes the height that the texts leave
         self._need_texts(1)
+        self.texts[0].hold_in(state.units.limits)
 
     @property
     def text(self) -> DocumentText:
         """The text that has, or last had, the focus."""
         return self.texts[self._last] if self._last < len(self.texts) else self.texts[0]
+
+    def _caret_moved(self) -> None:
+        first = self.texts[0]
+        if first.hasFocus():
+            self.state.units.follow(first.caret)
 
     def _need_texts(self, count: int) -> None:
         while len(self.texts) < count:
@@ -121,6 +119,7 @@ class Paper(QFrame):
                 else _("Text {n}").format(n=number + 1)
             )
             text.installEventFilter(self)
+            text.caret_moved.connect(self._caret_moved)
             title = words("", "caption", "muted")
             self._titles.append(title)
             self.texts.append(text)
@@ -175,7 +174,7 @@ class Paper(QFrame):
         state = self.state
         tagging = bool(state.tag_layers) and doc is not None
         lanes = int(in_text or state.question_layer is not None)
-        spans, arcs = self._text_spans(), self._arcs.by_text()
+        spans, arcs = self._shown_spans.by_text(), self._arcs.by_text()
         if new:
             self._last = 0
         for text, title, (name, content) in zip(self.texts, self._titles, texts, strict=False):
@@ -188,9 +187,10 @@ class Paper(QFrame):
             text.set_spans(spans.get(name, ()))
             text.set_arcs(arcs.get(name, ()))
             text.connects = self.state.can_link
+        self.show_unit()
         self.tokens.setVisible(tagging)
         self.tokens.render_tokens()
-        if tagging and not in_text:
+        if tagging and not in_text and not state.units.ranges:
             self.texts[0].hide()
         self._fit_texts()
         self._fit_bars()
@@ -319,61 +319,9 @@ class Paper(QFrame):
         self._remark.setText(remark)
         self._remark.setVisible(bool(remark))
 
-    def _text_spans(self) -> dict[str, list[TextSpan]]:
-        """The spans of each text: gold, open suggestions, and in error review the run's false
-        positives.
-        """
-        state = self.state
-        looks: dict[int | None, tuple[str, Any]] = {
-            id: (label.name, label.colour or label.position)
-            for id, (_layer, label) in state.label_of.items()
-        }
-        extra, missed = state.differences[:2]
-        if looks != self._looks or missed != self._missed:
-            self._looks, self._missed = looks, missed
-            self._made.clear()
-        tags = {layer.id for layer in state.tag_layers}
-        others = tags | {layer.id for layer in state.active if layer.traits.asks}
-        rows = state.spans if not tags else [r for r in state.spans if r.layer_id not in tags]
-        known = self._made
-        made = {
-            row.id: kept if (kept := known.get(row.id)) and kept[0] is row else self._make(row)
-            for row in rows
-        }
-        self._made = made
-        shown = [one for _row, one in made.values()]
-        fields = {row.field for row in rows}
-        found = {
-            field: shown
-            if len(fields) == 1
-            else [made[row.id][1] for row in rows if row.field == field]
-            for field in fields
-        }
-        for row in () if state.errors else state.suggestions:
-            if row.start is not None and row.end is not None and row.layer_id not in others:
-                name, tint = looks.get(row.label_id, NO_LABEL)
-                found.setdefault(row.field, []).append(
-                    TextSpan(
-                        row.start, row.end, name, tint, row.id, span_layout.SUGGESTED, row.score
-                    )
-                )
-        if answers := self._answers():
-            field = self.texts[0].field
-            found[field] = [*found.get(field, ()), *answers]
-        learned = next((layer.labels for layer in state.layers if layer.id == state.run_layer), ())
-        tints = {label.name: label.colour or label.position for label in learned}
-        for number, one in enumerate(() if state.run_layer in tags else extra, 1):
-            tint = tints.get(one.label, NO_LABEL[1])
-            found.setdefault(one.field, []).append(
-                TextSpan(
-                    one.start, one.end, one.label, tint, number, span_layout.PREDICTED, one.score
-                )
-            )
-        return found
-
     def show_answers(self) -> None:
         """Those of another question."""
-        spans = self._text_spans()
+        spans = self._shown_spans.by_text()
         for text in self.texts:
             if not text.isHidden():
                 text.set_spans(spans.get(text.field, ()))
@@ -381,22 +329,20 @@ class Paper(QFrame):
         if answers:
             self.texts[0].show_range(answers[0].start, answers[0].end)
 
-    def _answers(self) -> list[TextSpan]:
-        """The answers of the current question in the text."""
-        shown = self.state.shown_answers
-        return [
-            TextSpan(one.start, one.end, _("answer"), 0, one.id, one.kind, one.score)
-            for one in shown
-        ]
-
-    def _make(self, row: SpanRow) -> tuple[object, TextSpan]:
-        name, tint = self._looks.get(row.label_id, NO_LABEL)
-        note = _("missed") if row.id in self._missed else ""
-        if row.chain is not None:
-            name, tint = _("{chain} · {label}").format(chain=row.chain, label=name), row.chain - 1
-        return row, TextSpan(
-            row.start, row.end, name, tint, row.id, span_layout.GOLD, None, note, parts=row.parts
-        )
+    def show_unit(self) -> None:
+        """Dim the text around the sentence or paragraph in focus, and put the caret into it."""
+        units, text = self.state.units, self.texts[0]
+        lit = units.range
+        text.set_lit(lit)
+        if lit is None:
+            return
+        if not lit[0] <= text.caret <= lit[1] and not text.selection:
+            text.select(lit[0], lit[0], show=False)
+            beside = units.ranges[max(0, units.at - 1) : units.at + 2]
+            text.show_range(beside[0][0], beside[-1][1])
+            text.show_range(*lit)
+        if self.tokens.isVisible():
+            self.tokens.show_token()
 
     def show_chosen(self) -> None:
         self._link.render(self.texts)

@@ -21,6 +21,7 @@ from workbench.ui.panels.annotate.differences import Differences, Predicted
 from workbench.ui.panels.annotate.finder import Finder
 from workbench.ui.panels.annotate.queue import FEW
 from workbench.ui.panels.annotate.remarks import GOLD, Name, WithRemarks
+from workbench.ui.panels.annotate.units import UnitState
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
@@ -54,6 +55,8 @@ class AnnotateState(WithRemarks):
     def __init__(self, context: PanelContext) -> None:
         super().__init__(context)
         self.finder = Finder(context)
+        self.units = UnitState(context)
+        self.unit_changes = 0  # a number that changes with each change of `units`
         self.linking: int | None = None  # the span from which a relation is being made
         self.run: Run | None = None
         self.run_layer: int | None = None
@@ -65,6 +68,7 @@ class AnnotateState(WithRemarks):
         self._filtered: dict[str, tuple[Any, ...]] = {}
         self._load_layers()
         self._load_order()
+        self.listen(self.units.changed, self._units_changed)
         self.listen(self.project.changed, self._on_changed)
         self.listen(self.project.selected, self._on_selected)
         self.listen(self.project.layers_shown, self._layers_shown)
@@ -159,6 +163,7 @@ class AnnotateState(WithRemarks):
             self._load_queue()
             return
         before = self.document_id
+        self.units.show(doc.document)
         if self.instant is not None:
             self.instant.show(document_id)
         self.update(doc=doc, document_id=document_id, chosen=chosen, predicted=self._answer(doc))
@@ -166,6 +171,13 @@ class AnnotateState(WithRemarks):
         self.finder.show_texts(doc.document.texts)
         if before != document_id:
             self._check(id for id in (before, document_id) if id is not None)
+
+    def _units_changed(self, _fields: frozenset[str]) -> None:
+        self.update(unit_changes=self.unit_changes + 1)
+
+    def close(self) -> None:
+        self.units.close()
+        super().close()
 
     @property
     def shown_doc(self) -> DocumentView:

@@ -53,6 +53,13 @@ class TokenState(AnnotateState):
     @property
     def token_page(self) -> range:
         """Indices of the displayed tokens."""
+        if (unit := self.units.range) is not None:
+            inside = range(
+                bisect_left(self.tokens, unit[0], key=_start),
+                bisect_left(self.tokens, unit[1], key=_start),
+            )
+            if len(inside) <= PAGE:
+                return inside
         first = self.token // PAGE * PAGE
         return range(first, min(first + PAGE, len(self.tokens)))
 
@@ -129,6 +136,8 @@ class TokenState(AnnotateState):
             self.update(chosen=None)
         if number != self.token:
             self.update(token=number)
+        if self.tokens:
+            self.units.follow(self.tokens[number][0])
 
     def choose_token_at(self, position: int) -> None:
         """Select the token at or after a code point of the first text."""
@@ -175,6 +184,10 @@ def _delete(project: Project, ids: Sequence[int], *, origin: object) -> None:
     with project.edit(_("Clear tag"), origin=origin):
         for id in ids:
             annotate.delete_span(project, id, origin=origin)
+
+
+def _start(place: Place) -> int:
+    return place[0]
 
 
 def _order(row: SpanRow) -> tuple[str, int]:

@@ -35,6 +35,7 @@ from workbench.ui.panels.annotate.queue_dialogs import QueueDialogs
 from workbench.ui.panels.annotate.queue_side import QueueSide
 from workbench.ui.panels.annotate.remarks_view import RemarkParts
 from workbench.ui.panels.annotate.sides import RightSide
+from workbench.ui.panels.annotate.unit_menu import UnitButton
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.header import PageHeader
@@ -113,6 +114,7 @@ class AnnotateView(View):
         state = self.state
         self._key = Elided("", "ui", weight=600, mode=Qt.TextElideMode.ElideMiddle)
         self._split, self._state_chip = Chip(""), Chip("")
+        self._unit = UnitButton(state, self)
         self._undo = icon_button("undo-2", _("Undo"), lambda: state.context.app.undo())
         self._redo = icon_button("redo-2", _("Redo"), lambda: state.context.app.redo())
         back = icon_button("chevron-left", _("Previous document"), lambda: state.step(-1))
@@ -123,6 +125,7 @@ class AnnotateView(View):
             self._split,
             self._state_chip,
             None,
+            self._unit,
             *(self._undo, self._redo, back, on),
             margins=(24, 8, 24, 8),
         )
@@ -231,6 +234,9 @@ class AnnotateView(View):
         if concerns(fields, "remark_changes"):
             self.remarks.render()
             self.right.spans.viewport().update()
+        if concerns(fields, "unit_changes"):
+            self._paper.show_unit()
+            self._show_head()
         if concerns(fields, "token"):
             self._paper.tokens.show_token()
         if concerns(fields, "sure"):
@@ -291,6 +297,7 @@ class AnnotateView(View):
         for part in (self._discard, self._submit, self._undo, self._redo):
             part.setEnabled(state.can_edit)
         self._discard.set_text(_("Restore") if kind == "discarded" else _("Discard"))
+        self._unit.render()
         said, tone = state.saved_as
         self._said.setText(said if document else "")
         self._said.tip = state.lacks

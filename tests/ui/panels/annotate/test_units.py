@@ -1,0 +1,122 @@
+"""Labelling by sentence or paragraph."""
+
+import pytest
+
+from workbench.operations import annotate
+from workbench.storage import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.ui.panels.annotate.state import Target
+from workbench.ui.panels.annotate.units import UnitState
+
+BOOK = "Ada met Bob. They went home.\nIt was late. Nobody came."
+
+
+def label_id(state, name: str) -> int:
+    return next(id for id, (_layer, label) in state.label_of.items() if label.name == name)
+
+
+@pytest.fixture
+def book(state):
+    """A state with a document of four sentences open, by sentence."""
+    with state.project.edit("Add"):
+        records = [Record(Document("book", (("text", BOOK),)))]
+        ids = documents.add(state.project.db, records, source_id=state.project.source("person"))
+    state.open(ids[0])
+    state.units.choose_kind("sentence")
+    return state
+
+
+def focused(state) -> str:
+    return state.doc.document.text[slice(*state.units.range)]
+
+
+def test_a_text_is_labelled_as_a_whole_until_units_are_chosen(state):
+    assert state.units.range is None
+    assert state.units.told == ""
+
+
+def test_enter_goes_to_the_next_sentence_and_submits_after_the_last(book):
+    here = book.document_id
+    seen = []
+    for _turn in range(4):
+        seen.append((focused(book), book.units.told))
+        book.finish_unit()
+
+    assert seen[1] == ("They went home.", "Sentence 2 of 4")
+    assert [text for text, _told in seen][-1] == "Nobody came."
+    assert book.document_id != here
+    assert "submitted" in annotate.view(book.project, here).states.values()
+
+
+def test_the_kind_of_units_is_kept_for_the_project(book, context):
+    again = UnitState(context)
+
+    assert again.kind == "sentence"
+    again.close()
+
+
+def test_changing_the_kind_keeps_the_place(book):
+    book.units.follow(BOOK.index("late"))
+    book.units.choose_kind("paragraph")
+
+    assert book.units.told == "Paragraph 2 of 2"
+
+
+def test_a_document_opens_at_the_sentence_where_it_was_left(book, context):
+    here = book.document_id
+    book.step_unit(1)
+    book.step_unit(1)
+    book.open(book.ids[0])
+    assert book.units.at == 0
+    book.open(here)
+    assert focused(book) == "It was late."
+
+
+def test_steps_go_on_to_the_neighbouring_documents(book):
+    book.step_unit(-1)
+    assert book.doc.document.key == "pair"
+    assert book.units.ranges == ()  # documents with two texts are labelled as a whole
+
+    book.open(book.ids[book.ids.index(book.document_id) - 1])
+    before = book.document_id
+    book.step_unit(1)
+    assert book.document_id != before
+
+
+def test_a_new_span_ends_with_its_sentence_unless_spans_may_cross(book):
+    person = label_id(book, "PER")
+    book.label(person, Target("text", 8, 17))
+    book.choose(None)
+    book.units.set_free(True)
+    book.label(person, Target("text", 8, 17))
+
+    assert [(row.start, row.end) for row in book.spans] == [(8, 17), (8, 12)]
+
+
+def test_a_span_is_not_resized_beyond_its_sentence(book):
+    book.label(label_id(book, "PER"), Target("text", 8, 11))
+    book.resize(4, 20)
+
+    assert (book.chosen_span().start, book.chosen_span().end) == (4, 12)
+
+
+def test_selecting_a_span_focuses_its_sentence(book):
+    at = BOOK.index("Nobody")
+    id = annotate.add_span(book.project, book.document_id, at, at + 6, label_id(book, "PER"))
+    book.choose(("gold", id))
+
+    assert focused(book) == "Nobody came."
+
+
+def test_a_long_text_is_divided_in_the_background(book, monkeypatch):
+    asked = []
+    monkeypatch.setattr("workbench.ui.panels.annotate.units.LARGE", 10)
+    book.units._context.run = lambda work, done: asked.append((work, done))
+    book.units.choose_kind("paragraph")
+    book.units.choose_kind("sentence")
+    assert book.units.ranges == ()
+    for work, done in asked:
+        done(work())
+
+    assert book.units.told == "Sentence 1 of 4"

@@ -1,0 +1,52 @@
+"""The button above the text: whether documents are labelled whole, by paragraph or by sentence."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QMenu, QWidget
+
+from workbench.base.i18n import _
+from workbench.ui import plain
+from workbench.ui.panels.annotate.units import TITLES
+from workbench.ui.widgets.button import Button
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+
+
+class UnitButton(Button):
+    """Says which unit of how many is in focus; its menu chooses the kind of units."""
+
+    def __init__(self, state: AnnotateActs, parent: QWidget) -> None:
+        self._menu = QMenu(parent)
+        super().__init__(_("Whole document"), small=True, menu=self._menu)
+        self._state = state
+        self._menu.setAccessibleName(_("What is labelled at a time"))
+        self._menu.aboutToShow.connect(self._fill)
+
+    def render(self) -> None:
+        state, units = self._state, self._state.units
+        self.setVisible(state.doc is not None and state.doc.document.form == 1)
+        self.set_text(units.told or _(TITLES[units.kind]))
+        keys = _("Enter: next, Alt+Up and Alt+Down: previous and next")
+        plain.set_tip(self, keys if units.ranges else _("Label by sentence or paragraph"))
+
+    def _fill(self) -> None:
+        units, menu = self._state.units, self._menu
+        menu.clear()
+        for kind, title in TITLES.items():
+            action = menu.addAction(_(title))
+            action.setCheckable(True)
+            action.setChecked(kind == units.kind)
+            action.triggered.connect(partial(self._choose, kind))
+        menu.addSeparator()
+        free = menu.addAction(_("Spans may cross the ends"))
+        free.setCheckable(True)
+        free.setChecked(units.free)
+        free.setEnabled(bool(units.ranges))
+        free.triggered.connect(units.set_free)
+
+    def _choose(self, kind: str, _checked: bool = False) -> None:
+        self._state.units.choose_kind(kind)
