@@ -68,7 +68,9 @@ def test_units_are_joined_where_a_token_or_span_extends_over_their_ends():
 
 
 def test_no_token_of_an_import_is_divided():
-    document = Document("k", (("text", "Ab. Ba cd. De"),), tokens={"text": ((0, 6), (7, 10), (11, 13))})
+    document = Document(
+        "k", (("text", "Ab. Ba cd. De"),), tokens={"text": ((0, 6), (7, 10), (11, 13))}
+    )
 
     assert units_of(document, SENTENCE) == ((0, 10), (11, 13))
     assert units_of(document, PARAGRAPH) == ((0, 13),)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.operations import annotate
+from workbench.operations import annotate, parts
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -120,3 +120,18 @@ def test_a_long_text_is_divided_in_the_background(book, monkeypatch):
         done(work())
 
     assert book.units.told == "Sentence 1 of 4"
+
+
+def test_a_part_of_a_document_is_shown_between_its_neighbours(book):
+    parts.split(book.project, [book.document_id], "sentence")
+    book.units.choose_kind("document")
+    here = next(id for id in book.ids if key(book, id) == "book/2")
+    book.open(here)
+
+    assert book.units.beside == ("Ada met Bob.", "It was late.")
+    book.open(book.ids[0])
+    assert book.units.beside == ("", "")
+
+
+def key(state, id: int) -> str:
+    return annotate.view(state.project, id).document.key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
@@ -12,6 +12,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.text.labels import QUESTIONS, TEXT
 from workbench.text.rows import row_id
 from workbench.ui import theme
+from workbench.ui.offsets import is_rtl
 from workbench.ui.panels.annotate.choice_list import ChoiceList
 from workbench.ui.panels.annotate.editors import EDITORS, ValueEditor
 from workbench.ui.panels.annotate.link_line import LinkLine, signed
@@ -20,6 +21,7 @@ from workbench.ui.panels.annotate.shown_spans import ShownSpans
 from workbench.ui.panels.annotate.token_pane import TokenPane
 from workbench.ui.widgets.label_bar import MOST_LINES, LabelBar
 from workbench.ui.widgets.layout import layout_of, line, scrolled
+from workbench.ui.widgets.text_scroll import LEFT
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import words
 
@@ -84,6 +86,8 @@ class Paper(QFrame):
         layout.addLayout(self._spans)
         self.tokens = TokenPane(state)
         self.tokens.grid.installEventFilter(self)
+        self._before, self._after = _context_words(), _context_words()
+        self._middle.addWidget(self._before)
         self._middle.addWidget(self.tokens, 1)
         self.choices = ChoiceList()
         self.choices.picked.connect(state.choose_number)
@@ -93,6 +97,7 @@ class Paper(QFrame):
         self._rest = QWidget()  # below the short texts of a pair
         self._rest.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self._rest.hide()
+        self._middle.addWidget(self._after)
         self._middle.addWidget(self._rest)  # no stretch: it takes the height that the texts leave
         self._need_texts(1)
         self.texts[0].hold_in(state.units.limits)
@@ -124,7 +129,7 @@ class Paper(QFrame):
             self._titles.append(title)
             self.texts.append(text)
             for part, stretch in ((title, 0), (text, 1)):
-                self._middle.insertWidget(self._middle.count() - 2, part, stretch)
+                self._middle.insertWidget(self._middle.count() - 3, part, stretch)
             text.zoomed.connect(lambda _per_cent: self._fit_texts())
             self.text_made.emit(text)
         for number, (text, title) in enumerate(zip(self.texts, self._titles, strict=True)):
@@ -215,15 +220,16 @@ class Paper(QFrame):
         return [*(text for text in self.texts if text.isVisible()), *grids, *editors]
 
     def _fit_texts(self) -> None:
-        """A single text takes the full height; the texts of a pair are stacked, each as tall as
-        needed.
+        """A single text takes the full height; the texts of a pair, and a part with the text around
+        it, are stacked, each as tall as needed.
         """
         shown = [text for text in self.texts if not text.isHidden()]
         choosing = not self._choices.isHidden()
-        self._rest.setVisible(len(shown) > 1 and not choosing)
+        several = len(shown) > 1 or any(self.state.units.beside)
+        self._rest.setVisible(several and not choosing)
         for text in shown:
             text.setMaximumHeight(
-                max(48, text.content_height() + 2) if choosing or len(shown) > 1 else UNBOUNDED
+                max(48, text.content_height() + 2) if choosing or several else UNBOUNDED
             )
 
     def _fit_bars(self) -> None:
@@ -334,6 +340,9 @@ class Paper(QFrame):
         units, text = self.state.units, self.texts[0]
         lit = units.range
         text.set_lit(lit)
+        before, after = units.beside
+        _show_context(self._before, before)
+        _show_context(self._after, after)
         if lit is None:
             return
         if not lit[0] <= text.caret <= lit[1] and not text.selection:
@@ -376,6 +385,22 @@ class Paper(QFrame):
         self.tokens.render_tokens()
         self._centre()
         self.update()
+
+
+def _context_words() -> QLabel:
+    label = words("", "ui", "muted", wrap=True)
+    label.setContentsMargins(LEFT, 0, LEFT, 0)
+    label.setMaximumWidth(theme.READING_WIDTH)
+    label.hide()
+    return label
+
+
+def _show_context(label: QLabel, text: str) -> None:
+    """Text beside a part, in its direction; hidden without any."""
+    side = Qt.AlignmentFlag.AlignRight if is_rtl(text) else Qt.AlignmentFlag.AlignLeft
+    label.setAlignment(side | Qt.AlignmentFlag.AlignAbsolute)
+    label.setText(" ".join(text.split()))
+    label.setVisible(bool(text))
 
 
 def _title(field: str, *, choosing: bool) -> str:

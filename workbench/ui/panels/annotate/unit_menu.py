@@ -47,6 +47,16 @@ class UnitButton(Button):
         free.setChecked(units.free)
         free.setEnabled(bool(units.ranges))
         free.triggered.connect(units.set_free)
+        menu.addSeparator()
+        split = menu.addAction(_("Split the document…"))
+        split.setEnabled(self._state.can_edit)
+        split.triggered.connect(self._split)
+
+    def _split(self) -> None:
+        from workbench.ui.dialogs import parts
+
+        if self._state.document_id is not None:
+            parts.ask(self.window(), self._state.context, [self._state.document_id])
 
     def _choose(self, kind: str, _checked: bool = False) -> None:
         self._state.units.choose_kind(kind)

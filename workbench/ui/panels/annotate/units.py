@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
 from workbench.base.i18n import N_, _
+from workbench.operations import parts
 from workbench.text.document import TEXT
 from workbench.text.sentences import SENTENCE, UNITS, WHOLE, unit_at, units_of
 from workbench.ui.opened import opened
@@ -47,6 +48,7 @@ class UnitState(State):
         self.free = self._kept(_FREE) is True
         self.ranges: tuple[Range, ...] = ()
         self.at = 0
+        self.beside = "", ""  # the text before and after a document that is a part of another one
         self._document: Document | None = None
         self._wanted: int | None = None  # a place to focus when the units are known
 
@@ -67,6 +69,8 @@ class UnitState(State):
             return
         self._remember()
         self._document = document
+        project = opened(self._context)
+        self.update(beside=parts.context(project, document) if document is not None else ("", ""))
         self._divide(self._places().get(str(document.id)) if document is not None else None)
 
     def _divide(self, place: int | None) -> None:

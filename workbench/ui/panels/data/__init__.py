@@ -55,6 +55,14 @@ class DataPanel(Panel):
             group="data",
         ),
         Command(
+            "data.parts",
+            _("Split into sentences or paragrap&hs…"),
+            lambda panel: panel.view.split_chosen(),
+            "Edit",
+            enabled=_some,
+            group="choose",
+        ),
+        Command(
             "data.delete",
             _("&Delete the selected documents"),
             lambda panel: panel.view.delete_chosen(),

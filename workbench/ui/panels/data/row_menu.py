@@ -19,7 +19,7 @@ STATES = ("pending", "draft", "submitted", "discarded")
 Choices = tuple[Choice | None, ...]
 
 
-def choices(state: DataState, delete: Callable[[], None]) -> Choices:
+def choices(state: DataState, delete: Callable[[], None], split: Callable[[], None]) -> Choices:
     chosen, can, copies = state.chosen, state.can_act, state.can_copy
     n = len(chosen)
     one = n == 1
@@ -35,6 +35,8 @@ def choices(state: DataState, delete: Callable[[], None]) -> Choices:
         Choice(_("Set s&tate"), enabled=can and bool(state.shown), choices=state_choices(state)),
         Choice(_("&Flag"), enabled=can, choices=flag_choices(state)),
         Choice(_("Suggest &labels…"), state.suggest, can),
+        Choice(_("S&plit into sentences or paragraphs…"), split, can),
+        Choice(_("&Join parts"), state.join_parts, can and state.has_parts),
         SEPARATOR,
         Choice(ngettext("Copy &key", "Copy &keys", n), lambda: copy(state.keys()), copies),
         Choice(ngettext("Cop&y text", "Cop&y texts", n), lambda: copy(state.copied()), copies),

@@ -14,9 +14,11 @@ from workbench.operations import labels as schema
 from workbench.operations.background import is_large
 from workbench.operations.splits import SplitChoice, SplitPreview
 from workbench.text.labels import Label, Layer
+from workbench.text.parts import is_part
 from workbench.text.query import QueryError
 from workbench.text.rows import row_id
 from workbench.ui import shown_layers
+from workbench.ui.dialogs import parts_state
 from workbench.ui.panels.data.filters import FilterState
 
 if TYPE_CHECKING:
@@ -282,6 +284,15 @@ class DataState(FilterState):
                 n=n
             ),
         )
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether the first selected document is a part of another one."""
+        return any(map(is_part, corpus.documents_of(self.project, self.chosen[:1])))
+
+    def join_parts(self) -> None:
+        """Join the documents that the selected ones are parts of."""
+        parts_state.join(self.context, self.chosen)
 
     @property
     def flag_names(self) -> tuple[str, ...]:

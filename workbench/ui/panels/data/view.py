@@ -153,7 +153,14 @@ class DataView(View):
 
     def _row_choices(self) -> tuple[Choice | None, ...]:
         self.state.choose(self.table.chosen_ids())  # the table reports the selection with a delay
-        return row_menu.choices(self.state, self.delete_chosen)
+        return row_menu.choices(self.state, self.delete_chosen, self.split_chosen)
+
+    def split_chosen(self) -> None:
+        """Split the selected documents into sentences or paragraphs."""
+        from workbench.ui.dialogs import parts
+
+        if self.state.can_act:
+            parts.ask(self.window(), self.state.context, self.state.chosen)
 
     def delete_chosen(self) -> None:
         """Called by key, menu or button; asks for confirmation if there are many."""

@@ -1,0 +1,71 @@
+"""Splitting documents into sentences and paragraphs from the window."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from workbench.base.watch import QUIET
+from workbench.storage import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.ui.dialogs import parts_state
+from workbench.ui.dialogs.parts import PartsDialog
+from workbench.ui.dialogs.parts_state import PartsState
+
+
+@pytest.fixture
+def context(project):
+    """Runs everything at once; `told` collects messages."""
+    made = SimpleNamespace(project=project, told=[])
+    made.run = lambda work, done, failed=None: done(work())
+    made.long = lambda _title, act, done: done(act(QUIET))
+    made.note = lambda text, undo=False: made.told.append((text, undo))
+    return made
+
+
+@pytest.fixture
+def ids(project):
+    texts = "Ada left. Bob came.\nThey met.", "One."
+    with project.edit("fill"):
+        records = [Record(Document(f"k{n}", (("text", text),))) for n, text in enumerate(texts)]
+        return documents.add(project.db, records, source_id=project.source("import"))
+
+
+def keys(project):
+    return [one.document.key for one in documents.records(project.db)]
+
+
+def test_what_becomes_of_the_documents_is_told_before(context, ids):
+    state = PartsState(context, ids)
+    assert state.told == (
+        "1 document becomes 3 parts.\n1 document is left as it is: a single part."
+    )
+    state.set_unit("paragraph")
+    assert state.told.startswith("1 document becomes 2 parts.")
+    state.close()
+
+
+def test_documents_are_split_and_joined_again(context, ids):
+    state = PartsState(context, ids)
+    state.split()
+    state.close()
+    assert keys(context.project) == ["k1", "k0/1", "k0/2", "k0/3"]
+    parts = [one.document.id for one in documents.records(context.project.db)][1:]
+
+    parts_state.join(context, parts[:1])
+
+    assert keys(context.project) == ["k1", "k0"]
+    assert context.told == [
+        ("1 document becomes 3 parts.", True),
+        ("1 document was joined from its parts.", True),
+    ]
+
+
+def test_the_button_waits_for_something_to_split(qtbot, context, ids):
+    state = PartsState(context, ids[1:])
+    dialog = PartsDialog(None, state)
+    qtbot.addWidget(dialog)
+
+    assert not dialog._split.isEnabled()
+    assert "a single part" in dialog._told.text()
+    state.close()

@@ -1,0 +1,115 @@
+"""`parts`: split documents into sentences or paragraphs, and join them again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import Watch
+from workbench.cli.output import Progress, as_json, emit, note, say
+from workbench.cli.session import interrupts, project_argument, reading, session
+from workbench.cli.where import matching, where_option
+from workbench.text.sentences import PARAGRAPH, SENTENCE
+
+if TYPE_CHECKING:
+    from workbench.operations.parts import Divided
+    from workbench.project.project import Project
+
+Act = Callable[["Project", list[int], Watch], "Divided"]
+
+
+@click.group()
+def parts() -> None:
+    """Split documents into sentences or paragraphs, and join them again."""
+
+
+@parts.command("split")
+@project_argument
+@click.option(
+    "--unit",
+    type=click.Choice([SENTENCE, PARAGRAPH]),
+    default=SENTENCE,
+    show_default=True,
+    help=_("What becomes a document of its own."),
+)
+@where_option
+@click.option("--dry-run", is_flag=True, help=_("Count the parts without changes."))
+@as_json
+def split_documents(file: Path, unit: str, where: str, dry_run: bool, as_json: bool) -> None:
+    """Replace documents of FILE by their sentences or paragraphs, with the labels in them.
+
+    Parts keep the key of their document and their place in it (metadata part_of, part_start,
+    part_end), stay in one group, and can be joined again. Documents that cannot be divided without
+    loss, such as those with a class, are left as they are. One undo step.
+    """
+    from workbench.operations import parts as operations
+
+    if dry_run:
+        with reading(file) as project:
+            found = operations.preview(project, _ids(project, where), unit)
+    else:
+        found = _run(
+            file,
+            _("Splitting"),
+            where,
+            lambda project, ids, watch: operations.split(project, ids, unit, watch=watch),
+            as_json,
+        )
+    told = _("{documents} become {parts}.") if dry_run else _("{documents} became {parts}.")
+    _report(found, told, as_json)
+
+
+@parts.command("join")
+@project_argument
+@where_option
+@as_json
+def join_documents(file: Path, where: str, as_json: bool) -> None:
+    """Join the parts of documents of FILE again, with the labels in them.
+
+    A class of a part becomes a span over it, in a layer of its own. All parts of a document have
+    to be there; `--where` has to find one of them. One undo step.
+    """
+    from workbench.operations import parts as operations
+
+    found = _run(
+        file,
+        _("Joining"),
+        where or "meta.part_of:*",
+        lambda project, ids, watch: operations.join(project, ids, watch=watch),
+        as_json,
+    )
+    _report(found, _("{documents} were joined from {parts}."), as_json)
+
+
+def _ids(project: Project, where: str) -> list[int]:
+    from workbench.operations import queries
+
+    found = matching(project, where)
+    return list(queries.matching(project, "") if found is None else found)
+
+
+def _run(file: Path, title: str, where: str, act: Act, quiet: bool) -> Divided:
+    with session(file) as opened:
+        progress = Progress(title, quiet=quiet)
+        watch = Watch(progress.show)
+        with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
+            found = act(opened.project, _ids(opened.project, where), watch)
+        progress.end()
+    return found
+
+
+def _report(found: Divided, told: str, as_json: bool) -> None:
+    from workbench.operations import parts as operations
+
+    if as_json:
+        emit({"documents": found.documents, "parts": found.parts, "kept": dict(found.kept)})
+        return
+    one = ngettext("{n:,} document", "{n:,} documents", found.documents).format(n=found.documents)
+    many = ngettext("{n:,} part", "{n:,} parts", found.parts).format(n=found.parts)
+    say(told.format(documents=one, parts=many))
+    if left := operations.told(found):
+        note(left)
