@@ -61,3 +61,13 @@ def test_what_cannot_be_done_is_said(call, labelled):
     assert code and "either with --text or with --containing" in err
     code, _out, err = call("relabel", "split", labelled, "PER", "W", "--containing", "absent")
     assert code and "No annotations are chosen" in err
+
+
+def test_what_spans_of_a_layer_snap_to_is_set(ask, call, labelled):
+    told = ask("relabel-snap", "relabel", "snap", labelled, "names", "sentence")
+    assert told == {"layer": "names", "snap": "sentence"}
+    project = Project.open(labelled)
+    assert labels.layers(project)[0].options["snap"] == "sentence"
+    project.close()
+    code, _out, err = call("relabel", "snap", labelled, "nobody", "off")
+    assert code == 1 and "nobody" in err

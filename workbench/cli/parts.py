@@ -39,7 +39,7 @@ def parts() -> None:
 @where_option
 @click.option("--dry-run", is_flag=True, help=_("Count the parts without changes."))
 @as_json
-def split_documents(file: Path, unit: str, where: str, dry_run: bool, as_json: bool) -> None:
+def split(file: Path, unit: str, where: str, dry_run: bool, as_json: bool) -> None:
     """Replace documents of FILE by their sentences or paragraphs, with the labels in them.
 
     Parts keep the key of their document and their place in it (metadata part_of, part_start,
@@ -67,7 +67,7 @@ def split_documents(file: Path, unit: str, where: str, dry_run: bool, as_json: b
 @project_argument
 @where_option
 @as_json
-def join_documents(file: Path, where: str, as_json: bool) -> None:
+def join(file: Path, where: str, as_json: bool) -> None:
     """Join the parts of documents of FILE again, with the labels in them.
 
     A class of a part becomes a span over it, in a layer of its own. All parts of a document have

@@ -14,6 +14,7 @@ from workbench.base.watch import Watch
 from workbench.cli.occurrences import label_id
 from workbench.cli.output import Progress, as_json, emit, say
 from workbench.cli.session import interrupts, project_argument, session
+from workbench.text.snap import SNAPS, TITLES
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -130,6 +131,24 @@ def move(file: Path, labels: Sequence[str], target: str, layer: str | None, as_j
         return label_changes.move(project, ids, row_id(_named(project, target)), watch=watch)
 
     _report("moved", _run(file, _("Moving"), act, as_json), as_json)
+
+
+@relabel.command()
+@project_argument
+@click.argument("layer")
+@click.argument("to", type=click.Choice(SNAPS))
+@as_json
+def snap(file: Path, layer: str, to: str, as_json: bool) -> None:
+    """Set to what spans of LAYER snap in Annotate; spans that are there stay as they are."""
+    from workbench.operations import labels
+    from workbench.text.rows import row_id
+
+    with session(file) as opened:
+        labels.set_snap(opened.project, row_id(_named(opened.project, layer)), to)
+    if as_json:
+        emit({"layer": layer, "snap": to})
+    else:
+        say(_("New spans of {layer} snap to {what}.").format(layer=layer, what=_(TITLES[to])))
 
 
 def _named(project: Project, name: str) -> Layer:

@@ -17,6 +17,7 @@ from workbench.text.document import CHOICES, choice_names
 from workbench.text.labels import KINDS, LAYER_KINDS, LONGEST_NAME, Label, Layer, free_key
 from workbench.text.relations import SPANS
 from workbench.text.rows import row_id
+from workbench.text.snap import SNAPS, snap_of, with_snap
 
 RESERVED_KEYS = frozenset("axu")  # accept, reject, unselect
 MENTION = "mention"  # the label of a layer of chains that is added without labels
@@ -135,6 +136,20 @@ def delete_layer(
     title = _("Delete layer {name}").format(name=name)
     with project.edit(title, origin=origin, watch=watch.part(0.7, 1.0)):
         store.delete_layer(project.db, layer_id, watch=watch.part(0.0, 0.7))
+
+
+def set_snap(project: Project, layer_id: int, snap: str, *, origin: object = None) -> None:
+    """Set to what the ends of spans of a layer move, one of `text.snap.SNAPS`; spans that are there
+    stay as they are.
+    """
+    layer = store.layer(project.db, layer_id)
+    if snap not in SNAPS or not layer.traits.in_text:
+        told = _("Spans of {layer} cannot snap to {snap!r}.").format(layer=layer.name, snap=snap)
+        raise WorkbenchError(told, hint=_("Known: {kinds}.").format(kinds=", ".join(SNAPS)))
+    if snap_of(layer) == snap:
+        return
+    with project.edit(_("Change snapping of {name}").format(name=layer.name), origin=origin):
+        store.update_layer(project.db, layer_id, options=with_snap(layer, snap))
 
 
 def set_guideline(

@@ -8,6 +8,7 @@ from workbench.text.document import TEXT, Document
 
 # Scripts written without spaces between words: each letter (with its marks) is a word of its own.
 SPACELESS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_SPACELESS = regex.compile(rf"[{SPACELESS}]", regex.V1)
 _WORD = regex.compile(
     rf"[{SPACELESS}--[\p{{M}}\p{{P}}\p{{Nd}}]]\p{{M}}*"  # one letter of a spaceless script
     # A sequence of letters and digits.
@@ -27,6 +28,11 @@ def words(text: str) -> tuple[tuple[int, int], ...]:
     Burmese letters are words of their own.
     """
     return tuple(match.span() for match in _WORD.finditer(text))
+
+
+def has_spaceless(text: str) -> bool:
+    """Whether there is a letter of a script without spaces in a text."""
+    return not text.isascii() and _SPACELESS.search(text) is not None
 
 
 def tokens_of(document: Document, field: str = TEXT) -> list[tuple[int, int]]:

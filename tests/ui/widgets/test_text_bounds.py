@@ -85,3 +85,42 @@ def test_far_into_a_long_line_only_its_surroundings_are_looked_at(qapp):
 
     assert it.word_at(100_002) == (100_000, 100_004)
     assert it.snap(100_002, 150_001) == (100_000, 150_004)
+
+
+@pytest.mark.parametrize(
+    "snap, expected",
+    [("word", "met Bob"), ("grapheme", "et B"), ("off", "et B"), ("sentence", "Ada met Bob.")],
+)
+def test_a_selection_snaps_to_what_its_layer_says(snap, expected):
+    text = "Ada met Bob. Then left."
+    start, end = bounds(text).of(snap).snap(5, 9)
+
+    assert text[start:end] == expected
+
+
+def test_no_character_of_a_reader_is_cut_unless_snapping_is_off():
+    text = "👨‍👩‍👧 cafe\u0301"
+
+    assert bounds(text).of("grapheme").snap(1, 10) == (0, 11)
+    assert bounds(text).of("off").snap(1, 10) == (1, 10)
+
+
+def test_letters_of_scripts_without_spaces_are_words_of_their_own():
+    found = bounds("東京へ行く。สวัสดี")
+
+    assert found.snap(1, 2) == (1, 2)
+    assert found.snap(6, 7) == (6, 7)
+    assert found.snap(7, 8) == (7, 9)  # with its vowel
+
+
+def test_ends_move_by_what_spans_snap_to():
+    found = bounds("Ada met. Bob left. Ok")
+
+    assert found.of("sentence").word_end_after(8) == 18
+    assert found.of("grapheme").word_end_after(8) == 10
+    assert found.of("sentence").word_at(10) == (9, 18)
+    assert found.of("grapheme").word_at(10) == (9, 12)
+
+
+def test_a_sentence_goes_on_after_an_abbreviation():
+    assert bounds("Dr. Smith left. Ok").sentence_at(1) == (0, 15)

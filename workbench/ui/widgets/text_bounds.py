@@ -1,16 +1,21 @@
-"""Word and sentence boundaries of a displayed text. Positions are code points.
+"""Word, character and sentence boundaries of a displayed text. Positions are code points.
 
 Uses the Unicode rules (UAX 29) of Qt in a window around the position, so that the cost does not
-depend on the length of the text. If an import defined tokens, these are the words.
+depend on the length of the text; for sentences those of `text.sentences`. If an import defined
+tokens, these are the words.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from copy import copy
 
 from PySide6.QtCore import QTextBoundaryFinder
 
+from workbench.text.segment import has_spaceless, words
+from workbench.text.sentences import sentences
+from workbench.text.snap import GRAPHEME, OFF, SENTENCE, WORD
 from workbench.ui.offsets import DisplayText, Utf16Map
 
 _WINDOW = 400  # code points on each side
@@ -20,10 +25,12 @@ Range = tuple[int, int]
 
 
 class Bounds:
-    """`tokens`: (start, end) offsets of the import, sorted; empty for none."""
+    """`tokens`: (start, end) offsets of the import, sorted; empty for none. `snaps_to`: one of
+    `text.snap.SNAPS`.
+    """
 
-    def __init__(self, text: DisplayText, tokens: Sequence[Range] = ()):
-        self.text = text
+    def __init__(self, text: DisplayText, tokens: Sequence[Range] = (), *, snaps_to: str = WORD):
+        self.text, self.snaps_to = text, snaps_to
         self._tokens = tuple(tokens)
         self._token_starts = [start for start, _ in self._tokens]
         self._token_ends = [end for _, end in self._tokens]
@@ -35,7 +42,10 @@ class Bounds:
         next.
 
         Only words on the line are considered. Returns an empty range if the paragraph is blank.
+        Where spans snap to sentences, the sentence.
         """
+        if self.snaps_to == SENTENCE:
+            return self.sentence_at(position)
         words, place = self._words(position), self.text.legal(position)
         for start, end in words:
             if start <= place < end:
@@ -45,11 +55,13 @@ class Bounds:
         return before or after or (words[-1] if words else (place, place))
 
     def snap(self, start: int, end: int) -> Range:
-        """Extend [start, end) to whole words, without space at its ends."""
-        if start >= end:
+        """Extend [start, end) to whole words, or what else spans snap to, without space at its
+        ends.
+        """
+        if start >= end or self.snaps_to == OFF:
             return start, end
-        head = [word for word in self._words(start) if word[1] > start]
-        tail = [word for word in self._words(end) if word[0] < end]
+        head = [unit for unit in self._units(start) if unit[1] > start]
+        tail = [unit for unit in self._units(end) if unit[0] < end]
         first = head[0][0] if head else start
         last = tail[-1][1] if tail else end
         return (first, last) if first < last else (start, end)
@@ -105,12 +117,12 @@ class Bounds:
         )
 
     def _step(self, position: int, pick: Callable[[list[Range]], int | None], way: int) -> int:
-        if (found := pick(self._words(position))) is not None:
+        if (found := pick(self._units(position))) is not None:
             return found
         paragraph = self.text.paragraph_at(self.text.legal(position)) + way
         while 0 <= paragraph < len(self.text.starts):
             edge = self.text.starts[paragraph] if way > 0 else self.text.ends[paragraph]
-            if (found := pick(self._words(edge))) is not None:
+            if (found := pick(self._units(edge))) is not None:
                 return found
             paragraph += way
         return position
@@ -129,7 +141,17 @@ class Bounds:
                 if start < end
             ]
         low, high = self._window(place, low, high, _WINDOW)
-        return self._segments(low, high, QTextBoundaryFinder.BoundaryType.Word)
+        found = self._segments(low, high, QTextBoundaryFinder.BoundaryType.Word)
+        return [word for segment in found for word in self._divided(*segment)]
+
+    def _divided(self, start: int, end: int) -> list[Range]:
+        """A segment; in scripts without spaces, where Qt takes whole clauses for a word, its
+        letters.
+        """
+        segment = self.text.shown[start:end]
+        if not has_spaceless(segment):
+            return [(start, end)]
+        return [(start + a, start + b) for a, b in words(segment)]
 
     def _window(self, place: int, low: int, high: int, size: int) -> Range:
         """[low, high) cut to about `size` on each side, at a space if possible."""
@@ -155,19 +177,51 @@ class Bounds:
             start = end
         return found
 
-    # ------------------------------------------------------------ sentences
+    # ------------------------------------------------------------ sentences and characters
 
     def sentence_at(self, position: int) -> Range:
         """The sentence at a caret, without space at its ends; at most its paragraph."""
         place = self.text.legal(position)
+        found = self._sentences(position)
+        return next(
+            (one for one in found if one[0] <= place <= one[1]),
+            found[-1] if found else (place, place),
+        )
+
+    def _sentences(self, position: int) -> list[Range]:
+        """The sentences near a position, in its paragraph."""
+        low, high = self._near(position, _SENTENCE_WINDOW)
+        return [(low + start, low + end) for start, end in sentences(self.text.text[low:high])]
+
+    def _characters(self, position: int) -> list[Range]:
+        low, high = self._near(position, _WINDOW)
+        return self._segments(low, high, QTextBoundaryFinder.BoundaryType.Grapheme)
+
+    def _code_points(self, position: int) -> list[Range]:
+        low, high = self._near(position, _WINDOW)
+        return [(at, at + 1) for at in range(low, high)]
+
+    def _near(self, position: int, size: int) -> Range:
+        place = self.text.legal(position)
         paragraph = self.text.paragraph_at(place)
-        low, high = self._window(
-            place, self.text.starts[paragraph], self.text.ends[paragraph], _SENTENCE_WINDOW
-        )
-        sentences = self._segments(low, high, QTextBoundaryFinder.BoundaryType.Sentence)
-        start, end = next(
-            (one for one in sentences if one[0] <= place < one[1]),
-            sentences[-1] if sentences else (place, place),
-        )
-        piece = self.text.shown[start:end]
-        return start + len(piece) - len(piece.lstrip()), end - (len(piece) - len(piece.rstrip()))
+        return self._window(place, self.text.starts[paragraph], self.text.ends[paragraph], size)
+
+    # ------------------------------------------------------------ what spans snap to
+
+    def of(self, snap: str) -> Bounds:
+        """The boundaries of the same text for a layer that snaps to something else."""
+        if snap == self.snaps_to:
+            return self
+        found = copy(self)
+        found.snaps_to = snap
+        return found
+
+    def _units(self, position: int) -> list[Range]:
+        """What spans snap to near a position, in its paragraph."""
+        kinds = {
+            WORD: self._words,
+            GRAPHEME: self._characters,
+            SENTENCE: self._sentences,
+            OFF: self._code_points,
+        }
+        return kinds[self.snaps_to](position)

@@ -148,7 +148,7 @@ class Mouse:
         self._origin = words
         if self.view.chosen is not None:
             self.view.span_clicked.emit(None)
-        self.view.select(*words)
+        self.view.select(*words, snapped=True)
 
     def _is_third(self, point: QPointF) -> bool:
         near = (
@@ -173,7 +173,7 @@ class Mouse:
             self.view.span_clicked.emit(None)
         if place < start:
             low, high = high, low  # the caret follows the mouse
-        self.view.select(low, high, show=False)
+        self.view.select(low, high, show=False, snapped=not letters)
 
     def _move_border(self, place: int, letters: bool) -> None:
         """Preview the resized span as selected text; it is never inverted."""
@@ -187,7 +187,7 @@ class Mouse:
         )
         low, high = (span.start, place) if at_end else (place, span.end)
         if not letters:
-            words = self.view.bounds.snap(low, high)
+            words = self.view.bounds.of(self.view.border_snap).snap(low, high)
             low, high = (low, words[1]) if at_end else (words[0], high)
         low, high = (self.view.held(span.start, span.end, at) for at in (low, high))
         self.view.select(low, high, show=False)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QPointF, QRectF, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from workbench.ui.offsets import DisplayText
+from workbench.ui.widgets import text_caret
 from workbench.ui.widgets.arc_layout import ArcIndex
 from workbench.ui.widgets.span_layout import Index
 from workbench.ui.widgets.text_piece import Measures
@@ -213,3 +214,19 @@ class PiecesArea(QAbstractScrollArea):
             bar.setValue(int(top))
         elif bottom > bar.value() + height:
             bar.setValue(int(min(top, bottom - height) + 0.999))
+
+    def rect_of(self, position: int) -> QRectF:
+        """Rectangle of the character at a position, in viewport coordinates."""
+        index, line, x = self._pieces.x_of(position)
+        width = abs(self._pieces.x_of(min(position + 1, len(self._text)))[2] - x)
+        return QRectF(
+            LEFT + x,
+            self._pieces.tops[index] + line.top - self.offset,
+            max(2.0, width),
+            line.height,
+        )
+
+    def position_at(self, point: QPointF) -> int:
+        """The caret position nearest to a point of the viewport."""
+        index, line = self._pieces.line_at_y(point.y() + self.offset)
+        return text_caret.at_x(self._pieces, index, line, point.x() - LEFT)

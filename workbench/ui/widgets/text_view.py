@@ -21,9 +21,10 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from workbench.base.i18n import _
 from workbench.text.find import Found
+from workbench.text.snap import WORD
 from workbench.ui import theme
 from workbench.ui.offsets import DisplayText
-from workbench.ui.widgets import text_access, text_caret, text_keys
+from workbench.ui.widgets import text_access, text_keys
 from workbench.ui.widgets.arc_layout import ArcIndex, TextArc, starts
 from workbench.ui.widgets.arc_painter import rubber_band
 from workbench.ui.widgets.span_layout import Index, TextSpan
@@ -73,6 +74,8 @@ class TextView(PiecesArea):
         self._shown_arcs: dict[int, TextArc] = {}
         self._shown: dict[int, TextSpan] = {}
         self._bounds = Bounds(self._text)
+        self._snapped = False  # whether the selection snapped to words or other units
+        self.border_snap = WORD  # to what the boundaries of the selected span snap
         self._zoom, self._lanes = 100, 1
         self._caret = self._anchor = 0
         self._goal_x: float | None = None
@@ -96,7 +99,7 @@ class TextView(PiecesArea):
         """
         self._text, self._spans, self._shown = DisplayText(text), Index(), {}
         self._arcs, self._shown_arcs = ArcIndex(), {}
-        self._bounds = Bounds(self._text, tokens)
+        self._bounds = Bounds(self._text, tokens, snaps_to=self._bounds.snaps_to)
         self._caret = self._anchor = 0
         self._goal_x = self._chosen = self._held = self._found = None
         self._mouse.forget()
@@ -186,8 +189,24 @@ class TextView(PiecesArea):
         start, end = self._bounds.word_at(self._caret)
         return (start, end) if start < end else None
 
-    def select(self, start: int, end: int, *, show: bool = True) -> None:
-        """Select text; the caret is at `end`. Equal ends only move the caret."""
+    def set_snap(self, snap: str) -> None:
+        """To what selections with the mouse snap, one of `text.snap.SNAPS`."""
+        self._bounds = self._bounds.of(snap)
+
+    def target_in(self, snap: str) -> Range | None:
+        """As `target`, for a layer whose spans snap to something else."""
+        found, bounds = self.target, self._bounds.of(snap)
+        if found is None or (self.selection and not self._snapped):
+            return found
+        start, end = bounds.snap(*found) if self.selection else bounds.word_at(self._caret)
+        return self.held(*found, start), self.held(*found, end)
+
+    def select(self, start: int, end: int, *, show: bool = True, snapped: bool = False) -> None:
+        """Select text; the caret is at `end`. Equal ends only move the caret.
+
+        `snapped`: it was extended to what spans snap to.
+        """
+        self._snapped = snapped
         start, end = self._text.legal(start), self._text.legal(end)
         if (start, end) == (self._anchor, self._caret):
             return
@@ -369,22 +388,6 @@ class TextView(PiecesArea):
             self.span_clicked.emit(None)
         self.select(self._anchor if keep else position, position)
         self._goal_x = goal if keep_goal else None
-
-    def rect_of(self, position: int) -> QRectF:
-        """Rectangle of the character at a position, in viewport coordinates."""
-        index, line, x = self._pieces.x_of(position)
-        width = abs(self._pieces.x_of(min(position + 1, len(self._text)))[2] - x)
-        return QRectF(
-            LEFT + x,
-            self._pieces.tops[index] + line.top - self.offset,
-            max(2.0, width),
-            line.height,
-        )
-
-    def position_at(self, point: QPointF) -> int:
-        """The caret position nearest to a point of the viewport."""
-        index, line = self._pieces.line_at_y(point.y() + self.offset)
-        return text_caret.at_x(self._pieces, index, line, point.x() - LEFT)
 
     def names_at(self, point: QPointF) -> list[tuple[str, int]]:
         """Names of the spans at a point of the viewport, innermost first."""

@@ -202,9 +202,10 @@ class ContextMenus:
             ("}", _("Extend &end by a word")),
             ("{", _("Shrink e&nd by a word")),
         )
-        found = []
+        found, snap = [], self._state.snap_of_chosen
         for key, title in titles:
-            start, end = moved(text, span.start, span.end, key, letters=False) if text else (0, 0)
+            at = span.start, span.end
+            start, end = moved(text, *at, key, letters=False, snap=snap) if text else (0, 0)
             can = start < end and (start, end) != (span.start, span.end)
             found.append(Choice(title, partial(self._state.resize, start, end), can, key=key))
         return tuple(found)

@@ -8,7 +8,7 @@ from typing import Any
 from workbench.base.i18n import _
 from workbench.operations import annotate
 from workbench.operations.annotate import SpanRow, SuggestionRow
-from workbench.text import query_edit
+from workbench.text import query_edit, snap
 from workbench.text.document import TEXT
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.questions import QuestionState
@@ -47,6 +47,25 @@ class FinishState(ValueState, QuestionState, RelationState, SourceState):
                 next((row for row in rows if row.id == self.chosen[1]), None),
             )
         return self._found[2]
+
+    # ------------------------------------------------------------ what spans snap to
+
+    @property
+    def snap(self) -> str:
+        """To what a selection snaps: the finest of the selected layers."""
+        return snap.finest(layer for layer in self.active if layer.traits.in_text)
+
+    def snap_of(self, label_id: int) -> str:
+        """To what new spans with a label snap."""
+        known = self.label_of.get(label_id)
+        return snap.snap_of(known[0]) if known is not None else snap.WORD
+
+    @property
+    def snap_of_chosen(self) -> str:
+        """To what the boundaries of the selected span snap."""
+        span = self.chosen_span()
+        layer = next((one for one in self.layers if span and one.id == span.layer_id), None)
+        return snap.snap_of(layer) if layer is not None else snap.WORD
 
     # ------------------------------------------------------------ sentences and paragraphs
 

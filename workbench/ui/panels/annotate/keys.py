@@ -190,7 +190,9 @@ class Keys(QObject):
                 modifiers == _Mod.ControlModifier
                 or modifiers == _Mod.ControlModifier | _Mod.ShiftModifier
             )  # AltGr is reported together with Alt
-            self._state.resize(*moved(text, span.start, span.end, which, letters=letters))
+            snap = self._state.snap_of_chosen
+            at = span.start, span.end
+            self._state.resize(*moved(text, *at, which, letters=letters, snap=snap))
         return True
 
     def _stretch(self, to_right: bool) -> bool:
@@ -206,12 +208,14 @@ class Keys(QObject):
         return True
 
 
-def moved(text: TextView, start: int, end: int, which: str, *, letters: bool) -> tuple[int, int]:
+def moved(
+    text: TextView, start: int, end: int, which: str, *, letters: bool, snap: str
+) -> tuple[int, int]:
     """The span after `[` (start left), `]` (start right), `{` (end left) or `}` (end right).
 
-    Never inverted.
+    By what the spans of the layer snap to, or by letters. Never inverted.
     """
-    words, pieces = text.bounds, text.pieces
+    words, pieces = text.bounds.of(snap), text.pieces
     if which == "[":
         return (
             text_caret.previous(pieces, start) if letters else words.word_start_before(start)

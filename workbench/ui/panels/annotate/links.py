@@ -39,9 +39,10 @@ class Links:
         return [Choice(label, layer.name) for layer in layers for label in state.with_keys(layer)]
 
     @staticmethod
-    def target(text: DocumentText) -> Target | None:
-        """What a label would mark in a text."""
-        return Target(text.field, *text.target) if text.target else None
+    def target(text: DocumentText, snap: str = "") -> Target | None:
+        """What a label would mark in a text; `snap`: to what the spans of its layer snap."""
+        found = text.target_in(snap) if snap else text.target
+        return Target(text.field, *found) if found else None
 
     def join_chain(self) -> None:
         self._state.join_chain(self.target(self._view.paper.text))

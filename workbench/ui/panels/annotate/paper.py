@@ -192,6 +192,7 @@ class Paper(QFrame):
             text.set_spans(spans.get(name, ()))
             text.set_arcs(arcs.get(name, ()))
             text.connects = self.state.can_link
+            text.set_snap(state.snap)
         self.show_unit()
         self.tokens.setVisible(tagging)
         self.tokens.render_tokens()
@@ -366,6 +367,7 @@ class Paper(QFrame):
             if row is None or row.start is None or row.end is None or row.field != text.field:
                 text.choose(None)
             else:
+                text.border_snap = self.state.snap_of_chosen
                 text.choose(name)
                 text.show_range(row.start, row.end)
 

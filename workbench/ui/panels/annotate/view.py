@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
-from PySide6.QtGui import QAction, QFontMetrics, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import (
-    QMenu,
     QSizePolicy,
     QSplitter,
     QStackedLayout,
@@ -18,7 +17,7 @@ from PySide6.QtWidgets import (
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.ui import plain, theme
+from workbench.ui import theme
 from workbench.ui.panel import View
 from workbench.ui.panels.annotate.asking import Asking
 from workbench.ui.panels.annotate.context_menus import ContextMenus
@@ -27,6 +26,7 @@ from workbench.ui.panels.annotate.error_review import ErrorReview
 from workbench.ui.panels.annotate.find import Find
 from workbench.ui.panels.annotate.folding import Sides
 from workbench.ui.panels.annotate.keys import Keys
+from workbench.ui.panels.annotate.layers_button import LayersButton
 from workbench.ui.panels.annotate.links import Links
 from workbench.ui.panels.annotate.occurrences_pane import OccurrencesPane
 from workbench.ui.panels.annotate.panes import focus_next
@@ -97,10 +97,7 @@ class AnnotateView(View):
     # ------------------------------------------------------------ parts
 
     def _build_header(self) -> None:
-        self._layers = QMenu(self)
-        self._layers_button = Button(
-            _("Layers"), "tags", menu=self._layers, tip=_("Select layers to label")
-        )
+        self._layers = LayersButton(self.state, self)
         self._guideline = Button(
             _("Guideline"),
             "info",
@@ -108,7 +105,7 @@ class AnnotateView(View):
             tip=_("Show the labelling guideline beside the text (Ctrl+G)"),
         )
         train = Button(_("Train"), "play", on=lambda: self.state.context.go("train"))
-        self._header = PageHeader(_("Annotate"), "", self._layers_button, self._guideline, train)
+        self._header = PageHeader(_("Annotate"), "", self._layers, self._guideline, train)
 
     def _build_centre(self) -> None:
         state = self.state
@@ -263,13 +260,7 @@ class AnnotateView(View):
         if now == self._shown_layers:
             return
         self._shown_layers = now
-        self._layers.clear()
-        for layer in state.layers:
-            action = QAction(plain.menu_text(layer.name), self._layers)
-            action.setCheckable(True)
-            action.setChecked(layer.id not in state.off)
-            action.toggled.connect(lambda on, id=layer.id: state.switch_layer(id, on))
-            self._layers.addAction(action)
+        self._layers.show_layers()
         on = (
             [layer.name for layer in state.active]
             if state.doc
@@ -331,7 +322,7 @@ class AnnotateView(View):
         """
         text = self._paper.text
         before = self.state.chosen
-        self.state.label(label_id, self.links.target(text))
+        self.state.label(label_id, self.links.target(text, self.state.snap_of(label_id)))
         if self.state.chosen != before and text.selection:
             text.select(
                 text.caret, text.caret, show=False

@@ -11,10 +11,12 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QVBoxLayout, QW
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.text.relations import ANY, Pair, directed, pairs, span_layer
+from workbench.text.snap import TITLES
+from workbench.ui import plain
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field, combo
-from workbench.ui.widgets.layout import scrolled
+from workbench.ui.widgets.layout import row, scrolled
 from workbench.ui.widgets.words import call, words
 
 if TYPE_CHECKING:
@@ -43,7 +45,14 @@ class KindPart(QWidget):
         self._rules = Button(_("Rules…"), "arrow-up-right", small=True, on=self._ask)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
+        titles = [(id, _(title)) for id, title in TITLES.items()]
+        self.snap = combo(titles, name=_("Spans snap to"))
+        self.snap.currentIndexChanged.connect(self._set_snap)
+        tip = _("To what the ends of spans move in Annotate. Alt selects single characters.")
+        plain.set_tip(self.snap, tip)
+        self._snapping = row(words(_("Spans snap to"), "small", "muted"), (self.snap, 1), gap=8)
         layout.addWidget(self._told)
+        layout.addWidget(self._snapping)
         layout.addWidget(self._rules, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_kind(self) -> None:
@@ -51,7 +60,18 @@ class KindPart(QWidget):
         layer = self._state.layer
         self._rules.setVisible(layer is not None and layer.layer.traits.between_spans)
         self._rules.setEnabled(self._state.editable)
-        self.setVisible(bool(self._state.kind_told))
+        self._told.setVisible(bool(self._state.kind_told))
+        snap = self._state.snap
+        self._snapping.setVisible(bool(snap))
+        self.snap.setEnabled(self._state.editable)
+        if snap:
+            self.snap.blockSignals(True)
+            self.snap.setCurrentIndex(self.snap.findData(snap))
+            self.snap.blockSignals(False)
+        self.setVisible(bool(self._state.kind_told or snap))
+
+    def _set_snap(self, _index: int) -> None:
+        self._state.set_snap(self.snap.currentData())
 
     def _ask(self) -> None:
         if self._state.layer is not None:

@@ -12,10 +12,11 @@ from workbench.base.i18n import _, ngettext
 from workbench.operations import labels as operations
 from workbench.operations import questions, relation_rules, values
 from workbench.operations.background import is_large
-from workbench.text.labels import LABEL_TABLES, LAYER_KINDS, Label, Layer
+from workbench.text.labels import LABEL_TABLES, LAYER_KINDS, TEXT, Label, Layer
 from workbench.text.relations import Pair, pairs, span_layer
 from workbench.text.rows import row_id
 from workbench.text.scale import Scale
+from workbench.text.snap import snap_of
 from workbench.ui import formats
 from workbench.ui.opened import opened
 
@@ -271,6 +272,16 @@ class LabelsState(State):
 
     def rename_layer(self, layer_id: int, name: str) -> None:
         self._try(operations.rename_layer, layer_id, name)
+
+    @property
+    def snap(self) -> str:
+        """To what spans of the layer snap; "" where that does not apply."""
+        layer = self.layer.layer if self.layer else None
+        return snap_of(layer) if layer is not None and layer.traits.editor == TEXT else ""
+
+    def set_snap(self, snap: str) -> None:
+        if self.layer is not None and snap != self.snap:
+            self._try(operations.set_snap, self.layer.id, snap)
 
     @property
     def span_layers(self) -> tuple[Layer, ...]:
