@@ -15,6 +15,7 @@ from workbench.base.events import Signal
 from workbench.base.settings import Settings, load
 from workbench.jobs.events import Output
 from workbench.operations import models as operations
+from workbench.operations.suit import Ranked
 from workbench.pretraining.results import ModelFit
 from workbench.ui.panels.models.download import DownloadState, repository_words
 from workbench.ui.panels.models.state import (
@@ -23,7 +24,7 @@ from workbench.ui.panels.models.state import (
     number_words,
     problem_words,
 )
-from workbench.ui.panels.models.suit_state import SuitState
+from workbench.ui.panels.models.suit_state import SuitState, per_token
 
 
 class StillQueue:
@@ -365,3 +366,20 @@ def test_models_that_are_measured_are_listed_as_they_arrive(context):
 
     assert {row.fit.name for row in suit.rows} == {"first", "second"}
     assert suit.chosen == "first"
+
+
+def test_models_are_measured_on_text_files_without_a_project(context, tmp_path, monkeypatch):
+    """Perplexity per token: exp of the mean negative log-likelihood, here e^2."""
+    given = []
+    monkeypatch.setattr(operations, "list", lambda _settings: [])
+    suit = SuitState(context)
+    monkeypatch.setattr(suit, "_start", lambda texts, _cards: given.extend(texts))
+    (tmp_path / "held-out.txt").write_text("the tram was late\nagain", encoding="utf-8")
+
+    suit.read_files([tmp_path / "held-out.txt"])
+    assert suit.source == "Random sample of held-out.txt" and suit.can_measure
+    suit.measure()
+    assert " ".join(given) == "the tram was late again"
+    fit = ModelFit("m", "bert", scored=10, total=20.0)
+    assert per_token(Ranked(fit, True, False, "")) == pytest.approx(7.389056)
+    assert per_token(Ranked(ModelFit("v", "vectors"), True, False, "")) is None

@@ -336,8 +336,8 @@ def test_the_models_are_compared_on_the_projects_text(panel, app, qtbot, monkeyp
     table = panel.view._parts.widget(1)._table
     texts = [[column.text(row) for column in table.rows_model.columns] for row in table.rows()]
     assert [row[0] for row in texts] == ["starter-bert", "starter-gpt", "foreign"]
-    assert texts[0][6:] == ["303", "pseudo", "Recommended for spans and classes"]
-    assert texts[2][8] == "Not suitable: 50% of the words are unknown"
+    assert texts[0][6:] == ["303", "–", "pseudo", "Recommended for spans and classes"]
+    assert texts[2][9] == "Not suitable: 50% of the words are unknown"
     assert {one["name"] for one in ran[0]["models"]} == {*SHIPPED} - {"bilstm"}
     assert "starter-bert suits this text best" in visible(panel.view)
     button(panel, "Train with starter-bert").click()
@@ -359,7 +359,7 @@ def test_without_a_project_there_is_nothing_to_compare_on(app, qtbot):
     panel.view.show_part(1)
 
     assert not button(panel, "Measure installed models").isEnabled()
-    assert "Open a project first." in visible(panel.view)
+    assert "Open a project first, or choose other texts." in visible(panel.view)
 
 
 # ---------------------------------------------------------------- tokenizers

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.jobs.events import Event, Output
+from workbench.operations import lm_evaluation, suit
 from workbench.operations import models as operations
-from workbench.operations import suit
 from workbench.operations.suit import Ranked
 from workbench.operations.vectors import texts_of
 from workbench.pretraining.results import ModelFit
@@ -39,7 +42,8 @@ class Histogram:
 class SuitState(State):
     """`rows`: models measured so far, best first; `chosen`: name of the selected one.
 
-    `share`: of the measurement that is running, None while the sample is drawn.
+    `share`: of the measurement that is running, None while the sample is drawn. `files`: text files
+    that the sample is drawn from, () for the documents of the project.
     """
 
     def __init__(self, context: PanelContext) -> None:
@@ -48,12 +52,13 @@ class SuitState(State):
         self.rows: tuple[Ranked, ...] = ()
         self.chosen, self.told, self.error = "", "", ""
         self.sample = suit.SAMPLE
+        self.files: tuple[Path, ...] = ()
         self.busy, self.share = False, 0.0
         self._job: Job | None = None
 
     @property
     def can_measure(self) -> bool:
-        return self.context.project is not None and not self.busy
+        return (self.context.project is not None or bool(self.files)) and not self.busy
 
     @property
     def can_train(self) -> bool:
@@ -71,6 +76,18 @@ class SuitState(State):
     def set_sample(self, count: int) -> None:
         self.update(sample=count)
 
+    def read_files(self, files: Sequence[Path]) -> None:
+        """Measure on text files, () on the project."""
+        self.update(files=tuple(files))
+
+    @property
+    def source(self) -> str:
+        """What the sample is drawn from, for display."""
+        if not self.files:
+            return _("Random sample of the project")
+        told = ngettext("Random sample of {name}", "Random sample of {n} files", len(self.files))
+        return told.format(name=self.files[0].name, n=len(self.files))
+
     def choose(self, name: str) -> None:
         self.update(chosen=name)
 
@@ -82,14 +99,18 @@ class SuitState(State):
 
     def measure(self) -> None:
         """Draw the sample off the main thread, then measure all usable models in a worker."""
-        project, count = self.context.project, self.sample
-        if project is None or self.busy:
+        project, files, count = self.context.project, self.files, self.sample
+        if not self.can_measure:
             return
+
+        def texts() -> Iterable[str]:
+            return texts_of(project) if project and not files else lm_evaluation.pieces(files)
+
         settings = self.context.settings
         self.update(busy=True, share=None, error="", told=_("Drawing a sample…"))
         self.context.run(
             lambda: (
-                suit.sample(texts_of(project), count, SEED),
+                suit.sample(texts(), count, SEED),
                 [card for card in operations.list(settings) if card.usable],
             ),
             lambda found: self._start(*found),
@@ -147,11 +168,16 @@ class SuitState(State):
         super().close()
 
 
-def figure(row: Ranked) -> str:
-    """The perplexity, "–" without one."""
-    if not row.fit.perplexity:
+def per_token(row: Ranked) -> float | None:
+    """The perplexity per unit of the model."""
+    fit = row.fit
+    return math.exp(fit.total / fit.scored) if fit.scored else None
+
+
+def figure(value: float | None) -> str:
+    """A perplexity, "–" without one."""
+    if not value:
         return "–"
-    value = row.fit.perplexity
     return formats.count(round(value)) if value >= 100 else formats.significant(value, 3)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtWidgets import QFrame
+from PySide6.QtWidgets import QFileDialog, QFrame
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
@@ -18,10 +19,11 @@ from workbench.ui.panels.models.suit_state import (
     histogram,
     kind_words,
     length_words,
+    per_token,
     recommendation,
     rule_words,
 )
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import combo
@@ -54,7 +56,7 @@ def _share(value: float) -> str:
 
 COLUMNS = (
     Column(_("Model"), lambda one: one.fit.name, 190, icon=_icon, sort=lambda one: one.fit.name),
-    Column(_("Family"), lambda one: one.fit.family, 100, sort=lambda one: one.fit.family),
+    Column(_("Family"), lambda one: one.fit.family, 84, sort=lambda one: one.fit.family),
     Column(
         _("Unknown, %"),
         lambda one: _share(one.fit.unknown),
@@ -87,13 +89,21 @@ COLUMNS = (
     ),
     Column(
         _("Perplexity"),
-        figure,
+        lambda one: figure(one.fit.perplexity),
         90,
         right=True,
         sort=lambda one: one.fit.perplexity or None,
         hint=NOTE,
     ),
-    Column(_("Kind"), kind_words, 120, sort=kind_words),
+    Column(
+        _("Per token"),
+        lambda one: figure(per_token(one)),
+        84,
+        right=True,
+        sort=per_token,
+        hint=_("Perplexity per unit of the model; units differ between tokenizers"),
+    ),
+    Column(_("Kind"), kind_words, 108, sort=kind_words),
     Column(
         _("Recommendation"),
         lambda one: one.words,
@@ -126,13 +136,20 @@ class SuitView(QFrame):
             lambda _at: state.set_sample(self._sample.currentData())
         )
         fixed(self._sample, theme.px(140))
+        self._source = words("", "small", "muted")
+        self._other = Button(_("Other texts…"), "folder-open", "quiet", small=True, on=self._pick)
+        self._own = icon_button(
+            "x", _("Measure on the project"), lambda: state.read_files(()), small=True
+        )
         self._measure = Button(_("Measure"), "gauge", on=state.measure)
         self._cancel = Button(_("Cancel"), "x", on=state.cancel, name=_("Cancel the measurement"))
         self._meter = fixed(Meter(0.0, name=_("Progress of the measurement")), 160)
         self._told = Elided("", "small", "muted")
         self._error = Callout("", "bad")
         top = row(
-            words(_("Random sample of the project"), "small", "muted"),
+            self._source,
+            self._other,
+            self._own,
             self._sample,
             self._measure,
             self._cancel,
@@ -144,6 +161,11 @@ class SuitView(QFrame):
         state.listen(state.changed, self.render)
         self.first = self._measure
         self.render(ALL)
+
+    def _pick(self) -> None:
+        files, _filter = QFileDialog.getOpenFileNames(self.window(), _("Texts to measure on"))
+        if files:
+            self.state.read_files([Path(one) for one in files])
 
     def _empty(self) -> EmptyState:
         self._go = Button(_("Measure installed models"), "gauge", "primary", on=self.state.measure)
@@ -201,11 +223,15 @@ class SuitView(QFrame):
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
         self._measure.setEnabled(state.can_measure)
+        self._source.setText(state.source)
+        self._other.setEnabled(not state.busy)
+        self._own.setVisible(bool(state.files))
         self._measure.set_text(_("Measure again") if state.rows else _("Measure"))
         self._cancel.setVisible(state.busy)
         self._meter.setVisible(state.busy)
         self._meter.set(state.share)
-        reason = "" if state.context.project is not None else _("Open a project first.")
+        waits = state.context.project is None and not state.files
+        reason = _("Open a project first, or choose other texts.") if waits else ""
         self._told.setText(state.told or reason)
         self._error.set(state.error)
         self._stack.setCurrentIndex(1 if state.rows else 0)
