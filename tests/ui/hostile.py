@@ -19,7 +19,7 @@ from shiboken6 import isValid
 
 from tests.canary import Canary
 from tests.ui import walk
-from tests.ui.pseudo import Pseudo, Seen, make_project, watch_painting
+from tests.ui.pseudo import Pseudo, Seen, make_project, visible_widgets, watch_painting
 from tests.ui.tips import read
 
 ROWS, COLUMNS = 12, 12  # rows of each table that are hovered
@@ -38,7 +38,7 @@ class Watched(walk.Walk):
 
     def at(self, place: str, *, hidden: bool = False, within=None) -> None:
         super().at(place, hidden=hidden, within=within)
-        for widget in self.qt.allWidgets():
+        for widget in list(visible_widgets()):
             if isValid(widget) and widget.isVisible():  # one may go while others are hovered over
                 self._read(widget)
                 self._hover(widget)

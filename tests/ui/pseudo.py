@@ -292,12 +292,14 @@ class Seen:
         """
         from PySide6.QtWidgets import QApplication, QWidget
 
-        widgets = QApplication.allWidgets()
-        unused = _of_plots(widgets) if hidden else set()
-        more = set() if within is None else {within, *within.findChildren(QWidget)}
+        if hidden:
+            widgets = set(QApplication.allWidgets())
+            widgets -= _of_plots(widgets)
+        else:
+            widgets = set(visible_widgets())
+        if within is not None:
+            widgets |= {within, *within.findChildren(QWidget)}
         for widget in widgets:
-            if not (hidden or widget in more or widget.isVisible()) or widget in unused:
-                continue
             where = f"{type(widget).__name__} {widget.accessibleName()!r}"
             self._widget(widget, where)
             for action in widget.actions():
@@ -343,13 +345,31 @@ class Seen:
             Qt.ItemDataRole.ToolTipRole,
             Qt.ItemDataRole.AccessibleTextRole,
         )
-        for role in roles:
-            for column in range(columns):
+        rows = min(model.rowCount(QModelIndex()), ROWS)
+        for column in range(columns):
+            for role in roles:
                 self.note(
                     model.headerData(column, Qt.Orientation.Horizontal, role), f"header of {where}"
                 )
-                for row in range(min(model.rowCount(QModelIndex()), ROWS)):
-                    self.note(model.index(row, column).data(role), f"cell of {where}")
+            for row in range(rows):
+                index = model.index(row, column)
+                for role in roles:
+                    self.note(index.data(role), f"cell of {where}")
+
+
+def visible_widgets():
+    """All visible widgets. Most are hidden, on pages that are not shown, and are not visited."""
+    from PySide6.QtWidgets import QApplication, QWidget
+
+    waiting = [window for window in QApplication.topLevelWidgets() if window.isVisible()]
+    while waiting:
+        widget = waiting.pop()
+        yield widget
+        waiting += [
+            child
+            for child in widget.children()
+            if isinstance(child, QWidget) and child.isVisible() and not child.isWindow()
+        ]
 
 
 def _of_plots(widgets) -> set:

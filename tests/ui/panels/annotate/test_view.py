@@ -638,8 +638,9 @@ def test_a_side_that_folded_for_want_of_room_can_be_unfolded(view, context):
 
 def test_many_labels_fill_the_room_that_a_short_text_leaves(view, qtbot):
     layer = next(layer for layer in view.state.layers if layer.name == "mood")
-    for number in range(77):
-        labels.add_label(view.state.project, layer.id, f"intent number {number}")
+    with view.state.project.edit("Add labels"):
+        for number in range(77):
+            labels.add_label(view.state.project, layer.id, f"intent number {number}")
     view.resize(1100, 700)
     bar = next(one for one in view._paper._bars.values() if len(one.chips) > 70)
     qtbot.waitUntil(lambda: bar.most_lines > 4)
@@ -648,4 +649,4 @@ def test_many_labels_fill_the_room_that_a_short_text_leaves(view, qtbot):
     assert len(shown) > 15 and bar.height() > 4 * 28
     assert view._paper.text.height() >= view._paper.text.content_height()
 
-    view.state.project.undo(77)
+    view.state.project.undo()
