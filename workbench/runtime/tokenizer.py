@@ -257,10 +257,10 @@ class Tokenizer:
             return 0.0
         short = (_beginning(text, CHARACTERS) for text in texts)
         every = (
-            text[start:end]
+            word
             for text in short
             for start, end in words(text)
-            if any(map(str.isalpha, text[start:end]))
+            if (word := text[start:end]).isalpha() or any(map(str.isalpha, word))
         )
         found = Counter(islice(every, WORDS))
         if not found:
