@@ -84,12 +84,12 @@ def _show(found: Statistics, lengths: Lengths, tokenizer: str) -> None:
         table(head, [(day.date, round(day.per_hour), day.documents) for day in found.days])
     if found.agreement:
         say()
-        head = (_("Suggestions"), _("Layer"), _("Agree"), _("Changed"), _("Wrong"), _("Share"))
+        titles = (_("Suggestions"), _("Layer"), _("Agree"), _("Changed"), _("Wrong"), _("Share"))
         rows = [
             (plain(one.title), plain(one.layer.name), *one.counts.values(), one.share)
             for one in found.agreement
         ]
-        table(head, rows)
+        table(titles, rows)
 
 
 def _show_layer(one: LayerStatistics) -> None:

@@ -174,8 +174,8 @@ def _near_texts(db: Database, near: float, skip: list[int]) -> tuple[DuplicateTe
     for number, (seq, file, line, key) in enumerate(staged, len(ids)):
         head = groups.head(number)
         if head < len(ids):
-            other = documents.get(db, ids[head]).key
-            found.append(DuplicateText(seq, file, line, key, other, ids[head], 0))
+            known = documents.get(db, ids[head]).key
+            found.append(DuplicateText(seq, file, line, key, known, ids[head], 0))
         elif head < number:
             first = staged[head - len(ids)]
             found.append(DuplicateText(seq, file, line, key, first[3], None, first[0]))

@@ -264,10 +264,8 @@ def _suggestions(id: int, record: Record, layers: Mapping[str, Layer]) -> Iterat
         layer = layers[name]
         for span in spans:
             if not span.parts:
-                label = layer.label(span.label).id
-                yield NewSuggestion(
-                    id, row_id(layer), label, start=span.start, end=span.end, field=span.field
-                )
+                what = row_id(layer), layer.label(span.label).id
+                yield NewSuggestion(id, *what, span.start, span.end, span.field)
 
 
 def told(copied: Copied) -> str:

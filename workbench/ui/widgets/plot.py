@@ -10,7 +10,7 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
     QKeyEvent,
@@ -32,9 +32,13 @@ _ON = (Qt.Key.Key_Down, Qt.Key.Key_Right)
 
 
 class Plot(QWidget):
-    """`opened(number)`: a part was clicked, or Enter pressed on the chosen one."""
+    """`opened(number)`: a part was clicked, or Enter pressed on the chosen one.
+
+    `moved(point)`: another part was chosen; its middle, to scroll to.
+    """
 
     opened = Signal(int)
+    moved = Signal(QPoint)
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -107,6 +111,7 @@ class Plot(QWidget):
         self._chosen = number
         self.setAccessibleDescription(self.tip(number))
         self.update()
+        self.moved.emit(self.place(number, QRectF(self.rect())).center().toPoint())
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         if self._chosen < 0 and self.count():

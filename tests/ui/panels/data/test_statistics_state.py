@@ -105,6 +105,19 @@ def test_nothing_is_counted_while_the_documents_are_shown(state):
     assert state.found.documents == 1
 
 
+def test_an_empty_project_has_empty_statistics_and_no_duplicates(context):
+    with context.project.edit("empty"):
+        documents.delete(context.project.db, documents.ids(context.project.db))
+    data = DataState(context)
+
+    data.show_view(STATISTICS)
+    data.duplicates.search()
+
+    assert data.statistics.found.documents == 0 and len(data.statistics.lengths.ids) == 0
+    assert data.statistics.agreement == () and data.duplicates.groups == ()
+    data.close()
+
+
 def test_a_model_that_cannot_be_read_is_a_sentence(state):
     state.choose_tokenizer("/no/model")
 

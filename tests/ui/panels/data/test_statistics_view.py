@@ -68,6 +68,9 @@ def test_the_arrow_keys_move_in_the_triangle(data, qtbot):
         qtbot.keyClick(view.pairs, key)
 
     assert view.pairs.accessibleDescription() == "label 01: 2 documents"
+    view.pairs.choose(view.pairs.count() - 1)
+    bar = view._cards[3]._area.verticalScrollBar()
+    assert 0 < bar.value() > bar.maximum() - 60  # the last cell is scrolled into view
 
 
 def test_a_bin_is_opened_by_a_click(data, qtbot):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -191,7 +192,7 @@ class DuplicatesView(View):
         self._source = combo(name=_("Document that is kept, or whose labels are copied"))
         menu = QMenu(self)
         for title, suggest in ((_("As gold"), False), (_("As suggestions"), True)):
-            menu.addAction(title, lambda suggest=suggest: self._alike(suggest))
+            menu.addAction(title, partial(self._alike, suggest))
         self._alike_button = Button(
             _("Label alike"),
             "tags",
@@ -290,8 +291,6 @@ class DuplicatesView(View):
         self._stack.setCurrentIndex(place)
         for part in (self._find, self._told):
             part.setVisible(state.found is not None)
-        for part in (self._near, self._size):
-            part.setEnabled(True)
 
     def _show_counts(self) -> None:
         state, found = self.state, self.state.found

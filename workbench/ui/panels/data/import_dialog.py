@@ -255,7 +255,7 @@ class _Choices(QFrame):
         self._duplicates_field = Field(
             _("If a record already exists"), self._duplicates, name=_("Duplicates")
         )
-        similar = [(None, _("Do not look for them"))]
+        similar: list[tuple[object, str]] = [(None, _("Do not look for them"))]
         similar += [(one, _("Count them, from similarity {n} on").format(n=one)) for one in NEAR]
         self._near = combo(similar, name=_("Near-duplicates"))
         self._near.activated.connect(lambda _i: state.set_option(near=self._near.currentData()))

@@ -158,12 +158,11 @@ class StatisticsState(State):
     def layers_for(self, plot: str) -> tuple[LayerStatistics, ...]:
         """The layers that a plot can show."""
         layers = self.found.layers if self.found is not None else ()
-        fits = {
-            "balance": lambda one: True,
-            "spans": lambda one: one.layer.traits.in_text,
-            "together": lambda one: one.can_pair,
-        }[plot]
-        return tuple(one for one in layers if fits(one))
+        if plot == "balance":
+            return layers
+        return tuple(
+            one for one in layers if (one.layer.traits.in_text if plot == "spans" else one.can_pair)
+        )
 
     def layer_of(self, plot: str) -> LayerStatistics | None:
         """The layer that a plot shows: the chosen one, or the first with labels."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QSizePolicy, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
@@ -49,20 +50,24 @@ class _Card(QFrame):
         self._menu = save_menu(title, plot)
         self._area = scrolled(plot)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
+        margin = theme.px(40)
+        plot.moved.connect(lambda at: self._area.ensureVisible(at.x(), at.y(), margin, margin // 2))
         head = row(words(title, weight=600), (self._note, 1), *boxes, self._menu, gap=8)
-        parts = [head, (self._area, 1), (self._missing, 1)]
-        if extra is not None:
-            parts.append(extra)
-        self._card = card(*parts, self._below, gap=8, margins=(16, 8, 12, 10))
+        more = [extra] if extra is not None else []
+        self._card = card(
+            head,
+            (self._area, 1),
+            (self._missing, 1),
+            *more,
+            self._below,
+            gap=8,
+            margins=(16, 8, 12, 10),
+        )
         column_ = QGridLayout(self)
         column_.setContentsMargins(0, 0, 0, 0)
         column_.addWidget(self._card)
         self.setMinimumHeight(theme.px(HEIGHT))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
-
-    @property
-    def area(self) -> QScrollArea:
-        return self._area
 
     def tell(self, *, note: str | None = None, below: str = "", missing: str = "") -> None:
         """Show the plot with these sentences, or why there is none."""
@@ -82,7 +87,7 @@ class StatisticsView(View):
     def __init__(self, state: StatisticsState) -> None:
         super().__init__(state)
         self._boxes = {
-            plot: _layer_box(name, lambda name, plot=plot: state.choose_layer(plot, name))
+            plot: _layer_box(name, partial(state.choose_layer, plot))
             for plot, name in (
                 ("balance", _("Layer of the label balance")),
                 ("spans", _("Layer of the span lengths")),
@@ -90,6 +95,7 @@ class StatisticsView(View):
             )
         }
         self._tokenizer = _layer_box(_("Tokenizer"), state.choose_tokenizer)
+        self._tokenizer.setMaximumWidth(theme.px(150))
         self._build_plots()
         self._meter = Meter(name=_("Progress of measuring texts"))
         self._stop = Button(_("Cancel"), "x", "quiet", small=True, on=state.cancel)

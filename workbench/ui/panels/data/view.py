@@ -211,8 +211,8 @@ class DataView(View):
         self._save.setVisible(view == STATISTICS)
         self._show_documents()
         self._show_layers()
-        if view != DOCUMENTS:
-            self._stack.currentWidget().setFocus()
+        if view != DOCUMENTS and (shown := self._stack.currentWidget()) is not None:
+            shown.setFocus()
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
@@ -248,7 +248,7 @@ class DataView(View):
             self.table.show_ids(state.ids)
         some = state.total > 0
         empty = state.counts is not None and not some
-        listed = self.table if state.ids or state.searching else self._none
+        listed: QWidget = self.table if state.ids or state.searching else self._none
         if not empty and state.view != DOCUMENTS:
             listed = self._statistics() if state.view == STATISTICS else self._duplicates()
         self._stack.setCurrentWidget(self._empty if empty else listed)
