@@ -24,6 +24,7 @@ class Settings:
     font: str = "inter"  # inter, system
     annotator: str = "me"
     device: str = "auto"  # auto, cpu, cuda, mps
+    selection_bar: bool = True  # labels beside text that is selected with the mouse
     offline: bool = True
     warm_worker: bool = True
     documents_folder: str = ""  # empty: the user's documents folder

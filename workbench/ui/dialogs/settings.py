@@ -86,6 +86,13 @@ ASKED = (
         "work",
     ),
     Record(
+        "selection_bar",
+        "bool",
+        N_("Labels beside a selection"),
+        N_("Shows labels beside text that is selected with the mouse in Annotate."),
+        "work",
+    ),
+    Record(
         "device",
         "choice",
         N_("Device"),

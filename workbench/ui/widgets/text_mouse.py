@@ -89,6 +89,15 @@ class Mouse:
         )
         self._scroll(event.position().y())
 
+    def cancel(self) -> bool:
+        """Leave the span whose boundary is being dragged as it is; False if there is none."""
+        if self._border is None or self._origin is None:
+            return False
+        span, _at_end = self._border
+        self.forget()
+        self.view.select(span.start, span.start, show=False)
+        return True
+
     def release(self, event: QMouseEvent) -> None:
         view, border, self._origin, self._border = self.view, self._border, None, None
         if self._connect(event.position()):

@@ -226,6 +226,11 @@ class PiecesArea(QAbstractScrollArea):
             line.height,
         )
 
+    def lanes_below(self, position: int) -> float:
+        """Height of the bars and captions below the line of a position, in pixels; 0 without."""
+        _index, line, _x = self._pieces.x_of(position)
+        return max(0.0, line.pitch - line.height - line.head) if line.items else 0.0
+
     def position_at(self, point: QPointF) -> int:
         """The caret position nearest to a point of the viewport."""
         index, line = self._pieces.line_at_y(point.y() + self.offset)

@@ -44,7 +44,8 @@ class TextView(PiecesArea):
 
     `caret_moved()`: caret or selection changed. `span_clicked(name or None)`: the user clicked a
     span (or none). `span_resized(start, end)`: the user drags a boundary of the selected span
-    there. `zoomed(percent)`. `connected(name, name)`: the user dragged a span to another one.
+    there. `released()`: a mouse button, after what it did.
+    `zoomed(percent)`. `connected(name, name)`: the user dragged a span to another one.
     """
 
     caret_moved = Signal()
@@ -52,6 +53,7 @@ class TextView(PiecesArea):
     span_resized = Signal(int, int)
     zoomed = Signal(int)
     connected = Signal(object, object)
+    released = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         text_access.install()
@@ -364,6 +366,10 @@ class TextView(PiecesArea):
 
     # ------------------------------------------------------------ mouse and keys
 
+    def cancel_drag(self) -> bool:
+        """Cancel the drag of a boundary; False if there is none."""
+        return self._mouse.cancel()
+
     @property
     def anchor(self) -> int:
         return self._anchor
@@ -425,6 +431,7 @@ class TextView(PiecesArea):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
             self._mouse.release(event)
+            self.released.emit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:

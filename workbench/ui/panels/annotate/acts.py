@@ -11,6 +11,7 @@ from workbench.operations import annotate, suggestion_edits
 from workbench.operations.annotate import NewSuggestion, SpanRow, SuggestionRow
 from workbench.text.document import TEXT
 from workbench.text.fields import DocumentLabels
+from workbench.text.labels import TEXT as TEXT_EDITOR
 from workbench.text.labels import TOKENS
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.differences import Differences
@@ -20,11 +21,15 @@ from workbench.ui.panels.annotate.state import SUGGESTED, Target
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.text.labels import Layer
+    from workbench.text.labels import Label, Layer
+
+LATEST = 20  # labels whose last use is remembered
 
 
 class AnnotateActs(FinishState):
     """The state with its actions. Each is saved immediately; errors are shown, never raised."""
+
+    _latest: tuple[int, ...] = ()  # labels in the order of their last use
 
     # ------------------------------------------------------------ choosing
 
@@ -81,6 +86,14 @@ class AnnotateActs(FinishState):
 
     # ------------------------------------------------------------ labelling
 
+    @property
+    def latest_labels(self) -> tuple[Label, ...]:
+        """The labels of the span layers, with their keys: those used last first."""
+        layers = [one for one in self.active if one.traits.editor == TEXT_EDITOR]
+        found = [label for layer in layers for label in self.with_keys(layer)]
+        order = {id: number for number, id in enumerate(self._latest)}
+        return tuple(sorted(found, key=lambda one: order.get(row_id(one), len(order))))
+
     def label(self, label_id: int, target: Target | None = None) -> None:
         """Relabel the selected span, correct the selected suggestion, or label `target`, in this
         order.
@@ -91,6 +104,7 @@ class AnnotateActs(FinishState):
         if not self.can_edit or found is None:
             return
         layer, label = found
+        self._latest = (label_id, *(id for id in self._latest if id != label_id))[:LATEST]
         if layer == self.choice_layer:
             self.choose_number(layer.names.index(label.name) + 1)
         elif layer.traits.on_document:

@@ -34,6 +34,7 @@ from workbench.ui.panels.annotate.paper import Paper
 from workbench.ui.panels.annotate.queue_dialogs import QueueDialogs
 from workbench.ui.panels.annotate.queue_side import QueueSide
 from workbench.ui.panels.annotate.remarks_view import RemarkParts
+from workbench.ui.panels.annotate.selection_bar import SelectionBar
 from workbench.ui.panels.annotate.sides import RightSide
 from workbench.ui.panels.annotate.unit_menu import UnitButton
 from workbench.ui.widgets.button import Button, icon_button
@@ -76,6 +77,8 @@ class AnnotateView(View):
         self._stack.addWidget(page)
         self._palette = LabelPalette(self)
         self._palette.picked.connect(self.label)
+        self._beside = SelectionBar(self)
+        self._beside.picked.connect(self.label)
         self.links = Links(self)
         self._keys = Keys(self)
         right = (self.right.spans, self.right.suggestions, self.right.relations.table)
@@ -201,6 +204,7 @@ class AnnotateView(View):
     def _watch_text(self, text: TextView) -> None:
         self._keys.watch(text)
         self._menus.watch(text)
+        self._beside.watch(text)
         text.word_steps = False  # Ctrl+Left and Ctrl+Right go to the neighbouring documents
         text.set_zoom(int(self._kept.get("annotate.zoom", 100)))
         text.borders_move = self.state.can_write
@@ -242,6 +246,7 @@ class AnnotateView(View):
             self._paper.show_answers()
             self.right.questions.render()
         if concerns(fields, "chosen", "doc", "off", "predicted", "linking"):
+            self._beside.hide()
             self._paper.show_chosen()
             self.right.show_chosen()
         self._show_page()
@@ -354,6 +359,8 @@ class AnnotateView(View):
 
     def unselect(self) -> None:
         text = self._paper.text
+        if text.cancel_drag():
+            return
         if self.state.finder.shown:
             self._find.leave()
         elif self.state.linking is not None:

@@ -1,0 +1,60 @@
+"""The toolbar beside text that is selected with the mouse."""
+
+import pytest
+from PySide6.QtCore import Qt
+
+from workbench.ui.widgets.chip import ChipButton
+from workbench.ui.widgets.text_view import TextView
+
+
+@pytest.fixture
+def shown(state, open_view, qtbot):
+    view = open_view(state)
+    view.resize(1200, 760)
+    view.show()
+    view.take_focus()
+    return view
+
+
+def drag(qtbot, text: TextView, start: int, end: int) -> None:
+    """Drag the mouse over code points [start, end)."""
+    at = [text.rect_of(place).center().toPoint() for place in (start, end - 1)]
+    qtbot.mousePress(text.viewport(), Qt.MouseButton.LeftButton, pos=at[0])
+    qtbot.mouseMove(text.viewport(), at[1])
+    text.select(start, end)
+    qtbot.mouseRelease(text.viewport(), Qt.MouseButton.LeftButton, pos=at[1])
+
+
+def chips(view) -> list[str]:
+    return [one.text() for one in view._beside.findChildren(ChipButton) if one.isVisible()]
+
+
+def test_it_labels_the_selection_and_has_the_latest_label_first(shown, qtbot):
+    state = shown.state
+    latest = state.latest_labels[1]
+    state.label(latest.id)
+    drag(qtbot, shown.paper.text, 0, 3)
+
+    assert shown._beside.isVisible()
+    assert chips(shown)[0] == latest.name
+    text = shown.paper.text
+    assert (
+        shown._beside.y() > text.viewport().mapTo(shown, text.rect_of(0).bottomLeft().toPoint()).y()
+    )
+    qtbot.mouseClick(shown._beside.findChildren(ChipButton)[0], Qt.MouseButton.LeftButton)
+    assert [(row.start, row.end, row.label_id) for row in state.spans] == [(0, 3, latest.id)]
+    assert shown._beside.isHidden()
+
+
+def test_a_key_hides_it(shown, qtbot):
+    drag(qtbot, shown.paper.text, 0, 3)
+    qtbot.keyClick(shown.paper.text, Qt.Key.Key_Right)
+
+    assert shown._beside.isHidden()
+
+
+def test_it_does_not_appear_if_it_is_turned_off(shown, qtbot):
+    shown.state.context.settings.selection_bar = False
+    drag(qtbot, shown.paper.text, 0, 3)
+
+    assert shown._beside.isHidden()

@@ -1,0 +1,129 @@
+"""A small toolbar beside text selected, or a span clicked, with the mouse."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+
+from workbench.base.i18n import _
+from workbench.text.labels import Label
+from workbench.text.rows import row_id
+from workbench.ui import theme
+from workbench.ui.widgets.button import icon_button
+from workbench.ui.widgets.chip import ChipButton
+from workbench.ui.widgets.layout import clear, layout_of
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.annotate.view import AnnotateView
+    from workbench.ui.widgets.text_view import TextView
+
+MOST = 5  # labels; the others are behind the magnifier
+WIDEST = 150  # of a label, pixels at 100 %
+GAP = 6  # between the text and the toolbar, pixels
+
+
+class SelectionBar(QFrame):
+    """Labels of the span layers, latest first, all occurrences and delete. It takes no focus, so
+    that keys still go to the text, and disappears with the next key, click or scroll.
+    """
+
+    picked = Signal(int)
+
+    def __init__(self, view: AnnotateView) -> None:
+        super().__init__(view)
+        self._view, self._state = view, view.state
+        self.hide()
+        self.setProperty("part", "card")
+        self.setAccessibleName(_("Labels for the selected text"))
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(6, 5, 6, 5)
+        layout.setSpacing(5)
+
+    def watch(self, text: TextView) -> None:
+        text.released.connect(lambda: self._released(text))
+        text.installEventFilter(self)
+        text.verticalScrollBar().valueChanged.connect(self.hide)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) or event.type() in (
+            QEvent.Type.FocusOut,
+            QEvent.Type.Resize,
+            QEvent.Type.Hide,
+        ):
+            self.hide()
+        return super().eventFilter(watched, event)
+
+    def _released(self, text: TextView) -> None:
+        """The mouse was released in a text: show the bar if it selected something."""
+        state, place = self._state, text.selection
+        span = state.chosen_span()
+        if place is None and span is not None and text.chosen is not None:
+            place = span.start, span.end
+        labels = state.latest_labels
+        wanted = state.context.settings.selection_bar and state.can_edit and state.linking is None
+        if place is None or not labels or not wanted:
+            self.hide()
+            return
+        self._fill(labels, span.label_id if span is not None else None, deletes=span is not None)
+        self._put(text, *place)
+
+    def _fill(self, labels: tuple[Label, ...], now: int | None, *, deletes: bool) -> None:
+        clear(layout_of(self))
+        for label in labels[:MOST]:
+            chip = ChipButton(label.name, label, key=label.key.upper(), checkable=True)
+            chip.setChecked(row_id(label) == now)
+            chip.setMaximumWidth(theme.px(WIDEST))
+            chip.clicked.connect(partial(self._pick, row_id(label)))
+            self._add(chip)
+        if len(labels) > MOST:
+            self._add(icon_button("search", _("Find a label (/)"), self._more, small=True))
+        every = icon_button("copy", _("Label all occurrences (M)"), self._every, small=True)
+        self._add(every)
+        if deletes:
+            self._add(icon_button("trash-2", _("Delete span (Del)"), self._delete, small=True))
+
+    def _add(self, part: QWidget) -> None:
+        part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        layout_of(self).addWidget(part)
+
+    def _put(self, text: TextView, start: int, end: int) -> None:
+        """Below the last line of the text, or above the first where there is no room."""
+        self.adjustSize()
+        view, viewport = self._view, text.viewport()
+        first, last = text.rect_of(start), text.rect_of(max(start, end - 1))
+        below = last.bottom() + text.lanes_below(end) + GAP
+        top = (
+            below
+            if below + self.height() <= viewport.height()
+            else (first.top() - self.height() - GAP)
+        )
+        left = last.left() if last.top() > first.top() else first.left()
+        at = viewport.mapTo(view, QPoint(int(left), int(top)))
+        inside = QRect(QPoint(0, 0), view.size())
+        if not 0 <= at.y() <= inside.height() - self.height():
+            self.hide()  # a selection as high as the text: there is no place beside it
+            return
+        at.setX(max(8, min(at.x(), inside.width() - self.width() - 8)))
+        self.move(at)
+        self.raise_()
+        self.show()
+
+    def _pick(self, label_id: int, _checked: bool = False) -> None:
+        self.hide()
+        self.picked.emit(label_id)
+
+    def _more(self) -> None:
+        self.hide()
+        self._view.open_palette()
+
+    def _every(self) -> None:
+        self.hide()
+        self._view.occurrences.open()
+
+    def _delete(self) -> None:
+        self.hide()
+        self._state.delete_chosen()
