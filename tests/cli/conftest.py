@@ -5,6 +5,7 @@ import json
 import jsonschema
 import pytest
 
+from tests.conftest import empty_project
 from workbench.base import paths
 from workbench.cli.main import main
 
@@ -41,7 +42,6 @@ def ask(call):
 
 
 @pytest.fixture
-def file(call, tmp_path):
-    path = tmp_path / "p.glossbench"
-    assert call("project", "new", path)[0] == 0
-    return path
+def file(copy_of, tmp_path):
+    """The file that `project new` writes."""
+    return copy_of(empty_project, tmp_path / "p.glossbench")

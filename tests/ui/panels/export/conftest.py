@@ -1,5 +1,6 @@
 """A project with an older and a newer finished run with models, and a queue that starts nothing."""
 
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -41,8 +42,15 @@ class StillQueue:
 
 
 @pytest.fixture
-def exportable_file(tmp_path):
-    path = tmp_path / "small.glossbench"
+def exportable_file(tmp_path, built_once):
+    built = built_once(exportable_project)
+    shutil.copytree(paths.runs_folder(built), paths.runs_folder(tmp_path / built.name))
+    return shutil.copyfile(built, tmp_path / built.name)
+
+
+def exportable_project(folder):
+    """Create the project of `exportable_file`; returns its path."""
+    path = folder / "small.glossbench"
     project = Project.create(path)
     layer = labels.add_layer(project, "class", "class", labels=("good", "bad"))
     with project.edit("Add documents"):
