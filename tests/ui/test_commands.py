@@ -115,3 +115,27 @@ def test_the_key_sheet_lists_every_key_and_refuses_one_that_is_taken(app, qtbot)
     dialog._use()
     assert "Quit" in dialog._field.error()
     assert keys_of(line.command, app.settings) == ("Ctrl+Shift+P",)
+
+
+def test_a_single_key_of_annotate_is_changed_unless_a_label_has_it(app, qtbot, monkeypatch):
+    from workbench.operations import labels
+    from workbench.text.labels import Label, Layer
+    from workbench.ui.dialogs.key_sheet import KeyDialog
+
+    sheet = KeySheet(app)
+    qtbot.addWidget(sheet)
+    line = next(line for line in sheet.lines() if line.command.id == "annotate.accept")
+    dialog = KeyDialog(sheet, app, line)
+    layer = Layer("names", "span", labels=(Label("PER", key="g"),))
+    with monkeypatch.context() as patch:
+        patch.setattr(app, "project", object())
+        patch.setattr(labels, "layers", lambda _project: (layer,))
+        dialog._edit.setKeySequence(QKeySequence("G"))
+        dialog._use()
+    assert "“PER”" in dialog._field.error() and keys_of(line.command, app.settings) == ("A",)
+    dialog._edit.setKeySequence(QKeySequence("M"))
+    dialog._use()
+    assert "occurrences" in dialog._field.error() and keys_of(line.command, app.settings) == ("A",)
+    dialog._edit.setKeySequence(QKeySequence("Shift+!"))
+    dialog._use()
+    assert keys_of(line.command, app.settings) == ("!",)

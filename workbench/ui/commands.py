@@ -55,7 +55,8 @@ class Command:
     first is shown. A panel's command acts only while its page is shown, unless `anywhere`: then the
     page is opened first, while the keys act on its own page only. `possible` is called with the
     window as long as the page has not been built. With `shown_only`, a widget of the page handles
-    the keys itself (mostly single keys), and they are only listed. `choices(target)` make a
+    the keys itself (mostly single keys), and they are only listed; with `bare` the user can change
+    them as well. `choices(target)` make a
     submenu, which has nothing to run.
     """
 
@@ -69,6 +70,7 @@ class Command:
     anywhere: bool = False
     possible: Callable[[Any], bool] = always
     shown_only: bool = False
+    bare: bool = False
     choices: Callable[[Any], Sequence[Choice | None]] | None = None
     group: str = ""  # groups of a menu are divided by separators
     # for the shortcut list, if the title is a function: a title that does not depend on the target

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QKeySequence
+from PySide6.QtCore import QKeyCombination, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence
 
 from workbench.base.settings import Settings
+from workbench.ui import key_places
 from workbench.ui.commands import Command
+
+_Mod = Qt.KeyboardModifier
+PORTABLE = QKeySequence.SequenceFormat.PortableText
 
 
 def keys_of(command: Command, settings: Settings) -> tuple[str, ...]:
@@ -15,10 +20,7 @@ def keys_of(command: Command, settings: Settings) -> tuple[str, ...]:
 
 
 def sequences(command: Command, settings: Settings) -> list[QKeySequence]:
-    return [
-        QKeySequence(key, QKeySequence.SequenceFormat.PortableText)
-        for key in keys_of(command, settings)
-    ]
+    return [QKeySequence(key, PORTABLE) for key in keys_of(command, settings)]
 
 
 def shown(command: Command, settings: Settings) -> str:
@@ -55,3 +57,20 @@ def conflicts(
                     found.append((key, other, command))
             seen[key].append((command, place))
     return found
+
+
+def name_of(event: QKeyEvent) -> str:
+    """A key press as keys are listed: characters in upper case, without Shift."""
+    written = key_places.meant(event) or event.text()
+    held = event.modifiers() & (_Mod.ControlModifier | _Mod.AltModifier | _Mod.MetaModifier)
+    if len(written) == 1 and written.isprintable() and not written.isspace() and not held:
+        return written.upper()
+    modifiers = event.modifiers() & ~(_Mod.KeypadModifier | _Mod.GroupSwitchModifier)
+    return QKeySequence(QKeyCombination(modifiers, Qt.Key(event.key()))).toString(PORTABLE)
+
+
+def bare_name(sequence: QKeySequence) -> str:
+    """A recorded key as `name_of` writes it: "Shift+?" → "?", "Shift+G" → "G"."""
+    name = sequence.toString(PORTABLE)
+    without = name.removeprefix("Shift+")
+    return without if len(without) == 1 else name

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QKeySequenceEdit, QLineEdit
 
 from workbench.base.i18n import _
 from workbench.ui.commands import Command
-from workbench.ui.keys import conflicts, keys_of, remap, shown
+from workbench.ui.keys import PORTABLE, bare_name, conflicts, keys_of, remap, shown
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field
@@ -86,7 +86,7 @@ class KeySheet(Dialog):
     def _change(self, line: Line | None) -> None:
         if line is None:
             return
-        if line.command.shown_only:
+        if line.command.shown_only and not line.command.bare:
             self.fault(_("The shortcut of {title} cannot be changed.").format(title=line.title))
             return
         self.fault("")
@@ -130,7 +130,15 @@ class KeyDialog(Dialog):
         )
 
     def _use(self) -> None:
-        wanted = self._edit.keySequence().toString(QKeySequence.SequenceFormat.PortableText)
+        pressed = self._edit.keySequence()
+        wanted = bare_name(pressed) if self._line.command.bare else pressed.toString(PORTABLE)
+        if self._line.command.bare and (label := _label_with(self._app, wanted)):
+            self._field.set_error(
+                _("{key} is the key of the label “{name}”. Change it on the Labels page.").format(
+                    key=wanted, name=label
+                )
+            )
+            return
         before = list(keys_of(self._line.command, self._app.settings))
         remap(self._line.command, [wanted] if wanted else [], self._app.settings)
         entries = [(entry.command, entry.page) for entry in self._app.window.menus.entries]
@@ -148,3 +156,18 @@ class KeyDialog(Dialog):
             )
             return
         self.accept()
+
+
+def _label_with(app: App, key: str) -> str:
+    """The label of the open project that has the key, "" for none."""
+    from workbench.operations import labels
+
+    if app.project is None or not key:
+        return ""
+    found = (
+        label.name
+        for layer in labels.layers(app.project)
+        for label in layer.labels
+        if label.key == key.lower()
+    )
+    return next(found, "")

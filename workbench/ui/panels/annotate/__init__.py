@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
-from workbench.ui.panels.annotate.link_commands import LINK_COMMANDS, LINK_KEYS
+from workbench.ui.panels.annotate.bare_commands import BARE_COMMANDS
+from workbench.ui.panels.annotate.link_commands import LINK_COMMANDS
 from workbench.ui.panels.annotate.queue_commands import QUEUE_COMMANDS, has_queue
 from workbench.ui.panels.annotate.unit_commands import UNIT_COMMANDS
 
@@ -52,11 +53,6 @@ def _narrowed(panel: AnnotatePanel) -> bool:
 
 def _can_take(panel: AnnotatePanel) -> bool:
     return _has_errors(panel) and panel.state.can_edit
-
-
-def _bare(id: str, title: str, keys: tuple[str, ...] | str) -> Command:
-    """A key handled by the text and the lists themselves, for the shortcut list."""
-    return Command(f"annotate.{id}", title, keys=keys, shown_only=True)
 
 
 class AnnotatePanel(Panel):
@@ -321,70 +317,7 @@ class AnnotatePanel(Panel):
             enabled=lambda p: _has_document(p) and p.view.zoomed_by != 100,
             group="annotate",
         ),
-        _bare("label", _("Label the selected text or relabel the selected span"), ("1", "9")),
-        _bare("class", _("Set or clear a class"), ("Q", "P")),
-        _bare("palette", _("Find a label by typing"), "/"),
-        _bare(
-            "enter",
-            _(
-                "Finish the relation, answer with the selected text, go to the next sentence or "
-                "paragraph, or submit and open next"
-            ),
-            "Return",
-        ),
-        _bare("space", _("Skip document"), "Space"),
-        _bare(
-            "span",
-            _("Next, previous span; without span layers: next, previous question"),
-            ("Tab", "Shift+Tab"),
-        ),
-        _bare("word", _("Next, previous word; with questions: question"), (".", ",")),
-        _bare("jump", _("Go to the word that begins with two letters; twice: the next one"), "'"),
-        _bare("jump-extend", _("Extend the selection to the word with two letters"), '"'),
-        _bare(
-            "token",
-            _("Next or previous token, token below or above, in a tag layer"),
-            ("Right", "Left", "Down", "Up"),
-        ),
-        _bare(
-            "delete",
-            _("Delete the selected span or relation, the tag, or the last answer"),
-            ("Del", "Backspace"),
-        ),
-        _bare(
-            "start",
-            _("Move the start of the selected span by a word (with Ctrl: by a character)"),
-            ("[", "]"),
-        ),
-        _bare(
-            "end",
-            _("Move the end of the selected span by a word (with Ctrl: by a character)"),
-            ("{", "}"),
-        ),
-        _bare(
-            "stretch",
-            _("Move the end of the selected span by a character"),
-            ("Shift+Left", "Shift+Right"),
-        ),
-        _bare(
-            "accept",
-            _("Accept the selected or first suggestion; in error review, accept the prediction"),
-            "A",
-        ),
-        _bare(
-            "reject",
-            _(
-                "Reject the selected or first suggestion; in error review, keep gold "
-                "and open the next error"
-            ),
-            "X",
-        ),
-        _bare("no-answer", _("The text does not answer the question"), "N"),
-        _bare("ask", _("Ask a question, change it"), ("?", "F2")),
-        _bare("delete-question", _("Delete the question"), "Shift+Delete"),
-        *LINK_KEYS,
-        _bare("all", _("Label all occurrences of the selected text or span"), "M"),
-        _bare("unselect", _("Clear selection"), ("Esc", "U")),
+        *BARE_COMMANDS,
     )
 
     def build(self, context: PanelContext) -> tuple[AnnotateActs, Callable[[], AnnotateView]]:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.ui import key_places
 from workbench.ui.panels.annotate import jump
+from workbench.ui.panels.annotate.bare_commands import BareKeys
 from workbench.ui.widgets import text_caret
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.token_grid import TokenGrid
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _Key, _Mod = Qt.Key, Qt.KeyboardModifier
 _AWAY = (QEvent.Type.FocusOut, QEvent.Type.MouseButtonPress)
+_NONE: dict[str, list[str]] = {}
 _CLEAR = (_Key.Key_Backspace, _Key.Key_Delete)
 _BRACKETS = {
     "[": _Key.Key_BracketLeft,
@@ -36,6 +38,8 @@ class Keys(QObject):
         super().__init__(view)
         self._view, self._state = view, view.state
         self._jump = jump.Jump()
+        kept = view.state.context.settings.window
+        self._own = BareKeys(lambda: kept.get("keys", _NONE))
         self._acts = {
             _Key.Key_Return: view.links.enter,
             _Key.Key_Enter: view.links.enter,
@@ -50,7 +54,10 @@ class Keys(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            return self._pressed(watched, event)
+            if self._jump.reading and self._jump.press(event):
+                return True
+            meant = self._own.meant(event, self._state.keys)
+            return meant is None or self._pressed(watched, meant)
         if event.type() in _AWAY:
             self._jump.leave()
         return super().eventFilter(watched, event)
@@ -58,8 +65,6 @@ class Keys(QObject):
     def _pressed(self, watched: QObject, event: QKeyEvent) -> bool:
         modifiers = event.modifiers() & ~(_Mod.KeypadModifier | _Mod.GroupSwitchModifier)
         in_text, in_tokens = isinstance(watched, TextView), isinstance(watched, TokenGrid)
-        if self._jump.reading and self._jump.press(event):
-            return True
         if self._bracket(event, modifiers):
             return True
         if modifiers & (_Mod.ControlModifier | _Mod.AltModifier | _Mod.MetaModifier):

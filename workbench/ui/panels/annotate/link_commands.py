@@ -27,11 +27,6 @@ def _can_grow(panel: AnnotatePanel) -> bool:
     return panel.state.can_edit and panel.state.growing is not None
 
 
-def _key(id: str, title: str, keys: str) -> Command:
-    """A key that the text and the lists handle, for the shortcut list."""
-    return Command(f"annotate.{id}", title, keys=keys, shown_only=True)
-
-
 LINK_COMMANDS = (
     Command(
         "annotate.link",
@@ -75,10 +70,4 @@ LINK_COMMANDS = (
         enabled=_can_grow,
         group="relations",
     ),
-)
-LINK_KEYS = (
-    _key("link-key", _("Relation from the selected span, or merge of its chain"), "C"),
-    _key("chain", _("Add the selected text to the current chain"), "="),
-    _key("chain-new", _("Start a chain with the text, or split the span off"), "+"),
-    _key("part", _("Add the selected text to the span selected last"), "&"),
 )
