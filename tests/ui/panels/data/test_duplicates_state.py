@@ -1,11 +1,14 @@
 """Duplicates on the Data page: searched, shown with their differences, fixed with undo."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from workbench.operations import corpus
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
+from workbench.ui.panels.data import DataPanel
 from workbench.ui.panels.data.state import DOCUMENTS, DUPLICATES, DataState
 
 LONG = "the 42 tram to the old harbour was late again this cold morning"
@@ -112,3 +115,13 @@ def test_a_search_that_is_replaced_is_dropped(state, context):
     done("late")
 
     assert state.found != "late"
+
+
+def test_a_hidden_selection_cannot_be_deleted(state):
+    delete = next(one for one in DataPanel.commands if one.id == "data.delete")
+    panel = SimpleNamespace(state=state.data)
+    state.data.choose(state.data.ids)
+
+    assert not delete.enabled(panel)
+    state.data.show_view(DOCUMENTS)
+    assert delete.enabled(panel)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def _some(panel: DataPanel) -> bool:
-    return panel.state.can_act
+    """Not while another view hides the selection."""
+    return panel.state.can_act and panel.state.view == "documents"
 
 
 def _can_split(panel: DataPanel) -> bool:
