@@ -2,11 +2,11 @@
 
     .venv/bin/python tests/benchmarks/kills.py [kills, default 40] [--documents 300] [--seed 1]
 
-The process edits, imports, deletes, relabels, applies patterns, reverts a source, splits, stores
-predictions, deletes a run, undoes and redoes, saves and restores versions, and tells when each act
-begins and ends. After SIGKILL the file must open, have no damage, and hold either all of the
-last act or nothing of it, with all acts before: the same acts are done again from a copy of the
-file, and both files are compared row by row. From time to time everything is undone.
+The process edits, imports, deletes, removes for good, relabels, applies patterns, reverts a source,
+splits, stores predictions, deletes a run, undoes and redoes, saves and restores versions, and tells
+when each act begins and ends. After SIGKILL the file must open, have no damage, and hold either all
+of the last act or nothing of it, with all acts before: the same acts are done again from a copy of
+the file, and both files are compared row by row. From time to time everything is undone.
 """
 
 from __future__ import annotations
@@ -155,6 +155,7 @@ class Worker:
             "edit": (10, self.edit),
             "import": (3, self.take_in),
             "delete": (2, self.delete),
+            "remove": (1, self.remove),
             "relabel": (2, self.relabel),
             "patterns": (2, self.apply_patterns),
             "revert": (2, self.revert),
@@ -225,6 +226,12 @@ class Worker:
         ids = self.ids
         share = self.chance.choice((0.05, 0.3, 0.6, 1.0 if len(ids) > 1_500 else 0.4))
         corpus.delete_documents(self.project, self.chance.sample(ids, int(len(ids) * share)))
+
+    def remove(self) -> None:
+        from workbench.operations import removal
+
+        ids = self.ids
+        removal.remove(self.project, self.chance.sample(ids, len(ids) // 20))
 
     def relabel(self) -> None:
         from workbench.operations import label_changes

@@ -1,5 +1,6 @@
 """`sample` and `project`: what they make, print and refuse."""
 
+import io
 import json
 
 import jsonschema
@@ -140,3 +141,22 @@ def test_a_damaged_project_is_recovered_into_a_new_file(ask, call, tmp_path):
     assert code == 1 and "exists already" in err
     code, _out, err = call("project", "recover", path, tmp_path / "new.sqlite")
     assert code == 1 and ".glossbench" in err
+
+
+def test_documents_are_removed_for_good_after_a_question(ask, call, tmp_path, monkeypatch):
+    path = ask("sample", "sample", tmp_path)["path"]
+    where = ("--where", "key:m-0001")
+
+    planned = ask("project-remove", "project", "remove", path, *where, "--dry-run")
+    assert planned["documents"] == 1 and "removed" not in planned
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    code, out, _err = call("project", "remove", path, *where)
+    assert code != 0 and "1 document" in out
+    done = ask("project-remove", "project", "remove", path, *where, "--yes")
+
+    assert done["removed"] == 1 and done["left"] == []
+    assert ask("project-info", "project", "info", path)["documents"] == 487
+    assert call("project", "remove", path, "--ids", "2,3", "--yes")[0] == 0
+    assert ask("project-info", "project", "info", path)["documents"] == 485
+    for wrong in ((), ("--ids", "x"), ("--ids", "2", *where)):
+        assert call("project", "remove", path, *wrong, "--yes")[0] == 1

@@ -1,21 +1,25 @@
-"""`sample` and `project new|info|copy|check|recover|backup|backups|restore`."""
+"""`sample` and `project new|info|copy|check|recover|remove|backup|backups|restore`."""
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from workbench.base import paths
-from workbench.base.errors import ProjectDamaged, ProjectError
+from workbench.base.errors import ProjectDamaged, ProjectError, SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import PROJECT, project_argument, reading
+from workbench.cli.where import matching, where_option
 
 if TYPE_CHECKING:
+    from workbench.operations.removal import Preview
     from workbench.project.backup import Version
+    from workbench.project.project import Project
     from workbench.project.recovery import Recovered
 
 
@@ -276,3 +280,76 @@ def recover(file: Path, out: Path, as_json: bool) -> None:
 
 def _recovered(found: Recovered) -> dict[str, Any]:
     return {"documents": found.documents, "rows": dict(found.rows), "lost": list(found.lost)}
+
+
+@project.command("remove")
+@project_argument
+@where_option
+@click.option("--ids", default="", metavar="ID,ID…", help=_("These documents, by their ids."))
+@click.option("--dry-run", is_flag=True, help=_("Only say what would be removed."))
+@click.option("--yes", is_flag=True, help=_("Skip the confirmation, for scripts."))
+@as_json
+def remove(file: Path, where: str, ids: str, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Remove documents of FILE for good: undo does not restore them.
+
+    Takes them out of the project and its history, search index and versions, the data and
+    predictions of runs, and caches, and rewrites the file. Exported files, copies in other folders
+    and what models have learned are not changed.
+    """
+    from workbench.operations import removal
+    from workbench.project.project import Project
+
+    with closing(Project.open(file)) as opened:
+        chosen = _chosen(opened, where, ids)
+        found = removal.preview(opened, chosen)
+        for sentence in () if as_json else (*removal.told(found), removal.warning(found)):
+            say(sentence)
+        if dry_run or not chosen:
+            removed = None
+        else:
+            if not yes:
+                click.confirm(_("Remove them for good?"), abort=True, err=True)
+            removed = removal.remove(opened, chosen)
+    report: dict[str, Any] = _previewed(found)
+    if removed is not None:
+        report |= {"removed": removed.documents, "left": list(removed.left)}
+    if as_json:
+        emit(report)
+    if removed is None:
+        return
+    if removed.left:
+        raise ProjectError(
+            _("The documents were removed, but some files could not be changed: {files}").format(
+                files="; ".join(removed.left)
+            ),
+            hint=_("Delete these files, or run the command again when they can be written."),
+        )
+    if not as_json:
+        say(removal.summary(removed))
+
+
+def _chosen(project: Project, where: str, ids: str) -> list[int]:
+    if bool(where.strip()) == bool(ids.strip()):
+        raise SpecError(
+            _("Choose the documents with either --where or --ids."),
+            hint=_("For example: --where 'key:m-0001'"),
+        )
+    try:
+        wanted = {int(id) for id in ids.split(",")} if ids else None
+    except ValueError:
+        raise SpecError(_("{ids} are not ids of documents.").format(ids=ids)) from None
+    return sorted(matching(project, where) or ()) if wanted is None else sorted(wanted)
+
+
+def _previewed(found: Preview) -> dict[str, Any]:
+    return {
+        "documents": found.found.documents,
+        "labels": found.found.labels,
+        "predictions": found.found.predictions,
+        "history": found.found.history,
+        "versions": [one.path.name for one in found.versions],
+        "deleted_versions": [one.path.name for one in found.deleted_versions],
+        "files": [str(path) for path in found.files],
+        "runs": list(found.runs),
+        "cache_bytes": found.cache_bytes,
+    }

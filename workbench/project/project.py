@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.project.changes import Changes
-from workbench.storage import annotators, history, runs
+from workbench.storage import annotators, history, removal, runs
 from workbench.storage.database import Database
 from workbench.storage.history import HistoryStep
 from workbench.storage.journal import Touched
@@ -233,6 +233,19 @@ class Project:
         with self._writing("", None):
             if (touched := runs.delete(self.db, run_id, watch=watch)) is not None:
                 self._tell_later("", touched, None)
+
+    def remove_documents(self, ids: Sequence[int], *, watch: Watch = QUIET) -> int:
+        """Delete documents also from the history; returns their number. Cannot be undone.
+
+        Afterwards the file is rewritten. Raises ProjectBusy while another process reads it: the
+        documents are deleted then, but traces of them may be left in the file.
+        """
+        with self._writing("", None):
+            deleted = removal.remove(self.db, ids, watch=watch.part(0.0, 0.7))
+            self._news.append(Changes(""))
+        watch.at(0.7)
+        removal.compact(self.db)
+        return deleted
 
     def source(self, kind: str, ref: str = "", *, annotator: bool = True) -> int:
         """Add a source row, inside `edit`: records who or what created the rows of this edit."""

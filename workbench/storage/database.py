@@ -15,6 +15,7 @@ from workbench.storage import (
     backup,
     checksums,
     failures,
+    first_rows,
     foreign,
     header,
     migrations,
@@ -33,7 +34,6 @@ from workbench.storage.file_access import (
 from workbench.storage.journal import Journal
 from workbench.storage.lock import FileLock, held
 from workbench.storage.reading import Reader
-from workbench.storage.values import new_uid, now
 
 BUSY_SECONDS = 10
 SPILL_PAGES = 1_000  # 4 MB; a transaction with more changed pages is written before its commit
@@ -79,7 +79,7 @@ class Database:
                 conn.execute("pragma synchronous = off")
                 conn.execute(f"pragma application_id = {header.APPLICATION_ID}")
                 migrations.apply(conn)
-                _first_rows(conn, annotator)
+                first_rows.insert(conn, annotator)
                 checksums.rebuild(conn)
             return cls.open(path)
         except BaseException as error:
@@ -353,6 +353,19 @@ class Database:
                 self._owner = None
             self._mutex.release()
 
+    @contextmanager
+    def alone(self) -> Iterator[sqlite3.Connection]:
+        """Yields the writer outside a transaction, for what SQLite does not allow within one.
+
+        Other threads cannot write meanwhile.
+        """
+        with self._mutex, failures.explained(self.path, writing=True):
+            self._owner = threading.get_ident()
+            try:
+                yield self.writer
+            finally:
+                self._owner = None
+
     def _roll_back(self, conn: sqlite3.Connection, statements: tuple[str, ...]) -> None:
         for statement in statements:
             if conn.in_transaction:  # SQLite ends a transaction itself when the disk is full
@@ -428,21 +441,3 @@ def _words(depth: int) -> tuple[str, str, tuple[str, ...]]:
         f"release s{depth}",
         (f"rollback to s{depth}", f"release s{depth}"),
     )
-
-
-def _first_rows(conn: sqlite3.Connection, annotator: str) -> None:
-    from workbench import __version__
-
-    with conn:
-        conn.execute("begin")
-        mine = conn.execute(
-            "insert into annotator(uid, name) values(?, ?)", (new_uid(), annotator)
-        ).lastrowid
-        values = {
-            "uid": new_uid(),
-            "seed": 1,
-            "created": now(),
-            "version": __version__,
-            "annotator": mine,
-        }
-        conn.executemany("insert into meta values(?, ?)", values.items())

@@ -11,7 +11,7 @@ A bulk step journals one range of ids per table instead of each inserted row.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -293,6 +293,34 @@ class Journal:
         finally:
             self._step, self._bulk = None, None
         return touched
+
+    def remove_for_good(self, documents: str, delete: Callable[[], int]) -> int:
+        """Call `delete`, which deletes documents (ids as a JSON array), and forget their rows.
+
+        Steps keep what they did to other documents. Dropped steps are deleted at once.
+        """
+        if self.open:
+            raise ProjectBusy(_("This is not possible during an edit."))
+        conn, these = self._conn, "doc in (select value from json_each(?))"
+        steps = conn.execute(
+            f"select distinct step_id from journal_row where {these}", (documents,)
+        ).fetchall()
+        self._begin("", bulk=False)
+        try:
+            deleted = delete()
+            self._stop_recording()
+            conn.execute("delete from journal_row where step_id = ?", (self._step,))
+            conn.execute("delete from journal_step where id = ?", (self._step,))
+        finally:
+            self._step, self._bulk = None, None
+        conn.execute(f"delete from journal_row where {these}", (documents,))
+        for (step,) in steps:
+            self._reseal(step, QUIET)
+        dropped = f"(select id from journal_step where undone = {DROPPED})"
+        conn.execute(f"delete from journal_row where step_id in {dropped}")
+        conn.execute(f"delete from journal_step where undone = {DROPPED}")
+        self._sweeping = False
+        return deleted
 
     def _reseal(self, step: int, watch: Watch) -> None:
         """Update the counts and checksum of a step after rows were deleted; delete it if empty."""

@@ -169,8 +169,8 @@ class _Recovery:
         self.broken += read
         if self.broken:
             for kind, rows in self.pages.orphans():
-                if (table := self._table_of(kind, rows)) is not None:
-                    self._insert(table, iter(rows), QUIET)
+                if (owner := self._table_of(kind, rows)) is not None:
+                    self._insert(owner, iter(rows), QUIET)
 
     def _roots(self) -> dict[str, int]:
         """Table or index → its first page, as the schema of the file gives it."""

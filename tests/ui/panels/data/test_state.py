@@ -66,6 +66,18 @@ def test_bulk_acts_change_the_chosen_and_offer_undo(state, context):
     )
 
 
+def test_documents_are_removed_for_good_after_a_preview_and_without_undo(state, context):
+    state.choose(state.ids[:1])
+    seen = []
+
+    state.preview_removal(seen.append)
+    state.remove_for_good()
+
+    assert seen[0].told[0] == "1 document" and "Exported files" in seen[0].warning
+    assert context.notes[-1] == ("1 document removed for good.", False)
+    assert corpus.counts(context.project).documents == 2 and state.stale
+
+
 def test_a_change_elsewhere_marks_the_page_stale_and_its_rows(state, context):
     annotate.set_class(
         context.project,

@@ -585,6 +585,22 @@ def test_the_question_before_deleting_deletes_on_request(qtbot, app):
     assert "all documents of the project" in message and "Undo restores" in message
 
 
+def test_removal_for_good_is_asked_when_it_is_known_what_is_removed(panel, qtbot):
+    from workbench.ui.panels.data.dialogs import RemoveForGood
+
+    panel.view.table.choose_rows(0, 1)
+    qtbot.waitUntil(lambda: len(panel.state.chosen) == 2)
+    dialog = RemoveForGood(panel.view.window(), panel.state)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert dialog.cancel.isDefault() and not dialog.remove.isEnabled()
+    qtbot.waitUntil(dialog.remove.isEnabled, timeout=30_000)
+
+    assert "2 documents" in " ".join(label.text() for label in dialog.findChildren(QLabel))
+    qtbot.keyClick(dialog, Qt.Key.Key_Return)
+    assert dialog.result() == RemoveForGood.DialogCode.Rejected
+
+
 def test_keys_and_labels_are_completed_in_the_search_bar(panel, qtbot):
     bar = panel.view._filters.bar
     bar.query.read_names()

@@ -72,6 +72,14 @@ class DataPanel(Panel):
             group="choose",
         ),
         Command(
+            "data.remove",
+            _("Remove the selected documents for good…"),
+            lambda panel: panel.view.remove_chosen(),
+            "Edit",
+            enabled=_some,
+            group="choose",
+        ),
+        Command(
             "data.delete-key", _("Delete the selected documents"), keys="Delete", shown_only=True
         ),
         Command("data.open", _("Open the document in Annotate"), keys="Return", shown_only=True),

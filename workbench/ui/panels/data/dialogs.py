@@ -1,10 +1,11 @@
-"""Confirmation before many documents are deleted on the Data page."""
+"""Confirmation before documents are deleted or removed for good on the Data page."""
 
 from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
 from workbench.base.i18n import _, ngettext
+from workbench.ui.panels.data.state import DataState, Removal
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.words import words
@@ -33,3 +34,32 @@ class DeleteDocuments(Dialog):
         self.cancel.setDefault(True)
         self.end(None, self.cancel, Button(_("Delete"), "trash-2", "danger", on=self.accept))
         self.cancel.setFocus()
+
+
+class RemoveForGood(Dialog):
+    """Shows everything that will be removed, once it is known. Cancel is the default."""
+
+    def __init__(self, parent: QWidget, state: DataState) -> None:
+        count = len(state.chosen)
+        title = ngettext(
+            "Remove {n:,} document for good?", "Remove {n:,} documents for good?", count
+        )
+        hint = _("Undo does not restore them, and no version of the project will have them.")
+        super().__init__(parent, title.format(n=count), hint, width=520)
+        self._told = words(_("Looking for the documents in the history, versions and runs…"))
+        self._told.setWordWrap(True)
+        self._kept = words("", "small", "muted", wrap=True)
+        self.put(self._told, self._kept)
+        self.cancel = Button(_("Cancel"), on=self.reject)
+        self.cancel.setDefault(True)
+        self.remove = Button(_("Remove for good"), "trash-2", "danger", on=self.accept)
+        self.remove.setEnabled(False)
+        self.end(None, self.cancel, self.remove)
+        self.cancel.setFocus()
+        state.preview_removal(self._show)
+
+    def _show(self, found: Removal) -> None:
+        self._told.setText("\n".join(f"•  {line}" for line in found.told))
+        self._kept.setText(found.warning)
+        self.remove.setEnabled(True)
+        self.adjustSize()

@@ -19,7 +19,12 @@ STATES = ("pending", "draft", "submitted", "discarded")
 Choices = tuple[Choice | None, ...]
 
 
-def choices(state: DataState, delete: Callable[[], None], split: Callable[[], None]) -> Choices:
+def choices(
+    state: DataState,
+    delete: Callable[[], None],
+    split: Callable[[], None],
+    remove: Callable[[], None],
+) -> Choices:
     chosen, can, copies = state.chosen, state.can_act, state.can_copy
     n = len(chosen)
     one = n == 1
@@ -42,6 +47,7 @@ def choices(state: DataState, delete: Callable[[], None], split: Callable[[], No
         Choice(ngettext("Cop&y text", "Cop&y texts", n), lambda: copy(state.copied()), copies),
         SEPARATOR,
         Choice(title.format(n=n), delete, can, key=_("Del")),
+        Choice(_("Remove for &good…"), remove, can),
     )
 
 

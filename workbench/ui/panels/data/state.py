@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.base.watch import Watch
-from workbench.operations import corpus, notes, splits
+from workbench.operations import corpus, notes, removal, splits
 from workbench.operations import labels as schema
 from workbench.operations.background import is_large
 from workbench.operations.splits import SplitChoice, SplitPreview
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 COLUMNS = "data.columns"  # setting: project uid → further columns of the table
 MOST_COPIED = 1000  # maximum number of documents whose text is copied to the clipboard
 VIEWS = DOCUMENTS, STATISTICS, DUPLICATES = ("documents", "statistics", "duplicates")
+Removal = removal.Told
 SHOWN = ("document", "mark", "span", "state", "suggestion", "body", "note", "flag")
 
 
@@ -283,6 +284,25 @@ class DataState(FilterState):
             lambda n: ngettext("{n:,} document deleted.", "{n:,} documents deleted.", n).format(
                 n=n
             ),
+        )
+
+    def preview_removal(self, done: Callable[[Removal], None]) -> None:
+        """Look for the selected documents everywhere, off the main thread."""
+        ids = self.chosen
+        self.context.run(lambda: removal.look(self.project, ids), done)
+
+    def remove_for_good(self) -> None:
+        """Remove the selected documents, also from the history, versions and runs."""
+        ids = self.chosen
+        title = ngettext(
+            "Remove {n:,} document for good", "Remove {n:,} documents for good", len(ids)
+        )
+
+        self.act(
+            title.format(n=len(ids)),
+            lambda watch: removal.remove(self.project, ids, watch=watch),
+            removal.summary,
+            lambda _done: False,
         )
 
     @property

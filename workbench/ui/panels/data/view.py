@@ -153,7 +153,9 @@ class DataView(View):
 
     def _row_choices(self) -> tuple[Choice | None, ...]:
         self.state.choose(self.table.chosen_ids())  # the table reports the selection with a delay
-        return row_menu.choices(self.state, self.delete_chosen, self.split_chosen)
+        return row_menu.choices(
+            self.state, self.delete_chosen, self.split_chosen, self.remove_chosen
+        )
 
     def split_chosen(self) -> None:
         """Split the selected documents into sentences or paragraphs."""
@@ -172,6 +174,13 @@ class DataView(View):
         count = len(state.chosen)
         if count <= ASKED_ABOVE or DeleteDocuments(self.window(), count, state.total).exec():
             state.delete()
+
+    def remove_chosen(self) -> None:
+        """Shows what will be removed and asks."""
+        from workbench.ui.panels.data.dialogs import RemoveForGood
+
+        if self.state.can_act and RemoveForGood(self.window(), self.state).exec():
+            self.state.remove_for_good()
 
     def focus_search(self) -> None:
         self._filters.search.setFocus()

@@ -1,0 +1,115 @@
+"""Removes documents for good: from the tables, the history, the search index and the free pages."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.base.errors import ProjectBusy
+from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
+from workbench.storage import deletion, failures, header, migrations
+from workbench.storage.database import Database
+from workbench.storage.values import ids_in
+
+_THESE = "in (select value from json_each(?))"
+_UIDS = (
+    f"select id, uid from document where uid {_THESE} union"
+    f" select rid, c1 from journal_row where tbl = 'document' and c1 {_THESE}"
+)
+_LABELS = ("mark", "span", "relation", "answer", "suggestion", "note", "flag")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a project file has of some documents: rows by table, and rows of the history."""
+
+    documents: int
+    labels: int
+    predictions: int
+    history: int
+
+
+def uids(db: Database, ids: Iterable[int]) -> dict[int, str]:
+    """Document id → uid; the uid is the same in all copies of the project."""
+    rows = db.reader().execute(f"select id, uid from document where id {_THESE}", (ids_in(ids),))
+    return dict(rows.fetchall())
+
+
+def text_hashes(db: Database, ids: Iterable[int]) -> frozenset[str]:
+    rows = db.reader().execute(f"select text_hash from document where id {_THESE}", (ids_in(ids),))
+    return frozenset(hash for (hash,) in rows.fetchall())
+
+
+def ids_of(db: Database, wanted: str) -> list[int]:
+    """Ids of the documents with these uids (a JSON array), also of those only in the history."""
+    return sorted({id for id, _uid in db.reader().execute(_UIDS, (wanted, wanted)).fetchall()})
+
+
+def found(db: Database, ids: Sequence[int]) -> Found:
+    """What `remove` would delete."""
+    these = ids_in(ids)
+
+    def count(table: str, column: str) -> int:
+        statement = f"select count(*) from {table} where {column} {_THESE}"
+        return int(db.reader().execute(statement, (these,)).fetchone()[0])
+
+    return Found(
+        count("document", "id"),
+        sum(count(table, "document_id") for table in _LABELS),
+        count("prediction", "document_id"),
+        count("journal_row", "doc"),
+    )
+
+
+def remove(db: Database, ids: Sequence[int], *, watch: Watch = QUIET) -> int:
+    """Delete documents and everything of them, also what undo would restore.
+
+    Within a transaction; `compact` must follow, as deleted rows stay in the free pages of the file
+    until then. Returns the number of documents deleted.
+    """
+    these = ids_in(ids)
+    conn = db.writer
+    conn.execute(f"delete from prediction where document_id {_THESE}", (these,))
+    deleted = db.journal.remove_for_good(
+        these, lambda: deletion.delete(db, ids, watch=watch.part(0.0, 0.7))
+    )
+    watch.at(0.8)
+    conn.execute("insert into search(search) values('optimize')")  # drops the deleted words
+    return deleted
+
+
+def compact(db: Database) -> None:
+    """Rewrite the file, so that nothing deleted is left in it or in its log.
+
+    Needs free disk space of the file's size. Raises ProjectBusy while another window or command
+    reads the project: it may still need the log.
+    """
+    with db.alone() as conn:
+        conn.execute("vacuum")
+        (busy, *_rest) = conn.execute("pragma wal_checkpoint(truncate)").fetchone()
+    if busy:
+        raise ProjectBusy(
+            _("{path} is being read by another window or command.").format(path=db.path),
+            hint=_("Close it there, then remove the documents again to finish."),
+        )
+
+
+def in_file(path: Path, wanted: str) -> tuple[bool, bool]:
+    """Whether a project file that nobody writes has documents with these uids (a JSON array), and
+    whether it is of the current version.
+
+    Raises ProjectError if it cannot be read.
+    """
+    version = header.examine(path).version
+    with (
+        failures.explained(path, writing=False),
+        closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        ) as conn,
+    ):
+        there = conn.execute(_UIDS, (wanted, wanted)).fetchone() is not None
+    return there, version == migrations.CURRENT
