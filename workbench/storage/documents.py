@@ -257,7 +257,8 @@ def _gold_rows(
         f"select t.document_id, t.layer_id, {columns} from {table} t join layer l on l.id "
         f"= t.layer_id and l.gold = t.annotator_id"
         " left join label on label.id = t.label_id"
-        " where t.document_id in (select value from json_each(?)) and t.layer_id in "
+        # With the index of layers, each page would read all rows of a layer.
+        " where t.document_id in (select value from json_each(?)) and +t.layer_id in "
         "(select value from json_each(?)) order by t.id"
     )
     if table == "state":
