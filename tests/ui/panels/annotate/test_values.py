@@ -58,6 +58,14 @@ def test_digits_set_the_number_and_undo_takes_it_back(view, filled, rated):
     assert editor(view, rated[1]).field.text() == "3.5"
 
 
+def test_a_point_belongs_to_a_number_only_after_its_digits(view, state):
+    assert not state.typing_number
+    press(view, "4")
+    assert state.typing_number
+    press(view, ".")
+    assert not state.typing_number
+
+
 def test_plus_and_minus_move_by_a_step_and_stay_on_the_scale(view, filled, rated):
     press(view, "5+")
     assert value(filled, rated) == 5.0

@@ -104,7 +104,7 @@ class Keys(QObject):
         spans = any(layer.traits.in_text for layer in state.active)
         if key in (_Key.Key_Tab, _Key.Key_Backtab) and not spans:
             state.step_question(-1 if key == _Key.Key_Backtab or shift else 1)
-        elif written in (",", "."):
+        elif written in (",", ".") and not state.typing_number:
             state.step_question(1 if written == "." else -1)
         elif written == "?":
             self._view.asking.ask()
@@ -125,8 +125,10 @@ class Keys(QObject):
         return True
 
     def _moved(self, text: TextView, event: QKeyEvent) -> bool:
-        """Keys that move the caret by words."""
+        """Keys that move the caret by words; a point after digits belongs to a number."""
         written = event.text()
+        if written in (".", ",") and self._state.typing_number:
+            return False
         if written in (jump.KEY, jump.EXTEND) and key_places.meant(event) != "w":  # Hebrew
             self._jump.start(text, extend=written == jump.EXTEND)
         elif written == "." and not key_places.meant(event):

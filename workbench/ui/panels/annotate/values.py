@@ -92,6 +92,12 @@ class ValueState(ChoiceState):
                 break
         return True
 
+    @property
+    def typing_number(self) -> bool:
+        """Whether digits of a number were typed that a decimal point may follow."""
+        document, typed = self._typed
+        return bool(typed) and document == self.document_id and "." not in typed
+
     def enter_number(self, layer: Layer, text: str) -> None:
         """Set the number that was written in a field; blank: clear it."""
         value = None

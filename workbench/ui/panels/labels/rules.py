@@ -16,7 +16,7 @@ from workbench.ui import plain
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field, combo
-from workbench.ui.widgets.layout import row, scrolled
+from workbench.ui.widgets.layout import column, scrolled
 from workbench.ui.widgets.words import call, words
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ class KindPart(QWidget):
         self.snap.currentIndexChanged.connect(self._set_snap)
         tip = _("To what the ends of spans move in Annotate. Alt selects single characters.")
         plain.set_tip(self.snap, tip)
-        self._snapping = row(words(_("Spans snap to"), "small", "muted"), (self.snap, 1), gap=8)
+        self.snap.setMinimumContentsLength(8)
+        self._snapping = column(words(_("Spans snap to"), "small", "muted"), self.snap, gap=4)
         layout.addWidget(self._told)
         layout.addWidget(self._snapping)
         layout.addWidget(self._rules, 0, Qt.AlignmentFlag.AlignLeft)
@@ -99,8 +100,8 @@ class RulesDialog(Dialog):
         below.setContentsMargins(0, 0, 0, 0)
         below.setColumnStretch(2, 1)
         titles = (_("Label"), _("Directed"), _("Allowed pairs; empty: any"))
-        for column, title in enumerate(titles):
-            below.addWidget(words(title, "small", "muted"), 0, column)
+        for place, title in enumerate(titles):
+            below.addWidget(words(title, "small", "muted"), 0, place)
         for number, label in enumerate(layer.names, 1):
             self._add(below, number, label)
         below.setRowStretch(len(layer.names) + 1, 1)
@@ -125,8 +126,8 @@ class RulesDialog(Dialog):
         call(box, _("Direction of {label}").format(label=label))
         call(field, _("Allowed pairs of {label}").format(label=label))
         self.lines[label] = box, field
-        for column, part in enumerate((words(label, weight=600), box, field)):
-            grid.addWidget(part, number, column)
+        for place, part in enumerate((words(label, weight=600), box, field)):
+            grid.addWidget(part, number, place)
 
     def save(self) -> None:
         try:
