@@ -32,6 +32,7 @@ sys.path.insert(0, str(ROOT))
 
 NAME = "kills.glossbench"
 LONGEST = 0.7  # wall seconds that a process works before it is killed
+MADE = 4  # steps of `create`
 WORDS = "Ada met Bob in Riga when the late tram to the old market was full".split()
 # Values that differ each time the same act is done.
 DIFFERENT = {"uid", "at", "size"}
@@ -288,7 +289,9 @@ class Worker:
             runs.save_predictions(db, run.id, [(*one, {"label": "news"}) for one in hashes])
 
     def undo(self) -> None:
-        self.project.undo(self.chance.randint(1, 3))
+        steps = [step for step in self.project.history() if not step.undone]
+        if len(steps) > MADE + 3:  # not those of `create`
+            self.project.undo(self.chance.randint(1, 3))
 
     def redo(self) -> None:
         self.project.redo(self.chance.randint(1, 3))
