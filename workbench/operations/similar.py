@@ -74,7 +74,7 @@ def nearest(
     own = np.flatnonzero(ids == document_id)
     if not len(own):
         return ()
-    last = max(files.read_about()["layers"])  # type: ignore[type-var,call-overload]
+    last = max(files.read_about()["layers"])  # type: ignore[call-overload]
     cosines = _cosines(files.layer(last), int(own[0]))
     submitted = listing.ids(project.db, Filter(layer_id=row_id(layer), state="submitted"))
     cosines[~np.isin(ids, np.asarray(submitted, np.int64))] = -2

@@ -4,7 +4,7 @@ the starts and ends of answers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -76,6 +76,7 @@ def explained(subject: Subject, document: Document, target: str = "") -> Explain
         return _asked(subject, document, found, target)
     words = words_of(document, subject.texts)
     rows = [token_rows(one, document, words, subject.preparer) for one in found.prepared.inputs]
+    read: Callable[..., list[tuple[Target, Place]]]
     if NUMBER in info.outputs:
         read = _number
     else:
