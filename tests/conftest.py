@@ -63,7 +63,7 @@ _modules_exempted = 0
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup():
-    """Exempt what was imported from later collections.
+    """Exempt what was imported from later collections, and share torch's table of operators.
 
     With torch and transformers imported, a full collection takes a quarter of a second, and every
     training asks for one.
@@ -73,7 +73,7 @@ def pytest_runtest_setup():
         gc.collect()
         gc.freeze()
         _modules_exempted = len(sys.modules)
-        operators.share()
+    operators.share()
 
 
 @pytest.fixture(autouse=True)
