@@ -6,8 +6,9 @@ Those with one meaning can be changed there; `BareKeys` translates the user's ke
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
+from typing import Any, cast
 
-from PySide6.QtCore import QEvent
+from PySide6.QtCore import QEvent, QKeyCombination
 from PySide6.QtGui import QKeyEvent, QKeySequence
 
 from workbench.base.i18n import _
@@ -128,7 +129,7 @@ class BareKeys:
 
 def _pressed(key: str, event: QKeyEvent) -> QKeyEvent:
     """A press of a key by its name, as often as the one that the user pressed."""
-    at = QKeySequence(key, PORTABLE)[0]
+    at: QKeyCombination = cast(Any, QKeySequence(key, PORTABLE))[0]
     text = key.lower() if len(key) == 1 else ""
     return QKeyEvent(
         QEvent.Type.KeyPress, at.key(), at.keyboardModifiers(), text, event.isAutoRepeat()
