@@ -39,7 +39,8 @@ def test_a_document_is_opened_copied_and_given_a_split_and_a_class(app, data, qt
 
     choose(on_row(data.view.table, 1), "Open in Annotate")
     qtbot.waitUntil(lambda: app.window.page == "annotate")
-    assert app.window.panel("annotate").state.doc.document.key == "k1"
+    state = app.window.panel("annotate").state
+    qtbot.waitUntil(lambda: state.doc is not None and state.doc.document.key == "k1")
 
 
 def test_many_documents_are_copied_whole_and_deleted_at_once(app, data, qtbot):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection.attributions.info import (
@@ -152,19 +154,26 @@ def _replaced(table: nn.Embedding, embeddings: Tensor) -> Iterator[None]:
         handle.remove()
 
 
+def _captum() -> Any:
+    """`captum.attr`. It imports matplotlib, whose cache of fonts belongs into our own folder."""
+    os.environ.setdefault("MPLCONFIGDIR", str(paths.cache_folder() / "matplotlib"))
+    import captum.attr
+
+    return captum.attr
+
+
 def _attributed(
     scorer: Scorer, subject: Subject, rows: Sequence[TokenRow], options: Mapping[str, Any]
 ) -> tuple[np.ndarray, float | None]:
     """Per token float64 (T,), and the convergence delta of integrated gradients."""
-    from captum.attr import InputXGradient, IntegratedGradients, NoiseTunnel
-
+    attr = _captum()
     method, delta = options["method"], None
     if method == OCCLUSION:
         return _occluded(scorer, subject, rows), None
     score: Callable[[Tensor], Tensor] = scorer.of_embeddings
     embeddings = scorer.embeddings.clone().requires_grad_()
     if method == INTEGRATED:
-        found, deltas = IntegratedGradients(score).attribute(
+        found, deltas = attr.IntegratedGradients(score).attribute(
             embeddings,
             baselines=scorer.padding,
             n_steps=options["steps"],
@@ -175,7 +184,7 @@ def _attributed(
     elif method == SMOOTH:
         torch.manual_seed(options["seed"])
         spread = float(scorer.embeddings.max() - scorer.embeddings.min())
-        found = NoiseTunnel(InputXGradient(score)).attribute(
+        found = attr.NoiseTunnel(attr.InputXGradient(score)).attribute(
             embeddings,
             nt_type="smoothgrad",
             nt_samples=options["samples"],
@@ -183,15 +192,13 @@ def _attributed(
             stdevs=NOISE * spread,
         )
     else:
-        found = InputXGradient(score).attribute(embeddings)
+        found = attr.InputXGradient(score).attribute(embeddings)
     per_token: np.ndarray = found.detach()[0].double().sum(-1).cpu().numpy()
     return per_token, delta
 
 
 def _occluded(scorer: Scorer, subject: Subject, rows: Sequence[TokenRow]) -> np.ndarray:
     """How much the score falls when all tokens of a word are masked, at its first token."""
-    from captum.attr import FeatureAblation
-
     words = sorted({row.word for row in rows if row.word is not None})
     group = {word: number for number, word in enumerate(words)}
     others = len(words)  # tokens outside of words are one group, which stays as it is
@@ -202,7 +209,7 @@ def _occluded(scorer: Scorer, subject: Subject, rows: Sequence[TokenRow]) -> np.
         at = [number for number, row in enumerate(rows) if row.word is not None]
         hidden[0, at] = _stand_in(subject)
     with torch.no_grad():
-        found = FeatureAblation(scorer.of_ids).attribute(
+        found = _captum().FeatureAblation(scorer.of_ids).attribute(
             ids,
             baselines=hidden,
             feature_mask=torch.tensor([mask], device=ids.device),
