@@ -92,6 +92,8 @@ SINGLE = {
     "text/query.py": dict.fromkeys(
         ('note:"ask Ada"', 'filter:"my filter"'), "examples of the query language"
     ),
+    "storage/mending.py": {'" = null': "SQL"},
+    "storage/statistics.py": dict.fromkeys((") then '", " then '", "' else '"), "SQL"),
 }
 SENTENCE = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}|\S [a-z]{3,}[.:,]?$")
 PIECE = re.compile(

@@ -116,7 +116,7 @@ def test_a_trial_is_short_and_leaves_random_numbers_alone(shape):
     result = precision.trial(shape)
 
     assert 0.01 < result < 100
-    assert time.process_time() - began < 2  # 0.4 s where bf16 has instructions
+    assert time.process_time() - began < 5  # 0.4 s where bf16 has instructions
     assert torch.equal(torch.get_rng_state(), state)
 
 

@@ -99,7 +99,7 @@ def import_files(
         "duplicates": duplicates,
         "options": asdict(options),
     }
-    act = _Act(project, chosen, duplicates, near, folder)
+    act = _Act(project, chosen, duplicates, folder, near)
     handle = ImportHandle(lambda self: act.store(self, background), queue.dispatch)
     handle.changed.connect(lambda: scratch.remove(folder) if handle.ended else None)
     title = _("Import {name}").format(
@@ -125,8 +125,8 @@ class _Act:
         project: Project,
         files: Sequence[Path],
         duplicates: str,
-        near: float | None,
         folder: Path,
+        near: float | None = None,
     ):
         self.project, self.files, self.folder = project, files, folder
         self.duplicates, self.near = duplicates, near

@@ -209,11 +209,15 @@ def _occluded(scorer: Scorer, subject: Subject, rows: Sequence[TokenRow]) -> np.
         at = [number for number, row in enumerate(rows) if row.word is not None]
         hidden[0, at] = _stand_in(subject)
     with torch.no_grad():
-        found = _captum().FeatureAblation(scorer.of_ids).attribute(
-            ids,
-            baselines=hidden,
-            feature_mask=torch.tensor([mask], device=ids.device),
-            perturbations_per_eval=scorer.rows,
+        found = (
+            _captum()
+            .FeatureAblation(scorer.of_ids)
+            .attribute(
+                ids,
+                baselines=hidden,
+                feature_mask=torch.tensor([mask], device=ids.device),
+                perturbations_per_eval=scorer.rows,
+            )
         )
     values: np.ndarray = found.detach()[0].double().cpu().numpy()
     kept, seen = np.zeros(len(rows)), set()

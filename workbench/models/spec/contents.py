@@ -73,7 +73,8 @@ def _described(name: str, head: bytes) -> str:
         if head.startswith(mark):
             return _(told).format(file=name)
     if head.startswith(b"PK\x03\x04"):
-        return _(_TORCH if b"data.pkl" in head else _ARCHIVE).format(file=name)
+        told = _(_TORCH) if b"data.pkl" in head else _(_ARCHIVE)
+        return told.format(file=name)
     if b"\0" in head or not _is_text(head):
         return _(_UNKNOWN).format(file=name, bytes=head[:8].hex(" "))
     first = head.decode("utf-8", "ignore").splitlines()[0]

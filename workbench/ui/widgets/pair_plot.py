@@ -65,9 +65,9 @@ class PairPlot(Plot):
     def tip(self, number: int) -> str:
         row, column, count = self.cells[number]
         if row == column:
-            told = _("{label}: {n} documents")
+            told = _("Documents with {label}: {n}")
             return told.format(label=self.names[row], n=formats.count(count))
-        told = _("{first} and {second}: {n} documents")
+        told = _("Documents with {first} and {second}: {n}")
         return told.format(first=self.names[column], second=self.names[row], n=formats.count(count))
 
     def step(self, number: int, key: Qt.Key) -> int:

@@ -189,12 +189,12 @@ class DayPlot(_Scaled):
 
     def tip(self, number: int) -> str:
         _day, text, value, count = self.days[number]
-        told = _("{day}: {speed} documents per hour, measured on {n}")
+        told = _("{day}: {speed} per hour, measured on {n}")
         return told.format(day=text, speed=formats.count(round(value)), n=formats.count(count))
 
     def numbers(self) -> Sequence[Sequence[object]]:
         rows = [(day, speed, n) for day, _text, speed, n in self.days]
-        return [("day", "documents per hour", "documents"), *rows]
+        return [("day", "documents_per_hour", "documents"), *rows]
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         if not self.days:

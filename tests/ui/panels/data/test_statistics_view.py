@@ -67,7 +67,7 @@ def test_the_arrow_keys_move_in_the_triangle(data, qtbot):
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Up):
         qtbot.keyClick(view.pairs, key)
 
-    assert view.pairs.accessibleDescription() == "label 01: 2 documents"
+    assert view.pairs.accessibleDescription() == "Documents with label 01: 2"
     view.pairs.choose(view.pairs.count() - 1)
     bar = view._cards[3]._area.verticalScrollBar()
     assert 0 < bar.value() > bar.maximum() - 60  # the last cell is scrolled into view

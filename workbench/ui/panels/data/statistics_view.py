@@ -248,7 +248,7 @@ class StatisticsView(View):
         self._queries[self.spans] = [span.query for span in one.spans]
         self.spans.show_rows([_span_row(span) for span in one.spans])
         top = formats.count(max(span.high for span in one.spans))
-        below = _("right: median and number of spans; scale 0 to {top} words").format(top=top)
+        below = _("right: median and number of spans; scale in words: 0 to {top}").format(top=top)
         card_.tell(note=_("band: 5th to 95th percentile"), below=below)
 
     def _show_pairs(self) -> None:
@@ -333,11 +333,11 @@ class StatisticsView(View):
         summary = lengths.to_json()
         curves, limits = [Steps(_("words"), tuple(words_))], list[tuple[int, str]]()
         median = _short(summary["words"]["median"])
-        below = _("median: {words} words").format(words=median)
+        below = _("median in words: {words}").format(words=median)
         if units:
             curves.insert(0, Steps(state.tokenizer, tuple(units)))
             limits = [(limit, _cut(limit, lengths.cut(limit))) for limit in LIMITS]
-            told = _("median: {units} units (solid), {words} words (dashed); {cut}")
+            told = _("median in units (solid): {units}, in words (dashed): {words}; {cut}")
             below = told.format(
                 units=_short(summary["units"]["median"]),
                 words=median,
@@ -358,7 +358,7 @@ def _layer_box(name: str, choose: Callable[[str], Any]) -> QComboBox:
 def _balance_row(found: LabelRow, total: int) -> Row:
     share = _share(found.count / total)
     text = f"{formats.count(found.count)} · {share}"
-    told = _("{label}: {n} labels ({share}) in {documents} documents")
+    told = _("{label}: {n} ({share}). Documents: {documents}")
     tip = told.format(
         label=found.name,
         n=formats.count(found.count),
@@ -372,8 +372,10 @@ def _balance_row(found: LabelRow, total: int) -> Row:
 
 def _span_row(span: SpanLengths) -> Row:
     text = f"{span.median} · {formats.count(span.spans)}"
-    told = _("{label}: {n} spans, median {median} words, 5th to 95th percentile {low} to {high}, "
-             "longest {longest}")  # fmt: skip
+    told = _(
+        "{label}: {n}. Length in words: median {median}, 5th to 95th percentile {low}–{high}, "
+        "longest {longest}"
+    )
     tip = told.format(
         label=span.label.name,
         n=formats.count(span.spans),
