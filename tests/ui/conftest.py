@@ -9,6 +9,16 @@ import pytest
 from workbench.base import settings
 
 
+@pytest.fixture(scope="session", autouse=True)
+def plots():
+    """Import pyqtgraph on the main thread.
+
+    The window imports it in a thread, once in a process; of many runs of the suite, one ended there
+    in a segmentation fault, while the event loop of a test destroyed widgets.
+    """
+    import pyqtgraph  # noqa: F401
+
+
 @pytest.fixture
 def look(qapp):
     """The Qt application in the light theme, for tests of single widgets."""
