@@ -71,3 +71,15 @@ def test_what_spans_of_a_layer_snap_to_is_set(ask, call, labelled):
     project.close()
     code, _out, err = call("relabel", "snap", labelled, "nobody", "off")
     assert code == 1 and "nobody" in err
+
+
+def test_a_parent_is_set_shown_and_removed(ask, call, labelled):
+    told = ask("relabel-parent", "relabel", "parent", labelled, "LOC", "--of", "PER")
+    assert told == {"labels": ["LOC"], "parent": "PER"}
+    found = {one["name"]: one for one in ask("labels", "labels", labelled)[0]["labels"]}
+    assert found["LOC"]["parent"] == "PER" and found["PER"]["count_with_sublabels"] == 4
+    code, out, _err = call("labels", labelled)
+    assert code == 0 and "Parent" in out and "2  PER" in out
+    code, _out, err = call("relabel", "parent", labelled, "PER", "--of", "LOC")
+    assert code == 1 and "LOC is a sublabel of PER" in err
+    assert ask("relabel-parent", "relabel", "parent", labelled, "LOC")["parent"] is None

@@ -34,6 +34,14 @@ def test_everything_comes_back(read):
     )
 
 
+def test_parents_of_labels_come_back(read):
+    layer = Layer("ner", "span", (Label("PER"), Label("MAN", parent="PER")))
+
+    records = read(file(RECORD, layers=(layer, *LAYERS[1:])), "glossbench")
+
+    assert [one.parent for one in records.layers[0].labels] == ["", "PER"]
+
+
 @pytest.mark.parametrize(
     "first",
     [

@@ -20,7 +20,10 @@ FORMATS = list(registry().ids("exporter"))
 @project_argument
 @as_json
 def labels(file: Path, as_json: bool) -> None:
-    """List the layers and labels of FILE: key, colour and number of class labels and spans."""
+    """List the layers and labels of FILE: key, colour and number of class labels and spans.
+
+    Sublabels follow their parent; `glossbench relabel parent` sets it.
+    """
     from workbench.operations import corpus, questions
 
     with reading(file) as opened:
@@ -34,10 +37,11 @@ def labels(file: Path, as_json: bool) -> None:
             say(questions.in_words(questions.AskedCounts(**layer["questions"])))
             say()
             continue
-        table(
-            (_("Label"), _("Key"), _("Colour"), _("Count")),
-            [(one["name"], one["key"], one["colour"], one["count"]) for one in layer["labels"]],
-        )
+        columns = {"name": _("Label"), "key": _("Key"), "colour": _("Colour"), "count": _("Count")}
+        if any("parent" in one for one in layer["labels"]):
+            columns |= {"parent": _("Parent")}
+        rows = [[one.get(column, "") for column in columns] for one in layer["labels"]]
+        table(tuple(columns.values()), rows)
         say()
 
 

@@ -25,7 +25,7 @@ _layer = click.option("--layer", metavar="NAME", help=_("The layer of the labels
 
 @click.group()
 def relabel() -> None:
-    """Rename, merge, split and move labels with their annotations."""
+    """Rename, group, merge, split and move labels with their annotations."""
 
 
 @relabel.command()
@@ -131,6 +131,34 @@ def move(file: Path, labels: Sequence[str], target: str, layer: str | None, as_j
         return label_changes.move(project, ids, row_id(_named(project, target)), watch=watch)
 
     _report("moved", _run(file, _("Moving"), act, as_json), as_json)
+
+
+@relabel.command()
+@project_argument
+@click.argument("labels", nargs=-1, required=True)
+@click.option("--of", "parent", metavar="LABEL", help=_("Their parent; leave out for none."))
+@_layer
+@as_json
+def parent(
+    file: Path, labels: Sequence[str], parent: str | None, layer: str | None, as_json: bool
+) -> None:
+    """Make LABELS of FILE sublabels of another label, or labels of their own without --of.
+
+    Queries and filters for the parent find sublabels, too. In training, sublabels are labels of
+    their own.
+    """
+    from workbench.operations import label_groups
+
+    with session(file) as opened:
+        ids = [label_id(opened.project, name, layer) for name in labels]
+        of = None if parent is None else label_id(opened.project, parent, layer)
+        label_groups.set_parent(opened.project, ids, of)
+    if as_json:
+        emit({"labels": list(labels), "parent": parent})
+    elif parent is None:
+        say(_("{names}: no parent.").format(names=", ".join(labels)))
+    else:
+        say(_("{names}: sublabels of {parent}.").format(names=", ".join(labels), parent=parent))
 
 
 @relabel.command()

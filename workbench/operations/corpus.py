@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from workbench.storage import labels as layers
 from workbench.storage.documents import Counts, DocumentRow, Filter
 from workbench.storage.ordering import Order
 from workbench.text.document import SPLITS
+from workbench.text.labels import Label, Layer
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
@@ -182,6 +183,7 @@ def labels(project: Project) -> list[dict[str, Any]]:
                     "key": one.key,
                     "colour": one.colour,
                     "count": count.get(row_id(one), 0),
+                    **_group(layer, one, count),
                 }
                 for one in layer.labels
             ],
@@ -193,6 +195,15 @@ def labels(project: Project) -> list[dict[str, Any]]:
         }
         for layer in layers.layers(project.db)
     ]
+
+
+def _group(layer: Layer, label: Label, count: Mapping[int, int]) -> dict[str, object]:
+    """The parent of a sublabel; what a label counts together with its sublabels."""
+    if label.parent:
+        return {"parent": label.parent}
+    below = layer.sublabels(label.name)
+    total = sum(count.get(row_id(one), 0) for one in (label, *below))
+    return {"count_with_sublabels": total} if below else {}
 
 
 # ---------------------------------------------------------------- bulk edits

@@ -26,7 +26,7 @@ from workbench.operations.import_splits import BY_NAME, split_of
 from workbench.operations.staging_job import STAGING, TARGET
 from workbench.storage import intake, labels, places, staging
 from workbench.storage.values import now
-from workbench.text.labels import NUMBERS, Layer, free_key
+from workbench.text.labels import NUMBERS, Label, Layer, free_key
 from workbench.text.relations import SPANS, span_layer
 from workbench.text.rows import row_id
 from workbench.text.scale import Scale
@@ -261,8 +261,10 @@ class _Act:
         known = {one.name: row_id(one) for one in layer.labels}
         keys = {one.key for one in layer.labels if one.key}
         found: dict[int, int] = {}
+        added: list[Label] = []
         for number, label in staged.labels:
             if label.name not in known:
+                added.append(label)
                 key = "" if label.key in keys else label.key
                 if not staged.declared:
                     key = free_key(layer.kind, keys)
@@ -276,6 +278,7 @@ class _Act:
                     description=label.description,
                 )
             found[number] = known[label.name]
+        labels.group_labels(self.project.db, added, known)
         return found
 
 

@@ -42,6 +42,15 @@ def merge_told(project: Project, label_ids: Sequence[int], into: int) -> str:
             twice,
         )
         told = f"{told} {dropped.format(n=twice)}"
+    if below := set(store.sublabels(project.db, others)) - {*others, into}:
+        parent = _place(project, into)[1].parent
+        if parent in {_name(project, id) for id in others}:
+            parent = ""
+        handed = ngettext(
+            "{n:,} sublabel goes to {label}.", "{n:,} sublabels go to {label}.", len(below)
+        )
+        handed = handed.format(n=len(below), label=parent or _name(project, into))
+        told = f"{told} {handed}"
     return told
 
 
@@ -135,10 +144,11 @@ def layers_for(project: Project, layer_id: int) -> tuple[Layer, ...]:
 
 
 def move_told(project: Project, label_ids: Sequence[int], layer_id: int) -> str:
-    """What `move` would do, as a sentence."""
-    use = store.usage(project.db, label_ids)
+    """What `move` would do, as sentences."""
+    ids = _with_sublabels(project, label_ids)
+    use = store.usage(project.db, ids)
     count = use["marks"] + use["spans"]
-    return ngettext(
+    told = ngettext(
         "{n:,} annotation in {documents} goes to the layer {layer}.",
         "{n:,} annotations in {documents} go to the layer {layer}.",
         count,
@@ -147,6 +157,16 @@ def move_told(project: Project, label_ids: Sequence[int], layer_id: int) -> str:
         documents=_documents(use["documents"]),
         layer=store.layer(project.db, layer_id).name,
     )
+    if more := len(ids) - len(set(label_ids)):
+        along = ngettext("{n:,} sublabel moves along.", "{n:,} sublabels move along.", more).format(
+            n=more
+        )
+        told = f"{told} {along}"
+    return told
+
+
+def _with_sublabels(project: Project, label_ids: Sequence[int]) -> list[int]:
+    return list(dict.fromkeys([*label_ids, *store.sublabels(project.db, label_ids)]))
 
 
 def move(
@@ -157,8 +177,8 @@ def move(
     origin: object = None,
     watch: Watch = QUIET,
 ) -> int:
-    """Move labels of a layer with their annotations to another layer; returns the number of
-    annotations and suggestions moved.
+    """Move labels of a layer with their annotations and sublabels to another layer; returns the
+    number of annotations and suggestions moved.
 
     Raises WorkbenchError if that layer cannot hold them, has a label of that name, or allows one
     label per document or token and has one already where the moved ones are.
@@ -167,6 +187,8 @@ def move(
     source, _label = _place(project, label_ids[0])
     if (refusal := _refusal(source, target)) is not None:
         raise WorkbenchError(refusal)
+    below = store.sublabels(project.db, label_ids)
+    label_ids = _with_sublabels(project, label_ids)
     for id in label_ids:
         _in_layer(project, id, source)
         if (name := _name(project, id)) in target.names:
@@ -184,6 +206,8 @@ def move(
         for place, id in enumerate(label_ids):
             part = body.part(place / len(label_ids), (place + 1) / len(label_ids))
             moved += stored.change_layer(project.db, id, layer_id, watch=part)
+        for id, parent_id in below.items():
+            store.set_parent(project.db, id, parent_id)
     return moved
 
 

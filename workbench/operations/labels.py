@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
+from workbench.operations import label_groups
 from workbench.project.project import Project
 from workbench.storage import answers, document_values, documents
 from workbench.storage import labels as store
@@ -212,6 +214,7 @@ def add_labels(
     """
     layer = store.layer(project.db, layer_id)
     found = {label.name: row_id(label) for label in layer.labels}
+    added: list[Label] = []
     used = set(used_keys(project, layer))
     with project.edit(_("Add labels to {name}").format(name=layer.name), origin=origin):
         for one in wanted:
@@ -225,10 +228,12 @@ def add_labels(
                 else free_key(layer.kind, used)
             )
             used.add(key)
+            added.append(replace(label, name=name))
             colour = label.colour if _COLOUR.fullmatch(label.colour) else ""
             found[name] = store.add_label(
                 project.db, layer_id, name, colour=colour, key=key, description=label.description
             )
+        store.group_labels(project.db, added, found)
     return found
 
 
@@ -321,13 +326,16 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
     parts += [_count(use["suggestions"], _("open suggestion"), _("open suggestions"))] * bool(
         use["suggestions"]
     )
+    alone = "" if layer_id is not None else label_groups.left_alone(project, ids)
     if not parts:
-        return _("Deleting {what} does not affect any annotations.").format(what=what)
+        told = _("Deleting {what} does not affect any annotations.").format(what=what)
+        return " ".join(filter(None, (told, alone)))
     told = _("Deleting {what} also deletes {parts}. This can be undone.")
     if use["documents"]:
         told = _("Deleting {what} also deletes {parts} in {documents}. This can be undone.")
     documents = _count(use["documents"], _("document"), _("documents"))
-    return told.format(what=what, parts=_listed(parts), documents=documents)
+    told = told.format(what=what, parts=_listed(parts), documents=documents)
+    return " ".join(filter(None, (told, alone)))
 
 
 # ---------------------------------------------------------------- validation

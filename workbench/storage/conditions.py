@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
-from workbench.storage import queue, saved_filters, search, text_search
+from workbench.storage import labels, queue, saved_filters, search, text_search
 from workbench.storage.flags import REVIEWS
 from workbench.storage.tables import SOURCE_KINDS
 from workbench.storage.values import ids_in
@@ -99,6 +99,7 @@ class _Reading:
         if layers is not None:
             rows = [row for row in rows if row[2] in layers]
         ids = self._named(term, [(id, name) for id, name, _layer in rows], _("label"))
+        ids = [*ids, *labels.sublabels(self.db, ids)]
         return _in_any(WITH_LABEL, "label_id", ids)
 
     def _layer(self, term: Term) -> Part:

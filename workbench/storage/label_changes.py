@@ -168,11 +168,20 @@ def _drop_twins(db: Database, table: str, ids: Sequence[int], to: int) -> None:
 
 
 def hand_on(db: Database, label_id: int, to: int) -> None:
-    """Give the patterns, relations and sublabels of a label to another label of the layer."""
+    """Give the patterns, relations and sublabels of a label to another label of the layer.
+
+    A sublabel that stays in place of its parent becomes the parent; sublabels have no sublabels, so
+    a sublabel of another label hands them on to its own parent.
+    """
     for table in ("pattern", "relation"):
         db.writer.execute(f"update {table} set label_id = ? where label_id = ?", (to, label_id))
     db.writer.execute(
-        "update label set parent_id = ? where parent_id = ? and id != ?", (to, label_id, to)
+        "update label set parent_id = null where id = ? and parent_id = ?", (to, label_id)
+    )
+    db.writer.execute(
+        "update label set parent_id = (select ifnull(t.parent_id, t.id) from label t"
+        " where t.id = ?) where parent_id = ?",
+        (to, label_id),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workbench.base.watch import QUIET, Watch
@@ -13,17 +13,22 @@ from workbench.text import relations
 from workbench.text.labels import LABEL_TABLES, WITH_LABEL, Label, Layer
 
 CHUNK = 1000  # rows per statement; an operation can be cancelled between two statements
-_LABEL = "id, uid, layer_id, name, colour, key, description, position"
+_LABEL = (
+    "l.id, l.uid, l.layer_id, l.name, l.colour, l.key, l.description, l.position,"
+    " ifnull(p.name, '') from label l left join label p on p.id = l.parent_id"
+)
+_GROUPED = (  # sublabels follow their parent
+    "l.layer_id, ifnull(p.position, l.position), ifnull(p.id, l.id), p.id is not null,"
+    " l.position, l.id"
+)
 
 
 def layers(db: Database) -> tuple[Layer, ...]:
-    """All layers by id, each with its labels in order of position."""
+    """All layers by id, each with its labels in order of position, sublabels after their
+    parent.
+    """
     labels: dict[int, list[Label]] = {}
-    for row in (
-        db.reader()
-        .execute(f"select {_LABEL} from label order by layer_id, position, id")
-        .fetchall()
-    ):
+    for row in db.reader().execute(f"select {_LABEL} order by {_GROUPED}").fetchall():
         labels.setdefault(row[2], []).append(_label(row))
     rows = (
         db.reader()
@@ -47,15 +52,15 @@ def layer_by_name(db: Database, name: str) -> Layer | None:
 
 def label(db: Database, id: int) -> tuple[int, Label]:
     """Return (layer id, label). Raises KeyError if there is no such label."""
-    row = db.reader().execute(f"select {_LABEL} from label where id = ?", (id,)).fetchone()
+    row = db.reader().execute(f"select {_LABEL} where l.id = ?", (id,)).fetchone()
     if row is None:
         raise KeyError(id)
     return row[2], _label(row)
 
 
 def _label(row: Row) -> Label:
-    id, uid, _, name, colour, key, description, position = row
-    return Label(name, colour, key, description, position, id, uid)
+    id, uid, _, name, colour, key, description, position, parent = row
+    return Label(name, colour, key, description, position, id, uid, parent)
 
 
 def _layer(row: Row, labels: tuple[Label, ...]) -> Layer:
@@ -169,6 +174,34 @@ def update_label(db: Database, id: int, **values: Any) -> None:
     if "name" in values:
         _rename_in_rules(db, id, values["name"])
     _update(db, "label", {"name", "colour", "key", "description"}, id, values)
+
+
+def set_parent(db: Database, id: int, parent_id: int | None) -> None:
+    """Make a label a sublabel of another one of its layer, or a label of its own (None)."""
+    db.writer.execute("update label set parent_id = ? where id = ?", (parent_id, id))
+
+
+def group_labels(db: Database, labels: Iterable[Label], ids: Mapping[str, int]) -> None:
+    """Give labels that were just added the parents that they name, at most one level deep.
+
+    `ids`: name → id of the labels of the layer. A parent that is missing, or a sublabel itself, is
+    ignored.
+    """
+    named = [one for one in labels if ids.get(one.parent) not in (None, ids[one.name])]
+    below = {one.name for one in named}
+    for one in named:
+        known = set(sublabels(db, [ids[one.name]]))
+        if one.parent not in below and not label(db, ids[one.parent])[1].parent and not known:
+            set_parent(db, ids[one.name], ids[one.parent])
+
+
+def sublabels(db: Database, label_ids: Iterable[int]) -> dict[int, int]:
+    """Map the ids of the sublabels of these labels → id of their parent."""
+    statement = (
+        "select id, parent_id from label where parent_id in (select value from json_each(?))"
+        " order by position, id"
+    )
+    return dict(db.reader().execute(statement, (ids_in(label_ids),)).fetchall())
 
 
 def move_label(db: Database, id: int, position: int) -> None:

@@ -10,6 +10,7 @@ from workbench.storage import (
     columns,
     conditions,
     flags,
+    labels,
     notes,
     ordering,
     queue,
@@ -39,10 +40,10 @@ class Filter:
     """Conditions on documents, all of which must hold.
 
     `text`: full-text search, or part of the key or of a question. `split`: train, dev, test or
-    "none". `label_id`: has an annotation with this label. `layer_id`: has an annotation in this
-    layer or, together with `state`, has that state in this layer. `state`: pending, draft,
-    submitted or discarded; without `layer_id`, `states.overall` of all layers. `texts`: number of
-    texts. `ids`: only these.
+    "none". `label_id`: has an annotation with this label or a sublabel of it.
+    `layer_id`: has an annotation in this layer or, together with `state`, has that state in this
+    layer. `state`: pending, draft, submitted or discarded; without `layer_id`, `states.overall` of
+    all layers. `texts`: number of texts. `ids`: only these.
 
     `queued`: `states.overall` of `queue_layers`, or `queue.TO_DO`. `suggested`: has an open
     suggestion in `queue_layers`. `sources`: imported from one of these sources.
@@ -204,8 +205,10 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
         if forms != {wanted.texts}:
             add("d.texts = ?", wanted.texts)
     if wanted.label_id is not None:
-        labelled = [f"select document_id from {one} where label_id = ?" for one in WITH_LABEL]
-        add(f"d.id in ({' union '.join(labelled)})", *[wanted.label_id] * len(labelled))
+        group = ids_in([wanted.label_id, *labels.sublabels(db, [wanted.label_id])])
+        in_group = "label_id in (select value from json_each(?))"
+        labelled = [f"select document_id from {one} where {in_group}" for one in WITH_LABEL]
+        add(f"d.id in ({' union '.join(labelled)})", *[group] * len(labelled))
     if wanted.layer_id is None:
         if wanted.state:
             queue.add_state(add, queue.state_matches(db, wanted.state, None))

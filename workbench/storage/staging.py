@@ -57,7 +57,7 @@ create table flag(seq integer, text text, span_row integer);
 create table layer(n integer primary key, name text, kind text, texts integer, guideline text,
 options text, declared integer);
 create table label(n integer primary key, layer integer, name text, colour text, key text,
-description text);
+description text, parent text);
 create table skipped(file integer, line integer, reason text);
 create table warning(message text);
 create table complete(documents integer);
@@ -309,10 +309,10 @@ class StagingWriter:
     def _label(self, layer: int, label: Label) -> int:
         if (layer, label.name) not in self._labels:
             number = self._labels[layer, label.name] = len(self._labels) + 1
-            texts = (label.name, label.colour, label.key, label.description)
+            texts = (label.name, label.colour, label.key, label.description, label.parent)
             row = (number, layer, *map(name_in, texts))
             with _writing():
-                self._conn.execute("insert into label values(?, ?, ?, ?, ?, ?)", row)
+                self._conn.execute("insert into label values(?, ?, ?, ?, ?, ?, ?)", row)
         return self._labels[layer, label.name]
 
     def flush(self) -> None:
@@ -410,10 +410,11 @@ def examine(path: Path) -> Staged:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as conn:
             labels: dict[int, list[tuple[int, Label]]] = {}
-            for n, layer, name, colour, key, description in conn.execute(
+            for n, layer, name, colour, key, description, parent in conn.execute(
                 "select * from label order by n"
             ).fetchall():
-                labels.setdefault(layer, []).append((n, Label(name, colour, key, description)))
+                label = Label(name, colour, key, description, parent=parent)
+                labels.setdefault(layer, []).append((n, label))
             layers = tuple(
                 StagedLayer(
                     n,

@@ -95,6 +95,7 @@ def gold_fingerprint(items: Iterable[tuple[str, object]]) -> str:
 def layer_to_json(layer: Layer) -> dict[str, object]:
     labels = [
         {"name": one.name, "colour": one.colour, "key": one.key, "description": one.description}
+        | ({"parent": one.parent} if one.parent else {})
         for one in layer.labels
     ]
     return {
@@ -115,6 +116,7 @@ def layer_from_json(raw: Mapping[str, Any]) -> Layer:
             str(one.get("key", "")),
             str(one.get("description", "")),
             position,
+            parent=str(one.get("parent") or ""),
         )
         for position, one in enumerate(raw.get("labels", ()))
     )

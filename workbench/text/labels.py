@@ -216,7 +216,7 @@ KINDS = tuple(LAYER_KINDS)
 @dataclass(frozen=True, slots=True)
 class Label:
     """`colour` is "" for the default colour of its position, else #RRGGBB; `key` is "" or one
-    character.
+    character; `parent` names the label of the layer that it is a sublabel of, "" for none.
     """
 
     name: str
@@ -226,6 +226,7 @@ class Label:
     position: int = 0
     id: int | None = None
     uid: str = ""
+    parent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +262,15 @@ class Layer:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(one.name for one in self.labels)
+
+    def sublabels(self, name: str) -> tuple[Label, ...]:
+        """The sublabels of a label, in order."""
+        return tuple(one for one in self.labels if one.parent == name) if name else ()
+
+    @property
+    def grouped(self) -> bool:
+        """Some label has sublabels."""
+        return any(one.parent for one in self.labels)
 
 
 def keys_without_spans(

@@ -35,7 +35,7 @@ class Key:
 
 
 KEYS: Mapping[str, Key] = {
-    "label": Key(NAME, N_("has this label"), "label:PER", "layer"),
+    "label": Key(NAME, N_("has this label or a sublabel of it"), "label:PER", "layer"),
     "state": Key(CHOICE, N_("state of the labelling"), "state:pending", "layer", choices=STATES),
     "split": Key(CHOICE, N_("train, dev, test or none"), "split:dev", choices=SPLITS),
     "source": Key(NAME, N_("a label or suggestion comes from it"), "source:run-7"),

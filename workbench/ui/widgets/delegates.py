@@ -16,6 +16,7 @@ STATE_ICONS = {  # state of a document → icon and tone; each has a different s
     "discarded": ("circle-x", "bad"),
 }
 STATE_TONES = {state: tone for state, (_icon, tone) in STATE_ICONS.items() if tone != "faint"}
+INDENT = 18  # of a sublabel's chip, pixels at 100 %
 RUN_TONES = {  # status of a run or job → tone of its chip
     "done": "good",
     "stopped": "good",
@@ -97,9 +98,9 @@ class ChipDelegate(QStyledItemDelegate):
     The role returns (text, label or None, tone), or None for plain text.
     """
 
-    def __init__(self, parent: QWidget, role: int) -> None:
+    def __init__(self, parent: QWidget, role: int, indented: int | None = None) -> None:
         super().__init__(parent)
-        self._role = role
+        self._role, self._indented = role, indented
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         chip = index.data(self._role)
@@ -110,9 +111,11 @@ class ChipDelegate(QStyledItemDelegate):
         ground(painter, option)
         text, label, tone = chip
         height = min(theme.px(22), option.rect.height() - 6)
-        width = min(chip_width(text), option.rect.width() - PAD - 2)
+        indented = self._indented is not None and index.data(self._indented)
+        left = PAD - 2 + (theme.px(INDENT) if indented else 0)
+        width = min(chip_width(text), option.rect.width() - left - 4)
         area = QRectF(
-            option.rect.left() + PAD - 2, option.rect.center().y() - height / 2 + 0.5, width, height
+            option.rect.left() + left, option.rect.center().y() - height / 2 + 0.5, width, height
         )
         paint_chip(painter, area, text, label, tone=tone)
         painter.restore()

@@ -33,6 +33,7 @@ SHARE = Qt.ItemDataRole.UserRole  # a float in [0, 1] for a bar
 ROOT = QModelIndex()  # parent of all rows of a table
 _NUMBER = re.compile(r"((?:^[+-])?\d[\d,]*(?:\.\d+)?)")
 CHIP = Qt.ItemDataRole.UserRole + 1  # (text, label or None, tone) for a chip
+INDENTED = Qt.ItemDataRole.UserRole + 3  # whether the chip is indented
 NUMBER_PAD = 28  # padding left and right of a number: that of the style sheet and of Qt
 LEAST_WORDS = 56  # minimum width of a text column in a narrow table, pixels at 100 %
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -57,6 +58,7 @@ class Column:
     icon: Callable[[Any], tuple[str, str] | None] | None = None
     share: Callable[[Any], float | None] | None = None
     chip: Callable[[Any], tuple[str, Any, str] | None] | None = None
+    indent: Callable[[Any], bool] | None = None  # chips of these rows are indented
     tip: Callable[[Any], str] | None = None
     sort: Callable[[Any], Any] | None = None
     prose: bool = False  # sentences, elided at the end; names are elided in the middle
@@ -169,6 +171,8 @@ class Rows(QAbstractTableModel):
             return column.share(row)
         if role == CHIP and column.chip is not None:
             return column.chip(row)
+        if role == INDENTED:
+            return column.indent is not None and column.indent(row)
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain.tip(column.tip(row)) if column.tip is not None else None
         return None
@@ -300,7 +304,7 @@ class Table(QTableView):
             if column.share is not None:
                 self.setItemDelegateForColumn(index, BarDelegate(self, SHARE))
             elif column.chip is not None:
-                self.setItemDelegateForColumn(index, ChipDelegate(self, CHIP))
+                self.setItemDelegateForColumn(index, ChipDelegate(self, CHIP, INDENTED))
             elif column.prose:
                 self.setItemDelegateForColumn(index, _Prose(self))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.operations import annotate, labels, suggestion_edits
+from workbench.operations import annotate, label_groups, labels, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.project.project import Project
 from workbench.storage import runs
@@ -124,6 +124,47 @@ def test_a_class_label_sets_replaces_and_clears(state):
     for name, wanted in (("good", {"good"}), ("bad", {"bad"}), ("bad", set())):
         state.label(label_id(state, name))
         assert {state.label_of[id][1].name for id in state.marked} == wanted
+
+
+def below(state, parent: str, *names: str) -> None:
+    ids = [label_id(state, name) for name in names]
+    label_groups.set_parent(state.project, ids, label_id(state, parent))
+
+
+def test_the_key_of_a_label_steps_through_its_sublabels(state):
+    below(state, "PER", "LOC", "TIME")
+    person = label_id(state, "PER")
+    assert not state.step_sublabel(person)  # nothing is selected
+    state.label(person, Target("text", 0, 3))
+
+    seen = []
+    for _press in range(3):
+        assert state.step_sublabel(person)
+        seen += found(state)
+
+    assert seen == [("Ada", "LOC"), ("Ada", "TIME"), ("Ada", "PER")]
+    state.project.undo()
+    assert found(state) == [("Ada", "TIME")]
+
+
+def test_a_class_is_cleared_after_its_last_sublabel(state):
+    below(state, "good", "bad")
+    good = label_id(state, "good")
+    state.label(good)
+
+    for wanted in ({"bad"}, set()):
+        assert state.step_sublabel(good)
+        assert {state.label_of[id][1].name for id in state.marked} == wanted
+    assert not state.step_sublabel(good)
+
+
+def test_sublabels_without_a_key_show_that_of_their_parent_with_the_presses(state):
+    below(state, "PER", "LOC", "TIME")
+    labels.set_key(state.project, label_id(state, "TIME"), "")
+    layer = next(layer for layer in state.active if layer.name == "names")
+
+    shown = [(one.name, one.key) for one in state.with_keys(layer)]
+    assert shown == [("PER", "1"), ("LOC", "2"), ("TIME", "1×3")]
 
 
 def test_delete_grow_and_undo(state):

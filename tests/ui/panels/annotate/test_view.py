@@ -8,7 +8,7 @@ from PySide6.QtGui import QAccessible, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLayout, QLineEdit, QWidget
 
-from workbench.operations import annotate, labels, suggestion_edits
+from workbench.operations import annotate, label_groups, labels, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.storage import documents
 from workbench.text.dataset import Record
@@ -68,6 +68,16 @@ def suggest(state, *rows):
 
 
 # ---------------------------------------------------------------- keys
+
+
+def test_a_key_pressed_again_gives_the_sublabels(view, text):
+    ids = {label.name: id for id, (_layer, label) in view.state.label_of.items()}
+    label_groups.set_parent(view.state.project, [ids["LOC"]], ids["PER"])
+    press(text, Key.Key_1)
+    press(text, Key.Key_1)
+    assert spans(view) == [("Ada", "LOC")]
+    press(text, Key.Key_1)
+    assert spans(view) == [("Ada", "PER")]
 
 
 def test_the_text_has_the_focus_with_the_caret_at_the_start(view, text):

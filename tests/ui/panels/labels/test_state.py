@@ -106,10 +106,10 @@ def test_several_labels_go_in_one_step(state):
 
 def test_a_label_moves_within_its_layer_and_not_beyond(state):
     state.choose([state.labels[0].id])
-    assert not state.can_move(-1)
-    state.move(1)
-    assert names(state) == ["bad", "good"] and not state.can_move(1)
-    state.move(1)
+    assert not state.groups.can_move(-1)
+    state.groups.move(1)
+    assert names(state) == ["bad", "good"] and not state.groups.can_move(1)
+    state.groups.move(1)
     assert names(state) == ["bad", "good"]
 
 
@@ -150,7 +150,7 @@ def test_a_read_only_project_can_be_looked_at_alone(project_file):
     state = LabelsState(Context(project))
     state.choose([state.labels[0].id])
 
-    assert not state.editable and not state.can_add and not state.can_move(1)
+    assert not state.editable and not state.can_add and not state.groups.can_move(1)
     state.delete_chosen()
     assert names(state) == ["good", "bad"]
     state.close()

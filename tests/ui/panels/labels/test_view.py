@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
+    QComboBox,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
@@ -275,3 +276,20 @@ def test_labels_are_merged_split_and_moved_in_dialogs(panel, qtbot):
 
 def told(dialog):
     return " ".join(label.text() for label in dialog.findChildren(QLabel))
+
+
+def test_a_label_is_indented_by_key_and_its_parent_is_shown(panel, app):
+    table = named(panel, "Labels of the layer", QTableView)
+    table.selectRow(1)
+    table.setFocus()
+
+    commands = {one.command.id: one.action for one in app.window.menus.entries}
+    assert commands["labels.indent"].shortcut().toString() == "Ctrl+]"
+    commands["labels.indent"].trigger()
+    parent = named(panel, "Parent label", QComboBox)
+
+    assert panel.state.chosen_rows[0].label.parent == "good"
+    assert parent.currentText() == "good" and parent.isVisible()
+    assert [parent.itemText(n) for n in range(parent.count())] == ["none", "good"]
+    commands["labels.outdent"].trigger()
+    assert panel.state.chosen_rows[0].label.parent == "" and parent.currentText() == "none"

@@ -16,6 +16,7 @@ from workbench.text.labels import TOKENS
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.differences import Differences
 from workbench.ui.panels.annotate.finishing import FinishState
+from workbench.ui.panels.annotate.label_keys import steps
 from workbench.ui.panels.annotate.remarks import GOLD
 from workbench.ui.panels.annotate.state import SUGGESTED, Target
 
@@ -119,6 +120,40 @@ class AnnotateActs(FinishState):
             self._correct(row, label_id)
         elif target is not None:
             self._add(target.start, target.end, label_id, target.field)
+
+    def step_sublabel(self, label_id: int) -> bool:
+        """The key of a label was pressed again: give what has the label its first sublabel, what
+        has a sublabel the next one. After the last, a span has the label again; a class is cleared.
+
+        Returns False if nothing selected has the label or one of its sublabels.
+        """
+        layer, label = self.label_of[label_id]
+        group = [label_id, *map(row_id, layer.sublabels(label.name))]
+        if len(group) == 1 or not self.can_edit or not steps(layer):
+            return False
+        if layer.traits.on_document:
+            return self._step_class(layer, group)
+        row = self.chosen_relation() if layer.traits.between_spans else self.chosen_span()
+        if row is None or row.label_id not in group:
+            return False
+        self.label(group[(group.index(row.label_id) + 1) % len(group)])
+        return True
+
+    def _step_class(self, layer: Layer, group: list[int]) -> bool:
+        now = next((id for id in reversed(group) if id in self.marked), None)
+        if now is None:
+            return False
+        following = group[group.index(now) + 1 :][:1]
+
+        def step(project: Project, *, origin: object) -> bool:
+            with project.edit(_("Change the class"), origin=origin):
+                annotate.clear_class(project, self.shown_id, row_id(layer), now, origin=origin)
+                for id in following:
+                    annotate.set_class(project, self.shown_id, id, origin=origin)
+            return True
+
+        self._do(step)
+        return True
 
     def _toggle_class(self, layer: Layer, label_id: int) -> None:
         if label_id in self.marked:

@@ -160,7 +160,8 @@ class Keys(QObject):
         elif letter.isdecimal() and self._state.choices:
             self._state.choose_number(int(letter))
         elif letter in self._state.keys:
-            self._view.label(self._state.keys[letter])
+            if not self._state.step_sublabel(self._state.keys[letter]):
+                self._view.label(self._state.keys[letter])
         elif self._state.type_number(letter):
             pass
         elif letter == "m" and not in_tokens:

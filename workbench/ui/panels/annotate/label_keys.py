@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from workbench.text.labels import CLASS_KEYS, NUMBER, Label, Layer, keys_without_spans
+from workbench.text.labels import CLASS_KEYS, NUMBER, TOKENS, Label, Layer, keys_without_spans
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.instant import InstantState
+
+
+def steps(layer: Layer) -> bool:
+    """Whether the key of a label steps through its sublabels when it is pressed again.
+
+    Not for tags of tokens: after each, the next token is selected.
+    """
+    return layer.traits.takes_labels and layer.traits.editor != TOKENS
 
 
 class LabelKeys(InstantState):
@@ -55,14 +63,27 @@ class LabelKeys(InstantState):
         return keys_without_spans(shown, CLASS_KEYS[:count], used)
 
     def with_keys(self, layer: Layer) -> tuple[Label, ...]:
-        """The labels of a layer with the displayed keys."""
-        keys = self.shown_keys
+        """The labels of a layer with the displayed keys.
+
+        A sublabel without a key has that of its parent with the number of presses.
+        """
+        keys = {**self.shown_keys, **self._presses(layer)}
         return tuple(
             label
             if keys.get(row_id(label), "") == label.key
             else replace(label, key=keys.get(row_id(label), ""))
             for label in layer.labels
         )
+
+    def _presses(self, layer: Layer) -> Mapping[int, str]:
+        """Sublabel without a key → how often the key of its parent is pressed for it."""
+        shown, found = self.shown_keys, {}
+        for parent in layer.labels if layer.grouped and steps(layer) else ():
+            key = shown.get(row_id(parent), "")
+            for number, one in enumerate(layer.sublabels(parent.name) if key else (), 2):
+                if not shown.get(row_id(one)):
+                    found[row_id(one)] = f"{key}×{number}"
+        return found
 
     @property
     def guideline(self) -> str:

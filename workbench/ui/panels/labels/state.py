@@ -19,6 +19,7 @@ from workbench.text.scale import Scale
 from workbench.text.snap import snap_of
 from workbench.ui import formats
 from workbench.ui.opened import opened
+from workbench.ui.panels.labels.groups import Groups
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
@@ -83,6 +84,7 @@ class LabelsState(State):
         self.values: ShownValues | None = None  # of a layer without labels
         self.asked = ""  # the number of questions of a layer, in words
         self.kind_told = ""  # what a relation layer connects, number of chains
+        self.groups = Groups(self)
         self._counts: Mapping[int, int] = {}  # by label id; the last ones until new ones are known
         self._submitted: Mapping[int, int] = {}  # by layer id
         self._asked = 0
@@ -185,7 +187,7 @@ class LabelsState(State):
             )
             self.context.note(told.format(minimum=minimum, maximum=maximum, step=step))
             return
-        if not self._try(values.set_scale, self.layer.id, scale):
+        if not self.attempt(values.set_scale, self.layer.id, scale):
             self.update(values=self.values)
 
     def _describe_kind(self) -> None:
@@ -271,7 +273,7 @@ class LabelsState(State):
         self.choose_layer(id)
 
     def rename_layer(self, layer_id: int, name: str) -> None:
-        self._try(operations.rename_layer, layer_id, name)
+        self.attempt(operations.rename_layer, layer_id, name)
 
     @property
     def snap(self) -> str:
@@ -281,7 +283,7 @@ class LabelsState(State):
 
     def set_snap(self, snap: str) -> None:
         if self.layer is not None and snap != self.snap:
-            self._try(operations.set_snap, self.layer.id, snap)
+            self.attempt(operations.set_snap, self.layer.id, snap)
 
     @property
     def span_layers(self) -> tuple[Layer, ...]:
@@ -313,14 +315,14 @@ class LabelsState(State):
         """Save the guideline; ignored if the layer was deleted meanwhile."""
         row = next((one for one in self.layers if one.id == layer_id), None)
         if row is not None and row.layer.guideline != text:
-            self._try(operations.set_guideline, layer_id, text)
+            self.attempt(operations.set_guideline, layer_id, text)
 
     # ---------------------------------------------------------------- labels
 
     def add_label(self, name: str) -> bool:
         """Add a label and select it. Returns whether it could be added."""
         made: list[int] = []
-        if self.layer is None or not self._try(
+        if self.layer is None or not self.attempt(
             lambda project, *a, **k: made.append(operations.add_label(project, *a, **k)),
             self.layer.id,
             name,
@@ -330,26 +332,18 @@ class LabelsState(State):
         return True
 
     def rename(self, label_id: int, name: str) -> None:
-        self._try(operations.rename_label, label_id, name)
+        self.attempt(operations.rename_label, label_id, name)
 
     def set_key(self, label_id: int, key: str) -> None:
-        self._try(operations.set_key, label_id, key)
+        self.attempt(operations.set_key, label_id, key)
 
     def describe(self, label_id: int, description: str) -> None:
-        self._try(operations.describe_label, label_id, description)
+        self.attempt(operations.describe_label, label_id, description)
 
     def recolour(self, colour: str) -> None:
         """Set the colour of all selected labels; "" for the default by position."""
         if self.chosen:
-            self._try(operations.recolour_labels, self.chosen, colour)
-
-    def can_move(self, step: int) -> bool:
-        rows = self.chosen_rows
-        return (
-            self.editable
-            and len(rows) == 1
-            and 0 <= self.labels.index(rows[0]) + step < len(self.labels)
-        )
+            self.attempt(operations.recolour_labels, self.chosen, colour)
 
     @property
     def can_merge(self) -> bool:
@@ -363,12 +357,6 @@ class LabelsState(State):
     def can_relocate(self) -> bool:
         """The selected labels can be moved to another layer, if there is one for them."""
         return self.editable and bool(self.chosen) and len(self.layers) > 1
-
-    def move(self, step: int) -> None:
-        """Move the selected label one position up (-1) or down (1)."""
-        if self.can_move(step):
-            place = self.labels.index(self.chosen_rows[0])
-            self._try(operations.move_label, self.chosen[0], place + step)
 
     def delete_chosen(self) -> None:
         rows = self.chosen_rows
@@ -388,7 +376,7 @@ class LabelsState(State):
         known = all(one.count is not None for one in rows)
         count = sum(one.count or 0 for one in rows)
         if known and count <= MANY:
-            if self._try(act, what):
+            if self.attempt(act, what):
                 self.context.note(told, True)
         else:
             title = ngettext(
@@ -402,7 +390,7 @@ class LabelsState(State):
                 lambda _done: self.context.note(told, True),
             )
 
-    def _try(self, act: Callable[..., Any], *values: Any) -> bool:
+    def attempt(self, act: Callable[..., Any], *values: Any) -> bool:
         """Run an operation on the project; on error, show it, reload the state and return False."""
         try:
             act(self.project, *values, origin=self)

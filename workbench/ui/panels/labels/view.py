@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import cast
 
 from PySide6.QtCore import QEvent, Qt
@@ -23,21 +21,21 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.labels.changes import MERGE, MOVE, SPLIT
+from workbench.ui.panels.labels.chosen import CHOSEN_WIDTH, Chosen
 from workbench.ui.panels.labels.guideline import Guideline
-from workbench.ui.panels.labels.rules import KindPart, kind_icon
+from workbench.ui.panels.labels.rules import kind_icon
 from workbench.ui.panels.labels.state import LabelRow, LabelsState, LayerRow
 from workbench.ui.panels.labels.values import ValuesPage
 from workbench.ui.widgets.button import Button, icon_button
-from workbench.ui.widgets.chip import Chip, chip_width
+from workbench.ui.widgets.chip import chip_width
+from workbench.ui.widgets.delegates import INDENT
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
-from workbench.ui.widgets.layout import bar, card, column, line, row, scrolled
-from workbench.ui.widgets.swatches import Swatches
+from workbench.ui.widgets.layout import bar, line, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, call, words
 
-SIDE_WIDTH, CHOSEN_WIDTH = 230, 270  # pixels; large text is wrapped
+SIDE_WIDTH = 230  # pixels; large text is wrapped
 NAMES, CHIP_PAD = 190, 24  # pixels: minimum width of names at 100 %; margin beside a chip
 
 
@@ -53,7 +51,7 @@ class LabelsView(View):
             self._add_layer,
         )
         self._side, self._middle = _Layers(state), _Labels(state)
-        self._chosen = _Chosen(state, self.ask_change)
+        self._chosen = Chosen(state, self.ask_change)
         self._guideline = self._middle.guideline
         self.first = self._middle.table
         page = QSplitter(Qt.Orientation.Horizontal)
@@ -131,6 +129,12 @@ def _mark(table: Table, ids: set[int]) -> None:
         table.choose(ids)
 
 
+def _name_tip(one: LabelRow) -> str:
+    if not one.label.parent:
+        return one.label.name
+    return _("{name}, sublabel of {parent}").format(name=one.label.name, parent=one.label.parent)
+
+
 def _label_count(one: LayerRow) -> str:
     return str(len(one.layer.labels)) if one.layer.traits.has_labels else "–"
 
@@ -200,9 +204,11 @@ class _Labels(QFrame):
         super().__init__()
         self.state = state
         self._title, self._told = words("", "heading", weight=600), Elided("", "small", "muted")
-        self._up = icon_button("chevron-up", _("Move label up"), lambda: state.move(-1), small=True)
+        self._up = icon_button(
+            "chevron-up", _("Move label up"), lambda: state.groups.move(-1), small=True
+        )
         self._down = icon_button(
-            "chevron-down", _("Move label down"), lambda: state.move(1), small=True
+            "chevron-down", _("Move label down"), lambda: state.groups.move(1), small=True
         )
         self.table = self._make_table()
         self.new = _NewLabel()
@@ -255,7 +261,8 @@ class _Labels(QFrame):
                 lambda one: one.label.name,
                 NAMES,
                 chip=chip,
-                tip=lambda one: one.label.name,
+                indent=lambda one: bool(one.label.parent),
+                tip=_name_tip,
                 edit=lambda one, text: state.rename(one.id, text),
             ),
             Column(
@@ -299,8 +306,8 @@ class _Labels(QFrame):
     def _enable(self) -> None:
         self.new.setEnabled(self.state.can_add)
         self._add_button.setEnabled(self.state.can_add and bool(self.new.text().strip()))
-        self._up.setEnabled(self.state.can_move(-1))
-        self._down.setEnabled(self.state.can_move(1))
+        self._up.setEnabled(self.state.groups.can_move(-1))
+        self._down.setEnabled(self.state.groups.can_move(1))
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
@@ -337,7 +344,13 @@ class _Labels(QFrame):
 
     def _fit_names(self) -> None:
         """Show the longest name in full, in at most half of the width."""
-        widest = max((chip_width(one.label.name) for one in self.state.labels), default=0)
+        widest = max(
+            (
+                chip_width(one.label.name) + theme.px(INDENT) * bool(one.label.parent)
+                for one in self.state.labels
+            ),
+            default=0,
+        )
         room = self.table.viewport().width() // 2
         if room > theme.px(NAMES):
             self.table.setColumnWidth(0, min(max(widest + CHIP_PAD, theme.px(NAMES)), room))
@@ -350,100 +363,3 @@ class _Labels(QFrame):
         submitted = ngettext("{n} document submitted", "{n} documents submitted", one.submitted)
         count = formats.count(one.submitted)
         self._told.setText(f"{one.kind}  ·  {submitted.format(n=count)}")
-
-
-class _Chosen(QFrame):
-    """The selected labels: their colour, and what deleting would remove; below, the layer."""
-
-    def __init__(self, state: LabelsState, ask: Callable[[str], None]):
-        super().__init__()
-        self.state = state
-        self.setProperty("part", "side-right")
-        self.setMinimumWidth(min(theme.px(CHOSEN_WIDTH), 320))
-        self.setMaximumWidth(460)
-        self._chip, self._count = Chip(""), words("", "small", "muted")
-        self._swatches = Swatches()
-        self._swatches.picked.connect(state.recolour)
-        self._will_go = words("", "small", "muted", wrap=True)
-        self._delete = Button(
-            _("Delete label"), "trash-2", "danger", small=True, on=state.delete_chosen
-        )
-        self._merge, self._split, self._move = (
-            Button(title, small=True, on=partial(ask, change))
-            for title, change in ((_("Merge…"), MERGE), (_("Split…"), SPLIT), (_("Move…"), MOVE))
-        )
-        self._hint = words(
-            _(
-                "Select a label to change its colour or to delete it. "
-                "Double-click or press F2 to edit name, key and description."
-            ),
-            "small",
-            "muted",
-            wrap=True,
-        )
-        self._label = card(
-            flow(self._chip, None, self._count),
-            words(_("Colour"), "small", "muted", weight=500),
-            self._swatches,
-            4,
-            words(_("With all annotations"), "small", "muted", weight=500),
-            flow(self._merge, self._split, self._move),
-            4,
-            self._will_go,
-            row(self._delete, None),
-            gap=8,
-        )
-        self._layer_words = words("", "small", "muted", wrap=True)
-        self._delete_layer = Button(
-            _("Delete layer"), "trash-2", "danger", small=True, on=state.delete_layer
-        )
-        self._kind = KindPart(state)
-        self._layer = card(
-            self._kind,
-            self._layer_words,
-            row(self._delete_layer, None),
-            title=_("This layer"),
-            gap=8,
-        )
-        inner = column(self._hint, self._label, None, self._layer, gap=12, margins=(14, 14, 14, 14))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(scrolled(inner))
-
-    def render(self, fields: frozenset[str]) -> None:
-        state = self.state
-        self._kind.show_kind()
-        if not concerns(fields, "chosen", "labels", "will_go", "layer", "layer_will_go"):
-            return
-        rows = state.chosen_rows
-        has_labels = state.layer is None or state.layer.layer.traits.has_labels
-        self._hint.setVisible(not rows and has_labels)
-        self._label.setVisible(bool(rows))
-        if rows:
-            self._show(rows)
-        self._layer_words.setText(state.layer_will_go)
-        for part in (self._swatches, self._delete, self._delete_layer):
-            part.setEnabled(state.editable)
-        self._merge.setEnabled(state.can_merge)
-        self._split.setEnabled(state.can_split)
-        self._move.setEnabled(state.can_relocate)
-
-    def _show(self, rows: tuple[LabelRow, ...]) -> None:
-        first, one = rows[0].label, len(rows) == 1
-        self._chip.set(
-            first.name
-            if one
-            else ngettext("{n} label", "{n} labels", len(rows)).format(n=len(rows)),
-            first if one else None,
-            key=first.key if one else "",
-        )
-        count = sum(row.count or 0 for row in rows)
-        used = ngettext("used once", "used {n} times", count).format(n=formats.count(count))
-        counted = all(row.count is not None for row in rows)
-        self._count.setText((used if count else _("not used yet")) if counted else "")
-        colours = {row.label.colour for row in rows}
-        self._swatches.set(colours.pop() if len(colours) == 1 else "")
-        self._will_go.setText(self.state.will_go)
-        self._delete.set_text(
-            ngettext("Delete label", "Delete {n} labels", len(rows)).format(n=len(rows))
-        )
