@@ -48,15 +48,18 @@ def open_project(path: Path | str, *, read_only: bool = False) -> Project:
     return Project.open(path, read_only=read_only)
 
 
-def load_model(folder: Path | str, device: str = "auto") -> Predictor:
+def load_model(
+    folder: Path | str, device: str = "auto", *, base: Path | str | None = None
+) -> Predictor:
     """Load the `model` folder of a run, or an exported Hugging Face folder.
 
-    Returns a `workbench.tasks.predictor.Predictor`. Raises ModelError if the folder is not a
-    trained model, SpecError if the device is not available.
+    base: the folder of the base model, for exported bottleneck adapters in `folder`. Returns a
+    `workbench.tasks.predictor.Predictor`. Raises ModelError if the folder is not a trained model or
+    does not fit the base model, SpecError if the device is not available.
     """
     from workbench.tasks.predictor import Predictor
 
-    return Predictor.load(folder, device)
+    return Predictor.load(folder, device, base=base)
 
 
 def train(

@@ -51,7 +51,14 @@ def test_feature_extraction_and_lora_keep_the_weights_of_layers(states):
 
     assert ("Layers 1–2", "frozen", 0) in frozen
     assert ("Layers 1–2", "inserted", 0) in lora and ("Embeddings", "frozen", 0) in lora
-    assert ("Pooler", "trained", 0) in lora
+    assert ("Pooler", "trained", 0) in lora and ("Pooler", "frozen", 0) in frozen
+
+
+def test_bottleneck_adapters_stand_in_all_layers_below_a_frozen_pooler(states):
+    blocks, heads = states(method="bottleneck")
+
+    assert ("Embeddings", "frozen", 0) in blocks and ("Pooler", "frozen", 0) in blocks
+    assert ("Layers 1–2", "inserted", 0) in blocks and heads[-1] == "new"
 
 
 def test_the_parameters_of_lora_matrices_are_counted(tiny_model):

@@ -12,6 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
 from workbench.models.crf import Crf
 from workbench.models.spec import FamilyInfo, ModelInfo
 from workbench.runtime.inputs import EncodedInput, Preparer
@@ -152,6 +154,23 @@ class Encoder(nn.Module, ABC):
 
     @abstractmethod
     def parts(self) -> Parts: ...
+
+    def insert_adapters(self, size: int) -> None:
+        """Add bottleneck adapters of `size` units that change nothing yet; those there are stay.
+
+        Raises ModelError for an encoder whose layers have no known place for them.
+        """
+        raise ModelError(
+            _("Bottleneck adapters cannot be inserted into {model}.").format(model=self.info.name),
+            hint=_("Choose a BERT, RoBERTa, GPT-2 or Llama model, or another training method."),
+        )
+
+    def read_adapters(self, folder: Path) -> None:
+        """Insert the adapters of a folder, if it has some. Raises ModelError if they do not fit."""
+
+    def adapter_parameters(self) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+        """Parameters of the inserted adapters, and of the norms of the layers and above."""
+        return [], []
 
     def sources(self) -> tuple[FeatureSource, ...]:
         """The computations of frozen parts. `forward` takes their results instead of inputs."""

@@ -16,12 +16,14 @@ from workbench.training.spec import TrainSpec
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
     from workbench.storage.runs import Run
+    from workbench.training.methods.spec import MethodInfo
 
 FROZEN, TRAINED, LATER, INSERTED, NEW, UNUSED = (
     "frozen", "trained", "later", "inserted", "new", "unused",
 )  # fmt: skip
 _HEAD = N_("Head of the task")
-_ABOVE_LAYERS = (N_("Pooler"), N_("Final layer norm"))  # trained with the head
+_POOLER = N_("Pooler")
+_ABOVE_LAYERS = (_POOLER, N_("Final layer norm"))  # trained with the head
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,7 @@ def marked(spec: TrainSpec, card: ModelInfo, epochs: int) -> tuple[MarkedBlock, 
         next((epoch for epoch, row in enumerate(factors, 1) if row[level]), 0)
         for level in range(card.layers + 2)
     ]
-    found = [
-        mark for block in model_map(card).blocks for mark in _marks(block, levels, method.inserts)
-    ]
+    found = [mark for block in model_map(card).blocks for mark in _marks(block, levels, method)]
     if method.inserts:
         found = _with_inserted(found, spec.forecast(card).trainable)
     return (*found, MarkedBlock(Block(_HEAD, 0, head=True), NEW))
@@ -80,14 +80,17 @@ def of_run(run: Run) -> tuple[MarkedBlock, ...]:
     return marked(spec, read_folder(spec.model, allow_pickle=spec.allow_pickle), epochs)
 
 
-def _marks(block: Block, levels: Sequence[int], inserts: bool) -> Iterator[MarkedBlock]:
+def _marks(block: Block, levels: Sequence[int], method: MethodInfo) -> Iterator[MarkedBlock]:
     """levels: first epoch of the embeddings, each layer and the head; 0 if they are frozen."""
     if block.head:
         yield MarkedBlock(block, UNUSED)  # replaced by the head of the task
         return
     if not block.layers:
         is_above = block.title in _ABOVE_LAYERS
-        yield _mark(block, levels[-1 if is_above else 0], inserts and not is_above)
+        if block.title == _POOLER and not method.trains_pooler:
+            yield MarkedBlock(block, FROZEN)
+            return
+        yield _mark(block, levels[-1 if is_above else 0], method.inserts and not is_above)
         return
     first, last = block.layers
     each = block.parameters // block.count
@@ -97,7 +100,7 @@ def _marks(block: Block, levels: Sequence[int], inserts: bool) -> Iterator[Marke
         after = levels[min(number + 1, len(levels) - 1)] if number < last else None
         if here != after:
             part = replace(block, layers=(start, number), parameters=each * (number - start + 1))
-            yield _mark(part, here, inserts)
+            yield _mark(part, here, method.inserts)
             start = number + 1
 
 

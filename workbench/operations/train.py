@@ -36,6 +36,7 @@ from workbench.project import snapshot
 from workbench.project.snapshot import Snapshot
 from workbench.storage import runs
 from workbench.text.labels import Layer
+from workbench.training.methods import spec as methods
 from workbench.training.plan import Plan as SettingsPlan
 from workbench.training.plan import plan as resolve
 from workbench.training.spec import TrainSpec, limited
@@ -105,6 +106,7 @@ def prepare(project: Project, spec: TrainSpec) -> Prepared:
     """
     folder = card(spec.model, allow_pickle=spec.allow_pickle)
     models.check_task(replace(folder, name=spec.model_name or folder.name), spec.task)
+    check_method(spec, folder)
     with_models(spec)
     objective = adapt.check(spec, folder)
     layer, _remark = choose_layer(project, spec.task, spec.layer or None)
@@ -116,6 +118,22 @@ def prepare(project: Project, spec: TrainSpec) -> Prepared:
         del splits["test"]
     texts = adapt.write_texts(project) if objective is not None else None
     return Prepared(replace(spec, layer=layer.name), layer, made, data, splits, texts)
+
+
+def check_method(spec: TrainSpec, model: ModelInfo) -> None:
+    """Raises SpecError if the method cannot be used with the model."""
+    if reason := method_problem(spec, model):
+        raise SpecError(reason, hint=_("Choose another training method or model."))
+
+
+def method_problem(spec: TrainSpec, model: ModelInfo) -> str:
+    """Why the method cannot be used with the model, as a sentence; "" if it can."""
+    method = methods.info(spec.method)
+    if not (reason := method.problem(model)):
+        return ""
+    return _("{method} cannot be used with {model}: {reason}.").format(
+        method=_(method.title), model=spec.model_name or model.name, reason=reason
+    )
 
 
 def freeze(

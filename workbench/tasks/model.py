@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -17,6 +18,7 @@ from workbench.base.registry import registry
 from workbench.models import spec as models
 from workbench.models.base import Encoder, LoadOptions
 from workbench.models.loading import family_of
+from workbench.models.spec.places import ADAPTED
 from workbench.tasks.base import Model, Task
 from workbench.tasks.heads.info import BOTH, INPUT_FORM, LAST, LM_WEIGHT
 from workbench.tasks.heads.layers import combined
@@ -160,6 +162,59 @@ def load(folder: Path | str, setting: Setting, options: LoadOptions | None = Non
             hint=_("Train again, or restore the folder from a backup."),
         ) from error
     return model
+
+
+def load_adapted(
+    base: Path | str, folder: Path, setting: Setting, options: LoadOptions | None = None
+) -> Model:
+    """The base model with what a `folder` holds: bottleneck adapters, norms and a head.
+
+    Raises ModelError if files are missing, damaged, or of another base model.
+    """
+    options = options or LoadOptions()
+    model = build(models.read_folder(base, allow_pickle=options.allow_pickle), setting, options)
+    try:
+        restore_adapted(model, folder)
+    except ModelError:
+        raise
+    except Exception as error:  # as above
+        raise ModelError(
+            _("The adapters in {folder} do not fit {base}: {error!r}.").format(
+                folder=folder, base=base, error=error
+            ),
+            hint=_("Specify the model that the run started from."),
+        ) from error
+    return model
+
+
+def restore_adapted(model: Model, folder: Path) -> None:
+    """Load what `save_adapted` and the encoder wrote into a model with adapters."""
+    model.encoder.read_adapters(folder)
+    names = dict(model.encoder.named_parameters())
+    with torch.no_grad():
+        for name, value in load_file(folder / ADAPTED).items():
+            names[name].copy_(value)
+    if model.head is not None:
+        load_head(model, folder / HEAD)
+
+
+def save_adapted(model: Model, folder: Path, parameters: Mapping[str, Tensor]) -> None:
+    """Write the trained parameters of the encoder besides its adapters, by name, for
+    `load_adapted`, with the place of the base model.
+    """
+    values = {name: value.detach().contiguous() for name, value in parameters.items()}
+    save_file(values, folder / ADAPTED, metadata={"base": model.encoder.info.path})
+
+
+def base_of(folder: Path) -> str:
+    """The base model of the parameters from `save_adapted`, "" if it was not kept."""
+    with safe_open(folder / ADAPTED, "pt") as file:
+        return str((file.metadata() or {}).get("base", ""))
+
+
+def forget_base(folder: Path) -> None:
+    """Remove the place of the base model, a folder of this computer, from an exported file."""
+    save_file(load_file(folder / ADAPTED), folder / ADAPTED)
 
 
 def load_head(model: Model, path: Path) -> None:

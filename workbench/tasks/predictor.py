@@ -103,9 +103,11 @@ class Predictor:
         *,
         attention: str = "sdpa",
         allow_pickle: bool = False,
+        base: Path | str | None = None,
     ) -> Predictor:
         """A run, or a published model that is trained for a task.
 
+        base: the model into which the bottleneck adapters in `folder` are inserted.
         Raises ModelError if there is none, SpecError for a wrong device.
         """
         folder = folders.located(folder)
@@ -120,7 +122,10 @@ class Predictor:
             decoder=description.get("decoder") or {},
         )
         options = LoadOptions(attention=attention, allow_pickle=allow_pickle)
-        model = models.load(folder, setting, options)
+        if base is None:
+            model = models.load(folder, setting, options)
+        else:
+            model = models.load_adapted(base, folder, setting, options)
         model.to(where).eval()
         return cls(task, model, labels, int(description["max_length"]), description)
 

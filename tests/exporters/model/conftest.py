@@ -32,6 +32,39 @@ def crf_run(tiny_run, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def bottleneck_run(tiny_run, tmp_path_factory):
+    """bottleneck_run(task) → the model folder of a run with random bottleneck adapters."""
+
+    def make(task="classify", **options):
+        import torch
+
+        from workbench.models import folder as folders
+        from workbench.models import spec
+        from workbench.models.base import LoadOptions
+        from workbench.tasks import model as networks
+        from workbench.training.methods.bottleneck.method import Bottleneck
+        from workbench.training.spec import defaults
+
+        folder, labels = tmp_path_factory.mktemp("adapted") / "model", ("delay", "praise", "ticket")
+        folder.mkdir()
+        given = {**defaults(task, "bottleneck"), "adapter_size": 4, **options}
+        setting = networks.Setting(networks.task_of(task), labels, given)
+        info = spec.read_folder(tiny_run(task, labels, layers=1))
+        method = Bottleneck(networks.build(info, setting, LoadOptions()), given)
+        method.prepare()
+        torch.manual_seed(3)
+        for parameter in method.inserted:
+            torch.nn.init.normal_(parameter, std=0.5)
+        method.save(folder)
+        described = {"task": task, "labels": list(labels), "max_length": 32, "layer": "class"}
+        described |= {"options": given, "model": "base/name", "own_head": True}
+        folders.describe(folder, described)
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def lora_run(tiny_run, tmp_path_factory):
     """lora_run(task) → the model folder of a run with LoRA whose matrices are random."""
 

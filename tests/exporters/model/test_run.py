@@ -149,6 +149,40 @@ def test_a_run_without_an_adapter_or_with_a_head_of_ours_has_none_to_export(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(("task", "options"), [("classify", {}), ("tag", {"decoder": "crf"})])
+def test_bottleneck_adapters_alone_answer_as_the_run_in_its_base_model(
+    task, options, bottleneck_run, tiny_run, texts_file, tmp_path
+):
+    folder, out = bottleneck_run(task, **options), tmp_path / "out"
+
+    result, _events = export(folder, out, texts_file, formats=("bottleneck_adapters",))
+
+    check = result["checks"]["bottleneck_adapters"]
+    assert check["texts"] == 20 and check["equal_labels"] == 1.0
+    assert check["largest_difference"] < 1e-5
+    files = sorted((out / "bottleneck_adapters").iterdir())
+    assert sum(file.stat().st_size for file in files if file.suffix == ".safetensors") < 20_000
+    assert not any(b"/" in file.read_bytes()[:300] for file in files if file.suffix != ".md")
+    assert 'base="path' in loading_code("bottleneck_adapters", out, task)
+    assert offered(tiny_run(task)) == ["hf", "onnx"]
+    assert offered(folder) == ["hf", "onnx", "bottleneck_adapters"]
+
+
+@pytest.mark.slow
+def test_a_run_with_bottleneck_adapters_is_exported_with_them(bottleneck_run, texts_file, tmp_path):
+    folder, out = bottleneck_run(), tmp_path / "out"
+
+    result, _events = export(folder, out, texts_file)
+
+    for format in ("hf", "onnx"):
+        assert result["checks"][format]["equal_labels"] == 1.0
+        assert result["checks"][format]["largest_difference"] < 1e-4
+    assert result["own_head"] and "load_model" in (out / "hf" / "README.md").read_text()
+    documents = list(read_documents(texts_file))
+    ours = Predictor.load(folder, "cpu").predict(documents)
+    same(ours, OnnxPredictor.load(out / "onnx").predict(documents), abs=1e-5)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["classify", "pairs", "tag"])
 def test_an_export_answers_as_the_run_and_says_so(task, tiny_run, texts_file, tmp_path):

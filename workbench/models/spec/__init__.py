@@ -13,6 +13,8 @@ from workbench.models.spec.cards import (
 from workbench.models.spec.creation import NewModel, new_model, new_models
 from workbench.models.spec.info import GIVES, FamilyInfo, Match, ModelInfo
 from workbench.models.spec.places import (
+    ADAPTED,
+    ADAPTERS,
     DESCRIPTION,
     cached,
     known_architectures,
@@ -23,6 +25,8 @@ from workbench.models.spec.places import (
 from workbench.models.spec.weights import INDEX, PICKLE, WEIGHTS, shapes
 
 __all__ = [
+    "ADAPTED",
+    "ADAPTERS",
     "DESCRIPTION",
     "GIVES",
     "INDEX",

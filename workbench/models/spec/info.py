@@ -44,7 +44,8 @@ class ModelInfo:
     confirmed them, which is also a problem. files: name and bytes, largest first.
     labels: of a model that already has a head. task: what a published model is trained for, so that
     it predicts like a run; "" for none. projections: linear modules that compute queries
-    and values, each the suffix of a full name; empty if unknown. tokenizer: the file that it is
+    and values, each the suffix of a full name; empty if unknown. sublayers: patterns of the names,
+    within a layer, of the modules after which adapters are inserted. tokenizer: the file that it is
     read or converted from.
     origin: starter, folder, cache or run. downloaded: into the cache by Glossbench, which may
     delete it again.
@@ -68,6 +69,7 @@ class ModelInfo:
     pickled: bool = False
     labels: tuple[str, ...] = ()
     projections: tuple[str, ...] = ()
+    sublayers: tuple[str, ...] = ()
     origin: str = "folder"
     problems: tuple[str, ...] = ()
     untrusted: bool = False
@@ -95,7 +97,7 @@ class ModelInfo:
     def to_json(self) -> dict[str, object]:
         """The card for other programs, where `family` is the architecture: bert, gpt2 …"""
         found = {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
-        del found["projections"]
+        del found["projections"], found["sublayers"]
         found["format"] = found.pop("family")
         found["family"] = found.pop("architecture")
         found["files"] = [{"name": name, "bytes": size} for name, size in self.files]

@@ -68,6 +68,7 @@ class MethodInfo(ABC):
 
     learning_rate: automatic rate for models without a recommended one; 0: that of full fine-tuning,
     times rate_factor. inserts: the weights of layers are frozen, small inserted ones are trained.
+    trains_pooler: whether a pretrained pooler is trained with the head.
     """
 
     id: str
@@ -77,6 +78,7 @@ class MethodInfo(ABC):
     learning_rate: float = 0.0
     rate_factor: float = 1.0
     inserts: bool = False
+    trains_pooler: bool = True
 
     def problem(self, model: ModelInfo) -> str:
         """Why the method cannot be used with this model, "" if it can."""

@@ -63,11 +63,11 @@ def test_formats_come_and_go_with_their_plugins(panel):
     before = registry().everything()
     try:
         registry().replace(tuple(entry for entry in before if entry.id != "onnx"))
-        assert list(panel.view._choices._formats) == ["hf", "adapter"]
+        assert list(panel.view._choices._formats) == ["hf", "adapter", "bottleneck_adapters"]
     finally:
         registry().replace(before)
 
-    assert list(panel.view._choices._formats) == ["hf", "onnx", "adapter"]
+    assert list(panel.view._choices._formats) == ["hf", "onnx", "adapter", "bottleneck_adapters"]
 
 
 def test_the_check_is_shown_as_it_goes_and_its_result_in_words(panel, qtbot, checked, finished):

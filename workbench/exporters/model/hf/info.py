@@ -8,6 +8,7 @@ from workbench.base.i18n import N_, _
 from workbench.base.registry import registry
 from workbench.exporters.model.spec import ExporterInfo
 from workbench.models import spec as models
+from workbench.models.spec import ADAPTERS
 from workbench.tasks.spec import TaskInfo
 from workbench.text.document import CHOICES
 
@@ -28,7 +29,8 @@ class FolderInfo(ExporterInfo):
     def described(self, model: Path) -> tuple[str, str]:
         family = models.card(model).family
         title = registry().info("family", family).saved_as if family else self.title
-        return _(title), _(self.purpose) if title == self.title else _(self.own_format)
+        by_others = title == self.title and not (model / ADAPTERS).is_file()
+        return _(title), _(self.purpose) if by_others else _(self.own_format)
 
     def loading_code(self, folder: str, task: TaskInfo, *, own_head: bool) -> str:
         if own_head or not task.pipeline:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 
 from workbench.models import spec
 from workbench.models.base import Encoder, Parts, States
+from workbench.models.families.transformer import adapters
 from workbench.models.families.transformer.info.architectures import PERMUTED
 from workbench.models.families.transformer.layer_states import finished, replaced_forward
 from workbench.runtime.inputs import MASK
@@ -125,7 +127,7 @@ class TransformerEncoder(Encoder):
 
     def layer_logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
         arguments = self._arguments(inputs)
-        output, finish = finished(self.body, self._layers, arguments)
+        output, finish = finished(self.body, self.layers, arguments)
         layers = [*map(finish, output.hidden_states[:-1]), output.last_hidden_state]
         index = positions.unsqueeze(-1)
         picked = [one.gather(1, index.expand(-1, -1, one.shape[-1])) for one in layers]
@@ -134,10 +136,20 @@ class TransformerEncoder(Encoder):
             return _logits(self.model(**arguments))
 
     @property
-    def _layers(self) -> list[nn.Module]:
+    def layers(self) -> list[nn.Module]:
         config, names = self.model.config, ("num_hidden_groups", "num_hidden_layers")
         count = next((found for name in names if (found := getattr(config, name, None))), 0)
         return _layers(self.body, count)
+
+    def insert_adapters(self, size: int) -> None:
+        adapters.insert(self, size)
+
+    def read_adapters(self, folder: Path) -> None:
+        adapters.read(self, folder)
+
+    def adapter_parameters(self) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+        inside = [p for one in adapters.present(self).values() for p in one.parameters()]
+        return inside, adapters.norms(self)
 
     def pair_logits_at(
         self, inputs: Mapping[str, Tensor], positions: Tensor
@@ -177,7 +189,7 @@ class TransformerEncoder(Encoder):
         return cast(nn.Embedding, self.model.get_input_embeddings()).weight
 
     def parts(self) -> Parts:
-        body, layers = self.body, self._layers
+        body, layers = self.body, self.layers
         groups = [tuple(layer.parameters()) for layer in layers]
         seen = {id(parameter) for group in groups for parameter in group}
         low = [module for name, module in body.named_children() if name in _EMBEDDINGS] or tables(

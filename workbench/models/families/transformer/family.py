@@ -13,7 +13,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import spec
 from workbench.models.base import Documents, LoadOptions
-from workbench.models.families.transformer import creating, delimiting, quantized, saving
+from workbench.models.families.transformer import adapters, creating, delimiting, quantized, saving
 from workbench.models.families.transformer.encoder import TransformerEncoder
 from workbench.models.families.transformer.google import state_dict
 from workbench.models.families.transformer.info import INFO, google, heads
@@ -112,13 +112,16 @@ class TransformerFamily:
         if info.architecture in SEQ2SEQ:
             return Seq2SeqEncoder(info, model, tokenizer, options.head, options.outputs)
         encoder = TransformerEncoder(info, model, tokenizer, options.head, has_pooler)
+        if not options.random:
+            adapters.read(encoder, Path(info.path))
         if options.both_orders and encoder.delimited:
             encoder.read_both_orders()
         return encoder
 
     def save(self, encoder: TransformerEncoder, folder: Path) -> None:
         with quiet():
-            encoder.model.save_pretrained(folder)
+            encoder.model.save_pretrained(folder, state_dict=adapters.plain_state(encoder))
+        adapters.save(encoder, folder)
         saving.save_tokenizer(encoder, folder)
 
     def create(

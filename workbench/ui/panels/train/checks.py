@@ -55,7 +55,8 @@ def defaults_told(project: Project, spec: TrainSpec, plan: Plan, card: ModelInfo
     steps = settings.epochs * settings.steps_per_epoch
     time = time_told(project, spec.task, spec.model_name, steps, settings.batch_size)
     first = " ".join(filter(None, (settings_told(settings), time)))
-    return "\n".join(filter(None, (first, spec.forecast(card).sentence())))
+    trained = train.method_problem(spec, card) or spec.forecast(card).sentence()
+    return "\n".join(filter(None, (first, trained)))
 
 
 def layer_rates(spec: TrainSpec, plan: Plan, card: ModelInfo) -> LayerRates | None:

@@ -12,6 +12,7 @@ from workbench.models.families.transformer.info import config as configs
 from workbench.models.spec import weights
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
 from workbench.models.spec.json_files import one_line, quoted, read_object
+from workbench.models.spec.places import ADAPTERS
 from workbench.runtime import tokenizer_files
 from workbench.text.document import choice_names
 
@@ -72,6 +73,8 @@ class TransformerInfo(FamilyInfo):
             pickled=found.pickled,
             labels=configs.labels(config),
             projections=architectures.PROJECTIONS.get(architecture, ()),
+            sublayers=architectures.SUBLAYERS.get(architecture, ()),
+            notes=_notes(path),
             problems=tuple(problems),
             untrusted=found.pickled and not allow_pickle,
             tokenizer=tokenizer,
@@ -109,6 +112,12 @@ def _weights(path: Path, problems: list[str]) -> weights.Weights:
     """Those of transformers, else those of a checkpoint of TensorFlow."""
     index = google.index_of(path)
     return google.read(index, problems) if index is not None else weights.read(path, problems)
+
+
+def _notes(path: Path) -> tuple[str, ...]:
+    if not (path / ADAPTERS).is_file():
+        return ()
+    return (_("It has bottleneck adapters, which other programs do not load from this folder."),)
 
 
 def heads(info: ModelInfo) -> frozenset[str]:

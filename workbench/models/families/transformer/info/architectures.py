@@ -86,6 +86,24 @@ PROJECTIONS: Mapping[str, tuple[str, ...]] = {
     "xlm": ("q_lin", "v_lin"),
     "xlm-roberta": ("query", "value"),
 }
+# Projections of the attention and of the feed-forward part to the width of the model, as named in
+# a layer: the last modules before the residual additions. XLNet has no module for its own, XLM no
+# modules of whole layers, and an encoder–decoder a third one.
+_OF_BERT = ("attention.output.dense", "output.dense")
+_OF_LLAMA = ("self_attn.o_proj", "mlp.down_proj")
+SUBLAYERS: Mapping[str, tuple[str, ...]] = {
+    "albert": ("albert_layers.*.attention.dense", "albert_layers.*.ffn_output"),
+    **dict.fromkeys(("bert", "camembert", "deberta", "deberta-v2", "electra", "ernie"), _OF_BERT),
+    "distilbert": ("attention.out_lin", "ffn.lin2"),
+    **dict.fromkeys(("gemma", "gemma2", "gemma3_text", "llama", "mistral"), _OF_LLAMA),
+    **dict.fromkeys(("gpt2", "openai-gpt"), ("attn.c_proj", "mlp.c_proj")),
+    "gpt_neox": ("attention.dense", "mlp.dense_4h_to_h"),
+    "modernbert": ("attn.Wo", "mlp.Wo"),
+    "mpnet": ("attention.attn.o", "output.dense"),
+    **dict.fromkeys(("olmo", "olmo2", "olmo3", "phi3", "qwen2", "qwen3"), _OF_LLAMA),
+    "phi": ("self_attn.dense", "mlp.fc2"),
+    **dict.fromkeys(("roberta", "xlm-roberta"), _OF_BERT),
+}
 SENTENCE_PAIRS = frozenset(("bert", "ernie"))  # pretrained with next sentence prediction
 CHOICE = "choice"  # the task of a multiple choice head
 NUMBER = "regress"  # the task of a classifier with one output, for one text

@@ -1,0 +1,1 @@
+"""The bottleneck adapters of a run alone, for its base model."""

@@ -1,0 +1,204 @@
+"""Bottleneck adapters: small modules inside each layer of a transformer.
+
+Two per layer, on the outputs of the attention and of the feed-forward part, after the projection to
+the width of the model and before the residual addition: x + W_up gelu(W_down x). W_up is 0 at
+first, so a model with new adapters computes exactly what it did before.
+Source: Houlsby et al. 2019, Parameter-Efficient Transfer Learning for NLP, section 2.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.nn import functional as F
+from transformers.pytorch_utils import Conv1D
+
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.models.families.transformer.info.architectures import SUBLAYERS
+from workbench.models.spec.places import ADAPTERS
+
+if TYPE_CHECKING:
+    from workbench.models.families.transformer.encoder import TransformerEncoder
+
+SPREAD = 0.01  # standard deviation of W_down, truncated at two of them, as in the paper
+INSIDE = ".adapter."  # in the names of their weights
+
+
+class Adapter(nn.Module):
+    """x (…, H) → (…, H) through `size` units."""
+
+    def __init__(self, width: int, size: int):
+        super().__init__()
+        self.down, self.up = nn.Linear(width, size), nn.Linear(size, width)
+        nn.init.trunc_normal_(self.down.weight, std=SPREAD, a=-2 * SPREAD, b=2 * SPREAD)
+        for parameter in (self.down.bias, self.up.weight, self.up.bias):
+            nn.init.zeros_(parameter)
+
+    def forward(self, states: Tensor) -> Tensor:
+        found: Tensor = states + self.up(F.gelu(self.down(states)))
+        return found
+
+
+class Adapted(nn.Module):
+    """A linear module with an adapter on its output. Its own weights keep their names.
+
+    It is no `nn.Linear`, so that methods that change linear modules leave it as it is.
+    """
+
+    def __init__(self, linear: nn.Linear | Conv1D, adapter: Adapter):
+        super().__init__()
+        self.weight, self.bias = linear.weight, linear.bias
+        self.is_transposed = isinstance(linear, Conv1D)
+        self.adapter = adapter
+
+    def forward(self, states: Tensor) -> Tensor:
+        weight = self.weight.T if self.is_transposed else self.weight
+        found: Tensor = self.adapter(F.linear(states, weight, self.bias))
+        return found
+
+
+class _Place(NamedTuple):
+    """Of a module in the base model: its parent, the attribute there, and its full name."""
+
+    parent: nn.Module
+    attribute: str
+    name: str
+
+
+def insert(encoder: TransformerEncoder, size: int) -> None:
+    """Add untrained adapters of `size` units; a model that has adapters keeps them.
+
+    Raises ModelError for an architecture whose projections are not known, or not ordinary modules.
+    """
+    if not present(encoder):
+        _insert(encoder, {place.name: size for place in _places(encoder)})
+
+
+def present(encoder: TransformerEncoder) -> dict[str, Adapter]:
+    """Name of the adapted module in the base model → its adapter."""
+    return {
+        name: module.adapter
+        for name, module in encoder.body.named_modules()
+        if isinstance(module, Adapted)
+    }
+
+
+def norms(encoder: TransformerEncoder) -> list[nn.Parameter]:
+    """The weights of all norms of the layers and above; that of the embeddings is below them."""
+    low = {id(parameter) for parameter in encoder.parts().embeddings}
+    return [
+        parameter
+        for module in encoder.body.modules()
+        if type(module).__name__.endswith("Norm")
+        for parameter in module.parameters(recurse=False)
+        if id(parameter) not in low
+    ]
+
+
+def weights(encoder: TransformerEncoder) -> dict[str, Tensor]:
+    """The weights of the adapters by their names in the base model, without that of a head."""
+    return {
+        f"{name}{INSIDE}{key}": value.detach().contiguous()
+        for name, adapter in present(encoder).items()
+        for key, value in adapter.state_dict().items()
+    }
+
+
+def save(encoder: TransformerEncoder, folder: Path) -> None:
+    """Write the adapters, if there are any, beside the weights of the model."""
+    if found := weights(encoder):
+        save_file(found, folder / ADAPTERS, metadata={"format": "pt"})
+
+
+def read(encoder: TransformerEncoder, folder: Path) -> None:
+    """Insert the adapters that `save` wrote. Raises ModelError if the file does not fit."""
+    path = folder / ADAPTERS
+    if not path.is_file():
+        return
+    try:
+        put(encoder, load_file(path))
+    except ModelError:
+        raise
+    except Exception as error:  # safetensors and torch raise errors of several kinds
+        raise ModelError(
+            _("{path} cannot be loaded: {error}.").format(
+                path=path, error=str(error).splitlines()[0][:200]
+            ),
+            hint=_("Train again, or restore the folder from a backup."),
+        ) from error
+
+
+def put(encoder: TransformerEncoder, given: Mapping[str, Tensor]) -> None:
+    """Insert adapters with these weights, see `weights`. Raises KeyError if they do not fit."""
+    down = f"{INSIDE}down.weight"
+    sizes = {name.removesuffix(down): len(v) for name, v in given.items() if name.endswith(down)}
+    places = {place.name for place in _places(encoder)}
+    if sizes.keys() != places:
+        wrong = min(sizes.keys() ^ places)
+        raise KeyError(_("it does not fit this model at {name}").format(name=wrong))
+    if not present(encoder):
+        _insert(encoder, sizes)
+    for name, adapter in present(encoder).items():
+        own = f"{name}{INSIDE}"
+        adapter.load_state_dict(
+            {key.removeprefix(own): value for key, value in given.items() if key.startswith(own)}
+        )
+
+
+def plain_state(encoder: TransformerEncoder) -> dict[str, Tensor]:
+    """The weights of the model without its adapters, as the library names them."""
+    return {k: v for k, v in encoder.model.state_dict().items() if INSIDE not in k}
+
+
+def _insert(encoder: TransformerEncoder, sizes: Mapping[str, int]) -> None:
+    for place in _places(encoder):
+        linear = cast("nn.Linear | Conv1D", getattr(place.parent, place.attribute))
+        width = linear.nf if isinstance(linear, Conv1D) else linear.out_features
+        adapter = Adapter(int(width), sizes[place.name])
+        adapter.to(linear.weight.device)
+        setattr(place.parent, place.attribute, Adapted(linear, adapter))
+    encoder.in_transformers = False  # that library would load the folder without the adapters
+
+
+def _places(encoder: TransformerEncoder) -> list[_Place]:
+    """The projections of each layer, attention before feed-forward. Raises ModelError."""
+    wanted = SUBLAYERS.get(encoder.info.architecture, ())
+    names = {id(module): name for name, module in encoder.body.named_modules()}
+    found = [
+        _Place(layer.get_submodule(parent), attribute, names[id(module)])
+        for layer in encoder.layers
+        for parent, attribute, module in _matching(layer, wanted)
+    ]
+    if not found or len(found) % 2:
+        raise unsupported(encoder)
+    return found
+
+
+def _matching(layer: nn.Module, wanted: Sequence[str]) -> Iterator[tuple[str, str, nn.Module]]:
+    for name, module in layer.named_modules():
+        if any(fnmatchcase(name, pattern) for pattern in wanted):
+            if type(module) not in (nn.Linear, Conv1D, Adapted):
+                raise ModelError(
+                    _("Bottleneck adapters need full weights, {name} is quantized.").format(
+                        name=name
+                    ),
+                    hint=_("Load the model without bits, or use LoRA."),
+                )
+            parent, _dot, attribute = name.rpartition(".")
+            yield parent, attribute, module
+
+
+def unsupported(encoder: TransformerEncoder) -> ModelError:
+    return ModelError(
+        _("Bottleneck adapters cannot be inserted into {model}: {reason}.").format(
+            model=encoder.info.name or encoder.info.architecture,
+            reason=_("the projections of its layers are not known"),
+        ),
+        hint=_("Choose LoRA, or a BERT, RoBERTa, GPT-2 or Llama model."),
+    )

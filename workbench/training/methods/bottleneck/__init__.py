@@ -1,0 +1,1 @@
+"""Bottleneck adapters: small modules inside the frozen layers of a model."""
