@@ -2,11 +2,12 @@
 
 from types import SimpleNamespace
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from workbench.text.labels import Label
+from workbench.ui.widgets.chip import chip_width
 from workbench.ui.widgets.document_list import PAGE, DocumentList, DocumentModel
 from workbench.ui.widgets.label_bar import LabelBar
 from workbench.ui.widgets.label_palette import Choice, LabelPalette, matching
@@ -98,6 +99,23 @@ def test_typing_finds_beginnings_before_words_before_parts():
     assert len(matching(choices, "")) == 5 and matching(choices, "zz") == []
 
 
+def test_matching_ignores_case_and_accents_and_finds_words_and_groups():
+    names = ("ÉTAT", "birthPlace", "date/place", "replaced", "x")
+    choices = [Choice(Label(name), "") for name in names]
+    choices.append(Choice(Label("town", parent="Place"), ""))
+
+    def found(typed):
+        return [choice.label.name for choice in matching(choices, typed)]
+
+    assert found("etat") == ["ÉTAT"] and found("État") == ["ÉTAT"]
+    assert found("PLACE") == ["birthPlace", "date/place", "replaced", "town"]
+    assert found("") == [*names, "town"]
+
+
+def test_the_frame_of_a_key_is_as_wide_as_the_key(look):
+    assert chip_width("PER", "1×2") > chip_width("PER", "1")
+
+
 def test_the_palette_gives_the_focus_back_and_reports_what_was_picked(look, qtbot):
     page = QWidget()
     qtbot.addWidget(page)
@@ -132,6 +150,23 @@ def test_the_palette_is_as_tall_as_what_is_found_and_its_field_stays(look, qtbot
     QTest.keyClicks(palette.findChild(QLineEdit), "praise")
     assert palette.height() < before.height() - 100
     assert palette.geometry().topLeft() == before.topLeft()
+
+
+def test_the_palette_is_below_a_text_or_above_it_where_there_is_no_room(look, qtbot):
+    page = QWidget()
+    qtbot.addWidget(page)
+    page.resize(600, 500)
+    page.show()
+    palette, choices = LabelPalette(page), [Choice(label, "class") for label in LABELS]
+
+    def opened(beside):
+        palette.ask(choices, QPoint(300, 480), beside=beside)
+        return palette.geometry()
+
+    assert opened(QRect(100, 20, 1, 20)).topLeft() == QPoint(100, 46)
+    low = opened(QRect(590, 450, 1, 20))
+    assert low.bottom() < 450 and low.right() < 600
+    assert opened(QRect(100, 10, 1, 480)) == opened(None)
 
 
 def row(id: int):

@@ -16,6 +16,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QPixmap,
 )
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
@@ -24,6 +25,9 @@ from workbench.ui import theme
 
 if TYPE_CHECKING:
     from workbench.text.labels import Label
+
+PICTURES = 600  # of chips that are kept, about 20 KB each
+_pictures: dict[tuple[object, ...], QPixmap] = {}
 
 
 class _Drawing:
@@ -37,9 +41,17 @@ class _Drawing:
     def size(self) -> QSize:
         width = QFontMetrics(theme.font("small", 600)).horizontalAdvance(self.text)
         return QSize(
-            width + 24 + theme.px(8) + (theme.px(18) + 4 if self.key else 0),
+            width + 24 + theme.px(8) + (self._cap() + theme.px(1) + 4 if self.key else 0),
             theme.px(28 if self.key else 24),
         )
+
+    def _cap(self) -> int:
+        """Width of the key's frame: a square for one character."""
+        square = theme.px(17)
+        if len(self.key) < 2:
+            return square
+        text = QFontMetrics(theme.font("tiny", 500)).horizontalAdvance(self.key)
+        return max(square, text + theme.px(8))
 
     def colours(self) -> theme.LabelColours:
         if self.label is not None:
@@ -60,6 +72,28 @@ class _Drawing:
         focused: bool = False,
         enabled: bool = True,
     ) -> None:
+        """Each picture is drawn once: a page may show hundreds of chips, and repaints them with
+        whatever is drawn over them.
+        """
+        size, scale = area.size().toSize(), painter.device().devicePixelRatioF()
+        look = self.colours(), theme.is_dark(), theme.percent(), theme.family(), scale
+        key = self.text, self.key, size.width(), size.height(), chosen, focused, enabled, *look
+        if key not in _pictures:
+            if len(_pictures) >= PICTURES:
+                _pictures.clear()
+            picture = QPixmap(round(size.width() * scale), round(size.height() * scale))
+            picture.setDevicePixelRatio(scale)
+            picture.fill(Qt.GlobalColor.transparent)
+            inner = QPainter(picture)
+            whole = QRectF(0, 0, size.width(), size.height())
+            self._draw(inner, whole, chosen=chosen, focused=focused, enabled=enabled)
+            inner.end()
+            _pictures[key] = picture
+        painter.drawPixmap(area.topLeft().toPoint(), _pictures[key])
+
+    def _draw(
+        self, painter: QPainter, area: QRectF, *, chosen: bool, focused: bool, enabled: bool
+    ) -> None:
         colours, middle = self.colours(), area.center().y()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(colours.line), 1.5) if chosen else Qt.PenStyle.NoPen)
@@ -77,7 +111,7 @@ class _Drawing:
         )
         painter.setPen(theme.qcolour("text" if enabled else "faint"))
         painter.setFont(theme.font("small", 600 if chosen else 500))
-        cap = theme.px(17)
+        cap, tall = self._cap(), theme.px(17) - 1
         room = area.width() - 22 - square - (cap + 7 if self.key else 0)
         shown = painter.fontMetrics().elidedText(
             self.text, Qt.TextElideMode.ElideMiddle, int(room) + 1
@@ -88,7 +122,7 @@ class _Drawing:
             shown,
         )
         if self.key:
-            frame = QRectF(area.right() - cap - 8, middle - (cap - 1) / 2, cap, cap - 1)
+            frame = QRectF(area.right() - cap - 8, middle - tall / 2, cap, tall)
             painter.setPen(QPen(QColor(colours.line), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(frame, 3, 3)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple, cast
 
 from PySide6.QtCore import (
@@ -11,6 +14,7 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPoint,
+    QRect,
     QRectF,
     QSize,
     Qt,
@@ -36,6 +40,9 @@ from workbench.ui import plain, theme
 from workbench.ui.widgets.chip import chip_width, paint_chip
 
 WIDTH, ROWS = 340, 7
+GAP = 6  # between a text and the palette beside it, pixels
+EDGE = 8  # between the palette and the edge of its parent, pixels
+_WORD = re.compile(r"[^\W_a-z]*[^\W_A-Z]+|[^\W_]+")
 
 
 class Choice(NamedTuple):
@@ -43,17 +50,35 @@ class Choice(NamedTuple):
     layer: str
 
 
+@lru_cache(maxsize=4096)
+def _folded(name: str) -> tuple[str, tuple[str, ...]]:
+    """A name without case and accents, and the beginnings of its words (also in camelCase)."""
+    parts = " ".join(_WORD.findall(name))
+    return _plain(name), tuple(map(_plain, parts.split()))
+
+
+def _plain(text: str) -> str:
+    split = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(char for char in split if not unicodedata.combining(char))
+
+
 def matching(choices: Sequence[Choice], typed: str) -> list[Choice]:
-    """Labels whose name contains the text; those that start with it first, then word starts."""
-    part = typed.strip().casefold()
+    """Labels whose name contains the text, whatever its case and accents: those that start with it
+    first, then word starts, other places, and sublabels of a label that starts with it. Otherwise
+    in the given order.
+    """
+    key, part = typed.strip().casefold(), _plain(typed.strip())
 
     def rank(choice: Choice) -> int | None:
-        name = choice.label.name.casefold()
-        if name.startswith(part) or choice.label.key == part:
+        name, words = _folded(choice.label.name)
+        if name.startswith(part) or choice.label.key == key:
             return 0
-        if any(word.startswith(part) for word in name.replace("_", " ").replace("-", " ").split()):
+        if any(word.startswith(part) for word in words):
             return 1
-        return 2 if part in name else None
+        if part in name:
+            return 2
+        parent = choice.label.parent
+        return 3 if parent and _folded(parent)[0].startswith(part) else None
 
     ranked = [(rank(choice), number, choice) for number, choice in enumerate(choices)]
     return [
@@ -136,6 +161,7 @@ class LabelPalette(QFrame):
         self._model, self._list = _Model(self), QListView()
         self._list.setModel(self._model)
         self._list.setItemDelegate(_Delegate(self._list))
+        self._list.setUniformItemSizes(True)
         self._list.setAccessibleName(_("Matching labels"))
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -146,16 +172,32 @@ class LabelPalette(QFrame):
         layout.addWidget(self._line)
         layout.addWidget(self._list)
 
-    def ask(self, choices: Sequence[Choice], above: QPoint) -> None:
-        """Open with these labels; `above`: middle of the lower edge, in parent coordinates."""
+    def ask(self, choices: Sequence[Choice], above: QPoint, *, beside: QRect | None = None) -> None:
+        """Open with these labels; `above`: middle of the lower edge, in parent coordinates.
+
+        `beside`: the text to be labelled. The palette is below it, or above it where there is no
+        room; without room on either side, at `above`.
+        """
         self._choices, self._before = choices, QApplication.focusWidget()
         self._line.clear()
         self._filter("")
         self.setFixedWidth(theme.px(WIDTH))
-        self.move(above.x() - self.width() // 2, max(8, above.y() - self.height()))
+        self.move(self._place(above, beside))
         self.raise_()
         self.show()
         self._line.setFocus()
+
+    def _place(self, above: QPoint, beside: QRect | None) -> QPoint:
+        """The upper left corner."""
+        usual = QPoint(above.x() - self.width() // 2, max(EDGE, above.y() - self.height()))
+        if beside is None:
+            return usual
+        room = self.parentWidget().size()
+        below, over = beside.bottom() + 1 + GAP, beside.top() - GAP - self.height()
+        top = below if below + self.height() + EDGE <= room.height() else over
+        if top < EDGE or beside.bottom() < 0 or beside.top() > room.height():
+            return usual
+        return QPoint(max(EDGE, min(beside.left(), room.width() - self.width() - EDGE)), top)
 
     def _filter(self, typed: str) -> None:
         """Show the matches and adapt the height; the field stays in place while typing."""

@@ -167,6 +167,18 @@ def test_sublabels_without_a_key_show_that_of_their_parent_with_the_presses(stat
     assert shown == [("PER", "1"), ("LOC", "2"), ("TIME", "1×3")]
 
 
+def test_labels_used_last_come_first_also_after_the_project_was_opened_again(state, context):
+    assert not state.order_of_use()
+    for name in ("LOC", "TIME", "LOC"):
+        state.label(label_id(state, name), Target("text", 0, 3))
+
+    wanted = {label_id(state, "LOC"): 0, label_id(state, "TIME"): 1}
+    assert state.order_of_use() == wanted
+    again = AnnotateActs(context)
+    assert again.order_of_use() == wanted
+    again.close()
+
+
 def test_delete_grow_and_undo(state):
     state.label(label_id(state, "PER"), Target("text", 0, 3))
     state.resize(0, 11)

@@ -16,6 +16,7 @@ from workbench.text.document import Document
 from workbench.ui.panels.annotate.state import Target
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
+from workbench.ui.widgets.label_palette import LabelPalette
 
 CONTROL, SHIFT, ALT = (
     Qt.KeyboardModifier.ControlModifier,
@@ -660,3 +661,14 @@ def test_many_labels_fill_the_room_that_a_short_text_leaves(view, qtbot):
     assert view._paper.text.height() >= view._paper.text.content_height()
 
     view.state.project.undo()
+
+
+def test_the_palette_opens_below_the_selection(view, text):
+    text.select(12, 15)
+    press(text, Key.Key_Slash)
+    palette, word = view.findChild(LabelPalette), text.rect_of(12)
+    at = text.viewport().mapTo(view, word.bottomLeft().toPoint())
+    assert palette.isVisible() and palette.x() == at.x()
+    assert at.y() <= palette.y() <= at.y() + 40
+    press(palette.findChild(QLineEdit), Key.Key_Return)
+    assert len(spans(view)) == 1 and text.hasFocus()

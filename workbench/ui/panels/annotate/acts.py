@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from workbench.base.i18n import _, ngettext
@@ -14,6 +14,7 @@ from workbench.text.fields import DocumentLabels
 from workbench.text.labels import TEXT as TEXT_EDITOR
 from workbench.text.labels import TOKENS
 from workbench.text.rows import row_id
+from workbench.ui import latest_labels
 from workbench.ui.panels.annotate.differences import Differences
 from workbench.ui.panels.annotate.finishing import FinishState
 from workbench.ui.panels.annotate.label_keys import steps
@@ -24,13 +25,9 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.text.labels import Label, Layer
 
-LATEST = 20  # labels whose last use is remembered
-
 
 class AnnotateActs(FinishState):
     """The state with its actions. Each is saved immediately; errors are shown, never raised."""
-
-    _latest: tuple[int, ...] = ()  # labels in the order of their last use
 
     # ------------------------------------------------------------ choosing
 
@@ -92,8 +89,14 @@ class AnnotateActs(FinishState):
         """The labels of the span layers, with their keys: those used last first."""
         layers = [one for one in self.active if one.traits.editor == TEXT_EDITOR]
         found = [label for layer in layers for label in self.with_keys(layer)]
-        order = {id: number for number, id in enumerate(self._latest)}
+        order = self.order_of_use()
         return tuple(sorted(found, key=lambda one: order.get(row_id(one), len(order))))
+
+    def order_of_use(self) -> Mapping[int, int]:
+        """Label id → its place among the labels used last in this project."""
+        labels = (label for layer in self.layers for label in layer.labels)
+        found = latest_labels.latest(self.context, labels)
+        return {id: number for number, id in enumerate(found)}
 
     def label(self, label_id: int, target: Target | None = None) -> None:
         """Relabel the selected span, correct the selected suggestion, or label `target`, in this
@@ -105,7 +108,7 @@ class AnnotateActs(FinishState):
         if not self.can_edit or found is None:
             return
         layer, label = found
-        self._latest = (label_id, *(id for id in self._latest if id != label_id))[:LATEST]
+        latest_labels.used(self.context, label)
         if layer == self.choice_layer:
             self.choose_number(layer.names.index(label.name) + 1)
         elif layer.traits.on_document:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QPoint, QRect
+
+from workbench.text.labels import TEXT
+from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.state import Target
 from workbench.ui.widgets.label_palette import Choice
 
@@ -31,12 +35,36 @@ class Links:
             self._view.open_palette()
 
     def choices(self) -> list[Choice]:
-        """What the palette offers."""
+        """What the palette offers, the labels used last first."""
         state = self._state
         if found := [Choice(label, layer.name) for layer, label in state.link_choices()]:
             return found
         layers = sorted(state.active, key=lambda layer: not layer.traits.in_text)
-        return [Choice(label, layer.name) for layer in layers for label in state.with_keys(layer)]
+        found = [Choice(label, layer.name) for layer in layers for label in state.with_keys(layer)]
+        order = state.order_of_use()
+        return sorted(found, key=lambda one: order.get(row_id(one.label), len(order)))
+
+    def place(self) -> QRect | None:
+        """Where the text is that a label of a span layer would be given to, in coordinates of the
+        page, with the rows of spans below it; None without such a layer, or if it is out of sight.
+        """
+        if not any(layer.traits.editor == TEXT for layer in self._state.active):
+            return None
+        text = self._view.paper.text
+        span = self._state.chosen_span()
+        chosen = (span.start, span.end) if span is not None and span.field == text.field else None
+        found = text.selection or chosen or text.target
+        viewport = text.viewport()
+        if found is None or not text.isVisible():
+            return None
+        start, end = found
+        first, last = text.rect_of(start), text.rect_of(max(start, end - 1))
+        left = last.left() if last.top() > first.top() else first.left()
+        foot = last.bottom() + text.lanes_below(end)
+        if foot < 0 or first.top() > viewport.height():
+            return None
+        around = QRect(int(left), int(first.top()), 1, int(foot - first.top()))
+        return around.translated(viewport.mapTo(self._view, QPoint(0, 0)))
 
     @staticmethod
     def target(text: DocumentText, snap: str = "") -> Target | None:

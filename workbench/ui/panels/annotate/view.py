@@ -334,10 +334,13 @@ class AnnotateView(View):
             )  # the words are now a span, which is selected
 
     def open_palette(self) -> None:
-        """All labels; while a relation is being made, those that it may have."""
+        """All labels, beside the text to be labelled; while a relation is being made, those that it
+        may have.
+        """
         if self.state.can_edit:
             middle = QPoint(self._paper.width() // 2, self._paper.height() - 52)
-            self._palette.ask(self.links.choices(), self._paper.mapTo(self, middle))
+            above = self._paper.mapTo(self, middle)
+            self._palette.ask(self.links.choices(), above, beside=self.links.place())
 
     def show_patterns(self) -> None:
         from workbench.ui.panels.annotate.patterns_dialog import PatternsDialog
