@@ -34,6 +34,24 @@ def test_the_board_is_listed_and_exported(ask, call, compared):
     assert code == 0 and "first" in out and "partial is not listed" in err
 
 
+def test_gains_over_a_run_are_listed(ask, call, compared):
+    found = ask("board", "board", compared, "--over", "second")
+
+    gains = {one["run"]: one["gains"]["accuracy"] for one in found["entries"]}
+    assert found["over"] == "second" and gains["second"] == {"absolute": 0, "relative": 0}
+    assert gains["first"]["absolute"] == pytest.approx(2 / 12)  # 8 and 10 of 12
+    assert gains["first"]["relative"] == pytest.approx(2 / 4)
+    code, out, _err = call("board", compared, "--over", "second", "--csv", "--score", "accuracy")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert code == 0 and float(rows[0]["relative_gain"]) == pytest.approx(2 / 4)
+    code, out, _err = call(
+        "board", compared, "--over", "second", "--markdown", "--score", "accuracy"
+    )
+    assert code == 0 and "Gain over second" in out and "| +16.7 (+50.0 %) |" in out
+    code, _out, err = call("board", compared, "--over", "nothing")
+    assert code == 1 and "No run 'nothing'" in err and "first, second, majority" in err
+
+
 def test_mistakes_are_explained(call, compared):
     code, _out, err = call("board", compared, "--layer", "tone")
     assert code == 1 and "no layer 'tone'" in err and "topic" in err

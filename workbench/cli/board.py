@@ -13,7 +13,7 @@ from workbench.cli.output import as_json, emit, note, say, size, table
 from workbench.cli.session import project_argument, reading
 
 if TYPE_CHECKING:
-    from workbench.operations.board import Board
+    from workbench.operations.board import Board, Entry
 
 SPLITS = click.Choice(("train", "dev", "test"))
 
@@ -23,6 +23,7 @@ SPLITS = click.Choice(("train", "dev", "test"))
 @click.option("--layer", default="", help=_("The layer. [default: that of the newest run]"))
 @click.option("--split", type=SPLITS, default="dev", show_default=True, help=_("The test set."))
 @click.option("--score", default="", help=_("Sort by this score. [default: that of the task]"))
+@click.option("--over", default="", help=_("Show gains over this run, absolute and relative."))
 @click.option("--archived", is_flag=True, help=_("List archived runs as well."))
 @click.option("--csv", "as_csv", is_flag=True, help=_("Print a CSV table with all scores."))
 @click.option("--markdown", is_flag=True, help=_("Print a Markdown table."))
@@ -32,6 +33,7 @@ def board(
     layer: str,
     split: str,
     score: str,
+    over: str,
     archived: bool,
     as_csv: bool,
     markdown: bool,
@@ -40,7 +42,8 @@ def board(
     """List every run, prompt and baseline of a layer on the same documents, best first.
 
     From stored predictions against the current gold labels, with 95 % intervals, training time,
-    size, and CPU seconds per 1,000 documents.
+    size, and CPU seconds per 1,000 documents. The relative gain over a run is the part of its
+    error that is gone: (score - baseline) / (1 - baseline).
     """
     from workbench.operations import board as boards
     from workbench.operations import board_export
@@ -54,16 +57,18 @@ def board(
         raise click.UsageError(
             _("There is no score {score!r}; scores: {known}.").format(score=score, known=known)
         )
+    baseline = found.named(over) if over else None
     if as_json:
-        return emit(board_export.board_report(found))
+        return emit(board_export.board_report(found, baseline))
     if as_csv:
-        return say(board_export.to_csv(found, score).rstrip("\n"))
+        return say(board_export.to_csv(found, score, baseline).rstrip("\n"))
     if markdown:
-        return say(board_export.to_markdown(found, score).rstrip("\n"))
-    _show(found, score or found.score)
+        return say(board_export.to_markdown(found, score, baseline).rstrip("\n"))
+    _show(found, score or found.score, baseline)
 
 
-def _show(found: Board, score: str) -> None:
+def _show(found: Board, score: str, over: Entry | None) -> None:
+    from workbench.operations.board_export import gain_text
     from workbench.tasks import spec as tasks
 
     told = _("Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}")
@@ -74,8 +79,10 @@ def _show(found: Board, score: str) -> None:
         interval = [at.value, at.low, at.high] if at is not None else [None] * 3
         weight = size(one.bytes) if one.bytes is not None else None
         rows.append([one.run.name, term(one.run.kind), one.made_from, *interval])
+        rows[-1] += [] if over is None else [gain_text(one, over, score)]
         rows[-1] += [one.seconds, weight, one.cpu]
     heads = (_("System"), _("Kind"), _("Made from"), tasks.score_title(score), _("Low"))
-    table((*heads, _("High"), _("Training, s"), _("Size"), _("CPU s / 1,000")), rows)
+    gains = () if over is None else (_("Gain (relative)"),)
+    table((*heads, _("High"), *gains, _("Training, s"), _("Size"), _("CPU s / 1,000")), rows)
     for one in found.others:
         note(_("{run} is not listed: {problem}").format(run=one.run.name, problem=one.problem))

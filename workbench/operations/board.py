@@ -17,6 +17,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.baselines.spec import KIND as BASELINE
+from workbench.metrics.gain import Gain, gain
 from workbench.metrics.report import Measured, report
 from workbench.operations import predict, quality, results, run_folders, scoring
 from workbench.operations.outcomes import ENSEMBLE, PROMPT, outcome, trained
@@ -59,6 +60,10 @@ class Entry:
         found = self.scores.get(score)
         return found.value if found is not None else None
 
+    def gain(self, over: Entry, score: str) -> Gain | None:
+        """Of a score over that of another entry; None if one of them has none."""
+        return gain(self.value(score), over.value(score), is_error=tasks.is_error(score))
+
 
 @dataclass(frozen=True)
 class Board:
@@ -75,6 +80,18 @@ class Board:
     names: tuple[str, ...]
     entries: tuple[Entry, ...]
     others: tuple[Entry, ...]
+
+    def named(self, run: str) -> Entry:
+        """The scored entry of a run. Raises WorkbenchError if there is none of this name."""
+        for one in self.entries:
+            if one.run.name == run:
+                return one
+        raise WorkbenchError(
+            _("No run {name!r} was scored on these documents.").format(name=run),
+            hint=_("Choose from: {known}.").format(
+                known=", ".join(one.run.name for one in self.entries) or _("none")
+            ),
+        )
 
     def sorted_by(self, score: str) -> tuple[Entry, ...]:
         """The entries by another score, best first; those without it come last."""

@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 UNKNOWN = "–"
 
 
-def board_report(found: Board) -> dict[str, Any]:
-    """The board for programs."""
+def board_report(found: Board, over: Entry | None = None) -> dict[str, Any]:
+    """The board for programs. over: the entry that gains are measured over."""
     return {
+        "over": None if over is None else over.run.name,
         "layer": found.layer,
         "split": found.split,
         "n": found.n,
         "fingerprint": found.fingerprint,
         "score": found.score,
-        "entries": [_entry(one) for one in found.entries],
+        "entries": [{**_entry(one), "gains": _gains(one, over)} for one in found.entries],
         "others": [{**_entry(one), "problem": one.problem} for one in found.others],
     }
 
@@ -47,19 +48,36 @@ def _entry(one: Entry) -> dict[str, Any]:
     }
 
 
-def to_csv(found: Board, score: str = "") -> str:
-    """All scores as fractions of 1, with intervals; empty cells for what is not known."""
+def _gains(one: Entry, over: Entry | None) -> dict[str, Any]:
+    """By score; {} without an entry to compare with."""
+    if over is None:
+        return {}
+    gains = {name: one.gain(over, name) for name in one.scores}
+    return {name: found.to_json() for name, found in gains.items() if found is not None}
+
+
+def to_csv(found: Board, score: str = "", over: Entry | None = None) -> str:
+    """All scores as fractions of 1, with intervals; empty cells for what is not known.
+
+    over: the entry that gains of the chosen score are measured over, in two more columns.
+    """
+    score = score or found.score
     out = io.StringIO()
     write = csv.writer(out, lineterminator="\n")
     names = [f"{name}{end}" for name in found.names for end in ("", "_low", "_high")]
     costs = ("seconds", "parameters", "bytes", "cpu_seconds_per_1000")
-    write.writerow(["run", "kind", "made_from", *names, *costs])
-    for one in found.sorted_by(score or found.score):
+    more = () if over is None else ("gain", "relative_gain")
+    write.writerow(["run", "kind", "made_from", *names, *costs, *more])
+    for one in found.sorted_by(score):
         cells: list[object] = [_safe(one.run.name), one.run.kind, _safe(one.made_from)]
         for name in found.names:
             value = one.scores.get(name)
             cells += [value.value, value.low, value.high] if value is not None else [None] * 3
-        write.writerow([*cells, one.seconds, one.parameters, one.bytes, one.cpu])
+        cells += [one.seconds, one.parameters, one.bytes, one.cpu]
+        if over is not None:
+            gained = one.gain(over, score)
+            cells += [None, None] if gained is None else [gained.absolute, gained.relative]
+        write.writerow(cells)
     return out.getvalue()
 
 
@@ -67,24 +85,48 @@ def _safe(cell: str) -> str:
     return formulas.escape(cell) if formulas.is_formula(cell) else cell
 
 
-def to_markdown(found: Board, score: str = "") -> str:
-    """The main columns, scores as points with intervals, best first."""
+def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str:
+    """The main columns, scores as points with intervals, best first.
+
+    over: the entry that gains of the chosen score are measured over, in a column of their own.
+    """
     score = score or found.score
     shown = [score, *(name for name in found.names[:3] if name != score)]
     heads = [_("System"), _("Kind"), _("Made from"), *map(tasks.score_title, shown)]
+    if over is not None:
+        heads.append(_("Gain over {run} (relative)").format(run=over.run.name))
     heads += [_("Training time, s"), _("Size, MB"), _("CPU s / 1,000 documents")]
+    heads = [_cell(head) for head in heads]
     lines = [heads, ["---"] * 3 + ["---:"] * (len(heads) - 3)]
     for one in found.sorted_by(score):
         cells = [one.run.name, term(one.run.kind), one.made_from]
         cells += [_points(one, name) for name in shown]
+        if over is not None:
+            cells.append(gain_text(one, over, score))
         megabytes = None if one.bytes is None else one.bytes / 1e6
         cells += [_number(value) for value in (one.seconds, megabytes, one.cpu)]
-        lines.append([cell.replace("|", "\\|").replace("\n", " ") for cell in cells])
+        lines.append([_cell(cell) for cell in cells])
     told = _("Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}. Intervals: 95 %.")
     about = told.format(
         layer=found.layer, split=term(found.split), n=found.n, fingerprint=found.fingerprint
     )
     return "\n".join([*map(_line, lines), "", about, ""])
+
+
+def gain_text(one: Entry, over: Entry, score: str) -> str:
+    """The gain of an entry with its sign, and in parentheses the part of the error that is gone."""
+    found = one.gain(over, score)
+    if one is over or found is None:
+        return UNKNOWN
+    told = "{:+.3f}" if tasks.is_error(score) else "{:+.1f}"
+    shown = told.format(found.absolute * (1 if tasks.is_error(score) else 100))
+    if found.relative is None:
+        return shown
+    return _("{gain} ({relative:+.1f} %)").format(gain=shown, relative=100 * found.relative)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def _line(cells: Sequence[str]) -> str:

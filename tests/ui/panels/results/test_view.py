@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QTableView, QWidget
 
 from workbench.jobs import threads
 from workbench.storage import runs
+from workbench.ui.panels.results.board import GAIN
 
 
 @pytest.fixture
@@ -149,6 +150,7 @@ def test_the_board_lists_the_runs_of_a_layer_best_first(panel, qtbot, tmp_path):
     assert [model.index(row, 1).data() for row in (0, 1)] == ["first", "second"]
     assert model.index(0, 4).data().startswith("66.7  ")
     assert not named(panel, "Delete run").isVisible() and view._select.isVisible()
+    assert table.isColumnHidden(GAIN)
 
     chosen = table.selectionModel()
     for row in (1, 0):
@@ -156,6 +158,8 @@ def test_the_board_lists_the_runs_of_a_layer_best_first(panel, qtbot, tmp_path):
         qtbot.keyClick(table, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: view.state.comparing.pair is not None, timeout=30_000)
     assert view._compare.isVisible() and len(view.state.chosen) == 2
+    assert not table.isColumnHidden(GAIN)
+    assert [model.index(row, GAIN).data() for row in (0, 1)] == ["+18.1 (+35.2 %)", "–"]
 
     view.save_picture(tmp_path / "board.png")
     view.state.save(tmp_path / "board.md")

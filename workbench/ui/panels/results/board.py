@@ -34,8 +34,12 @@ from workbench.ui.widgets.words import Elided, words
 if TYPE_CHECKING:
     from workbench.operations.board import Entry
 
-LETTER, SYSTEM, KIND, MADE_FROM, SCORE, SECOND, SECONDS, SIZE, CPU = range(9)
-NARROW, NARROWER = 1040, 900  # pixels at 100 % below which columns are hidden
+LETTER, SYSTEM, KIND, MADE_FROM, SCORE, SECOND, GAIN, SECONDS, SIZE, CPU = range(10)
+NARROW_WITH_GAIN, NARROW, NARROWER = (
+    1240,
+    1040,
+    900,
+)  # pixels at 100 % below which columns are hidden
 SELECT = N_("Space or Ctrl+click adds a system to the comparison; Enter opens a run.")
 MOST_ROWS = 9  # that the table shows before it scrolls
 PICTURE = 1240, 2  # width of a saved picture in pixels at 100 %, and its scale
@@ -85,6 +89,17 @@ class BoardTable(Table):
                 84,
                 right=True,
                 sort=lambda one: one.value(self.second),
+            ),
+            Column(
+                _("Gain"),
+                state.gain_text,
+                138,
+                right=True,
+                hint=_(
+                    "Over the first selected system: the difference, and in parentheses the part "
+                    "of its error that is gone, difference / (100 - its score)"
+                ),
+                sort=state.gain,
             ),
             Column(
                 _("Training time"),
@@ -148,6 +163,10 @@ class BoardTable(Table):
         title = _("{score} and 95 % interval").format(score=score_title(state.score))
         self.rows_model.set_title(SCORE, title)
         self.rows_model.set_title(SECOND, score_title(self.second) if self.second else "")
+        over = state.over
+        told = _("Gain over {letter}").format(letter=state.letter(over)) if over else _("Gain")
+        self.rows_model.set_title(GAIN, told)
+        self.setColumnHidden(GAIN, over is None)
         self.set_rows(state.rows())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -232,9 +251,14 @@ class BoardView(QFrame):
         super().hideEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        for column, least in ((MADE_FROM, NARROW), (KIND, NARROWER), (SECONDS, NARROWER)):
-            self.table.setColumnHidden(column, self.width() < theme.px(least))
+        self._fit_columns()
         super().resizeEvent(event)
+
+    def _fit_columns(self) -> None:
+        """Hide the least important columns; that of gains takes the place of another."""
+        least = NARROW if self.state.over is None else NARROW_WITH_GAIN
+        for column, width in ((MADE_FROM, least), (KIND, NARROWER), (SECONDS, NARROWER)):
+            self.table.setColumnHidden(column, self.width() < theme.px(width))
 
     def _changed(self, fields: frozenset[str]) -> None:
         if isValid(self) and self.isVisible():
@@ -258,6 +282,7 @@ class BoardView(QFrame):
         self._about.setText(self._told())
         plain.set_tip(self._about, found.fingerprint)
         self.table.show_state()
+        self._fit_columns()
         self._fit_table()
         self._show_score_here()
         self._say_what_to_select()

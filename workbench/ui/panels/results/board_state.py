@@ -153,6 +153,22 @@ class BoardState(State):
         rows = self.board.sorted_by(self.score) if self.board is not None else ()
         return rows[0].value(self.score) if rows else None
 
+    @property
+    def over(self) -> Entry | None:
+        """The system that was selected first: gains are measured over it."""
+        found = self.board.entries if self.board is not None and self.chosen else ()
+        return next((one for one in found if one.run.id == self.chosen[0]), None)
+
+    def gain_text(self, entry: Entry) -> str:
+        over = self.over
+        return board_export.gain_text(entry, over, self.score) if over is not None else ""
+
+    def gain(self, entry: Entry) -> float | None:
+        """Of the shown score over that of the system selected first."""
+        over = self.over
+        found = entry.gain(over, self.score) if over is not None else None
+        return found.absolute if found is not None else None
+
     # ---------------------------------------------------------------- actions
 
     def can_score(self, entry: Entry | None) -> bool:
@@ -192,7 +208,7 @@ class BoardState(State):
         if self.board is None:
             return ""
         make = board_export.to_markdown if markdown else board_export.to_csv
-        return make(self.board, self.score)
+        return make(self.board, self.score, self.over)
 
     def save(self, path: Path) -> None:
         """Write the board; the suffix .md selects Markdown, any other CSV."""

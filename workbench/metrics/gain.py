@@ -1,0 +1,32 @@
+"""Gain of one score over another, absolute and relative to what was left to gain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Gain:
+    """absolute: positive if the score is better, in its own unit (fractions of 1).
+
+    relative: the part of the baseline's error that is gone, as a fraction; None without an error.
+    """
+
+    absolute: float
+    relative: float | None
+
+    def to_json(self) -> dict[str, float | None]:
+        return {"absolute": self.absolute, "relative": self.relative}
+
+
+def gain(value: float | None, baseline: float | None, *, is_error: bool = False) -> Gain | None:
+    """Of `value` over `baseline`, fractions of 1 of which 1 is perfect; None if one is not known.
+
+    is_error: both are errors in the unit of gold, of which 0 is perfect.
+    Source: Peters et al. 2018, table 1 ("relative increase"): Δ / (1 - baseline).
+    """
+    if value is None or baseline is None:
+        return None
+    absolute = baseline - value if is_error else value - baseline
+    left = baseline if is_error else 1.0 - baseline
+    return Gain(absolute, absolute / left if left > 0 else None)
