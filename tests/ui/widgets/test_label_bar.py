@@ -85,6 +85,22 @@ def test_a_pressed_chip_reports_its_label_and_takes_no_focus(look, qtbot):
     assert told.args == [4] and not bar.chips[3].hasFocus()
 
 
+def test_folded_sublabels_are_behind_a_button_unless_chosen(look, qtbot):
+    bar = shown_bar(qtbot, 1000)
+
+    def names(folded, chosen=()):
+        bar.set("class", LABELS, groups={1: (3, 6), 2: (4,)}, folded=folded, chosen=chosen)
+        return [chip.accessibleName() for chip in bar.chips]
+
+    assert names(()) == ["delay", "driver", "praise", "crowding", "ticket", "accessibility"]
+    assert names((1,)) == ["delay", "crowding", "ticket", "accessibility"]
+    assert bar.folds[1].accessibleName() == "Show 2 sublabels of delay"
+    with qtbot.waitSignal(bar.folded) as told:
+        QTest.mouseClick(bar.folds[1], Qt.MouseButton.LeftButton)
+    assert told.args == [[1], False]
+    assert names((1, 2), chosen=(6,)) == ["delay", "praise", "crowding", "accessibility"]
+
+
 def test_typing_finds_beginnings_before_words_before_parts():
     choices = [
         Choice(Label(name), "l") for name in ("REST_STOP", "STOP", "BUS STOP", "NONSTOP", "LINE")

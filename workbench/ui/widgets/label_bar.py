@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import cast
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtGui import QCursor, QResizeEvent
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.text.labels import Label
 from workbench.ui import plain, theme
 from workbench.ui.widgets.button import Button
@@ -16,9 +18,12 @@ from workbench.ui.widgets.chip import ChipButton
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.words import Elided, KeyCap
 
-GAP, LINE_GAP = 8, 6
+GAP, LINE_GAP, TIED_GAP = 8, 6, 2
 MOST_LINES = 2  # unless `set_most_lines` says otherwise
 WIDEST = 240  # maximum width of a chip at 100 %, so that a long label does not take a whole line
+
+
+Placed = tuple[QAbstractButton, int, int]  # with its left edge and width
 
 
 class _Chips(QWidget):
@@ -26,23 +31,29 @@ class _Chips(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.chips: list[ChipButton] = []
+        self.chips: list[QAbstractButton] = []
+        self.tied: dict[QAbstractButton, QAbstractButton] = {}  # chip → what stays right of it
         self.most_lines = MOST_LINES
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def lines_for(
-        self, width: int, chips: Sequence[ChipButton] | None = None
-    ) -> list[list[tuple[ChipButton, int, int]]]:
+        self, width: int, chips: Sequence[QAbstractButton] | None = None
+    ) -> list[list[Placed]]:
         """The chips of each line (all, unless `chips` is given) with their left edge and width."""
-        lines: list[list[tuple[ChipButton, int, int]]] = [[]]
+        lines: list[list[Placed]] = [[]]
         x, most = 0, min(theme.px(WIDEST), max(1, width))
         for chip in self.chips if chips is None else chips:
-            wide = min(chip.sizeHint().width(), most)
-            if lines[-1] and x + wide > width:
+            tied = self.tied.get(chip)
+            after = tied.sizeHint().width() if tied is not None else 0
+            wide = min(chip.sizeHint().width(), most - (after + TIED_GAP if after else 0))
+            if lines[-1] and x + wide + (after + TIED_GAP if after else 0) > width:
                 lines.append([])
                 x = 0
             lines[-1].append((chip, x, wide))
             x += wide + GAP
+            if tied is not None:
+                lines[-1].append((tied, x - GAP + TIED_GAP, after))
+                x += TIED_GAP + after
         return lines
 
     def place(self) -> None:
@@ -50,18 +61,24 @@ class _Chips(QWidget):
         high = theme.px(28)
         lines = self._lines_in_sight()
         shown = {chip for line in lines for chip, _x, _wide in line}
-        for chip in self.chips:
+        for chip in (*self.chips, *self.tied.values()):
             chip.setVisible(chip in shown)
         for number, line in enumerate(lines):
             for chip, x, wide in line:
                 chip.setGeometry(x, number * (high + LINE_GAP), wide, high)
         self.setFixedHeight(len(lines) * high + (len(lines) - 1) * LINE_GAP)
 
-    def _lines_in_sight(self) -> list[list[tuple[ChipButton, int, int]]]:
+    def _lines_in_sight(self) -> list[list[Placed]]:
         lines = self.lines_for(self.width())
         if len(lines) <= self.most_lines:
             return lines
-        first = [chip for line in lines[: self.most_lines] for chip, _x, _wide in line]
+        ties = set(self.tied.values())
+        first = [
+            chip
+            for line in lines[: self.most_lines]
+            for chip, _x, _wide in line
+            if chip not in ties
+        ]
         chosen = [
             chip
             for line in lines[self.most_lines :]
@@ -82,15 +99,23 @@ class _Chips(QWidget):
 
 
 class LabelBar(QWidget):
-    """`picked(label id)` when a chip is clicked, `more()` for the palette."""
+    """`picked(label id)` when a chip is clicked, `more()` for the palette.
+
+    A label with sublabels has a button that folds them: `folded(label ids, whether to fold)`.
+    """
 
     picked = Signal(int)
     more = Signal()
+    folded = Signal(object, bool)
 
     def __init__(self, title: str = "", *, wide_title: int = 52, always_more: bool = False):
         super().__init__()
         self._always_more = always_more
         self._labels: tuple[Label, ...] = ()
+        self._groups: Mapping[int, Collection[int]] = {}
+        self._folded: frozenset[int] = frozenset()
+        self._named: list[ChipButton] = []  # those of the labels
+        self._folds: dict[int, Button] = {}  # label id → the button that folds its sublabels
         self._title = Elided(title, "small", "muted")
         self._title.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._wide_title = wide_title
@@ -120,15 +145,23 @@ class LabelBar(QWidget):
         chosen: Iterable[int] = (),
         checkable: bool = False,
         enabled: bool = True,
+        groups: Mapping[int, Collection[int]] | None = None,
+        folded: Collection[int] = (),
     ) -> None:
-        """Set the labels; `chosen` are outlined."""
+        """Set the labels; `chosen` are outlined.
+
+        groups: label id → ids of its sublabels, which follow it. folded: labels whose sublabels are
+        shown only while they are chosen.
+        """
         self._title.setText(title)
         self._size_ends()
-        if tuple(labels) != self._labels:
-            self._labels = tuple(labels)
-            self._make(checkable)
         marked, changed = set(chosen), False
-        for chip, label in zip(self._chips.chips, self._labels, strict=True):
+        shown = _shown(labels, groups or {}, folded, marked)
+        state = shown, groups or {}, frozenset(folded)
+        if state != (self._labels, self._groups, self._folded):
+            self._labels, self._groups, self._folded = state
+            self._make(checkable)
+        for chip, label in zip(self.chips, self._labels, strict=True):
             changed |= chip.isChecked() != (label.id in marked)
             chip.setChecked(label.id in marked)
             chip.setEnabled(enabled)
@@ -150,18 +183,67 @@ class LabelBar(QWidget):
         """Number of lines needed for all chips."""
         return len(self._chips.lines_for(max(1, self.width() - self._title.width() - 4)))
 
+    def height_now(self) -> int:
+        """Height with the current number of lines, in pixels."""
+        return self._chips.height()
+
+    def least_height(self) -> int:
+        """Height with at most MOST_LINES lines, in pixels."""
+        return min(self.height_now(), MOST_LINES * (theme.px(28) + LINE_GAP) - LINE_GAP)
+
     def _size_ends(self) -> None:
         """Align title and "more" with the middle of the first line."""
         self._title.setFixedSize(theme.px(self._wide_title), theme.px(28))
         self._end.setFixedHeight(theme.px(28))
 
     def _make(self, checkable: bool) -> None:
-        for chip in self._chips.chips:
-            chip.hide()
-            chip.setParent(None)
-            chip.deleteLater()
-        self._chips.chips = [self._chip(label, checkable) for label in self._labels]
+        at = next((id for id, chip in self._folds.items() if chip.hasFocus()), None)
+        for part in (*self._named, *self._folds.values()):
+            part.hide()
+            part.setParent(None)
+            part.deleteLater()
+        self._named, self._folds, self._chips.tied = [], {}, {}
+        for label in self._labels:
+            chip = self._chip(label, checkable)
+            self._named.append(chip)
+            if label.id is not None and label.id in self._groups:
+                self._folds[label.id] = self._chips.tied[chip] = self._fold(label.id, label)
+        self._chips.chips = list(self._named)
+        if at in self._folds:
+            self._folds[at].setFocus()
         self._arrange()
+
+    def _fold(self, id: int, label: Label) -> Button:
+        """The button that shows or hides the sublabels of a label."""
+        many, hidden = len(self._groups[id]), id in self._folded
+        told = (
+            ngettext("Show {n} sublabel of {label}", "Show {n} sublabels of {label}", many).format(
+                n=many, label=label.name
+            )
+            if hidden
+            else _("Hide the sublabels of {label}").format(label=label.name)
+        )
+        text = f"+{many}" if hidden else "\N{MINUS SIGN}"
+        button = Button(
+            text,
+            kind="quiet",
+            small=True,
+            on=lambda: self.folded.emit([id], not hidden),
+            name=told,
+            tip=told,
+        )
+        button.setParent(self._chips)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        button.customContextMenuRequested.connect(self._ask_all)
+        return button
+
+    def _ask_all(self) -> None:
+        menu, every = QMenu(self), list(self._groups)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(_("Show all sublabels"), partial(self.folded.emit, every, False))
+        menu.addAction(_("Hide all sublabels"), partial(self.folded.emit, every, True))
+        menu.popup(QCursor.pos())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -190,4 +272,28 @@ class LabelBar(QWidget):
 
     @property
     def chips(self) -> tuple[ChipButton, ...]:
-        return tuple(self._chips.chips)
+        """Those of the labels."""
+        return tuple(self._named)
+
+    @property
+    def folds(self) -> Mapping[int, Button]:
+        """Label id → the button that folds its sublabels."""
+        return self._folds
+
+
+def _shown(
+    labels: Sequence[Label],
+    groups: Mapping[int, Collection[int]],
+    folded: Collection[int],
+    chosen: Collection[int],
+) -> tuple[Label, ...]:
+    """The labels in order, each followed by its sublabels; folded ones only if chosen."""
+    if not groups:
+        return tuple(labels)
+    of = {id: parent for parent, ids in groups.items() for id in ids}
+    below: dict[int, list[Label]] = {}
+    for label in labels:
+        if label.id in of and (of[label.id] not in folded or label.id in chosen):
+            below.setdefault(of[label.id], []).append(label)
+    first = [label for label in labels if label.id not in of]
+    return tuple(one for label in first for one in (label, *below.get(cast(int, label.id), ())))

@@ -13,6 +13,7 @@ from workbench.operations.annotate import NewSuggestion
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
+from workbench.ui import folded_labels
 from workbench.ui.panels.annotate.state import Target
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
@@ -672,3 +673,46 @@ def test_the_palette_opens_below_the_selection(view, text):
     assert at.y() <= palette.y() <= at.y() + 40
     press(palette.findChild(QLineEdit), Key.Key_Return)
     assert len(spans(view)) == 1 and text.hasFocus()
+
+
+def test_sublabels_fold_and_their_keys_still_work(view, text):
+    ids = {label.name: id for id, (_layer, label) in view.state.label_of.items()}
+    label_groups.set_parent(view.state.project, [ids["LOC"]], ids["PER"])
+    button = next(one for one in view.findChildren(Button) if one.text() == "\N{MINUS SIGN}")
+    button.setFocus()
+    press(button, Key.Key_Space)
+    names = [one.accessibleName() for one in view.findChildren(ChipButton) if one.isVisible()]
+    assert "PER" in names and "LOC" not in names
+    assert view.focusWidget().accessibleName() == "Show 1 sublabel of PER"
+
+    text.setFocus()
+    press(text, Key.Key_2)
+    assert spans(view) == [("Ada", "LOC")]
+    (layer,) = (one for one in view.state.layers if one.name == "names")
+    assert folded_labels.folded(view.state.context, layer) == {ids["PER"]}
+
+
+def test_sublabels_of_large_layers_are_folded_until_the_user_unfolds_them(context):
+    project = context.project
+    labels.add_layer(project, "many", "span", labels=[f"L{n}" for n in range(30)])
+    ids = [one.id for one in labels.layers(project)[-1].labels]
+    label_groups.set_parent(project, ids[10:20], ids[0])
+    label_groups.set_parent(project, ids[20:], ids[1])
+    layer = labels.layers(project)[-1]
+    assert folded_labels.folded(context, layer) == set(ids[:2])
+    folded_labels.fold(context, [layer.label("L1")], False)
+    assert folded_labels.folded(context, layer) == {ids[0]}
+
+
+def test_a_window_can_be_lower_than_many_labels_need(state, open_view, qtbot):
+    labels.add_layer(state.project, "many", "span", labels=[f"Label {n}" for n in range(90)])
+    view = open_view(state, height=1200)
+    qtbot.waitUntil(lambda: len(shown_chips(view)) > 60)
+    assert view.minimumSizeHint().height() < 600
+    view.resize(1100, 600)
+    qtbot.waitUntil(lambda: len(shown_chips(view)) < 60)
+    assert view.height() == 600
+
+
+def shown_chips(view) -> list[ChipButton]:
+    return [one for one in view.findChildren(ChipButton) if one.isVisible()]

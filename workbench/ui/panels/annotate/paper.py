@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _, ngettext
 from workbench.text.labels import QUESTIONS, TEXT
 from workbench.text.rows import row_id
-from workbench.ui import theme
+from workbench.ui import folded_labels, theme
 from workbench.ui.offsets import is_rtl
 from workbench.ui.panels.annotate.choice_list import ChoiceList
 from workbench.ui.panels.annotate.editors import EDITORS, ValueEditor
@@ -242,12 +242,19 @@ class Paper(QFrame):
         if not self.tokens.isHidden():
             needed = self.height()  # a token grid uses all the height there is
         text = min(needed + theme.px(ABOVE_LABELS), self.height() // 2)
-        free = (self.height() - text - 2 * SIDE) // theme.px(BAR_LINE)
+        others = layout_of(self).minimumSize().height() - sum(bar.height_now() for bar in bars)
+        free = (self.height() - max(text + 2 * SIDE, others)) // theme.px(BAR_LINE)
         wanted = {bar: bar.lines_wanted() for bar in bars}
         for number, bar in enumerate(sorted(bars, key=wanted.__getitem__)):
             share = max(MOST_LINES, free // (len(bars) - number))
             bar.set_most_lines(share)
             free -= min(share, wanted[bar])
+
+    def minimumSizeHint(self) -> QSize:
+        """With the fewest lines of labels: a window can be made smaller than many labels need."""
+        least = super().minimumSizeHint()
+        spare = sum(bar.height_now() - bar.least_height() for bar in self._bars.values())
+        return QSize(least.width(), least.height() - spare)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -284,6 +291,8 @@ class Paper(QFrame):
                 chosen=state.marked | self._arcs.label_of_chosen(),
                 checkable=layer.traits.on_document,
                 enabled=state.can_edit,
+                groups=folded_labels.groups(layer),
+                folded=folded_labels.folded(state.context, layer),
             )
         kinds = {layer.traits.on_document for layer in shown.values()}
         self._upper.setVisible(True in kinds)
@@ -308,8 +317,17 @@ class Paper(QFrame):
         bar = LabelBar(always_more=layer.traits.in_text)
         bar.picked.connect(self.picked)
         bar.more.connect(self.more)
+        bar.folded.connect(self._fold)
         self._bars[row_id(layer)] = bar
         (self._classes if layer.traits.on_document else self._spans).addWidget(bar)
+
+    def _fold(self, ids: list[int], folded: bool) -> None:
+        """Hide or show the sublabels of these labels."""
+        known = self.state.label_of
+        found = [known[id][1] for id in ids if id in known]
+        folded_labels.fold(self.state.context, found, folded)
+        self._show_bars()
+        self._fit_bars()
 
     def _say_remark(self, shown: Any) -> None:
         empty = [layer.name for layer in shown.values() if not layer.labels]
