@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from workbench.base import paths
 from workbench.base.privacy import TELEMETRY_OFF
 
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
@@ -181,10 +182,11 @@ class Child:
 
     def _environment(self) -> dict[str, str]:
         """A job may request network access, for example for a download; telemetry is off for every
-        job.
+        job. Libraries that import matplotlib let it keep its cache of fonts in our own folder.
         """
+        fonts = {"MPLCONFIGDIR": str(paths.cache_folder() / "matplotlib")}
         own = {**OFFLINE, **TEXT, **self._env, **TELEMETRY_OFF, "PYTHONPATH": _python_path()}
-        return {**os.environ, **own}
+        return {**fonts, **os.environ, **own}
 
     def _write(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
