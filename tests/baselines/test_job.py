@@ -107,7 +107,7 @@ def test_every_task_has_a_baseline_and_each_fits_its_unit_alone():
     assert fitting.pop("answer") == []  # an answer is no label
     assert fitting["regress"] == fitting["similarity"] == ["mean_number"]
     assert all(fitting.values())
-    assert fitting["tag"] == fitting["token"] == ["frequent_tag"]
+    assert fitting["tag"] == fitting["token"] == ["frequent_tag", "feature_crf"]
 
 
 def test_a_damaged_folder_is_reported(tmp_path):

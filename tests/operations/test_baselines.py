@@ -55,6 +55,7 @@ def test_only_baselines_that_fit_the_task_are_offered(project, topics, add_layer
         ("topic", "logistic"),
         ("topic", "svm"),
         ("names", "frequent_tag"),
+        ("names", "feature_crf"),
     ]
     with pytest.raises(SpecError, match="does not fit task tag"):
         baselines.prepare(project, "majority", "tag")

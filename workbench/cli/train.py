@@ -78,8 +78,8 @@ class TaskName(TaskType):
     "--model",
     help=_(
         "Pretrained model: a name from `models list`, or a folder; or a baseline: "
-        "baseline:majority, baseline:logistic, baseline:svm (classes), baseline:frequent_tag "
-        "(tags)."
+        "baseline:majority, baseline:logistic, baseline:svm (classes), baseline:frequent_tag, "
+        "baseline:feature_crf (tags)."
     ),
 )
 @click.option(

@@ -1,0 +1,1 @@
+"""A baseline: light half in info.py, the rest in baseline.py."""

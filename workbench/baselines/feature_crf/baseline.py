@@ -1,0 +1,181 @@
+"""A linear-chain CRF over sparse features, trained by CRFsuite and decoded by `runtime.crf`.
+
+Source: Lafferty, McCallum and Pereira 2001.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from workbench.baselines.base import LEAST, Baseline, prepared
+from workbench.baselines.feature_crf.features import word_features
+from workbench.baselines.feature_crf.info import INFO
+from workbench.runtime.crf import Transitions
+from workbench.runtime.inputs import Prepared
+from workbench.tasks.spec import TaskInfo
+from workbench.text.document import Document
+
+FEATURES, WEIGHTS = "features.json", "weights.npz"
+SETTINGS = {"c1": 0.1, "c2": 0.1, "max_iterations": 100}  # of CRFsuite: L1, L2
+
+Sequenced = tuple[list[list[str]], list[int]]  # features of adjacent words, their outputs
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Learned values: weight `values[i]` of feature `rows[i]` for output `columns[i]`.
+
+    step (L, L): of transitions, from → to. seen bool (L,): outputs that occur in training.
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    step: np.ndarray
+    seen: np.ndarray
+
+
+class FeatureCrf(Baseline):
+    """features: those with a weight. sequence: whether the task decodes with the transitions.
+
+    Tasks without decoding of sequences are given the logarithms of the marginal probabilities.
+    """
+
+    info = INFO
+
+    def __init__(self, features: Sequence[str], weights: Weights, *, sequence: bool):
+        self.features = {name: number for number, name in enumerate(features)}
+        self.weights, self.sequence = weights, sequence
+
+    @classmethod
+    def fit(
+        cls,
+        task: TaskInfo,
+        documents: Sequence[Document],
+        golds: Sequence[Any],
+        labels: Sequence[str],
+        *,
+        seed: int,
+    ) -> Self:
+        """The objective is convex and CRFsuite starts at 0: `seed` changes nothing."""
+        outputs = task.output_names(labels)
+        numbers: dict[str, int] = {}
+        weights = _trained(_sequences(task, documents, golds, outputs), numbers, len(outputs))
+        kept, rows = np.unique(weights.rows, return_inverse=True)
+        names = [*numbers]
+        weights = Weights(rows, weights.columns, weights.values, weights.step, weights.seen)
+        sequence = "transitions" in task.gives({"decoder": "crf"})
+        return cls([names[number] for number in kept], weights, sequence=sequence)
+
+    def logits(self, prepared: Prepared) -> list[np.ndarray]:
+        return [
+            scores if self.sequence else self._log_marginals(scores)
+            for document, words in zip(prepared.documents, prepared.words, strict=True)
+            for scores in [self.emissions(word_features(document, words))]
+        ]
+
+    def emissions(self, words: Sequence[Sequence[str]]) -> np.ndarray:
+        """The sum of the weights of the features of each word, (W, L)."""
+        from scipy.sparse import csr_matrix
+
+        known = self.features
+        found = [[known[name] for name in names if name in known] for names in words]
+        ends = np.cumsum([0, *map(len, found)])
+        columns = np.array([number for row in found for number in row], np.int64)
+        chosen = csr_matrix((np.ones(len(columns)), columns, ends), (len(words), len(known)))
+        scores: np.ndarray = (chosen @ self._table).toarray()
+        scores[:, ~self.weights.seen] = LEAST
+        return scores
+
+    @cached_property
+    def _table(self) -> Any:
+        """The weights as a sparse matrix (features, L)."""
+        from scipy.sparse import csr_matrix
+
+        given = self.weights
+        shape = len(self.features), len(given.seen)
+        return csr_matrix((given.values, (given.rows, given.columns)), shape)
+
+    def _log_marginals(self, scores: np.ndarray) -> np.ndarray:
+        edge = np.zeros(len(self.weights.seen))
+        chain = Transitions(tuple(map(str, range(len(edge)))), edge, self.weights.step, edge)
+        found: np.ndarray = np.log(np.maximum(chain.marginals(scores), np.exp(LEAST)))
+        return found
+
+    def save(self, folder: Path) -> None:
+        raw = {"features": [*self.features], "sequence": self.sequence}
+        (folder / FEATURES).write_text(json.dumps(raw, ensure_ascii=True), encoding="utf-8")
+        np.savez_compressed(folder / WEIGHTS, **vars(self.weights))
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        raw = json.loads((folder / FEATURES).read_text(encoding="utf-8"))
+        with np.load(folder / WEIGHTS, allow_pickle=False) as found:
+            weights = Weights(**{name: found[name] for name in Weights.__annotations__})
+        return cls(raw["features"], weights, sequence=raw["sequence"])
+
+    @property
+    def parameters(self) -> int:
+        return len(self.weights.values) + int(np.count_nonzero(self.weights.step))
+
+    @property
+    def decoder(self) -> Mapping[str, Any]:
+        if not self.sequence:
+            return {}
+        edge = [0.0] * len(self.weights.seen)  # CRFsuite has features of the borders instead
+        chain = {"start": edge, "step": self.weights.step.tolist(), "end": edge}
+        return {"decoder": "crf", "transitions": chain}
+
+
+def _sequences(
+    task: TaskInfo, documents: Sequence[Document], golds: Sequence[Any], outputs: Sequence[str]
+) -> Iterator[Sequenced]:
+    """Each run of adjacent words that have a gold output."""
+    number = {name: at for at, name in enumerate(outputs)}
+    given = prepared(task, documents)
+    for document, gold, words in zip(documents, golds, given.words, strict=True):
+        tags = task.word_outputs(gold, words)
+        pairs = zip(word_features(document, words), tags, strict=True)
+        for is_gold, group in groupby(pairs, lambda pair: pair[1] is not None):
+            if is_gold:
+                found = [(features, number[tag]) for features, tag in group if tag is not None]
+                yield [features for features, _tag in found], [tag for _features, tag in found]
+
+
+def _trained(sequences: Iterable[Sequenced], numbers: dict[str, int], count: int) -> Weights:
+    """Train with CRFsuite; `numbers` receives the number of each feature.
+
+    CRFsuite knows features and outputs by number: its listing of a model cannot be read again if
+    names contain its marks, and it then writes no text of the user to its temporary file.
+    """
+    from pycrfsuite import Tagger, Trainer
+
+    trainer = Trainer(verbose=False)
+    trainer.set_params(SETTINGS)
+    seen = np.zeros(count, bool)
+    for words, tags in sequences:
+        rows = [[str(numbers.setdefault(name, len(numbers))) for name in row] for row in words]
+        trainer.append(rows, [str(tag) for tag in tags])
+        seen[tags] = True
+    with tempfile.TemporaryDirectory() as folder:
+        file = str(Path(folder) / "model")
+        trainer.train(file)
+        tagger = Tagger()
+        tagger.open(file)
+        found = tagger.info()  # six digits after the point
+        tagger.close()
+    step = np.zeros((count, count))
+    for (before, after), weight in found.transitions.items():
+        step[int(before), int(after)] = weight
+    places = np.array([*found.state_features], dtype=np.int64).reshape(-1, 2)
+    values = np.array([*found.state_features.values()], np.float64)
+    return Weights(places[:, 0], places[:, 1], values, step, seen)
