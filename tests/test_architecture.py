@@ -136,7 +136,7 @@ TABLE = {
     "baselines": Row(
         ("text", "runtime", "metrics", "tasks.spec", "tasks.answers", "training.results"),
         (),
-        ("sklearn",),
+        ("sklearn", "scipy", "pycrfsuite"),
     ),
     "inspection": Row(
         ("text", "runtime", "metrics", "models", "tasks"),

@@ -73,8 +73,9 @@ class FeatureCrf(Baseline):
         kept, rows = np.unique(weights.rows, return_inverse=True)
         names = [*numbers]
         weights = Weights(rows, weights.columns, weights.values, weights.step, weights.seen)
-        sequence = "transitions" in task.gives({"decoder": "crf"})
-        return cls([names[number] for number in kept], weights, sequence=sequence)
+        found = cls([names[number] for number in kept], weights, sequence=True)
+        found.sequence = task.transitions(labels, found.decoder) is not None
+        return found
 
     def logits(self, prepared: Prepared) -> list[np.ndarray]:
         return [

@@ -190,9 +190,10 @@ class LabelPalette(QFrame):
     def _place(self, above: QPoint, beside: QRect | None) -> QPoint:
         """The upper left corner."""
         usual = QPoint(above.x() - self.width() // 2, max(EDGE, above.y() - self.height()))
-        if beside is None:
+        parent = self.parentWidget()
+        if beside is None or parent is None:
             return usual
-        room = self.parentWidget().size()
+        room = parent.size()
         below, over = beside.bottom() + 1 + GAP, beside.top() - GAP - self.height()
         top = below if below + self.height() + EDGE <= room.height() else over
         if top < EDGE or beside.bottom() < 0 or beside.top() > room.height():
