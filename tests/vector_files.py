@@ -39,6 +39,26 @@ def native_of(values, grams, words=WORDS, *, low=3, high=4, version=12, quantize
     return head + shape + matrix.astype("<f4").tobytes() + struct.pack("<?", 0)
 
 
+def quantized_of(words=WORDS, labels=("__label__a",), *, width=100, buckets=2000, pruned=()):
+    """What fastText's `quantize -cutoff` writes: pruned n-grams, then codes of half the width.
+
+    Source: Joulin et al. 2016, FastText.zip; dictionary.cc, qmatrix.cc and productquantizer.cc.
+    """
+    head = struct.pack(
+        "<ii12id", 793712314, 12, width, 5, 5, 1, 5, 2, 3, 3, buckets, 3, 6, 100, 1e-4
+    )
+    entries = len(words) + len(labels)
+    head += struct.pack("<iiiqq", entries, len(words), len(labels), 100, len(pruned) or -1)
+    for kind, names in enumerate((words, labels)):
+        head += b"".join(name.encode() + b"\0" + struct.pack("<qb", 10, kind) for name in names)
+    head += b"".join(struct.pack("<ii", ngram, row) for row, ngram in enumerate(pruned))
+    rows = len(words) + (len(pruned) or buckets)
+    head += struct.pack("<??qqi", True, False, rows, width, rows * width // 2)
+    centroids = struct.pack("<iiii", width, width // 2, 2, 2) + bytes(4 * 256 * width)
+    output = struct.pack("<?qq", False, len(labels), width) + bytes(4 * width * len(labels))
+    return head + bytes(rows * width // 2) + centroids + output
+
+
 def contents(values, grams):
     """name → bytes of a file in each format."""
     return {

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from tests.vector_files import WIDTH, WORDS, binary_of, native_of, text_of
+from tests.vector_files import WIDTH, WORDS, binary_of, native_of, quantized_of, text_of
 from workbench.runtime.vectors import files
 from workbench.runtime.vectors.files import Format
 
@@ -74,7 +74,7 @@ def test_a_truncated_binary_file_is_reported_with_both_sizes(tmp_path, values):
 
     problem = problem_of(tmp_path / "a.bin", content[:-30])
 
-    assert problem.startswith("a.bin is truncated, or its header is wrong: 7 words of width 6")
+    assert problem.startswith("a.bin is truncated, or its header is wrong: 7 vectors of width 6")
     assert f"the file has {len(content) - 30:,}" in problem
 
 
@@ -83,7 +83,7 @@ def test_a_gigantic_header_is_rejected_without_allocating(tmp_path, values):
 
     problem = problem_of(tmp_path / "a.txt", b"9999999999999 300\n" + content)
 
-    assert "9,999,999,999,999 words of width 300" in problem
+    assert "9,999,999,999,999 vectors of width 300" in problem
 
 
 def test_a_width_of_zero_is_reported(tmp_path):
@@ -102,7 +102,19 @@ def test_a_truncated_fasttext_file_is_reported(tmp_path, values, grams):
     content = native_of(values, grams)
 
     assert "a.bin is truncated" in problem_of(tmp_path / "a.bin", content[:40])
-    assert "27 words of width 6" in problem_of(tmp_path / "a.bin", content[:300])
+    assert "27 vectors of width 6" in problem_of(tmp_path / "a.bin", content[:300])
+
+
+@pytest.mark.parametrize("pruned", [(), (5, 77, 1999)], ids=["all n-grams", "pruned"])
+def test_a_quantized_fasttext_file_is_not_called_truncated(tmp_path, pruned):
+    content = quantized_of(pruned=pruned)
+
+    problem = problem_of(tmp_path / "a.ftz", content)
+
+    assert problem.startswith("a.ftz is a quantized fastText model, which cannot be read. Use the")
+    assert "fasttext print-word-vectors a.ftz" in problem
+    assert files.file_of(tmp_path)[0] == tmp_path / "a.ftz"
+    assert "is truncated" in problem_of(tmp_path / "cut.ftz", content[:150])  # in its dictionary
 
 
 def test_a_folder_with_one_file_of_vectors_and_a_readme_is_a_model(written, tmp_path):

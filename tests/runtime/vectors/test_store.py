@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from tests.vector_files import WIDTH, WORDS, binary_of, native_of, text_of
+from tests.vector_files import WIDTH, WORDS, binary_of, native_of, quantized_of, text_of
 from workbench.base.errors import Cancelled, ModelError
 from workbench.base.watch import Watch
 from workbench.runtime.vectors import store, writing
@@ -177,7 +177,8 @@ def test_values_of_binary_files_that_are_not_finite_are_reported(tmp_path, value
 
 
 def test_quantized_fasttext_files_are_rejected(tmp_path, values, grams):
-    assert "is quantized" in error_of(tmp_path / "a.bin", native_of(values, grams, quantized=1))
+    for content in (native_of(values, grams, quantized=1), quantized_of()):
+        assert "is a quantized fastText model" in error_of(tmp_path / "a.bin", content)
 
 
 @pytest.mark.parametrize("name", (*PLAIN, "native.bin"))

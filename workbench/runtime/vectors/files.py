@@ -8,15 +8,18 @@ Bojanowski et al. 2017, fastText (dictionary.cc, fasttext.cc, version 12 of the 
 
 from __future__ import annotations
 
+import mmap
 import os
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
 
-SUFFIXES = (".bin", ".txt", ".vec")
+SUFFIXES = (".bin", ".txt", ".vec", ".ftz")
 HEAD = 1 << 18  # bytes read to recognize a file: several lines of 1,000 numbers
 LEAST_WIDTH = 4  # of a file without a first line; a narrower table is more likely another format
 MOST_WIDTH = 100_000
@@ -24,6 +27,7 @@ MOST_WORD = 10_000  # bytes
 MAGIC, VERSIONS = 793712314, (11, 12)
 _ARGS = struct.Struct("<ii12id")  # magic, version, arguments, sampling threshold
 _SIZES = struct.Struct("<iiiqq")  # entries, words, labels, tokens, pruned n-grams
+_ENTRY = struct.Struct("<qb")  # count, and whether it is a label; after a word and a zero byte
 _IGNORED = ("readme", "licen", "notice", "head.safetensors", "glossbench.json", "unknown.npy")
 
 
@@ -103,7 +107,7 @@ def header(path: Path) -> tuple[Header | None, list[str]]:
         known = path.suffix.lower() in SUFFIXES
         return None, [_("{file} is empty").format(file=path.name)] if known else []
     if head[:4] == struct.pack("<i", MAGIC):
-        return _native(path.name, head, size)
+        return _native(path, head, size)
     line, newline, rest = head.partition(b"\n")
     parts = line.split()
     if len(parts) == 2 and all(part.isdigit() for part in parts) and newline:
@@ -153,13 +157,14 @@ def _is_binary(data: bytes) -> bool:
 
 def too_short(name: str, words: int, width: int, least: int, size: int) -> str:
     return _(
-        "{file} is truncated, or its header is wrong: {words:,} words of width {width:,} need at "
+        "{file} is truncated, or its header is wrong: {words:,} vectors of width {width:,} need at "
         "least {least:,} bytes, the file has {size:,}"
     ).format(file=name, words=words, width=width, least=least, size=size)
 
 
-def _native(name: str, head: bytes, size: int) -> tuple[Header | None, list[str]]:
+def _native(path: Path, head: bytes, size: int) -> tuple[Header | None, list[str]]:
     """fastText's native format."""
+    name = path.name
     nothing = Header(Format.FASTTEXT, 0, 0, 0)
     if len(head) < _ARGS.size + _SIZES.size:
         return nothing, [_("{file} is truncated ({size:,} bytes)").format(file=name, size=size)]
@@ -179,11 +184,52 @@ def _native(name: str, head: bytes, size: int) -> tuple[Header | None, list[str]
         return found, [_("{file} has a damaged header").format(file=name)]
     least = start + entries * 11 + (words + buckets) * width * 4
     if size < least:
+        if _is_quantized(path, found):
+            return found, [str(quantized(Path(name))).removesuffix(".")]
         return found, [too_short(name, words + buckets, width, least, size)]
     return found, []
 
 
-PRUNED = struct.Struct("<iiiqq").size  # position after the sizes
+def _is_quantized(path: Path, header: Header) -> bool:
+    """Whether fastText's dictionary is followed by a compressed matrix."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        at, found = header.start, 0
+        for _start, _zero, at in entries(data, header):  # noqa: B007 (the last one is needed)
+            found += 1
+        at += 8 * pruned(data, header)
+        return found == header.words + header.labels and at < len(data) and data[at] == 1
+
+
+def entries(data: mmap.mmap, header: Header) -> Iterator[tuple[int, int, int]]:
+    """Each word of fastText's dictionary, then each label: (start, end, position after its count).
+
+    Ends early if the dictionary is incomplete.
+    """
+    at = header.start
+    for _number in range(header.words + header.labels):
+        zero = data.find(b"\0", at, at + MOST_WORD)
+        if zero < 0 or zero + 1 + _ENTRY.size > len(data):
+            return
+        after = zero + 1 + _ENTRY.size
+        yield at, zero, after
+        at = after
+
+
+def pruned(data: mmap.mmap, header: Header) -> int:
+    """How many n-grams a quantized model has kept: pairs of numbers after its dictionary."""
+    (count,) = struct.unpack_from("<q", data, header.start - 8)
+    return max(0, int(count))
+
+
+def quantized(path: Path) -> ModelError:
+    """The error for a model that fastText's command quantize has compressed."""
+    return ModelError(
+        _("{path} is a quantized fastText model, which cannot be read.").format(path=path),
+        hint=_(
+            "Use the .bin file that it was made from, or the text file that `fasttext "
+            "print-word-vectors {file} < words.txt` writes."
+        ).format(file=path.name),
+    )
 
 
 def lines_of(path: Path) -> int:

@@ -20,12 +20,14 @@ from workbench.runtime.vectors.files import (
     MOST_WORD,
     Format,
     Header,
+    entries,
     is_number,
+    pruned,
+    quantized,
 )
 
 BLOCK = 4096  # words per block
 MOST = float(np.finfo(np.float32).max)
-_ENTRY = struct.Struct("<qb")  # frequency and kind, after the word and a zero byte
 _SHAPE = struct.Struct("<qq")
 
 
@@ -242,16 +244,14 @@ def find_matrix(path: Path, header: Header, data: mmap.mmap) -> tuple[list[bytes
 
 def _dictionary(path: Path, header: Header, data: mmap.mmap) -> tuple[list[bytes], int]:
     """The words (without labels), and the position after the dictionary."""
-    at, words = header.start, []
-    for number in range(header.words + header.labels):
-        zero = data.find(b"\0", at, at + MOST_WORD)
-        if zero < 0 or zero + 1 + _ENTRY.size > len(data):
-            raise _cut(path, number, header.words, at)
-        if number < header.words:
-            words.append(data[at:zero])
-        at = zero + 1 + _ENTRY.size
-    pruned = _SHAPE.unpack_from(data, header.start - _SHAPE.size)[1]
-    return words, at + 8 * max(0, pruned)
+    at, found, words = header.start, 0, []
+    for start, zero, after in entries(data, header):
+        if found < header.words:
+            words.append(data[start:zero])
+        at, found = after, found + 1
+    if found < header.words + header.labels:
+        raise _cut(path, found, header.words, at)
+    return words, at + 8 * pruned(data, header)
 
 
 def _matrix(path: Path, header: Header, data: mmap.mmap, at: int) -> int:
@@ -259,10 +259,7 @@ def _matrix(path: Path, header: Header, data: mmap.mmap, at: int) -> int:
     if at + 1 + _SHAPE.size > len(data):
         raise _cut(path, header.words, header.words, at)
     if data[at]:
-        raise ModelError(
-            _("{path} is quantized, which is not supported.").format(path=path),
-            hint=_("Use the .bin file that it was made from, or its .vec file."),
-        )
+        raise quantized(path)
     rows, width = _SHAPE.unpack_from(data, at + 1)
     at += 1 + _SHAPE.size
     if width != header.width or rows != header.words + header.buckets:
