@@ -32,7 +32,8 @@ class Watched(walk.Walk):
 
     def __init__(self, seen: Seen, canary: Canary | None, texts: tuple[str, ...]):
         self.faults: dict[str, str] = {}
-        self._canary, self._texts, self._hovered = canary, texts, set()
+        self._canary, self._texts = canary, texts
+        self._hovered = {""}
         self.tips = 0  # tooltips with a text of the project
         super().__init__(seen)
 
@@ -108,7 +109,7 @@ class Watched(walk.Walk):
             self._at_places(widget.viewport(), places)
         elif isinstance(widget, QAbstractItemView) and widget.model() is not None:
             self._cells(widget)
-        else:
+        elif not (_is_plain(widget) and widget.toolTip() in self._hovered):
             self._tooltip(widget.toolTip())
             self._at_places(widget, [QRect(QPoint(), widget.size()).center()])
 
@@ -152,6 +153,22 @@ class Watched(walk.Walk):
             self._fault("tooltip", shown)
         elif text != shown and "<p style" not in shown:
             self._fault("rich tooltip", shown)
+
+
+def _is_plain(widget) -> bool:
+    """Whether a widget shows its `toolTip()` alone: neither Qt nor we have written more for it.
+
+    A viewport passes the event on to its area.
+    """
+    from PySide6 import QtWidgets
+
+    plain = ("QFrame", "QLabel", "QPushButton", "QSplitter", "QStackedWidget", "QWidget")
+    kind = next(kind for kind in type(widget).__mro__ if kind.__module__ == QtWidgets.__name__)
+    return (
+        kind.__name__ in plain
+        and type(widget).event is kind.event
+        and not isinstance(widget.parent(), QtWidgets.QAbstractScrollArea)
+    )
 
 
 def texts(canary: Path) -> tuple[str, ...]:
