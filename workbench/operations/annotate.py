@@ -16,7 +16,13 @@ from workbench.operations.annotate_queue import (
     queue_size,
     source_files,
 )
-from workbench.operations.document_view import DocumentView, layers_for, refreshed, view
+from workbench.operations.document_view import (
+    DocumentView,
+    SpanRows,
+    layers_for,
+    refreshed,
+    view,
+)
 from workbench.operations.labels import add_labels
 from workbench.project.project import Project
 from workbench.storage import annotations as annotation_rows
@@ -34,7 +40,7 @@ from workbench.text.rows import row_id
 
 __all__ = [
     "TO_DO", "DocumentRow", "DocumentView", "Filter", "MarkRow", "NewSuggestion", "SourceFile",
-    "RelationRow", "SpanRow", "SuggestionRow", "WrittenRow", "layers_for", "neighbour",
+    "RelationRow", "SpanRow", "SpanRows", "SuggestionRow", "WrittenRow", "layers_for", "neighbour",
     "next_unlabelled", "open_count", "overall", "queue", "queue_page", "queue_size", "refreshed",
     "source_files", "view",
 ]  # fmt: skip

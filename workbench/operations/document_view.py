@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from bisect import insort
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Self
 
+from workbench.base.ordered_rows import OrderedRows
 from workbench.project.changes import Changes
 from workbench.project.project import Project
 from workbench.storage import annotations as annotation_rows
@@ -22,6 +26,27 @@ from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 
 
+class SpanRows(OrderedRows[SpanRow]):
+    """Spans in text order; longer ones first."""
+
+    @staticmethod
+    def order(row: SpanRow) -> tuple[str, int, int, int]:
+        return row.field, row.start, -row.end, row.id
+
+    @cached_property
+    def of_layers(self) -> Counter[int]:
+        """Number of spans of each layer that has any."""
+        return Counter(row.layer_id for row in self)
+
+    def exchanged(self, gone: Iterable[int], come: Iterable[SpanRow]) -> Self:
+        made = super().exchanged(gone, come)
+        counts = self.of_layers.copy()
+        counts.subtract(row.layer_id for row in made.change.gone)
+        counts.update(row.layer_id for row in made.change.come)
+        made.__dict__["of_layers"] = +counts  # without zeros
+        return made
+
+
 @dataclass(frozen=True)
 class DocumentView:
     """All data that Annotate shows for a document.
@@ -32,7 +57,7 @@ class DocumentView:
     document: Document
     layers: tuple[Layer, ...]
     marks: tuple[MarkRow, ...]
-    spans: tuple[SpanRow, ...]
+    spans: SpanRows
     suggestions: tuple[SuggestionRow, ...]
     states: Mapping[int, str] = field(hash=False)
     questions: tuple[AskedQuestion, ...] = field(default=(), hash=False)
@@ -56,7 +81,7 @@ def view(project: Project, document_id: int) -> DocumentView:
         document,
         mine,
         annotation_rows.marks(db, document_id),
-        annotation_rows.spans(db, document_id),
+        SpanRows(annotation_rows.spans(db, document_id)),
         proposals.suggestions(db, document_id),
         {id: states.get(id, "pending") for id in map(row_id, mine)},
         answers.asked(db, document_id),
@@ -129,17 +154,16 @@ def _mended_relations(
     return tuple(kept)
 
 
-def _mended(project: Project, shown: DocumentView, ids: Iterable[int]) -> tuple[SpanRow, ...]:
-    changed = set(ids)
-    kept = [row for row in shown.spans if row.id not in changed]
+def _mended(project: Project, shown: DocumentView, ids: Iterable[int]) -> SpanRows:
+    changed, come = set(ids), []
     for id in changed:
         try:
             row = annotation_rows.span(project.db, id)
         except KeyError:
             continue  # deleted
         if row.document_id == shown.document.id:
-            insort(kept, row, key=lambda one: (one.field, one.start, -one.end, one.id))
-    return tuple(kept)
+            come.append(row)
+    return shown.spans.exchanged(changed, come)
 
 
 def layers_for(project: Project, document: Document) -> tuple[Layer, ...]:

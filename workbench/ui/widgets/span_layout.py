@@ -122,13 +122,25 @@ class Index:
         """Remove some spans and insert others."""
         for span in gone:
             at = bisect_left(self.spans, span)
-            del self.spans[at], self._starts[at], self._ends[at]
+            del self.spans[at], self._starts[at], self._ends[at], self._reach[at]
+            self._extend(at, at)
         for span in new:
             at = bisect_right(self.spans, span)
             self.spans.insert(at, span)
             self._starts.insert(at, span.start)
             self._ends.insert(at, span.end)
-        self._reach = list(accumulate(self._ends, max))
+            self._reach.insert(at, span.end)
+            self._extend(at, at + 1)
+
+    def _extend(self, first: int, after: int) -> None:
+        """Correct `_reach` from `first` on; from `after` on, up to where it was right already."""
+        reach, ends = self._reach, self._ends
+        most = reach[first - 1] if first else 0
+        for at in range(first, len(ends)):
+            most = max(most, ends[at])
+            if reach[at] == most and at >= after:
+                break
+            reach[at] = most
 
     def touching(self, start: int, end: int) -> list[TextSpan]:
         """Spans that share a character with [start, end), and empty ones in [start, end]."""

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.base.ordered_rows import OrderedRows
 from workbench.ui import icons, plain, theme
 from workbench.ui.widgets.delegates import BarDelegate, ChipDelegate
 
@@ -83,28 +84,53 @@ class Rows(QAbstractTableModel):
         super().__init__(parent)
         self.columns, self.key = tuple(columns), key
         self.rows: list[Any] = []
-        self._keys: list[Hashable] = []  # of the rows, in the same order
+        self._listed: list[Hashable] | None = []  # keys of the rows; None: not needed so far
+        self._ordered: OrderedRows[Any] | None = None  # the rows, if they are these, unsorted
         self._numbers: dict[Hashable, int] | None = None  # key → row number, computed on first use
         self._given: list[Any] = []  # unsorted
         self._order: tuple[int, bool] | None = None  # column, descending
 
     def set_rows(self, rows: Sequence[Any]) -> None:
-        """Replace the rows; if only values change, scroll position and selection are kept."""
+        """Replace the rows; if only values change, scroll position and selection are kept.
+
+        Of `OrderedRows`, which `key` must identify by their ids, only the changed ones are read.
+        """
+        before, self._ordered = self._ordered, None
         self._given = list(rows)
-        rows = self._sorted(self._given)
-        keys = [self.key(one) for one in rows]
-        if keys == self._keys and rows:
-            self.rows = rows
+        if isinstance(rows, OrderedRows) and self._order is None:
+            self._ordered = rows
+            change = rows.changes(before)
+            if change is not None:
+                self._take(self._given, None, same=change.in_place)
+                return
+        kept = self._sorted(self._given)
+        keys = [self.key(one) for one in kept]
+        self._take(kept, keys, same=keys == self._keys)
+
+    def _take(self, rows: list[Any], keys: list[Hashable] | None, *, same: bool) -> None:
+        """`same`: the keys and their order are those of the rows before."""
+        if same and rows:
+            self.rows, self._listed = rows, keys
             self.dataChanged.emit(
                 self.index(0, 0), self.index(len(rows) - 1, len(self.columns) - 1)
             )
             return
         self.beginResetModel()
-        self.rows, self._keys, self._numbers = rows, keys, None
+        self.rows, self._listed, self._numbers = rows, keys, None
         self.endResetModel()
+
+    @property
+    def _keys(self) -> list[Hashable]:
+        """Keys of the rows, in the same order."""
+        if self._listed is None:
+            self._listed = [self.key(one) for one in self.rows]
+        return self._listed
 
     def numbers(self, keys: Iterable[Hashable]) -> list[int]:
         """Row numbers of these keys, from the top; unknown keys are skipped."""
+        if self._ordered is not None:
+            found = (self._ordered.number_of(cast(int, one)) for one in keys)
+            return sorted(number for number in found if number is not None)
         if self._numbers is None:
             self._numbers = {key: number for number, key in enumerate(self._keys)}
         return sorted(self._numbers[one] for one in keys if one in self._numbers)
@@ -124,10 +150,11 @@ class Rows(QAbstractTableModel):
         if column >= 0 and self.columns[column].sort is None:
             return
         self._order = (column, descending) if column >= 0 else None
+        self._ordered = None
         self.layoutAboutToBeChanged.emit()
         before, keys = self.persistentIndexList(), self._keys
         self.rows = self._sorted(self._given)
-        self._keys, self._numbers = [self.key(one) for one in self.rows], None
+        self._listed, self._numbers = [self.key(one) for one in self.rows], None
         places = {key: number for number, key in enumerate(self._keys)}
         after = [self.index(places[keys[one.row()]], one.column()) for one in before]
         self.changePersistentIndexList(before, after)

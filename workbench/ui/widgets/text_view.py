@@ -118,6 +118,20 @@ class TextView(PiecesArea):
         gone = {self._shown[key] for key in self._shown.keys() - new.keys()}
         come = {new[key] for key in new.keys() - self._shown.keys()}
         self._shown = new
+        self._exchange(gone, come)
+
+    def exchange_spans(self, gone: Sequence[TextSpan], come: Sequence[TextSpan]) -> None:
+        """As `set_spans` without the objects in `gone`, which are shown, and with those in `come`.
+
+        The time does not depend on the number of all spans.
+        """
+        for span in gone:
+            del self._shown[id(span)]
+        for span in come:
+            self._shown[id(span)] = span
+        self._exchange(set(gone), set(come))
+
+    def _exchange(self, gone: set[TextSpan], come: set[TextSpan]) -> None:
         gone, come = gone - come, come - gone
         if not gone and not come:
             return

@@ -155,7 +155,7 @@ def test_tags_are_not_drawn_as_spans_in_the_text(view):
     state = view.state
     state.label(label(state, "NOUN").id)
 
-    assert view._paper._shown_spans.by_text() == {}
+    assert view.first.spans == []
 
 
 def test_without_a_layer_of_tags_there_are_no_tokens(view):

@@ -20,6 +20,7 @@ from workbench.ui.panels.annotate.finishing import FinishState
 from workbench.ui.panels.annotate.label_keys import steps
 from workbench.ui.panels.annotate.remarks import GOLD
 from workbench.ui.panels.annotate.state import SUGGESTED, Target
+from workbench.ui.panels.annotate.walk import Walk
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -35,28 +36,13 @@ class AnnotateActs(FinishState):
         """Select the next (+1) or previous (-1) span or suggestion in text order, starting at the
         caret.
         """
-        rows = [(r.field, r.start, -r.end, (GOLD, r.id)) for r in self.spans]
-        rows += [
-            (r.field, r.start, -r.end, (SUGGESTED, r.id))
-            for r in self.suggestions
-            if r.start is not None and r.end is not None
-        ]
-        if not rows:
+        if self.doc is None:
             return
-        order = {name: number for number, (name, _text) in enumerate(self.shown_doc.document.texts)}
-        rows.sort(key=lambda row: (order.get(row[0], 0), *row[1:]))
-        names = [row[-1] for row in rows]
-        if self.chosen in names:
-            at = (names.index(self.chosen) + way) % len(names)
-        else:
-            here = (order.get(field, 0), caret)
-            later = [i for i, row in enumerate(rows) if (order.get(row[0], 0), row[1]) >= here]
-            at = (
-                (later[0] if later else 0)
-                if way > 0
-                else ((later[0] if later else len(names)) - 1) % len(names)
-            )
-        self.choose(names[at])
+        fields = self.doc.document.fields
+        walk = Walk(fields, self.spans, self.suggestions)
+        name = walk.step(way, self.chosen, (field, caret))
+        if name is not None:
+            self.choose(name)
 
     @property
     def states_told(self) -> str:

@@ -23,29 +23,25 @@ from workbench.ui.panels.annotate.values import ValueState
 class FinishState(ValueState, QuestionState, RelationState, SourceState):
     """The selected span, the unit in focus, and the end of work on a document."""
 
-    _found: tuple[object, Name, Any] | None = None  # rows, name and the row of that name
+    # suggestions, name and the suggestion of that name
+    _found: tuple[object, Name, SuggestionRow | None] | None = None
 
     def _do(self, act: Callable[..., Any], *args: Any, **named: Any) -> Any:
         return self.context.attempt(act, self.project, *args, origin=self, **named)
 
     def chosen_span(self) -> SpanRow | None:
-        found: SpanRow | None = self._row(self.spans, GOLD)
-        return found
+        if self.chosen is None or self.chosen[0] != GOLD:
+            return None
+        return self.spans.by_id.get(self.chosen[1])
 
     def chosen_suggestion(self) -> SuggestionRow | None:
-        found: SuggestionRow | None = self._row(self.suggestions, SUGGESTED)
-        return found
-
-    def _row(self, rows: tuple[Any, ...], kind: str) -> Any:
-        """The selected row of this kind; cached, as it is read often."""
-        if self.chosen is None or self.chosen[0] != kind:
+        """Cached, as it is read often."""
+        if self.chosen is None or self.chosen[0] != SUGGESTED:
             return None
+        rows = self.suggestions
         if self._found is None or self._found[0] is not rows or self._found[1] != self.chosen:
-            self._found = (
-                rows,
-                self.chosen,
-                next((row for row in rows if row.id == self.chosen[1]), None),
-            )
+            row = next((row for row in rows if row.id == self.chosen[1]), None)
+            self._found = rows, self.chosen, row
         return self._found[2]
 
     # ------------------------------------------------------------ what spans snap to

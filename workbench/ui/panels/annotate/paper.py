@@ -179,7 +179,7 @@ class Paper(QFrame):
         state = self.state
         tagging = bool(state.tag_layers) and doc is not None
         lanes = int(in_text or state.question_layer is not None)
-        spans, arcs = self._shown_spans.by_text(), self._arcs.by_text()
+        arcs = self._arcs.by_text()
         if new:
             self._last = 0
         for text, title, (name, content) in zip(self.texts, self._titles, texts, strict=False):
@@ -189,7 +189,9 @@ class Paper(QFrame):
             if new or text.shown_text != content:
                 text.shown_text = content
                 text.set_text(content, doc.document.tokens.get(name, ()) if doc else ())
-            text.set_spans(spans.get(name, ()))
+                self._shown_spans.forget(text)
+        self._shown_spans.show_in(self.texts[: len(texts)])
+        for text, (name, _content) in zip(self.texts, texts, strict=False):
             text.set_arcs(arcs.get(name, ()))
             text.connects = self.state.can_link
             text.set_snap(state.snap)
@@ -346,10 +348,7 @@ class Paper(QFrame):
 
     def show_answers(self) -> None:
         """Those of another question."""
-        spans = self._shown_spans.by_text()
-        for text in self.texts:
-            if not text.isHidden():
-                text.set_spans(spans.get(text.field, ()))
+        self._shown_spans.show_in(text for text in self.texts if not text.isHidden())
         answers = self.state.shown_answers
         if answers:
             self.texts[0].show_range(answers[0].start, answers[0].end)

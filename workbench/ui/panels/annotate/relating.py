@@ -35,17 +35,13 @@ class RelationState(TokenState):
     chain: Chain | None = None
     link_label: int | None = None
     _last_span: int | None = None  # the span selected last, for another part
-    _by_id: tuple[object, Mapping[int, SpanRow]] = (None, {})
 
     # ------------------------------------------------------------ queries
 
     @property
     def span_of(self) -> Mapping[int, SpanRow]:
         """The spans of the document by id."""
-        rows = self.doc.spans if self.doc else ()
-        if self._by_id[0] is not rows:
-            self._by_id = rows, {row.id: row for row in rows}
-        return self._by_id[1]
+        return self.doc.spans.by_id if self.doc else {}
 
     @property
     def relation_layers(self) -> tuple[Layer, ...]:

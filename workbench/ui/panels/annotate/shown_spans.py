@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.base.i18n import _
 from workbench.ui import theme
@@ -10,68 +11,149 @@ from workbench.ui.widgets import span_layout
 from workbench.ui.widgets.span_layout import TextSpan
 
 if TYPE_CHECKING:
-    from workbench.storage.annotations import SpanRow
+    from workbench.operations.annotate import SpanRow, SpanRows
     from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.differences import Predicted
+    from workbench.ui.panels.annotate.paper import DocumentText
+
+Drawn = list[TextSpan]
 
 # name and colour of a span whose label is not loaded or was deleted
 NO_LABEL = ("?", theme.NO_LABEL)
 
 
+class Looks(NamedTuple):
+    """What all gold spans depend on; another one draws all of them again."""
+
+    labels: dict[int | None, tuple[str, Any]]  # label id → name, colour
+    missed: frozenset[int]  # ids of spans that the reviewed run lacks
+    tags: frozenset[int | None]  # layers that are shown below tokens instead
+
+
+class Given(NamedTuple):
+    """What a text shows: the number of the change of gold that it knows, and the other spans."""
+
+    field: str
+    change: int
+    others: Drawn
+
+
 class ShownSpans:
-    """What is drawn for the rows of the state; unchanged rows keep their objects."""
+    """What is drawn for the rows of the state.
+
+    Unchanged rows keep their objects. After an edit only the changed spans are exchanged, so that
+    its time does not depend on the number of spans.
+    """
 
     def __init__(self, state: AnnotateActs) -> None:
         self.state = state
-        self._made: dict[
-            int, tuple[object, TextSpan]
-        ] = {}  # span id → its row, and what is displayed for it
-        self._looks: dict[int | None, tuple[str, Any]] = {}
-        self._missed: frozenset[int] = frozenset()
+        self._looks = Looks({}, frozenset(), frozenset())
+        self._rows: SpanRows | None = None  # the gold that is drawn
+        self._gold: dict[str, dict[int, TextSpan]] = {}  # text → span id → what is drawn
+        self._change = 0  # number of the last change of gold
+        self._last: dict[str, tuple[Drawn, Drawn]] = {}  # text → spans gone and come with it
+        self._given: dict[DocumentText, Given] = {}
 
-    def by_text(self) -> dict[str, list[TextSpan]]:
-        """The spans of each text: gold, open suggestions, and in error review the run's false
+    def show_in(self, texts: Iterable[DocumentText]) -> None:
+        """Show the spans of each text: gold, open suggestions, and in error review the run's false
         positives.
         """
+        extra, missed = self.state.differences[:2]
+        self._follow_gold(missed)
+        others = self._others(extra)
+        for text in texts:
+            self._show(text, others.get(text.field, []))
+
+    def forget(self, text: DocumentText) -> None:
+        """The text shows no spans now, as after `set_text`."""
+        self._given.pop(text, None)
+
+    def _show(self, text: DocumentText, others: Drawn) -> None:
+        given, field = self._given.get(text), text.field
+        if given is None or given.field != field or given.change < self._change - 1:
+            text.set_spans([*self._gold.get(field, {}).values(), *others])
+        else:
+            last: tuple[Drawn, Drawn] = ([], [])
+            if given.change < self._change:
+                last = self._last.get(field, last)
+            if others == given.others:
+                others = given.others
+                text.exchange_spans(*last)
+            else:
+                text.exchange_spans([*last[0], *given.others], [*last[1], *others])
+        self._given[text] = Given(field, self._change, others)
+
+    # ------------------------------------------------------------ gold
+
+    def _follow_gold(self, missed: frozenset[int]) -> None:
         state = self.state
-        looks: dict[int | None, tuple[str, Any]] = {
-            id: (label.name, label.colour or label.position)
-            for id, (_layer, label) in state.label_of.items()
-        }
-        extra, missed = state.differences[:2]
-        if looks != self._looks or missed != self._missed:
-            self._looks, self._missed = looks, missed
-            self._made.clear()
-        tags = {layer.id for layer in state.tag_layers}
-        others = tags | {layer.id for layer in state.active if layer.traits.asks}
-        rows = state.spans if not tags else [r for r in state.spans if r.layer_id not in tags]
-        known = self._made
-        made = {
-            row.id: kept if (kept := known.get(row.id)) and kept[0] is row else self._make(row)
-            for row in rows
-        }
-        self._made = made
-        shown = [one for _row, one in made.values()]
-        fields = {row.field for row in rows}
-        found = {
-            field: shown
-            if len(fields) == 1
-            else [made[row.id][1] for row in rows if row.field == field]
-            for field in fields
-        }
+        looks = Looks(
+            {
+                id: (label.name, label.colour or label.position)
+                for id, (_layer, label) in state.label_of.items()
+            },
+            missed,
+            frozenset(layer.id for layer in state.tag_layers),
+        )
+        rows = state.spans
+        change = rows.changes(self._rows) if looks == self._looks else None
+        if change is None:
+            self._draw_all(rows, looks)
+        elif change.gone or change.come:
+            self._draw(change.gone, change.come)
+        self._rows = rows
+
+    def _draw_all(self, rows: SpanRows, looks: Looks) -> None:
+        same = self._rows.by_id if self._rows is not None and looks == self._looks else {}
+        before, self._gold, self._looks = self._gold, {}, looks
+        for row in rows:
+            if row.layer_id not in looks.tags:
+                known = before.get(row.field, {}).get(row.id) if same.get(row.id) is row else None
+                self._gold.setdefault(row.field, {})[row.id] = known or self._make(row)
+        self._change += 2  # more than one step, so that every text is given all of them
+
+    def _draw(self, gone: Iterable[SpanRow], come: Iterable[SpanRow]) -> None:
+        self._last = {}
+        for row in gone:
+            if row.layer_id not in self._looks.tags:
+                last = self._last.setdefault(row.field, ([], []))
+                last[0].append(self._gold[row.field].pop(row.id))
+        for row in come:
+            if row.layer_id not in self._looks.tags:
+                last = self._last.setdefault(row.field, ([], []))
+                last[1].append(self._make(row))
+                self._gold.setdefault(row.field, {})[row.id] = last[1][-1]
+        self._change += 1
+
+    def _make(self, row: SpanRow) -> TextSpan:
+        name, tint = self._looks.labels.get(row.label_id, NO_LABEL)
+        note = _("missed") if row.id in self._looks.missed else ""
+        if row.chain is not None:
+            name, tint = _("{chain} · {label}").format(chain=row.chain, label=name), row.chain - 1
+        return TextSpan(
+            row.start, row.end, name, tint, row.id, span_layout.GOLD, None, note, parts=row.parts
+        )
+
+    # ------------------------------------------------------------ the others
+
+    def _others(self, extra: Iterable[Predicted]) -> dict[str, Drawn]:
+        """Suggestions, answers and predictions of each text."""
+        state, looks = self.state, self._looks
+        found: dict[str, Drawn] = {}
+        hidden = looks.tags | {layer.id for layer in state.active if layer.traits.asks}
         for row in () if state.errors else state.suggestions:
-            if row.start is not None and row.end is not None and row.layer_id not in others:
-                name, tint = looks.get(row.label_id, NO_LABEL)
+            if row.start is not None and row.end is not None and row.layer_id not in hidden:
+                name, tint = looks.labels.get(row.label_id, NO_LABEL)
                 found.setdefault(row.field, []).append(
                     TextSpan(
                         row.start, row.end, name, tint, row.id, span_layout.SUGGESTED, row.score
                     )
                 )
         if answers := self._answers():
-            field = state.shown_doc.document.fields[0]
-            found[field] = [*found.get(field, ()), *answers]
+            found.setdefault(state.shown_doc.document.fields[0], []).extend(answers)
         learned = next((layer.labels for layer in state.layers if layer.id == state.run_layer), ())
         tints = {label.name: label.colour or label.position for label in learned}
-        for number, one in enumerate(() if state.run_layer in tags else extra, 1):
+        for number, one in enumerate(() if state.run_layer in looks.tags else extra, 1):
             tint = tints.get(one.label, NO_LABEL[1])
             found.setdefault(one.field, []).append(
                 TextSpan(
@@ -87,12 +169,3 @@ class ShownSpans:
             TextSpan(one.start, one.end, _("answer"), 0, one.id, one.kind, one.score)
             for one in shown
         ]
-
-    def _make(self, row: SpanRow) -> tuple[object, TextSpan]:
-        name, tint = self._looks.get(row.label_id, NO_LABEL)
-        note = _("missed") if row.id in self._missed else ""
-        if row.chain is not None:
-            name, tint = _("{chain} · {label}").format(chain=row.chain, label=name), row.chain - 1
-        return row, TextSpan(
-            row.start, row.end, name, tint, row.id, span_layout.GOLD, None, note, parts=row.parts
-        )

@@ -11,7 +11,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.operations import annotate, labels
-from workbench.operations.annotate import DocumentView, RelationRow, SpanRow, SuggestionRow
+from workbench.operations.annotate import (
+    DocumentView,
+    RelationRow,
+    SpanRow,
+    SpanRows,
+    SuggestionRow,
+)
 from workbench.text.document import TEXT
 from workbench.text.labels import LABEL_TABLES
 from workbench.text.rows import row_id
@@ -66,6 +72,7 @@ class AnnotateState(WithRemarks):
         )  # documents whose row in the queue is out of date; None: all
         self.sure = SURE
         self._filtered: dict[str, tuple[Any, ...]] = {}
+        self._shown_spans: tuple[SpanRows, object, SpanRows] | None = None  # all, `off`, shown
         self._load_layers()
         self._load_order()
         self.listen(self.units.changed, self._units_changed)
@@ -85,9 +92,26 @@ class AnnotateState(WithRemarks):
         return self.can_write and self.doc is not None
 
     @property
-    def spans(self) -> tuple[SpanRow, ...]:
-        """Spans of the selected layers."""
-        return self._of_shown_layers("spans")
+    def spans(self) -> SpanRows:
+        """Spans of the selected layers; after an edit made from those before it."""
+        if self.doc is None:
+            return SpanRows()
+        given, kept = self.doc.spans, self._shown_spans
+        if kept is None or kept[0] is not given or kept[1] is not self.off:
+            kept = self._shown_spans = given, self.off, self._filter_spans(given, kept)
+        return kept[2]
+
+    def _filter_spans(
+        self, given: SpanRows, last: tuple[SpanRows, object, SpanRows] | None
+    ) -> SpanRows:
+        shown = {layer.id for layer in self.active}
+        if shown.issuperset(layer.id for layer in self.shown_doc.layers):
+            return given
+        if last is not None and last[1] is self.off and last[2] is not last[0]:
+            made = given.kept(last[0], last[2], lambda row: row.layer_id in shown)
+            if made is not None:
+                return made
+        return SpanRows(row for row in given if row.layer_id in shown)
 
     @property
     def relations(self) -> tuple[RelationRow, ...]:
@@ -138,7 +162,7 @@ class AnnotateState(WithRemarks):
         if self.doc is None:
             return ()
         labelled = {row.layer_id for row in self.doc.marks}
-        labelled |= {row.layer_id for row in self.doc.spans}
+        labelled |= self.doc.spans.of_layers.keys()
         labelled |= {one.layer_id for one in self.doc.questions}
         labelled -= {one.layer_id for one in self.doc.questions if one.question.is_open}
         labelled |= {row.layer_id for row in self.doc.written}
@@ -218,12 +242,14 @@ class AnnotateState(WithRemarks):
     def _stands(self, doc: DocumentView, name: Name | None) -> bool:
         if name is None:
             return False
+        kind, id = name
+        if kind == GOLD:
+            return id in doc.spans.by_id
         ids = {
-            GOLD: (row.id for row in doc.spans),
             SUGGESTED: (row.id for row in doc.suggestions),
             LINKED: (row.id for row in doc.relations),
         }
-        return name[1] in ids.get(name[0], ())
+        return id in ids.get(kind, ())
 
     def _on_selected(self, document_id: int, span: object) -> None:
         self.open(document_id, (GOLD, span) if isinstance(span, int) else None)

@@ -114,16 +114,17 @@ class TokenState(AnnotateState):
 
     def _follow_chosen(self) -> None:
         """Select the token of a tag that was selected elsewhere, such as in the list of spans."""
-        if self.chosen is None:
+        if self.chosen is None or not self.tag_layers:
             return
         kind, id = self.chosen
-        tags: list[SpanRow] | list[SuggestionRow] = (
-            self._tag_rows(self.spans if kind == GOLD else ())
-            if kind != SUGGESTED
-            else self._tag_rows(self.suggestions)
+        row: SpanRow | SuggestionRow | None = (
+            self.spans.by_id.get(id)
+            if kind == GOLD
+            else next((row for row in self.suggestions if row.id == id), None)
+            if kind == SUGGESTED
+            else None
         )
-        row = next((row for row in tags if row.id == id), None)
-        if row is not None:
+        if row is not None and row.field == TEXT and row.layer_id in map(row_id, self.tag_layers):
             place = row.start, row.end
             number = next((n for n, token in enumerate(self.tokens) if token == place), None)
             if number is not None and number != self.token:

@@ -1,0 +1,100 @@
+"""Rows in order that know what an edit changed, so that what depends on them can follow it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
+
+
+class _Row(Protocol):
+    @property
+    def id(self) -> int: ...
+
+
+R = TypeVar("R", bound=_Row)
+
+
+class Change(NamedTuple):
+    """What tells rows from older ones: those that are `gone`, and those that have `come`.
+
+    A row that was changed is in both. `in_place`: the ids and their order are the same.
+    """
+
+    gone: tuple[Any, ...] = ()
+    come: tuple[Any, ...] = ()
+    in_place: bool = True
+
+
+class OrderedRows(tuple[R, ...]):
+    """Rows with unique ids, sorted by `order`. An edit makes other rows with `exchanged`."""
+
+    _made_from: object = None  # the mark of the rows that these were made from
+    change = Change()  # from the rows that these were made from
+
+    @staticmethod
+    def order(row: Any) -> Any:
+        """Sort key of a row."""
+        raise NotImplementedError
+
+    @cached_property
+    def _mark(self) -> object:
+        """Stands for these rows without keeping them alive."""
+        return object()
+
+    @cached_property
+    def by_id(self) -> Mapping[int, R]:
+        return {row.id: row for row in self}
+
+    def number_of(self, id: int) -> int | None:
+        """The position of a row; None if there is no such row."""
+        row = self.by_id.get(id)
+        return None if row is None else bisect_left(self, self.order(row), key=self.order)
+
+    def changes(self, since: object) -> Change | None:
+        """How these rows differ from older ones; None if they were not made from those directly."""
+        if since is self:
+            return Change()
+        known = isinstance(since, OrderedRows) and since._mark is self._made_from
+        return self.change if known else None
+
+    def exchanged(self, gone: Iterable[int], come: Iterable[R]) -> Self:
+        """Without the rows of the ids in `gone`, and with those in `come`; unknown ids are skipped.
+
+        The time depends on the number of changed rows, but for copies of the whole.
+        """
+        known = self.by_id
+        rows, by_id = list(self), dict(known)
+        before = sorted(
+            (bisect_left(self, self.order(known[id]), key=self.order), known[id])
+            for id in set(gone)
+            if id in known
+        )
+        for place, row in reversed(before):
+            del rows[place], by_id[row.id]
+        new = sorted(come, key=self.order)
+        for row in new:
+            insort(rows, row, key=self.order)
+            by_id[row.id] = row
+        made = type(self)(rows)
+        made.__dict__["by_id"] = by_id
+        after = [made.number_of(row.id) for row in new]
+        in_place = [(n, row.id) for n, row in before] == [
+            (n, row.id) for n, row in zip(after, new, strict=True)
+        ]
+        made._made_from = self._mark
+        made.change = Change(tuple(row for _n, row in before), tuple(new), in_place)
+        return made
+
+    def kept(self, before: Self, since: Self, keep: Any) -> Self | None:
+        """Those of these rows that pass `keep`, made from `since`, which are those of `before`.
+
+        None if the change from `before` to these rows is not known.
+        """
+        change = self.changes(before)
+        if change is None:
+            return None
+        return since.exchanged(
+            [row.id for row in change.gone if keep(row)], [row for row in change.come if keep(row)]
+        )
