@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeVar, cast
 
 from PySide6.QtGui import QTextLine
 
@@ -17,6 +17,7 @@ GOLD, SUGGESTED, PREDICTED = "gold", "suggested", "predicted"
 _ORDER = {GOLD: 0, SUGGESTED: 1, PREDICTED: 2}
 TICK = 3.0  # width of an empty span in pixels
 
+T = TypeVar("T")
 Run = tuple[float, float]  # left and right edge in the line, pixels
 
 
@@ -163,6 +164,17 @@ class Index:
             if span.start <= position < max(span.end, span.start + 1)
         ]
         return sorted(found, key=lambda span: (span.end - span.start, *reading_order(span)))
+
+
+def compared(shown: dict[int, T], given: Iterable[T]) -> tuple[dict[int, T], set[T], set[T]]:
+    """What is given by identity, and what is gone and has come with it.
+
+    Unchanged objects that are given again keep this cheap.
+    """
+    new = {id(one): one for one in given}
+    gone = {shown[key] for key in shown.keys() - new.keys()}
+    come = {new[key] for key in new.keys() - shown.keys()}
+    return new, gone - come, come - gone
 
 
 def visual_runs(line: QTextLine, start: int, end: int, *, mixed: bool) -> tuple[Run, ...]:

@@ -27,12 +27,12 @@ from workbench.ui.offsets import DisplayText
 from workbench.ui.widgets import text_access, text_keys
 from workbench.ui.widgets.arc_layout import ArcIndex, TextArc, starts
 from workbench.ui.widgets.arc_painter import rubber_band
-from workbench.ui.widgets.span_layout import Index, TextSpan
+from workbench.ui.widgets.span_layout import Index, TextSpan, compared
 from workbench.ui.widgets.span_painter import Marked, SpanPainter, reading_font
 from workbench.ui.widgets.text_bounds import Bounds
 from workbench.ui.widgets.text_mouse import Mouse
 from workbench.ui.widgets.text_piece import Measures
-from workbench.ui.widgets.text_scroll import LEFT, TOP, PiecesArea
+from workbench.ui.widgets.text_scroll import LEFT, TOP, PiecesArea, Place
 
 ZOOMS = (50, 60, 75, 90, 100, 110, 125, 150, 175, 200, 250, 300)  # percent
 
@@ -110,14 +110,9 @@ class TextView(PiecesArea):
         self._after_change()
         self.caret_moved.emit()
 
-    def set_spans(self, spans: Sequence[TextSpan]) -> None:
+    def set_spans(self, spans: Iterable[TextSpan]) -> None:
         """Set the spans; only lines with a changed one are placed again."""
-        new = {
-            id(span): span for span in spans
-        }  # reusing the objects of unchanged spans keeps this cheap
-        gone = {self._shown[key] for key in self._shown.keys() - new.keys()}
-        come = {new[key] for key in new.keys() - self._shown.keys()}
-        self._shown = new
+        self._shown, gone, come = compared(self._shown, spans)
         self._exchange(gone, come)
 
     def exchange_spans(self, gone: Sequence[TextSpan], come: Sequence[TextSpan]) -> None:
@@ -127,32 +122,24 @@ class TextView(PiecesArea):
         """
         for span in gone:
             del self._shown[id(span)]
-        for span in come:
-            self._shown[id(span)] = span
-        self._exchange(set(gone), set(come))
+        self._shown.update((id(span), span) for span in come)
+        self._exchange(set(gone) - set(come), set(come) - set(gone))
 
     def _exchange(self, gone: set[TextSpan], come: set[TextSpan]) -> None:
-        gone, come = gone - come, come - gone
-        if not gone and not come:
-            return
-        place = self._place_now()
-        self._spans.exchange(gone, come)
-        self._pieces.respan(self._spans, [(span.start, span.end) for span in gone | come])
-        self._restore(place)
-        self._after_change()
+        if gone or come:
+            place = self._place_now()
+            self._spans.exchange(gone, come)
+            self._respan([(span.start, span.end) for span in gone | come], place)
 
     def set_arcs(self, arcs: Iterable[TextArc]) -> None:
         """Set the relations; only lines with a changed one are placed again."""
-        new = {id(arc): arc for arc in arcs}  # reusing unchanged objects keeps this cheap
-        gone = {self._shown_arcs[key] for key in self._shown_arcs.keys() - new.keys()}
-        come = {new[key] for key in new.keys() - self._shown_arcs.keys()}
-        self._shown_arcs = new
-        gone, come = gone - come, come - gone
-        if not gone and not come:
-            return
-        place = self._place_now()
-        self._arcs.exchange(gone, come)
-        changed = [(at, at) for arc in gone | come for at in starts(arc)]
+        self._shown_arcs, gone, come = compared(self._shown_arcs, arcs)
+        if gone or come:
+            place = self._place_now()
+            self._arcs.exchange(gone, come)
+            self._respan([(at, at) for arc in gone | come for at in starts(arc)], place)
+
+    def _respan(self, changed: list[Range], place: Place | None) -> None:
         self._pieces.respan(self._spans, changed)
         self._restore(place)
         self._after_change()

@@ -1,0 +1,207 @@
+"""Row objects as a Qt model of a table, and how its columns show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtWidgets import QWidget
+
+from workbench.base.ordered_rows import OrderedRows
+from workbench.ui import icons, plain, theme
+
+SHARE = Qt.ItemDataRole.UserRole  # a float in [0, 1] for a bar
+ROOT = QModelIndex()  # parent of all rows of a table
+CHIP = Qt.ItemDataRole.UserRole + 1  # (text, label or None, tone) for a chip
+INDENTED = Qt.ItemDataRole.UserRole + 3  # whether the chip is indented
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a column shows a row object.
+
+    `text(row)` returns the text; `share(row)` a bar beside the number; `chip(row)` returns (text,
+    label or None, tone) or None; `icon(row)` returns (icon name, tone) or None. `width` is in
+    pixels at 100 %, None stretches. `sort(row)` makes it sortable; rows for which it returns None
+    come last. A `right` column contains numbers, which are never elided: it is as wide as its
+    widest one.
+    """
+
+    title: str
+    text: Callable[[Any], str] = lambda row: ""
+    width: int | None = None
+    right: bool = False
+    icon: Callable[[Any], tuple[str, str] | None] | None = None
+    share: Callable[[Any], float | None] | None = None
+    chip: Callable[[Any], tuple[str, Any, str] | None] | None = None
+    indent: Callable[[Any], bool] | None = None  # chips of these rows are indented
+    tip: Callable[[Any], str] | None = None
+    sort: Callable[[Any], Any] | None = None
+    prose: bool = False  # sentences, elided at the end; names are elided in the middle
+    hint: str = ""  # tooltip of the header: a definition
+    edit: Callable[[Any, str], None] | None = (
+        None  # called with (row, new text) after in-place editing
+    )
+
+
+class Rows(QAbstractTableModel):
+    """Row objects as a Qt model.
+
+    `key(row)` identifies rows, so that the selection survives a reload.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        key: Callable[[Any], Hashable] = id,
+        parent: QWidget | None = None,
+    ):
+        super().__init__(parent)
+        self.columns, self.key = tuple(columns), key
+        self.rows: list[Any] = []
+        self._listed: list[Hashable] | None = []  # keys of the rows; None: not needed so far
+        self._ordered: OrderedRows[Any] | None = None  # the rows, if they are these, unsorted
+        self._numbers: dict[Hashable, int] | None = None  # key → row number, computed on first use
+        self._given: list[Any] = []  # unsorted
+        self._order: tuple[int, bool] | None = None  # column, descending
+
+    def set_rows(self, rows: Sequence[Any]) -> None:
+        """Replace the rows; if only values change, scroll position and selection are kept.
+
+        Of `OrderedRows`, which `key` must identify by their ids, only the changed ones are read.
+        """
+        before, self._ordered = self._ordered, None
+        self._given = list(rows)
+        if isinstance(rows, OrderedRows) and self._order is None:
+            self._ordered = rows
+            change = rows.changes(before)
+            if change is not None:
+                self._take(self._given, None, same=change.in_place)
+                return
+        kept = self._sorted(self._given)
+        keys = [self.key(one) for one in kept]
+        self._take(kept, keys, same=keys == self._keys)
+
+    def _take(self, rows: list[Any], keys: list[Hashable] | None, *, same: bool) -> None:
+        """`same`: the keys and their order are those of the rows before."""
+        if same and rows:
+            self.rows, self._listed = rows, keys
+            self.dataChanged.emit(
+                self.index(0, 0), self.index(len(rows) - 1, len(self.columns) - 1)
+            )
+            return
+        self.beginResetModel()
+        self.rows, self._listed, self._numbers = rows, keys, None
+        self.endResetModel()
+
+    @property
+    def _keys(self) -> list[Hashable]:
+        """Keys of the rows, in the same order."""
+        if self._listed is None:
+            self._listed = [self.key(one) for one in self.rows]
+        return self._listed
+
+    def numbers(self, keys: Iterable[Hashable]) -> list[int]:
+        """Row numbers of these keys, from the top; unknown keys are skipped."""
+        if self._ordered is not None:
+            found = (self._ordered.number_of(cast(int, one)) for one in keys)
+            return sorted(number for number in found if number is not None)
+        if self._numbers is None:
+            self._numbers = {key: number for number, key in enumerate(self._keys)}
+        return sorted(self._numbers[one] for one in keys if one in self._numbers)
+
+    def set_title(self, column: int, title: str) -> None:
+        """Change the title of a column."""
+        self.columns = (
+            *self.columns[:column],
+            replace(self.columns[column], title=title),
+            *self.columns[column + 1 :],
+        )
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, column, column)
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column, or with -1 restore the original order; the selection is kept."""
+        descending = order == Qt.SortOrder.DescendingOrder
+        if column >= 0 and self.columns[column].sort is None:
+            return
+        self._order = (column, descending) if column >= 0 else None
+        self._ordered = None
+        self.layoutAboutToBeChanged.emit()
+        before, keys = self.persistentIndexList(), self._keys
+        self.rows = self._sorted(self._given)
+        self._listed, self._numbers = [self.key(one) for one in self.rows], None
+        places = {key: number for number, key in enumerate(self._keys)}
+        after = [self.index(places[keys[one.row()]], one.column()) for one in before]
+        self.changePersistentIndexList(before, after)
+        self.layoutChanged.emit()
+
+    def _sorted(self, rows: list[Any]) -> list[Any]:
+        """Sort rows; those without a value come last in both directions."""
+        if self._order is None:
+            return rows
+        column, descending = self._order
+        value = cast(Callable[[Any], Any], self.columns[column].sort)
+        keyed = [(value(row), row) for row in rows]
+        some = [pair for pair in keyed if pair[0] is not None]
+        some.sort(key=lambda pair: pair[0], reverse=descending)
+        return [row for _value, row in some] + [row for key, row in keyed if key is None]
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
+        return 0 if parent.isValid() else len(self.columns)
+
+    def flags(self, index: QModelIndex) -> Qt.ItemFlag:
+        flags = super().flags(index)
+        if index.isValid() and self.columns[index.column()].edit is not None:
+            flags |= Qt.ItemFlag.ItemIsEditable
+        return flags
+
+    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if not index.isValid() or index.row() >= len(self.rows):
+            return None
+        column, row = self.columns[index.column()], self.rows[index.row()]
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
+            return column.text(row)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(_RIGHT if column.right else _LEFT)
+        if role == Qt.ItemDataRole.DecorationRole and column.icon is not None:
+            found = column.icon(row)
+            return icons.icon(*found, theme.px(15)) if found else None
+        if role == SHARE and column.share is not None:
+            return column.share(row)
+        if role == CHIP and column.chip is not None:
+            return column.chip(row)
+        if role == INDENTED:
+            return column.indent is not None and column.indent(row)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain.tip(column.tip(row)) if column.tip is not None else None
+        return None
+
+    def setData(self, index: QModelIndex, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        column = self.columns[index.column()]
+        if role != Qt.ItemDataRole.EditRole or column.edit is None:
+            return False
+        row = self.rows[index.row()]
+        if str(value) != column.text(row):
+            column.edit(row, str(value))
+        return True
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        if orientation != Qt.Orientation.Horizontal:
+            return str(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
+        column = self.columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain.tip(column.hint or column.title)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(_RIGHT if column.right else _LEFT)
+        return None
