@@ -105,6 +105,7 @@ def test_every_task_has_a_baseline_and_each_fits_its_unit_alone():
 
     assert fitting.pop("choice") == []  # the number of a choice says nothing about it
     assert fitting.pop("answer") == []  # an answer is no label
+    assert fitting.pop("spans") == []  # baselines of words tag them, and tags are not nested
     assert fitting["regress"] == fitting["similarity"] == ["mean_number"]
     assert all(fitting.values())
     assert fitting["tag"] == fitting["token"] == ["frequent_tag", "feature_crf"]

@@ -76,7 +76,7 @@ def test_a_file_in_the_place_of_a_command_is_explained(
 
 @pytest.mark.parametrize(
     "task",
-    ["wic", "spans", "relations", "coref", "srl", "lm", "text2text", "instruct"],
+    ["wic", "relations", "coref", "srl", "lm", "text2text", "instruct"],
 )
 def test_an_unavailable_task_is_a_usage_error(call, task):
     code, _out, err = call("train", "p.glossbench", "--task", task, "--model", "m")

@@ -35,11 +35,10 @@ def made(tmp_path, tiny_model):
     return make
 
 
-def asked(folder, inspector, text="ada met bob"):
+def asked(folder, inspector, text="ada met bob", **options):
     answer = serve.open({"model": str(folder), "device": "cpu"})
-    return Answer.from_plain(
-        answer({"inspector": inspector, "documents": [{"texts": {"text": text}}]})
-    ).result
+    request = {"inspector": inspector, "documents": [{"texts": {"text": text}}]}
+    return Answer.from_plain(answer({**request, "options": options})).result
 
 
 def available(folder, task):

@@ -25,7 +25,7 @@ def test_a_layer_is_learned_by_the_task_of_its_kind_and_number_of_texts():
     assert ids(spec.fitting(Layer("c", "class"))) == ["classify"]
     assert ids(spec.fitting(Layer("p", "class", texts=2))) == ["pairs"]
     assert ids(spec.fitting(Layer("m", "multi"))) == ["multilabel"]
-    assert ids(spec.fitting(Layer("s", "span"))) == ["tag"]
+    assert ids(spec.fitting(Layer("s", "span"))) == ["tag", "spans"]
     assert ids(spec.fitting(Layer("t", "tag"))) == ["token"]
     assert ids(spec.fitting(Layer("o", "choice", texts=CHOICES))) == ["choice"]
     assert spec.fitting(Layer("r", "relation")) == spec.fitting(Layer("s", "span", texts=2)) == ()
@@ -41,7 +41,7 @@ def test_an_unknown_task_names_the_known_ones():
     with pytest.raises(SpecError, match="'nonsense'") as caught:
         spec.info("nonsense")
 
-    names = "classify, pairs, multilabel, choice, answer, regress, similarity, tag, token"
+    names = "classify, pairs, multilabel, choice, answer, regress, similarity, tag, spans, token"
     assert caught.value.hint == f"Known: {names}."
 
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from workbench.text.fields import WordTag
 from workbench.text.mistakes import BOUNDARY, LABEL, MISSED, SPURIOUS, Mistake, loss_of
-from workbench.text.spans import Span
+from workbench.text.spans import Span, highest_ends
 
 
 def span_mistakes(
     gold: Sequence[Span], predicted: Sequence[Span], words: Sequence[WordTag]
 ) -> list[Mistake]:
-    """The mistakes of one text, in text order. Both sides are flat.
+    """The mistakes of one text, in text order. Spans of either side may overlap.
 
     Each span has at most one partner among those that overlap it: first of equal offsets, then of
     equal label, then of any; the longer overlap first. `words` are those that were tagged.
@@ -41,12 +41,14 @@ def _key(span: Span) -> tuple[int, int, str]:
 
 def _partners(ours: Sequence[Span], theirs: Sequence[Span]) -> list[tuple[int, int | None]]:
     """Every gold position with the position of its predicted partner."""
-    ends, starts = [span.end for span in theirs], [span.start for span in theirs]
+    ends, starts = highest_ends(theirs), [span.start for span in theirs]
     pairs = []
     for one, mine in enumerate(ours):
         for other in range(bisect_right(ends, mine.start), bisect_left(starts, mine.end)):
             span = theirs[other]
             shared = min(mine.end, span.end) - max(mine.start, span.start)
+            if shared <= 0:
+                continue
             same = (mine.start, mine.end) == (span.start, span.end)
             rank = 0 if same else 1 if mine.label == span.label else 2
             pairs.append((rank, -shared, one, other))
@@ -64,7 +66,7 @@ class _Tagged:
 
     def __init__(self, gold: Sequence[Span], words: Sequence[WordTag]):
         self._gold = sorted(gold)
-        self._ends = [span.end for span in self._gold]
+        self._ends = highest_ends(self._gold)
         self._words = sorted(words, key=lambda word: word.start)
         self._starts = [word.start for word in self._words]
 
@@ -73,7 +75,7 @@ class _Tagged:
         predicted_at = (span.start, span.end) if span is not None else None
         start = min(one[0] for one in (at, predicted_at) if one)
         end = max(one[1] for one in (at, predicted_at) if one)
-        wrong = [word for word in self._in(start, end) if word.label != self._gold_at(word)]
+        wrong = [word for word in self._in(start, end) if word.label not in self._gold_at(word)]
         if span is not None and span.score is not None:
             confidence = span.score
         else:
@@ -89,8 +91,12 @@ class _Tagged:
             first -= 1
         return self._words[first:last]
 
-    def _gold_at(self, word: WordTag) -> str | None:
-        at = bisect_right(self._ends, word.start)
-        if at < len(self._gold) and self._gold[at].start < word.end:
-            return self._gold[at].label
-        return None
+    def _gold_at(self, word: WordTag) -> set[str | None]:
+        """The labels of the gold spans over the word; None if there are none."""
+        labels: set[str | None] = set()
+        for span in self._gold[bisect_right(self._ends, word.start) :]:
+            if span.start >= word.end:
+                break
+            if span.end > word.start:
+                labels.add(span.label)
+        return labels or {None}

@@ -51,6 +51,10 @@ class SpanCounts:
         found["span_macro_f1"] = mean_of(found[f"{LABEL}f1"], occurs)
         return found
 
+    def taken(self, rows: np.ndarray) -> SpanCounts:
+        """The counts of some documents."""
+        return SpanCounts(self.labels, self.counts[rows])
+
     def totals(self) -> dict[str, dict[str, int]]:
         """mode → outcome → number of spans, over all documents and labels."""
         sums = self.counts[:, 0].sum(0)
@@ -236,5 +240,4 @@ class SpanStatistic:
 
     def taken(self, rows: np.ndarray) -> SpanStatistic:
         """The counts of some documents."""
-        spans = SpanCounts(self.labels, self.spans.counts[rows])
-        return SpanStatistic(spans, WordCounts(self.words.counts[rows]))
+        return SpanStatistic(self.spans.taken(rows), WordCounts(self.words.counts[rows]))

@@ -193,6 +193,7 @@ _WORDS = {
     **specs.GIVES,
     "TokenScores": N_("token labels"),
     "SpanScores": N_("spans"),
+    "candidates": N_("scores of span candidates (span classification)"),
     "ClassScores": N_("a class label"),
     "Answers": N_("answers to questions"),
     "LabelScores": N_("multiple labels"),

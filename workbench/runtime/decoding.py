@@ -150,7 +150,7 @@ def _spans(
     for position in range(len(parts) + 1):
         prefix, label = parts[position] if position < len(parts) else ("O", None)
         if first is not None and prefix != "I":
-            span = _trimmed(
+            span = trimmed(
                 text,
                 borders[first][0],
                 borders[position - 1][1],
@@ -164,7 +164,8 @@ def _spans(
             first = position
 
 
-def _trimmed(text: str, start: int, end: int, label: str, score: float) -> Span | None:
+def trimmed(text: str, start: int, end: int, label: str, score: float) -> Span | None:
+    """The span without white space at its ends; None if there is nothing else."""
     while start < end and text[start].isspace():
         start += 1
     while start < end and text[end - 1].isspace():

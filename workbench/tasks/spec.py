@@ -349,7 +349,7 @@ def evaluation(
 
 # ---------------------------------------------------------------- the tasks of the registry
 
-PLANNED = "wic spans relations coref srl lm text2text instruct".split()
+PLANNED = "wic relations coref srl lm text2text instruct".split()
 
 
 def all_tasks() -> tuple[TaskInfo, ...]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 
 from workbench.text.document import TEXT
+
+# Which spans of a set may overlap: only nested ones, none, or all.
+NESTED, FLAT, ANY = ("nested", "flat", "any")
 
 Place = tuple[str, int, int, str, tuple[tuple[int, int], ...]]
 
@@ -51,6 +55,14 @@ def nested(inner: Span, outer: Span) -> bool:
 
 def crossing(one: Span, other: Span) -> bool:
     return overlap(one, other) and not nested(one, other) and not nested(other, one)
+
+
+def highest_ends(spans: Iterable[Span]) -> list[int]:
+    """For spans sorted by start: the highest end up to each, ascending even if spans are nested.
+
+    The spans before `bisect_right(ends, place)` end at or before a place.
+    """
+    return list(accumulate((span.end for span in spans), max))
 
 
 def flatten(spans: Iterable[Span]) -> tuple[tuple[Span, ...], int]:

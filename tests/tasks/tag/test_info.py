@@ -5,8 +5,9 @@ import pytest
 
 from workbench.runtime.preparers.subwords import Subwords
 from workbench.tasks.heads.info import SpanGold
+from workbench.tasks.heads.spans.info import LISTED
 from workbench.tasks.spec import Answer, ErrorText
-from workbench.tasks.tag.info import INFO, LISTED
+from workbench.tasks.tag.info import INFO
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.fields import Prediction, SpanScores, WordTag, WordTags

@@ -76,7 +76,7 @@ class SpanGold:
 class WordTask(TaskInfo):
     """A task that decides for every word; long texts are read in overlapping windows."""
 
-    outputs = ("TokenScores", "SpanScores", "WordTags")
+    outputs: tuple[str, ...] = ("TokenScores", "SpanScores", "WordTags")
     logits = {"logits": "token"}
     windows = True
     few_steps = 150

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
-from workbench.tasks.heads.info import LAYER_OPTIONS, SpanGold, WordTask
-from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo
+from workbench.tasks.heads.info import LAYER_OPTIONS, SpanGold
+from workbench.tasks.heads.spans.info import SpanTask, sides
+from workbench.tasks.spec import ScoreInfo
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
-from workbench.text.mistakes import Mistake
 from workbench.text.spans import Span, flatten
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from workbench.metrics.classes import LabelScore
-    from workbench.metrics.confusion import Confusion
     from workbench.metrics.span_matching import SpanStatistic
     from workbench.runtime.crf import Transitions
     from workbench.runtime.inputs import Prepared
-    from workbench.text.document import Document
     from workbench.text.fields import Prediction
-
-LISTED = 50  # maximum spans in an error message
-
 
 DECODER = Option(
     "decoder",
@@ -45,7 +38,7 @@ DECODER = Option(
 )
 
 
-class TagInfo(WordTask):
+class TagInfo(SpanTask):
     id = "tag"
     title = N_("Token tagging")
     short = N_("Spans")
@@ -55,7 +48,6 @@ class TagInfo(WordTask):
         "micro-averaged). Overlapping gold spans are reduced to flat ones: the longest is kept, "
         "the earliest on a tie."
     )
-    layer_kinds = ("span",)
     scores = (
         ScoreInfo("span_precision", N_("Precision"), selects=False),
         ScoreInfo("span_recall", N_("Recall"), selects=False),
@@ -63,7 +55,6 @@ class TagInfo(WordTask):
         ScoreInfo("span_macro_f1", N_("Macro F1 of spans"), selects=False),
         ScoreInfo("token_accuracy", N_("Token accuracy"), hub="accuracy"),
     )
-    main = "span_f1"
     second = "token_accuracy"
     beside = ("span_precision", "span_recall")
     options = (
@@ -78,7 +69,6 @@ class TagInfo(WordTask):
         ),
         *LAYER_OPTIONS,
     )
-    least_labels = 1
 
     def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
         from workbench.runtime.decoding import bio_tags
@@ -97,11 +87,6 @@ class TagInfo(WordTask):
         kept, _left_out = flatten(span for span in given if span.field == TEXT)
         plain = tuple(Span(span.start, span.end, span.label) for span in kept)
         return SpanGold(plain, len(given) - len(plain))
-
-    def problem(self, counts: Mapping[str, int], layer: str) -> str:
-        if counts:
-            return ""
-        return _("No training document of layer {layer!r} has a span.").format(layer=layer)
 
     def decode(
         self,
@@ -140,53 +125,15 @@ class TagInfo(WordTask):
 
         return tag_decoders.transitions(decoder, self.trained_outputs(labels, decoder))
 
-    def word_outputs(self, gold: SpanGold, words: Sequence[tuple[int, int]]) -> list[str]:
-        from workbench.text import alignment
-
-        return alignment.tags(words, gold.spans)[0]
-
-    def shifted(self, prepared: Prepared, golds: Sequence[SpanGold]) -> int:
-        count = 0
-        for words, gold in zip(prepared.words, golds, strict=True):
-            starts, ends = {start for start, _end in words}, {end for _start, end in words}
-            count += sum(s.start not in starts or s.end not in ends for s in gold.spans)
-        return count
-
-    def answers(self, prediction: Prediction) -> list[Answer]:
-        return [
-            Answer(span.label, span.score, span.start, span.end, span.field)
-            for span in prediction.spans
-            if span.start < span.end
-        ]
-
     def score(
         self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
     ) -> dict[str, float]:
         from workbench.metrics import spans
 
         words = [[(word.start, word.end) for word in one.words] for one in predictions]
-        gold, predicted = _sides(golds, predictions)
+        gold, predicted = sides(golds, predictions)
         accuracy = spans.token_accuracy(gold, predicted, words)
         return {**spans.scores(gold, predicted), "token_accuracy": accuracy}
-
-    def per_label(
-        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
-    ) -> tuple[LabelScore, ...]:
-        from workbench.metrics import spans
-
-        return spans.per_label(*_sides(golds, predictions))
-
-    def interval(
-        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
-    ) -> tuple[str, float, float]:
-        from workbench.metrics.significance import pooled_f1_interval
-
-        sides = [
-            (_keys(gold.spans), _keys(prediction.spans))
-            for gold, prediction in zip(golds, predictions, strict=True)
-        ]
-        counts = [(len(gold & found), len(found), len(gold)) for gold, found in sides]
-        return "span_f1", *pooled_f1_interval(counts)
 
     def statistic(
         self,
@@ -197,89 +144,11 @@ class TagInfo(WordTask):
         from workbench.metrics import span_matching
 
         words = [[(word.start, word.end) for word in one.words] for one in predictions]
-        gold, predicted = _sides(golds, predictions)
+        gold, predicted = sides(golds, predictions)
         counts = span_matching.span_counts(gold, predicted, labels)
         return span_matching.SpanStatistic(
             counts, span_matching.word_counts(gold, predicted, words)
         )
-
-    def confidences(
-        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of every predicted span: the mean probability of its tags, and whether it is gold."""
-        from workbench.metrics import calibration
-
-        return calibration.decisions(
-            (span.score or 0.0, _key(span) in right, at)
-            for at, (gold, one) in enumerate(zip(golds, predictions, strict=True))
-            for right in [_keys(gold.spans)]
-            for span in one.spans
-        )
-
-    def agrees(self, gold: SpanGold, prediction: Prediction) -> bool:
-        return _keys(gold.spans) == _keys(prediction.spans)
-
-    def error(self, document: Document, gold: SpanGold, prediction: Prediction) -> ErrorText:
-        right, found = _keys(gold.spans), _keys(prediction.spans)
-        missed = [span for span in gold.spans if _key(span) not in found]
-        wrong = [span for span in prediction.spans if _key(span) not in right]
-        text = document.text
-        return ErrorText(
-            _listed(text, missed), _listed(text, wrong), _confidence(wrong, missed, prediction)
-        )
-
-    def mistakes(self, document: Document, gold: SpanGold, prediction: Prediction) -> list[Mistake]:
-        from workbench.metrics.mistakes import span_mistakes
-
-        return span_mistakes(gold.spans, prediction.spans, prediction.words)
-
-    def confusion(
-        self,
-        golds: Sequence[SpanGold],
-        predictions: Sequence[Prediction],
-        labels: Sequence[str],
-    ) -> Confusion:
-        from workbench.metrics import confusion
-
-        return confusion.span_confusion(*_sides(golds, predictions), labels)
-
-
-def _sides(
-    golds: Sequence[SpanGold], predictions: Sequence[Prediction]
-) -> tuple[list[tuple[Span, ...]], list[tuple[Span, ...]]]:
-    return [gold.spans for gold in golds], [one.spans for one in predictions]
-
-
-def _key(span: Span) -> tuple[int, int, str]:
-    return span.start, span.end, span.label
-
-
-def _keys(spans: Iterable[Span]) -> frozenset[tuple[int, int, str]]:
-    return frozenset(map(_key, spans))
-
-
-def _listed(text: str, spans: Sequence[Span]) -> str:
-    """At most LISTED spans: a table cell cannot show thousands."""
-    shown = ", ".join(
-        f"{span.label} “{text[span.start : span.end][:40]}”" for span in spans[:LISTED]
-    )
-    if len(spans) > LISTED:
-        return _("{some} and {n:,} more").format(some=shown, n=len(spans) - LISTED)
-    return shown or NONE
-
-
-def _confidence(wrong: Sequence[Span], missed: Sequence[Span], prediction: Prediction) -> float:
-    """For false positives the highest score; for missed spans the probability of O."""
-    if wrong:
-        return max(span.score or 0.0 for span in wrong)
-    # Gold is flat and sorted: check the first span that ends after the start of the word.
-    ends = [span.end for span in missed]
-    scores = [
-        word.score
-        for word in prediction.words
-        if (at := bisect_right(ends, word.start)) < len(ends) and missed[at].start < word.end
-    ]
-    return max(scores, default=0.0)
 
 
 INFO = TagInfo()

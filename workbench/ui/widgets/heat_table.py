@@ -27,23 +27,30 @@ LEAST, MOST, HIGH = 44, 120, 26  # width and height of a cell, pixels at 100 %
 
 
 class HeatCell(NamedTuple):
-    """share: 0 to 1, the darkness of the ground. tip: the whole content as a sentence."""
+    """share: 0 to 1, the darkness of the ground. tip: the whole content as a sentence.
+
+    marked: framed, as one that was chosen. blank: nothing is there, so nothing is painted.
+    """
 
     text: str
     share: float
     tip: str
+    marked: bool = False
+    blank: bool = False
 
 
 class HeatTable(QTableView):
     """`moved(row, column)` is emitted when another cell becomes current.
 
-    axes: what rows and columns are, as a sentence for screen readers.
+    axes: what rows and columns are, as a sentence for screen readers. most: maximum width of a
+    cell, pixels at 100 %.
     """
 
     moved = Signal(int, int)
 
-    def __init__(self, name: str, axes: str):
+    def __init__(self, name: str, axes: str, *, most: int = MOST):
         super().__init__()
+        self._most = most
         self._cells = _Cells(self)
         self.setModel(self._cells)
         self.setAccessibleName(name)
@@ -82,7 +89,7 @@ class HeatTable(QTableView):
     def _fit(self) -> None:
         metrics = QFontMetrics(theme.font("caption", 600))
         longest = max(map(metrics.horizontalAdvance, self._cells.texts()), default=0) + 12
-        wide = min(max(longest, theme.px(LEAST)), theme.px(MOST))
+        wide = min(max(longest, theme.px(LEAST)), theme.px(self._most))
         self.horizontalHeader().setDefaultSectionSize(wide)
         self.verticalHeader().setDefaultSectionSize(theme.px(HIGH))
 
@@ -150,8 +157,12 @@ class _Painter(QStyledItemDelegate):
         area = QRectF(option.rect).adjusted(1, 1, -1, -1)
         chosen = table.currentIndex() == index
         tone = "accent" if table.hasFocus() else "text"
-        painter.setPen(QPen(theme.qcolour(tone), 2) if chosen else Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(ground))
+        if cell.blank and not chosen:
+            painter.restore()
+            return
+        framed = QPen(theme.qcolour("good"), 2) if cell.marked else Qt.PenStyle.NoPen
+        painter.setPen(QPen(theme.qcolour(tone), 2) if chosen else framed)
+        painter.setBrush(Qt.BrushStyle.NoBrush if cell.blank else QColor(ground))
         painter.drawRoundedRect(area, 3, 3)
         painter.setPen(QColor(theme.readable(ground, "text", "surface")))
         font = theme.font("caption")

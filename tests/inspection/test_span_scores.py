@@ -1,0 +1,87 @@
+"""Scores of span candidates, from an untrained run whose head is known."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from tests.inspection.test_transitions import asked, available, made  # noqa: E402
+from workbench.base.errors import ModelError  # noqa: E402
+from workbench.inspection.span_scores.info import PART  # noqa: E402
+from workbench.runtime import candidates  # noqa: E402
+from workbench.tasks.predictor import Predictor  # noqa: E402
+
+__all__ = ["made"]
+LABELS = ["PER", "LOC"]
+OPTIONS = {"longest_span": 3, "overlap": "flat", "span_loss": "sigmoid"}
+
+
+@pytest.fixture
+def folder(made):
+    return made("spans", LABELS, OPTIONS)
+
+
+def test_the_table_holds_the_probabilities_that_are_decoded(folder):
+    predictor = Predictor.load(folder, "cpu")
+    scorer = candidates.SpanScorer.from_json(predictor.decoder["scorer"], len(LABELS))
+
+    result = asked(folder, "span_scores", "ada met bob late")
+
+    assert [word.text for word in result.words] == ["ada", "met", "bob", "late"]
+    assert result.labels == tuple(LABELS) and not result.exclusive
+    assert result.scores.shape == (4, scorer.longest, 2)
+    assert (result.part, result.parts, result.cut) == (1, 1, False)
+    beyond = np.arange(4)[:, None] + np.arange(3) >= 4
+    assert (result.scores[beyond] == 0).all() and (result.scores[~beyond] > 0).all()
+    first = result.best[0]
+    assert len(result.best) == 9 and first.probability == result.scores.max()
+    at = result.scores[first.first, first.last - first.first]
+    assert first.label == LABELS[at.argmax()]
+    assert first.text == " ".join("ada met bob late".split()[first.first : first.last + 1])
+
+
+def test_spans_that_overlap_better_ones_are_counted(folder, monkeypatch):
+    def biased(raw, labels):
+        weight = np.zeros((2, 150), np.float32)
+        bias = np.array([2.0, -9.0], np.float32)  # every span is a person
+        return candidates.SpanScorer(np.zeros((3, 150), np.float32), weight, bias, none=False)
+
+    monkeypatch.setattr(candidates.SpanScorer, "from_json", biased)
+
+    result = asked(folder, "span_scores", "ada met bob late")
+
+    assert [(span.start, span.end, span.label) for span in result.spans] == [
+        (0, 11, "PER"),
+        (12, 16, "PER"),
+    ]
+    assert result.rejected == 9 - 2  # candidates of up to three of four words: 4 + 3 + 2
+
+
+def test_a_long_text_is_shown_in_parts_with_every_candidate_once(folder):
+    text = " ".join(["ada", "met", "bob"] * PART)  # three parts
+
+    found = [asked(folder, "span_scores", text, part=part) for part in (1, 2, 3)]
+
+    assert [one.part for one in found] == [1, 2, 3] and {one.parts for one in found} == {3}
+    assert [len(one.scores) for one in found] == [PART] * 3
+    assert [len(one.words) for one in found] == [PART + 2, PART + 2, PART]
+
+
+def test_a_text_without_words_has_no_candidates(folder):
+    result = asked(folder, "span_scores", " ")
+
+    assert result.words == () and result.scores.shape == (0, 3, 2) and result.spans == ()
+
+
+def test_it_is_offered_for_span_classification_alone(folder):
+    assert {"span_scores", "spans"} <= available(folder, "spans")
+    assert "token_scores" not in available(folder, "spans")
+
+
+def test_a_tagger_has_no_candidates(made):
+    tagger = made("tag", ["PER"], {})
+
+    assert "span_scores" not in available(tagger, "tag")
+    with pytest.raises(ModelError, match="does not give"):
+        asked(tagger, "span_scores")

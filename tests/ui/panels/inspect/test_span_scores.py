@@ -1,0 +1,92 @@
+"""The view of span scores: a triangle of first and last words, one label or the best one."""
+
+import numpy as np
+import pytest
+
+from tests.ui.panels.inspect.test_neighbours import Page
+from workbench.base.events import ALL
+from workbench.inspection.span_scores.info import CandidateWord, SpanScoreTable
+from workbench.text.spans import Span
+from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.views.span_scores import SpanScoresView
+from workbench.ui.widgets.heat_table import CELL
+
+TEXT = "Ada of York"
+WORDS = (CandidateWord("Ada", 0, 3), CandidateWord("of", 4, 6), CandidateWord("York", 7, 11))
+SCORES = np.zeros((3, 3, 2), np.float32)
+SCORES[0, 2] = 0.9, 0.05  # Ada of York
+SCORES[2, 0] = 0.1, 0.8  # York
+SPANS = (Span(0, 11, "PER", score=0.9), Span(7, 11, "LOC", score=0.8))
+RESULT = SpanScoreTable((), WORDS, SCORES, ("PER", "LOC"), True, SPANS, 1, 1, 1)
+
+
+@pytest.fixture
+def view(qtbot):
+    page = Page()
+    page.document = type("Typed", (), {"text": TEXT})()
+    state = Shown(page, "span_scores")
+    view = SpanScoresView(state)
+    qtbot.addWidget(view)
+    state.result = RESULT
+    view.show_state(ALL)
+    return view
+
+
+def cells(view):
+    model = view._table.model()
+    return [[model.index(row, at).data(CELL) for at in range(3)] for row in range(3)]
+
+
+def test_spans_stand_at_their_first_and_last_word_and_predicted_ones_are_framed(view):
+    found = cells(view)
+
+    assert found[0][2].text == "PER 90.0" and found[0][2].marked
+    assert found[2][2].text == "LOC 80.0" and found[2][2].marked
+    assert found[0][0].text == "" and not found[0][0].blank  # a candidate of low probability
+    assert [found[1][0].blank, found[2][0].blank, found[2][1].blank] == [True] * 3
+    assert view._about.text() == "6 candidates · 2 predicted · 1 rejected because of overlap"
+
+
+def test_the_most_probable_span_is_told_with_all_its_labels(view):
+    assert view._cell.text() == "Ada of York: PER 90.0 %, LOC 5.0 %, no label 5.0 %"
+
+    view._table.choose(1, 0)  # no span ends before it begins
+
+    assert view._cell.text() == ""
+
+
+def test_one_label_can_be_shown_alone(view):
+    view._label.setCurrentIndex(view._label.findData("LOC"))
+    view._label.activated.emit(view._label.currentIndex())
+
+    found = cells(view)
+
+    assert (found[0][2].text, found[0][2].marked) == ("5.0", False)
+    assert (found[2][2].text, found[2][2].marked) == ("80.0", True)
+
+
+def test_the_parts_of_a_long_text_are_paged(view):
+    assert view._parts.isHidden()
+
+    view.state.result = SpanScoreTable((), WORDS, SCORES, ("PER", "LOC"), True, SPANS, 0, 1, 2)
+    view.show_state(ALL)
+    view._go(-1)
+    assert view.state.option("part") == 1
+    view._go(1)
+
+    assert not view._parts.isHidden() and view._part.text() == "Part 1 of 2"
+    assert view.state.option("part") == 2
+
+
+def test_the_data_are_a_row_for_each_candidate(view):
+    head, first, *rest = view.data()
+
+    assert head == ["Start", "End", "Text", "PER", "LOC"]
+    assert first[:3] == [0, 3, "Ada"] and len(rest) == 5
+    assert rest[-1] == [7, 11, "York", pytest.approx(0.1), pytest.approx(0.8)]
+
+
+def test_nothing_stands_where_the_model_changed(view):
+    view.clear()
+
+    assert view._table.model().rowCount() == 0 and view._cell.text() == ""

@@ -1,0 +1,1 @@
+"""The scores of all spans of words that a span classifier considers."""

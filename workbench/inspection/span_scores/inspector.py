@@ -1,0 +1,80 @@
+"""The scores of all spans of words that a span classifier considers: the heavy part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.inspection.span_scores.info import (
+    INFO,
+    PART,
+    CandidateWord,
+    ScoredSpan,
+    SpanScoreTable,
+)
+from workbench.inspection.subject import Subject
+from workbench.runtime import candidates
+from workbench.text.document import Document
+from workbench.text.spans import ANY
+
+
+class SpanScoresInspector:
+    """For tasks whose decoder is a `runtime.candidates.SpanScorer`."""
+
+    info = INFO
+
+    def run(
+        self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
+    ) -> SpanScoreTable:
+        (document,) = documents
+        passed, decoder = subject.predicted(document), subject.predictor.decoder
+        scorer = candidates.SpanScorer.from_json(decoder["scorer"], len(subject.labels))
+        prepared = passed.prepared
+        present, starts, ends = candidates.boundaries(
+            passed.logits, prepared.first(0), prepared.alignments[0]
+        )
+        borders = [prepared.words[0][word] for word in present]
+        parts = max(1, -(-len(borders) // PART))
+        part = min(options["part"], parts)
+        begin, stop = (part - 1) * PART, min(part * PART, len(borders))
+        reach = slice(begin, stop + scorer.longest - 1)  # the words of the spans of this part
+        empty = np.zeros((0, scorer.longest, len(subject.labels)))
+        blocks = (found for _at, found in scorer.blocks(starts[reach], ends[reach]))
+        scores = np.concatenate([empty, *blocks])[: stop - begin]
+        labelled, _covered = candidates.decode(scorer, starts[reach], ends[reach], ANY)
+        first = {start for start, _end in borders[begin:stop]}
+        spans = tuple(span for span in passed.prediction.spans if span.start in first)
+        words = tuple(
+            CandidateWord(document.text[start:end], start, end) for start, end in borders[reach]
+        )
+        return SpanScoreTable(
+            tuple(_best(document.text, words, scores, subject.labels, options["top"])),
+            words,
+            scores.astype(np.float32),
+            subject.labels,
+            scorer.none,
+            spans,
+            sum(one.first < stop - begin for one in labelled) - len(spans),
+            part,
+            parts,
+            passed.prediction.cut,
+        )
+
+
+def _best(
+    text: str,
+    words: Sequence[CandidateWord],
+    scores: np.ndarray,
+    labels: Sequence[str],
+    top: int,
+) -> Iterator[ScoredSpan]:
+    """The `top` spans of scores (P, W, L) with the highest probability of a label."""
+    highest = scores.max(-1)
+    for at in np.argsort(-highest, axis=None, kind="stable")[:top]:
+        first, width = map(int, np.unravel_index(at, highest.shape))
+        if first + width < len(words):
+            part = text[words[first].start : words[first + width].end]
+            label = labels[int(scores[first, width].argmax())]
+            yield ScoredSpan(part, first, first + width, label, float(highest[first, width]))

@@ -1,0 +1,223 @@
+"""Scores of all spans of words up to a maximum length, from states of their boundaries.
+
+numpy only, shared by training, hosts and exported models. A candidate is (first, width): the words
+first … first + width, so width 0 is one word. The network gives an array of D numbers for the start
+and one for the end of a span at every token; the scores of a candidate are those of a layer of D
+hidden units, output(relu(starts[first] + ends[last] + widths[width])): the first layer of a
+feed-forward network over [start; end; width embedding], split into three sums. Sources: Zhong and
+Chen 2021, A Frustratingly Easy Approach for Entity and Relation Extraction, section 3.2; Lee et
+al. 2017, End-to-end Neural Coreference Resolution, section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from workbench.runtime import decoding
+from workbench.text.fields import Prediction, SpanScores, WordTag, WordTags
+from workbench.text.spans import ANY, FLAT
+
+BLOCK = 1 << 20  # numbers of hidden units computed at a time; bounds memory
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One span of words, both included, with a label number and its probability."""
+
+    first: int
+    last: int
+    label: int
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class SpanScorer:
+    """The layer on top of the states of boundaries; all float32.
+
+    widths (W, D) for 1 … W words; weight (C, D), bias (C,) of the output. With `none` it is a
+    softmax over no label (column 0) and the L labels, C = L + 1; without, a sigmoid for each of the
+    L labels, C = L.
+    """
+
+    widths: np.ndarray
+    weight: np.ndarray
+    bias: np.ndarray
+    none: bool
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any], labels: int) -> Self:
+        """Raises ValueError if the sizes do not match each other or the number of labels."""
+        widths, weight, bias = (
+            np.array(raw[name], np.float32) for name in ("widths", "weight", "bias")
+        )
+        count = labels + bool(raw["none"])
+        hidden = widths.shape[-1]
+        if widths.ndim != 2 or (weight.shape, bias.shape) != ((count, hidden), (count,)):
+            raise ValueError(f"span weights of shape {weight.shape} for {labels} labels")
+        return cls(widths, weight, bias, bool(raw["none"]))
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "widths": self.widths.tolist(),
+            "weight": self.weight.tolist(),
+            "bias": self.bias.tolist(),
+            "none": self.none,
+        }
+
+    @property
+    def longest(self) -> int:
+        """Words of the longest candidate."""
+        return len(self.widths)
+
+    def blocks(self, starts: np.ndarray, ends: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """(first word, probabilities (N, W, L) of the candidates that start at it and the next).
+
+        starts, ends float32 (T, D), of every word. Candidates beyond the last word have 0.
+        """
+        words, hidden = starts.shape
+        step = max(1, BLOCK // max(1, self.longest * hidden))
+        for begin in range(0, words, step):
+            first = np.arange(begin, min(words, begin + step))[:, None]  # (N, 1)
+            last = first + np.arange(self.longest)  # (N, W)
+            states = starts[first] + ends[np.minimum(last, words - 1)] + self.widths  # (N, W, D)
+            logits = np.maximum(states, 0) @ self.weight.T + self.bias
+            if self.none:
+                shares = decoding.softmax(logits)[..., 1:]
+            else:
+                shares = decoding.sigmoid(logits)
+            yield begin, np.where((last < words)[..., None], shares, 0.0)
+
+
+def decode(
+    scorer: SpanScorer, starts: np.ndarray, ends: np.ndarray, overlaps: str
+) -> tuple[list[Candidate], np.ndarray]:
+    """The spans of a text, in text order, and for each word the probability that one covers it.
+
+    The spans are those whose label is more probable than none, or without `none` than 0.5, and that
+    may stand beside more probable ones, see `compatible`. The second result float64 (T,) is the
+    highest probability of a label among the candidates over the word: a lower bound.
+    """
+    found: list[Candidate] = []
+    covered = np.zeros(len(starts))
+    for begin, shares in scorer.blocks(starts, ends):
+        any_label = shares.sum(-1) if scorer.none else shares.max(-1)  # (N, W)
+        _cover(covered, begin, any_label)
+        found += _chosen(begin, shares, 1 - any_label if scorer.none else None)
+    kept = compatible(found, overlaps)
+    return sorted(kept, key=lambda one: (one.first, one.last, one.label)), covered
+
+
+def _chosen(begin: int, shares: np.ndarray, none: np.ndarray | None) -> Iterator[Candidate]:
+    """none (N, W): the probability of no label, which one label has to exceed."""
+    if none is None:
+        places = np.argwhere(shares > 0.5)
+    else:
+        best = shares.argmax(-1)
+        over = np.argwhere(shares.max(-1) > none)
+        places = np.column_stack([over, best[tuple(over.T)]])
+    for row, width, label in places.tolist():
+        first = begin + row
+        yield Candidate(first, first + width, label, float(shares[row, width, label]))
+
+
+def _cover(covered: np.ndarray, begin: int, scores: np.ndarray) -> None:
+    """Raise `covered` (T,) to the scores (N, W) of the candidates over each word."""
+    for width in range(scores.shape[1]):
+        column = scores[: max(0, len(covered) - begin - width), width]
+        for distance in range(width + 1):
+            part = covered[begin + distance : begin + distance + len(column)]
+            np.maximum(part, column, out=part)
+
+
+def compatible(found: Iterable[Candidate], overlaps: str) -> list[Candidate]:
+    """The candidates that may stand together, chosen by falling score.
+
+    ANY keeps all; NESTED leaves out those that cross a better one, so that each pair is disjoint or
+    one lies within the other; FLAT leaves out those that share a word with a better one. Equal
+    scores: the first one in text order, the longer one first.
+    """
+    order = sorted(found, key=lambda one: (-one.score, one.first, -one.last, one.label))
+    clash: Callable[[Candidate, Candidate], bool]
+    if overlaps == ANY:
+        return order
+    clash = _overlap if overlaps == FLAT else _cross
+    # Only spans that begin or end near each other can clash: they are kept by their words.
+    at: dict[int, list[Candidate]] = {}
+    kept = []
+    for one in order:
+        words = range(one.first, one.last + 1)
+        if any(clash(one, other) for word in words for other in at.get(word, ())):
+            continue
+        kept.append(one)
+        for word in words:
+            at.setdefault(word, []).append(one)
+    return kept
+
+
+def _overlap(one: Candidate, other: Candidate) -> bool:
+    return one.first <= other.last and other.first <= one.last
+
+
+def _cross(one: Candidate, other: Candidate) -> bool:
+    return (
+        one.first < other.first <= one.last < other.last
+        or other.first < one.first <= other.last < one.last
+    )
+
+
+def boundaries(
+    logits: Sequence[Mapping[str, np.ndarray]], begin: int, where: decoding.Alignment
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Numbers of the words with a subword, int (P,), and their starts and ends, float32 (P, D).
+
+    The start of a word is that of its first subword, the end that of its last one, in the window
+    with the most context: spans over two windows are candidates too. `logits[begin + window]` has
+    `starts` and `ends` (T, D) of each window of the document.
+    """
+    present = np.flatnonzero(where.window >= 0)
+    width = logits[begin]["starts"].shape[-1] if len(present) else 0
+    starts, ends = (np.zeros((len(present), width), np.float32) for _ in range(2))
+    windows = where.window[present]
+    for window in np.unique(windows):
+        rows = np.flatnonzero(windows == window)
+        given = logits[begin + int(window)]
+        starts[rows] = given["starts"][where.first[present[rows]]]
+        ends[rows] = given["ends"][where.end[present[rows]] - 1]
+    return present, starts, ends
+
+
+def prediction(
+    text: str,
+    borders: Sequence[tuple[int, int]],
+    found: Sequence[Candidate],
+    covered: np.ndarray,
+    labels: Sequence[str],
+) -> Prediction:
+    """Spans of a text, and its words with the label of the longest span over them.
+
+    borders: (start, end) of the words of the candidates. The score of a word without a label is the
+    probability that no span covers it, as far as the candidates tell: 1 - covered. No span begins
+    or ends with white space.
+    """
+    over: dict[int, Candidate] = {}
+    for one in sorted(found, key=lambda one: one.last - one.first):
+        over.update(dict.fromkeys(range(one.first, one.last + 1), one))
+    words = []
+    for at, (start, end) in enumerate(borders):
+        best = over.get(at)
+        label, score = (
+            (None, float(1 - covered[at])) if best is None else (labels[best.label], best.score)
+        )
+        words.append(WordTag(start, end, label, score))
+    spans = [
+        decoding.trimmed(
+            text, borders[one.first][0], borders[one.last][1], labels[one.label], one.score
+        )
+        for one in found
+    ]
+    kept = tuple(span for span in spans if span is not None)
+    return Prediction((WordTags(tuple(words)), SpanScores(kept)))

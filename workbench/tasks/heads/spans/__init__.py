@@ -1,0 +1,1 @@
+"""Parts of tasks that predict labelled spans of words."""

@@ -1,0 +1,161 @@
+"""The light part that tasks share which predict labelled spans of words."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _
+from workbench.tasks.heads.info import SpanGold, WordTask
+from workbench.tasks.spec import NONE, Answer, ErrorText
+from workbench.text.mistakes import Mistake
+from workbench.text.spans import Span, highest_ends
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from workbench.metrics.classes import LabelScore
+    from workbench.metrics.confusion import Confusion
+    from workbench.runtime.inputs import Prepared
+    from workbench.text.document import Document
+    from workbench.text.fields import Prediction, WordTag
+
+LISTED = 50  # maximum spans in an error message
+
+
+class SpanTask(WordTask):
+    """A task with `SpanGold`, flat or nested: a span is correct if offsets and label are."""
+
+    layer_kinds = ("span",)
+    least_labels = 1
+    main = "span_f1"
+
+    def problem(self, counts: Mapping[str, int], layer: str) -> str:
+        if counts:
+            return ""
+        return _("No training document of layer {layer!r} has a span.").format(layer=layer)
+
+    def word_outputs(self, gold: SpanGold, words: Sequence[tuple[int, int]]) -> list[str]:
+        """BIO tags; of overlapping spans the longest counts."""
+        from workbench.text import alignment
+
+        return alignment.tags(words, gold.spans)[0]
+
+    def shifted(self, prepared: Prepared, golds: Sequence[SpanGold]) -> int:
+        count = 0
+        for words, gold in zip(prepared.words, golds, strict=True):
+            starts, ends = {start for start, _end in words}, {end for _start, end in words}
+            count += sum(s.start not in starts or s.end not in ends for s in gold.spans)
+        return count
+
+    def answers(self, prediction: Prediction) -> list[Answer]:
+        return [
+            Answer(span.label, span.score, span.start, span.end, span.field)
+            for span in prediction.spans
+            if span.start < span.end
+        ]
+
+    def per_label(
+        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
+    ) -> tuple[LabelScore, ...]:
+        from workbench.metrics import spans
+
+        return spans.per_label(*sides(golds, predictions))
+
+    def interval(
+        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
+    ) -> tuple[str, float, float]:
+        from workbench.metrics.significance import pooled_f1_interval
+
+        pairs = [
+            (_keys(gold.spans), _keys(prediction.spans))
+            for gold, prediction in zip(golds, predictions, strict=True)
+        ]
+        counts = [(len(gold & found), len(found), len(gold)) for gold, found in pairs]
+        return "span_f1", *pooled_f1_interval(counts)
+
+    def confidences(
+        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of every predicted span: its probability, and whether it is gold."""
+        from workbench.metrics import calibration
+
+        return calibration.decisions(
+            (span.score or 0.0, _key(span) in right, at)
+            for at, (gold, one) in enumerate(zip(golds, predictions, strict=True))
+            for right in [_keys(gold.spans)]
+            for span in one.spans
+        )
+
+    def agrees(self, gold: SpanGold, prediction: Prediction) -> bool:
+        return _keys(gold.spans) == _keys(prediction.spans)
+
+    def error(self, document: Document, gold: SpanGold, prediction: Prediction) -> ErrorText:
+        right, found = _keys(gold.spans), _keys(prediction.spans)
+        missed = [span for span in gold.spans if _key(span) not in found]
+        wrong = [span for span in prediction.spans if _key(span) not in right]
+        text = document.text
+        return ErrorText(
+            _listed(text, missed), _listed(text, wrong), _confidence(wrong, missed, prediction)
+        )
+
+    def mistakes(self, document: Document, gold: SpanGold, prediction: Prediction) -> list[Mistake]:
+        from workbench.metrics.mistakes import span_mistakes
+
+        return span_mistakes(gold.spans, prediction.spans, prediction.words)
+
+    def confusion(
+        self,
+        golds: Sequence[SpanGold],
+        predictions: Sequence[Prediction],
+        labels: Sequence[str],
+    ) -> Confusion:
+        from workbench.metrics import confusion
+
+        return confusion.span_confusion(*sides(golds, predictions), labels)
+
+
+def sides(
+    golds: Sequence[SpanGold], predictions: Sequence[Prediction]
+) -> tuple[list[tuple[Span, ...]], list[tuple[Span, ...]]]:
+    return [gold.spans for gold in golds], [one.spans for one in predictions]
+
+
+def _key(span: Span) -> tuple[int, int, str]:
+    return span.start, span.end, span.label
+
+
+def _keys(spans: Iterable[Span]) -> frozenset[tuple[int, int, str]]:
+    return frozenset(map(_key, spans))
+
+
+def _listed(text: str, spans: Sequence[Span]) -> str:
+    """At most LISTED spans: a table cell cannot show thousands."""
+    shown = ", ".join(
+        f"{span.label} “{text[span.start : span.end][:40]}”" for span in spans[:LISTED]
+    )
+    if len(spans) > LISTED:
+        return _("{some} and {n:,} more").format(some=shown, n=len(spans) - LISTED)
+    return shown or NONE
+
+
+def _confidence(wrong: Sequence[Span], missed: Sequence[Span], prediction: Prediction) -> float:
+    """For false positives the highest score; for missed spans that of a word in one of them."""
+    if wrong:
+        return max(span.score or 0.0 for span in wrong)
+    # Gold is sorted by its start; nested spans may end before the ones that precede them.
+    ends = highest_ends(missed)
+    return max(
+        (word.score for word in prediction.words if _touches(word, missed, ends)), default=0.0
+    )
+
+
+def _touches(word: WordTag, spans: Sequence[Span], ends: Sequence[int]) -> bool:
+    """Whether a word shares a character with a span; `ends` are the highest ends so far."""
+    for span in spans[bisect_right(ends, word.start) :]:
+        if span.start >= word.end:
+            return False
+        if span.end > word.start:
+            return True
+    return False

@@ -1,0 +1,163 @@
+"""Span classification: description, settings, decoding and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import N_, _
+from workbench.base.options import Option
+from workbench.tasks.heads.info import LAYER_OPTIONS, SpanGold
+from workbench.tasks.heads.spans.info import SpanTask, sides
+from workbench.tasks.spec import ScoreInfo
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT
+from workbench.text.spans import ANY, FLAT, NESTED, Span
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from workbench.metrics.span_matching import SpanCounts
+    from workbench.runtime.inputs import Prepared
+    from workbench.text.fields import Prediction
+
+PLAIN, FFNN = "plain", "ffnn"
+SOFTMAX, SIGMOID = "softmax", "sigmoid"
+
+LONGEST = Option(
+    "longest_span",
+    "int",
+    12,
+    N_(
+        "Words of the longest span that can be predicted. Gold spans that are longer are not "
+        "learned and count as missed. Time and memory grow in proportion."
+    ),
+    low=1,
+    high=64,
+    group="main",
+    title=N_("Longest span (words)"),
+)
+OVERLAP = Option(
+    "overlap",
+    "choice",
+    NESTED,
+    N_(
+        "Which predicted spans may share words, by falling probability. Nested: spans may lie "
+        "within each other, but not cross. Flat: no two spans share a word. Any: all are kept."
+    ),
+    choices=(NESTED, FLAT, ANY),
+    group="main",
+    title=N_("Overlapping spans"),
+    choice_titles=(N_("Nested"), N_("Flat"), N_("Any overlap")),
+)
+BOUNDARIES = Option(
+    "boundaries",
+    "choice",
+    PLAIN,
+    N_(
+        "States of the first and the last word of a span that are scored. Plain: those of the "
+        "model. Feed-forward: a network of one layer for starts and another for ends first "
+        "(Yu et al. 2020)."
+    ),
+    choices=(PLAIN, FFNN),
+    title=N_("Boundary representations"),
+    choice_titles=(N_("Plain"), N_("Feed-forward")),
+)
+LOSS = Option(
+    "span_loss",
+    "choice",
+    SOFTMAX,
+    N_(
+        "Softmax: each span has one label or none. Sigmoid: each label is decided by itself, so "
+        "the same words can have several labels."
+    ),
+    choices=(SOFTMAX, SIGMOID),
+    title=N_("Loss of spans"),
+    choice_titles=(N_("Softmax with no label"), N_("Sigmoid for each label")),
+)
+
+
+class SpansInfo(SpanTask):
+    id = "spans"
+    title = N_("Span classification")
+    short = N_("Nested spans")
+    predicts = N_("spans, flat or nested, by a label or none for each span of words")
+    definition = N_(
+        "A span counts as correct if its start, end and label are correct (strict, "
+        "micro-averaged). Nested and overlapping gold spans all count."
+    )
+    scores = (
+        ScoreInfo("span_precision", N_("Precision"), selects=False),
+        ScoreInfo("span_recall", N_("Recall"), selects=False),
+        ScoreInfo("span_f1", N_("Span F1"), hub="f1"),
+        ScoreInfo("span_macro_f1", N_("Macro F1 of spans")),
+    )
+    second = "span_macro_f1"
+    beside = ("span_precision", "span_recall")
+    options = (LONGEST, OVERLAP, BOUNDARIES, LOSS, *LAYER_OPTIONS)
+    outputs = ("SpanScores", "WordTags")
+    logits = {"starts": "token", "ends": "token"}
+    pipeline = ""
+
+    def gold(self, record: Record, layer: str) -> SpanGold:
+        """A submitted document without spans is a true negative.
+
+        Left out: spans that are empty or lie in another text.
+        """
+        given = record.spans.get(layer, ())
+        kept = {
+            Span(span.start, span.end, span.label)
+            for span in given
+            if span.field == TEXT and span.start < span.end
+        }
+        return SpanGold(tuple(sorted(kept)), len(given) - len(kept))
+
+    def why_left_out(self) -> str:
+        return _("spans that are empty or in another text")
+
+    def decode(
+        self,
+        logits: Sequence[Mapping[str, np.ndarray]],
+        prepared: Prepared,
+        labels: Sequence[str],
+        decoder: Mapping[str, Any],
+    ) -> list[Prediction]:
+        from workbench.runtime import candidates
+
+        if not prepared.documents:
+            return []
+        scorer = candidates.SpanScorer.from_json(decoder["scorer"], len(labels))
+        found = []
+        for number, document in enumerate(prepared.documents):
+            begin, where = prepared.first(number), prepared.alignments[number]
+            words, starts, ends = candidates.boundaries(logits, begin, where)
+            spans, covered = candidates.decode(scorer, starts, ends, decoder["overlap"])
+            borders = [prepared.words[number][word] for word in words]
+            found.append(candidates.prediction(document.text, borders, spans, covered, labels))
+        return found
+
+    def gives(self, options: Mapping[str, Any]) -> tuple[str, ...]:
+        return *self.outputs, "candidates"
+
+    def decisions(self, prediction: Prediction) -> tuple[object, ...]:
+        return tuple((span.start, span.end, span.label) for span in prediction.spans)
+
+    def score(
+        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
+    ) -> dict[str, float]:
+        from workbench.metrics import spans
+
+        return spans.scores(*sides(golds, predictions))
+
+    def statistic(
+        self,
+        golds: Sequence[SpanGold],
+        predictions: Sequence[Prediction],
+        labels: Sequence[str],
+    ) -> SpanCounts:
+        from workbench.metrics import span_matching
+
+        return span_matching.span_counts(*sides(golds, predictions), labels)
+
+
+INFO = SpansInfo()
