@@ -51,7 +51,7 @@ def test_the_written_file_is_described_in_words(call, model, tmp_path):
     code, told, err = call("embed", model, out, "--text", "the tram", "--layers", "last")
 
     assert code == 0, err
-    assert "2 rows of 1 documents, 1 layer, width 12" in told and out.is_file()
+    assert "2 rows of 1 document, 1 layer, width 12" in told and out.is_file()
 
 
 @pytest.mark.parametrize("place", ["", "missing/out.npz"])

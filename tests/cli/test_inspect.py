@@ -49,6 +49,10 @@ def test_people_read_tables(call, tiny_model):
 
     assert code == 0 and "piece" in out and "tram" in out and "masked: yes" in out
 
+    code, out, err = call("inspect", tiny_model, "--inspector", "subwords", "--text", "the tram")
+
+    assert code == 0 and "unknown" in out and "entropy" not in out  # no token has one
+
 
 @pytest.mark.parametrize(
     ("more", "code", "word"),

@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from tests import tiny_models  # noqa: E402
+from workbench.base import paths  # noqa: E402
 from workbench.inspection.base import entropy_bits  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.inspection.subwords.inspector import SubwordsInspector  # noqa: E402
@@ -75,3 +76,11 @@ def test_the_entropy_is_that_of_the_whole_distribution(tiny_run):
     by_hand = -sum(share * math.log2(share) for _label, share in every.best)
     assert few.entropy == every.entropy == pytest.approx(by_hand, abs=1e-5)
     assert entropy_bits(np.array([0.5, 0.25, 0.25, 0])) == pytest.approx(1.5)
+
+
+def test_words_that_are_read_by_characters_have_no_id():
+    result = tokens(paths.resource("models/starter-elmo"), TEXT)
+
+    assert [(token.piece, token.id) for token in result.tokens] == [
+        (word, None) for word in TEXT.split()
+    ]

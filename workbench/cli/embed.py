@@ -110,13 +110,17 @@ def embed(
     if as_json:
         emit({**found.to_json(), "unit": unit, "stateful": stateful})
         return
-    told = _("{path} ({size}): {rows} rows of {documents} documents, {layers}, width {width}")
+    told = ngettext(
+        "{path} ({size}): {rows} rows of {n} document, {layers}, width {width}",
+        "{path} ({size}): {rows} rows of {n} documents, {layers}, width {width}",
+        found.documents,
+    )
     say(
         told.format(
             path=found.path,
             size=size(found.bytes),
             rows=found.rows,
-            documents=found.documents,
+            n=found.documents,
             layers=ngettext("{n} layer", "{n} layers", len(found.layers)).format(
                 n=len(found.layers)
             ),

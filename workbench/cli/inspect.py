@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from workbench.operations.inspect import Choice, Inspector
     from workbench.text.document import Document
 
+NOTHING: tuple[Any, ...] = (None, "", [])  # a column with nothing else is left out
+
 
 @click.command()
 @click.argument("run_or_model", metavar="RUN_OR_MODEL")
@@ -268,7 +270,8 @@ def _print(answer: Answer, document: Document | None, arrays: _Arrays, as_json: 
 def _say_value(name: str, value: Any) -> None:
     if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
         say(f"{name}:")
-        table(tuple(value[0]), [tuple(map(_cell, row.values())) for row in value])
+        named = [key for key in value[0] if any(row[key] not in NOTHING for row in value)]
+        table(named, [[_cell(row[key]) for key in named] for row in value])
     elif isinstance(value, list) and value and all(isinstance(one, list) for one in value):
         say(f"{name}:")
         for row in value:

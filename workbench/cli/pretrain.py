@@ -12,7 +12,7 @@ from workbench.base.i18n import _
 from workbench.base.options import Option
 from workbench.cli.batches import show_rows
 from workbench.cli.follow import follow
-from workbench.cli.output import as_json, emit, say, table
+from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import PROJECT, failed, key_values, seconds_in_words, session
 from workbench.cli.train import list_options
 from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objectives
@@ -118,6 +118,13 @@ def _show(result: dict[str, Any]) -> None:
             **result, time=seconds_in_words(result["seconds"])
         )
     )
+    if not result["curve"] and not result["stopped"]:
+        note(
+            _(
+                "Not evaluated: no text was held out. Give --held-out, or separate the documents "
+                "of TEXTS by blank lines."
+            )
+        )
     names = [name for name in result["curve"][-1] if name != "losses"] if result["curve"] else []
     rows = [[_number(entry.get(name)) for name in names] for entry in result["curve"]]
     table([name.replace("_", " ") for name in names], rows)

@@ -13,7 +13,7 @@ import click
 
 from workbench.base import scratch
 from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.base.terms import term
 from workbench.cli.batches import show_rows
@@ -72,7 +72,11 @@ class TaskName(TaskType):
 @click.option(
     "--task",
     type=TaskName(),
-    help=_("Task: classify (document class), pairs (sentence pair), tag (token tagging)."),
+    help=_(
+        "What to learn: classify (document class), multilabel (several classes), pairs (class of a "
+        "sentence pair), regress and similarity (number of a document or a pair), choice (multiple "
+        "choice), answer (answers to questions), tag (spans), token (a tag for every token)."
+    ),
 )
 @click.option(
     "--model",
@@ -230,10 +234,13 @@ def _plan(opened: Session, spec: TrainSpec, card: ModelInfo, as_json: bool) -> N
     if as_json:
         return emit({"plan": to_plain(made), "used": dict(data.used), "rates": found.to_json()})
     say(
-        _(
-            "{epochs} epochs of {steps_per_epoch} steps, batch size {batch_size}, peak learning "
-            "rate {learning_rate:g}. Learning rates at the middle of each epoch:"
-        ).format(**to_plain(made))
+        ngettext(
+            "{n} epoch of {steps_per_epoch} steps, batch size {batch_size}, peak learning rate "
+            "{learning_rate:g}. Learning rates at the middle of each epoch:",
+            "{n} epochs of {steps_per_epoch} steps, batch size {batch_size}, peak learning rate "
+            "{learning_rate:g}. Learning rates at the middle of each epoch:",
+            made.epochs,
+        ).format(n=made.epochs, **to_plain(made))
     )
     middle = {found.epochs[n]: n for n in _middles(found.epochs)}
     rows = [

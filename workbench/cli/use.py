@@ -412,6 +412,8 @@ def suggest(file: Path, run: str, split: str | None, where: str, as_json: bool) 
     if found.note:
         note(_("Note: {told}").format(told=found.note))
     report = {"run": found.run, "documents": found.documents, "suggestions": found.suggestions}
+    if not found.documents:
+        note(_("Each of these documents is labelled: there is nothing to suggest."))
     emit(report) if as_json else say(
         _("{suggestions} suggestions in {documents} documents.").format(**report)
     )

@@ -77,7 +77,7 @@ def token_rows(
 ) -> list[TokenRow]:
     """The units of one input in order. A unit belongs to the word that holds its last character.
 
-    Units of a preparer without a vocabulary have the id -1.
+    Units of a preparer without a vocabulary have no id.
     """
     names = [name for name, _ in document.texts]
     places = {
@@ -85,7 +85,7 @@ def token_rows(
     }
     starts = {name: [words[number].start for number in numbers] for name, numbers in places.items()}
     unknown_id = preparer.unknown
-    ids = piece.ids.tolist() if "input_ids" in piece.arrays else [-1] * len(piece)
+    ids = piece.ids.tolist() if "input_ids" in piece.arrays else [None] * len(piece)
     rows = []
     for id, vocable, (start, end), which in zip(
         ids, preparer.pieces(piece), piece.offsets.tolist(), piece.text.tolist(), strict=True

@@ -172,16 +172,17 @@ class Answer:
 class TokenRow:
     """One token. Offsets are code points of the text named `field`, (0, 0) for special tokens.
 
-    `word` is its index among the words, None for a special token. `shown` is the piece for display.
-    `best` are the most probable labels (of a tagger) or words (of a language model) with
-    probabilities, descending; () for positions that were not computed. `own` is the probability of
-    the token itself under a language model. `entropy` is that of the whole distribution that `best`
-    is taken from, in bits.
+    `id` is None without a vocabulary, as ELMo reads the characters of each word. `word` is its
+    index among the words, None for a special token. `shown` is the piece for display. `best` are
+    the most probable labels (of a tagger) or words (of a language model) with probabilities,
+    descending; () for positions that were not computed. `own` is the probability of the token
+    itself under a language model. `entropy` is that of the whole distribution that `best` is taken
+    from, in bits.
     """
 
     piece: str
     shown: str
-    id: int
+    id: int | None
     start: int
     end: int
     field: str

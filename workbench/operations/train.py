@@ -349,7 +349,10 @@ def _check_trained(run: Run) -> None:
         )
     if run.kind != "train":
         raise SpecError(
-            _("Run {name!r} has no model: it is a {kind}.").format(name=run.name, kind=run.kind)
+            _("Run {name!r} has no model of its own (kind: {kind}).").format(
+                name=run.name, kind=run.kind
+            ),
+            hint=_("Choose a run of a fine-tuned model; `glossbench runs list` lists them."),
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.models import device as devices
 from workbench.tasks import spec as tasks
 from workbench.text.dataset import Dataset, Record
@@ -96,11 +96,15 @@ def bundles(batches: Iterator[np.ndarray], size: int) -> Iterator[list[np.ndarra
 
 
 def planned(chosen: Plan) -> str:
-    return _(
-        "{epochs} epochs of {steps_per_epoch} steps, batch size {batch_size}, learning rate "
-        "{learning_rate:g}, at most {max_length} subwords, evaluation every {evaluate_every} "
-        "steps, best checkpoint by {best_by}"
-    ).format(**vars(chosen))
+    return ngettext(
+        "{n} epoch of {steps_per_epoch} steps, batch size {batch_size}, learning rate "
+        "{learning_rate:g}, at most {max_length} tokens, evaluation every {evaluate_every} "
+        "steps, best checkpoint by {best_by}",
+        "{n} epochs of {steps_per_epoch} steps, batch size {batch_size}, learning rate "
+        "{learning_rate:g}, at most {max_length} tokens, evaluation every {evaluate_every} "
+        "steps, best checkpoint by {best_by}",
+        chosen.epochs,
+    ).format(n=chosen.epochs, **vars(chosen))
 
 
 def where(device: torch.device, threads: int, *, bf16: bool) -> Log:

@@ -225,9 +225,8 @@ def _doubts(best: tuple[tuple[str, float], ...]) -> tuple[tuple[str, float], ...
 
 
 def _about(unit: _Unit) -> str:
-    # Units without a vocabulary have the id -1.
     pieces = " · ".join(
-        f"{token.shown} {token.id}" if token.id >= 0 else token.shown for token in unit.tokens
+        token.shown if token.id is None else f"{token.shown} {token.id}" for token in unit.tokens
     )
     offsets = _("offsets {start}–{end}")
     return f"{pieces} · " + offsets.format(start=unit.row.start, end=unit.tokens[-1].end)

@@ -225,7 +225,7 @@ def _columns(view: TokensView) -> list[Column]:
         ),
         Column(
             _("Id"),
-            lambda pair: str(pair[1].id) if pair[1].id >= 0 else "–",
+            lambda pair: str(pair[1].id) if pair[1].id is not None else "–",
             70,
             right=True,
             hint=_("Index in the vocabulary"),
