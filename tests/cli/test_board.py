@@ -59,3 +59,13 @@ def test_mistakes_are_explained(call, compared):
     assert code == 2 and "no score 'bleu'" in err
     code, _out, err = call("board", compared, "--csv", "--json")
     assert code == 2 and "Only one of" in err
+
+
+def test_only_documents_that_match_a_query_are_scored(ask, call, compared):
+    found = ask("board", "board", compared, "--where", "label:praise")
+    assert (found["n"], found["where"]) == (6, "label:praise")
+
+    code, _out, err = call("board", compared, "--where", "label:unknown")
+    assert code == 1 and "»" in err
+    pair = ask("compare", "compare", compared, "first", "second", "--where", "label:praise")
+    assert pair["n"] == 6

@@ -5,7 +5,7 @@ import pytest
 
 from tests.inspection.test_uses import TEXTS, ask
 from workbench.base.errors import ModelError
-from workbench.inspection.corpus import projections
+from workbench.inspection.corpus import projections, tsne
 from workbench.inspection.corpus.index import Index, Writer, unit
 from workbench.inspection.corpus.spec import Files, Projection
 
@@ -28,7 +28,7 @@ def index(tmp_path, rows):
 
 def mapped(index, **wanted):
     projection = Projection(**wanted)
-    projections.write_map(index, projection)
+    list(projections.write_map(index, projection))
     with np.load(index.files.map(projection)) as file:
         return dict(file)
 
@@ -69,7 +69,7 @@ def test_too_few_points_are_refused(tmp_path):
     writer.finish(total=1)
 
     with pytest.raises(ModelError, match="at least 5 points; there are 1"):
-        projections.write_map(Index(str(writer.files.about)), Projection())
+        list(projections.write_map(Index(str(writer.files.about)), Projection()))
 
 
 def test_a_document_of_the_index_is_at_the_place_of_its_point(tiny_model, tmp_path, monkeypatch):
@@ -80,7 +80,7 @@ def test_a_document_of_the_index_is_at_the_place_of_its_point(tiny_model, tmp_pa
     subject = Subject(tiny_model)
     path = build(subject, tmp_path, "documents")
     index, projection = Index(path), Projection(clusters=2)
-    projections.write_map(index, projection)
+    list(projections.write_map(index, projection))
 
     given = {"index": path, "map": str(index.files.map(projection)), "clusters": 2}
     found = ask(subject, "document_map", TEXTS[1], **given)
@@ -88,3 +88,25 @@ def test_a_document_of_the_index_is_at_the_place_of_its_point(tiny_model, tmp_pa
     assert found.documents.tolist() == [1, 2, 3, 4]
     assert found.here == pytest.approx(found.points[1].tolist(), abs=5e-3)
     assert (found.layer, found.layers, found.count) == (2, (0, 1, 2), 4)
+
+
+def test_the_points_of_t_sne_are_those_of_scikit_learn_and_iterations_are_reported(monkeypatch):
+    from sklearn.manifold import TSNE, _t_sne
+    from sklearn.utils import _openmp_helpers
+
+    for module in (_t_sne, _openmp_helpers):  # threads add up in any order
+        monkeypatch.setattr(module, "_openmp_effective_n_threads", lambda: 1)
+    monkeypatch.setattr(tsne, "ITERATIONS", 350)
+    rows = np.random.default_rng(3).normal(size=(40, 6)).astype(np.float32)
+    shares = []
+
+    work = tsne.tsne(rows, 1)
+    while True:
+        try:
+            shares.append(next(work))
+        except StopIteration as end:
+            found = end.value
+            break
+    wanted = TSNE(2, perplexity=13.0, random_state=1, max_iter=350).fit_transform(rows)
+    assert np.allclose(found, wanted, atol=1e-3)
+    assert len(shares) >= 7 and shares == sorted(shares) and shares[-1] == 1.0

@@ -8,6 +8,7 @@ from workbench.operations import annotate, board_export, quality, results, run_l
 from workbench.operations.board import board, layers_with_runs
 from workbench.project.project import Project
 from workbench.storage import labels, runs
+from workbench.text.query import QueryError
 
 
 @pytest.fixture
@@ -84,3 +85,14 @@ def test_names_are_escaped_in_tables(compared):
 
     assert "\n'=a|b,train," in board_export.to_csv(found)
     assert "| =a\\|b |" in board_export.to_markdown(found)
+
+
+def test_a_query_leaves_out_documents_that_do_not_match(compared):
+    found = board(compared, where="label:praise")
+
+    assert (found.n, found.where) == (6, "label:praise")
+    first = next(one for one in found.entries if one.run.name == "first")
+    assert first.value("accuracy") == pytest.approx(5 / 6)  # one of its two errors is in praise
+    assert "Query: label:praise." in board_export.to_markdown(found)
+    with pytest.raises(QueryError):
+        board(compared, where="label:unknown")

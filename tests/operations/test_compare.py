@@ -2,7 +2,8 @@
 
 import pytest
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.watch import Watch
 from workbench.operations import compare, pairs, quality, results
 from workbench.operations.compare_report import comparison_report
 from workbench.storage import runs
@@ -169,3 +170,14 @@ def test_the_scores_are_those_of_each_report(project, three):
     report = quality.report(quality.evidence(project, found.systems[0].run, "train"))
     assert found.systems[0].scores == report.scores
     assert found.systems[0].stored == ""
+
+
+def test_a_comparison_reports_its_progress_and_can_be_cancelled(project, three):
+    shares, ids = [], three[:2]
+    watch = Watch(shares.append, clock=iter(range(1000)).__next__)
+
+    compare.compare(project, ids, "train", watch=watch)
+    assert shares == sorted(shares) and len(shares) >= 10 and shares[-1] > 0.8
+    watch.cancel()
+    with pytest.raises(Cancelled):
+        compare.compare(project, ids, "train", watch=watch)

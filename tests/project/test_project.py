@@ -102,12 +102,14 @@ def test_the_edit_menu_shows_the_title_of_the_next_step(project):
     ]
 
 
-def test_selecting_asks_whoever_shows_documents(project):
-    asked = []
-    stop = project.selected.connect(lambda *what: asked.append(what))
-    project.select(3, (1, 2))
+def test_pages_hear_of_other_current_documents_and_where_they_were_selected(project):
+    heard = []
+    stop = project.selected.connect(lambda origin: heard.append((project.selection, origin)))
+    project.select([3], "data")
+    project.select((3,), "inspect")
+    project.select((4, 5))
     stop()
-    assert asked == [(3, (1, 2))]
+    assert heard == [((3,), "data"), ((4, 5), None)]
 
 
 def test_a_project_knows_itself_again(tmp_path):

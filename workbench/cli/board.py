@@ -10,7 +10,9 @@ import click
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, note, say, size, table
+from workbench.cli.seen import warn_of_training_texts
 from workbench.cli.session import project_argument, reading
+from workbench.cli.where import checked, where_option
 
 if TYPE_CHECKING:
     from workbench.operations.board import Board, Entry
@@ -25,6 +27,7 @@ SPLITS = click.Choice(("train", "dev", "test"))
 @click.option("--score", default="", help=_("Sort by this score. [default: that of the task]"))
 @click.option("--over", default="", help=_("Show gains over this run, absolute and relative."))
 @click.option("--archived", is_flag=True, help=_("List archived runs as well."))
+@where_option
 @click.option("--csv", "as_csv", is_flag=True, help=_("Print a CSV table with all scores."))
 @click.option("--markdown", is_flag=True, help=_("Print a Markdown table."))
 @as_json
@@ -35,6 +38,7 @@ def board(
     score: str,
     over: str,
     archived: bool,
+    where: str,
     as_csv: bool,
     markdown: bool,
     as_json: bool,
@@ -51,7 +55,8 @@ def board(
     if as_json + as_csv + markdown > 1:
         raise click.UsageError(_("Only one of --json, --csv and --markdown is possible."))
     with reading(file) as opened:
-        found = boards.board(opened, layer, split, archived=archived)
+        checked(opened, where)
+        found = boards.board(opened, layer, split, archived=archived, where=where)
     if score and score not in found.names:
         known = ", ".join(found.names) or _("none")
         raise click.UsageError(
@@ -73,6 +78,8 @@ def _show(found: Board, score: str, over: Entry | None) -> None:
 
     told = _("Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}")
     say(told.format(**vars(found) | {"split": term(found.split)}))
+    if found.where:
+        say(_("Query: {query}").format(query=found.where))
     rows: list[list[object]] = []
     for one in found.sorted_by(score):
         at = one.scores.get(score)
@@ -84,5 +91,7 @@ def _show(found: Board, score: str, over: Entry | None) -> None:
     heads = (_("System"), _("Kind"), _("Made from"), tasks.score_title(score), _("Low"))
     gains = () if over is None else (_("Gain (relative)"),)
     table((*heads, _("High"), *gains, _("Training, s"), _("Size"), _("CPU s / 1,000")), rows)
+    for one in found.entries:
+        warn_of_training_texts(one.run.name, one.trained_on, found.n)
     for one in found.others:
         note(_("{run} is not listed: {problem}").format(run=one.run.name, problem=one.problem))

@@ -9,9 +9,12 @@ import click
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.cli.output import as_json, emit, say, table
+from workbench.base.watch import Watch
+from workbench.cli.output import Progress, as_json, emit, say, table
+from workbench.cli.seen import warn_of_training_texts
 from workbench.cli.session import project_argument, reading
 from workbench.cli.use import SPLITS
+from workbench.cli.where import checked, where_option
 
 if TYPE_CHECKING:
     from workbench.operations.compare import Comparison
@@ -25,8 +28,11 @@ SHOWN = 10  # labels, slices and documents that are printed
 @click.argument("names", nargs=-1, required=True, metavar="RUN...")
 @click.option("--split", type=SPLITS, default="dev", show_default=True, help=_("The test set."))
 @click.option("--score", default="", help=_("The score to test. [default: that of the task]"))
+@where_option
 @as_json
-def compare(file: Path, names: tuple[str, ...], split: str, score: str, as_json: bool) -> None:
+def compare(
+    file: Path, names: tuple[str, ...], split: str, score: str, where: str, as_json: bool
+) -> None:
     """Compare runs, prompts and baselines on the same documents, from their stored predictions.
 
     Paired tests: bootstrap and approximate randomisation of the score, and McNemar's exact test of
@@ -37,11 +43,17 @@ def compare(file: Path, names: tuple[str, ...], split: str, score: str, as_json:
     from workbench.operations.compare_report import comparison_report
 
     with reading(file) as opened:
+        checked(opened, where)
         ids = [results.run_named(opened, name).id for name in names]
-        found = comparison.compare(opened, ids, split, score=score)
+        progress = Progress(_("Comparing"))
+        watch = Watch(progress.show)
+        found = comparison.compare(opened, ids, split, score=score, where=where, watch=watch)
+        progress.end()
     if as_json:
         return emit(comparison_report(found))
     _show_scores(found)
+    for one in found.systems:
+        warn_of_training_texts(one.run.name, one.trained_on, found.n)
     for pair in found.pairs:
         _show_pair(found, pair)
     if found.settings:

@@ -10,8 +10,10 @@ import click
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.records import to_plain
 from workbench.base.terms import term
 from workbench.cli.output import Progress, as_json, emit, note, say, table
+from workbench.cli.seen import warn_of_training_texts
 from workbench.cli.session import PROJECT, project_argument, reading, session, writing_if_free
 from workbench.cli.where import checked, matching, where_option
 
@@ -79,7 +81,7 @@ def evaluate(
     can be
     used while a window has the project open.
     """
-    from workbench.operations import quality, quality_report, results
+    from workbench.operations import quality, quality_report, results, trained_on
 
     with session(file) if temperature else _for_scores(file, run, split) as opened:
         chosen = results.run_named(opened.project, run)
@@ -96,7 +98,9 @@ def evaluate(
         chosen = results.run(opened.project, chosen.id)
         if temperature:
             _set_temperature(opened.project, chosen, temperature)
-        report = quality.report(quality.evidence(opened.project, chosen, split))
+        evidence = quality.evidence(opened.project, chosen, split)
+        report = quality.report(evidence)
+        seen = trained_on.TrainingTexts(opened.project).among(chosen, split, evidence.documents)
         more = quality_report.quality_report(opened.project, chosen, split, patterns, queries)
     as_run = results.as_run(chosen, split)
     told = {
@@ -106,10 +110,12 @@ def evaluate(
         "as_run": as_run.to_json() if as_run is not None else None,
         "report": report.to_json() if report is not None else None,
         "quality": more,
+        "trained_on": [to_plain(one) for one in seen],
     }
     if as_json:
         return emit(told)
     show_scores(_("Run {run}").format(run=run), told)
+    warn_of_training_texts(run, seen, len(evidence))
     if report is not None:
         _show_report(report)
     _show_quality(more)

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from workbench.base.watch import QUIET, Watch
+from workbench.metrics import resampling
 from workbench.metrics.resampling import LABEL, Arrays, Statistic, bounds, weights
 
 ROUNDS = 10_000
@@ -56,7 +58,13 @@ def rounds_for(n: int, rounds: int = ROUNDS) -> int:
 
 
 def bootstrap(
-    first: Statistic, second: Statistic, n: int, *, rounds: int = ROUNDS, seed: int = SEED
+    first: Statistic,
+    second: Statistic,
+    n: int,
+    *,
+    rounds: int = ROUNDS,
+    seed: int = SEED,
+    watch: Watch = QUIET,
 ) -> Bootstrapped:
     """Resample the n documents of both systems together.
 
@@ -67,7 +75,8 @@ def bootstrap(
     """
     count = rounds_for(n, rounds)
     exact = _differences(first, second, np.ones((1, n), np.float32))
-    parts = [_differences(first, second, chunk) for chunk in weights(n, count, seed=seed)]
+    differ = lambda chunk: _differences(first, second, chunk)  # noqa: E731
+    parts = resampling.drawn(differ, weights(n, count, seed=seed), count, watch)
     drawn = {name: np.concatenate([part[name] for part in parts]) for name in exact}
     scores: dict[str, Difference] = {}
     labels: dict[str, dict[str, Difference]] = {}
@@ -88,6 +97,7 @@ def randomisation(
     *,
     rounds: int = ROUNDS,
     seed: int = SEED,
+    watch: Watch = QUIET,
 ) -> dict[str, float | None]:
     """p-value of each of `scores` by approximate randomisation.
 
@@ -101,7 +111,8 @@ def randomisation(
     count = rounds_for(2 * n, rounds)
     own = np.concatenate([np.ones((1, n), np.float32), np.zeros((1, n), np.float32)], axis=1)
     exact = _exchanged(pooled, own)
-    drawn = [_exchanged(pooled, chunk) for chunk in _exchanges(n, count, seed)]
+    exchange = lambda chunk: _exchanged(pooled, chunk)  # noqa: E731
+    drawn = resampling.drawn(exchange, _exchanges(n, count, seed), count, watch)
     found: dict[str, float | None] = {}
     for name in scores:
         values = np.concatenate([part[name] for part in drawn])

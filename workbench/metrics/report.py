@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from workbench.base.watch import QUIET, Watch
 from workbench.metrics.resampling import LABEL, ROUNDS, Statistic, bounds, resampled
 
 SEED = 1
@@ -68,10 +69,11 @@ def report(
     rounds: int = ROUNDS,
     seed: int = SEED,
     shown: Sequence[str] | None = None,
+    watch: Watch = QUIET,
 ) -> Report:
     """Score n documents and resample them. shown: labels to report, by default all of them."""
     exact = statistic(np.ones((1, n), np.float32))
-    drawn = resampled(statistic, n, rounds, seed=seed) if n else {}
+    drawn = resampled(statistic, n, rounds, seed=seed, watch=watch) if n else {}
     spread = {name: bounds(values) for name, values in drawn.items()}
     overall: dict[str, Measured] = {}
     labels: dict[str, dict[str, Measured]] = {

@@ -6,16 +6,19 @@ resamples. It returns arrays by name, each (R,) or (R, L); NaN where a score is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Protocol, TypeVar
 
 import numpy as np
+
+from workbench.base.watch import QUIET, Watch
 
 ROUNDS = 1000
 LABEL = "label_"  # prefix of the names of scores per label, arrays (R, L)
 CELLS = 2_000_000  # maximum weights in memory at a time
 
 Arrays = Mapping[str, np.ndarray]
+T = TypeVar("T")
 
 
 class Statistic(Protocol):
@@ -47,11 +50,29 @@ def weights(n: int, rounds: int = ROUNDS, *, seed: int = 0) -> Iterator[np.ndarr
 
 
 def resampled(
-    statistic: Callable[[np.ndarray], Arrays], n: int, rounds: int = ROUNDS, *, seed: int = 0
+    statistic: Callable[[np.ndarray], Arrays],
+    n: int,
+    rounds: int = ROUNDS,
+    *,
+    seed: int = 0,
+    watch: Watch = QUIET,
 ) -> Arrays:
     """The values of a statistic over `rounds` resamples of n documents, first axis `rounds`."""
-    parts = [statistic(chunk) for chunk in weights(n, rounds, seed=seed)]
+    parts = drawn(statistic, weights(n, rounds, seed=seed), rounds, watch)
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def drawn(
+    act: Callable[[np.ndarray], T], chunks: Iterable[np.ndarray], rounds: int, watch: Watch
+) -> list[T]:
+    """`act` of every chunk (R, …) of `rounds` in all, with progress by rounds."""
+    found, done = list[T](), 0
+    for chunk in chunks:
+        watch.at(done / rounds)
+        found.append(act(chunk))
+        done += len(chunk)
+    watch.at(1.0)
+    return found
 
 
 def bounds(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:

@@ -19,10 +19,12 @@ from workbench.base.watch import QUIET, Watch
 from workbench.baselines.spec import KIND as BASELINE
 from workbench.metrics.gain import Gain, gain
 from workbench.metrics.report import Measured, report
-from workbench.operations import predict, quality, results, run_folders, scoring
+from workbench.operations import predict, quality, queries, results, run_folders, scoring
 from workbench.operations.outcomes import ENSEMBLE, PROMPT, outcome, trained
+from workbench.operations.trained_on import TrainedOn, TrainingTexts
 from workbench.storage import labels
 from workbench.tasks import spec as tasks
+from workbench.text.rows import row_id
 from workbench.training.methods import spec as methods
 
 if TYPE_CHECKING:
@@ -43,7 +45,8 @@ class Entry:
     on the test set of the board; those of rankings have no interval. problem: why it was not.
     changed: documents or gold differ from those that the run itself reported its scores on.
     seconds: training time, None for systems that are not trained. bytes: of the weights.
-    cpu: seconds of CPU time per 1,000 documents. None: not known.
+    cpu: seconds of CPU time per 1,000 documents. None: not known. trained_on: the documents of the
+    test set that were in its training data.
     """
 
     run: Run
@@ -55,6 +58,7 @@ class Entry:
     parameters: int | None = None
     bytes: int | None = None
     cpu: float | None = None
+    trained_on: tuple[TrainedOn, ...] = ()
 
     def value(self, score: str) -> float | None:
         found = self.scores.get(score)
@@ -69,7 +73,8 @@ class Entry:
 class Board:
     """entries: scored on the same n documents, best main score first; others: on another test set.
 
-    score: the main score. names: of all scores, main first.
+    score: the main score. names: of all scores, main first. where: the query that the n documents
+    match, "" for the whole split.
     """
 
     layer: str
@@ -80,6 +85,7 @@ class Board:
     names: tuple[str, ...]
     entries: tuple[Entry, ...]
     others: tuple[Entry, ...]
+    where: str = ""
 
     def named(self, run: str) -> Entry:
         """The scored entry of a run. Raises WorkbenchError if there is none of this name."""
@@ -112,11 +118,13 @@ def board(
     split: str = "dev",
     *,
     archived: bool = False,
+    where: str = "",
     watch: Watch = QUIET,
 ) -> Board:
     """Every finished run of a layer, by default that of the newest run. Run it in a thread.
 
-    archived: archived runs as well. Raises WorkbenchError if there is no such layer.
+    archived: archived runs as well. where: a query, only the documents that match it. Raises
+    WorkbenchError if there is no such layer, QueryError.
     """
     names = layers_with_runs(project)
     known = [one.name for one in labels.layers(project.db)]
@@ -138,19 +146,29 @@ def board(
     counted = Counter(map(results.task_of, chosen))
     task = counted.most_common(1)[0][0]
     found = results.scored(project, next(r for r in chosen if results.task_of(r) == task), split)
+    if where.strip():
+        ids = frozenset(queries.matching(project, where, [row_id(one.document) for one in found]))
+        found = tuple(one for one in found if one.document.id in ids)
     fingerprint = scoring.fingerprint(found)
     entries: list[Entry] = []
     others: list[Entry] = []
+    texts = TrainingTexts(project)
     for at, run in enumerate(chosen):
         watch.at(at / len(chosen))
         entry = _entry(project, run, task, split, found, fingerprint)
+        if where.strip():
+            entry = replace(entry, changed=False)  # the run was scored on the whole split
+        if not entry.problem:
+            seen = texts.among(run, split, [one.document for one in found])
+            entry = replace(entry, trained_on=seen)
         (others if entry.problem else entries).append(entry)
     info = tasks.info(task)
     every = dict.fromkeys(name for entry in entries for name in entry.scores)
     ordered = tasks.score_names(every, task)
     made = Board(
-        layer, split, len(found), fingerprint, info.main, ordered, tuple(entries), tuple(others)
-    )
+        layer, split, len(found), fingerprint, info.main, ordered, tuple(entries), tuple(others),
+        where.strip(),
+    )  # fmt: skip
     return replace(made, entries=made.sorted_by(info.main))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
+from workbench.base.records import to_plain
 from workbench.base.terms import term
 from workbench.tasks import spec as tasks
 from workbench.text import formulas
@@ -26,6 +27,7 @@ def board_report(found: Board, over: Entry | None = None) -> dict[str, Any]:
         "split": found.split,
         "n": found.n,
         "fingerprint": found.fingerprint,
+        "where": found.where,
         "score": found.score,
         "entries": [{**_entry(one), "gains": _gains(one, over)} for one in found.entries],
         "others": [{**_entry(one), "problem": one.problem} for one in found.others],
@@ -45,6 +47,7 @@ def _entry(one: Entry) -> dict[str, Any]:
         "parameters": one.parameters,
         "bytes": one.bytes,
         "cpu_seconds_per_1000": one.cpu,
+        "trained_on": [to_plain(seen) for seen in one.trained_on],
     }
 
 
@@ -110,6 +113,8 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
     about = told.format(
         layer=found.layer, split=term(found.split), n=found.n, fingerprint=found.fingerprint
     )
+    if found.where:
+        about = f"{about} {_('Query: {query}.').format(query=found.where)}"
     return "\n".join([*map(_line, lines), "", about, ""])
 
 

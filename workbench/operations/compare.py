@@ -6,7 +6,7 @@ Everything is computed from stored predictions against the current gold labels; 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from workbench.operations import pairs, quality, results, run_settings, scoring,
 from workbench.operations.pairs import Pair, System
 from workbench.operations.run_settings import SettingRow
 from workbench.operations.scoring import Scored
+from workbench.operations.trained_on import TrainingTexts
 from workbench.storage import runs
 from workbench.text.rows import row_id
 
@@ -61,22 +62,29 @@ def compare(
     split: str = "dev",
     *,
     score: str = "",
+    where: str = "",
     watch: Watch = QUIET,
 ) -> Comparison:
     """Compare systems on the documents of a split. Run it in a thread.
 
-    score: what the tests are about, by default the main score of the task. Raises WorkbenchError
-    if the runs were not scored on the same documents, or have another task or layer.
+    score: what the tests are about, by default the main score of the task. where: a query, only
+    the documents that match it. Raises WorkbenchError if the runs were not scored on the same
+    documents, or have another task or layer; QueryError.
     """
     chosen = [runs.get(project.db, id) for id in dict.fromkeys(run_ids)]
     check_comparable(chosen)
     check_seen(chosen, split)
-    evidence = [quality.evidence(project, run, split) for run in chosen]
+    evidence = []
+    for at, run in enumerate(chosen):
+        watch.at(0.1 * at / len(chosen))
+        evidence.append(quality.matching(project, quality.evidence(project, run, split), where))
     fingerprint = _one_test_set(chosen, evidence, split)
     systems = []
+    texts = TrainingTexts(project)
     for at, (run, given) in enumerate(zip(chosen, evidence, strict=True)):
-        watch.at(0.3 * at / len(chosen))
-        systems.append(pairs.system(run, given))
+        part = watch.part(0.1 + 0.2 * at / len(chosen), 0.1 + 0.2 * (at + 1) / len(chosen))
+        seen = texts.among(run, split, given.documents)
+        systems.append(replace(pairs.system(run, given, part), trained_on=seen))
     info, first = evidence[0].info, systems[0]
     tested = score or info.main
     if tested not in first.scores:
@@ -88,8 +96,8 @@ def compare(
     found = []
     both = list(combinations(systems, 2))
     for at, (left, right) in enumerate(both):
-        watch.at(0.3 + 0.7 * at / len(both))
-        found.append(pairs.pair(left, right, tested, by_slice))
+        part = watch.part(0.3 + 0.7 * at / len(both), 0.3 + 0.7 * (at + 1) / len(both))
+        found.append(pairs.pair(left, right, tested, by_slice, part))
     return Comparison(
         split,
         len(evidence[0]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.records import to_plain
 from workbench.operations import run_settings
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def comparison_report(found: Comparison) -> dict[str, Any]:
                 "run": one.run.name,
                 "kind": one.run.kind,
                 "scores": {name: score.to_json() for name, score in one.scores.items()},
+                "trained_on": [to_plain(seen) for seen in one.trained_on],
             }
             for one in found.systems
         ],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.base.watch import QUIET, Watch
 from workbench.metrics import paired
 from workbench.metrics.paired import Difference
 from workbench.metrics.report import Measured
@@ -19,6 +20,7 @@ from workbench.text.rows import row_id
 if TYPE_CHECKING:
     from workbench.metrics.resampling import Statistic
     from workbench.operations.quality import Evidence
+    from workbench.operations.trained_on import TrainedOn
     from workbench.storage.runs import Run
     from workbench.tasks.spec import TaskInfo
     from workbench.text.document import Document
@@ -35,7 +37,7 @@ class System:
     """A run with its scores on the test set; intervals are those of a bootstrap.
 
     stored: fingerprint of the documents and gold that the run itself was scored on, "" if it was
-    not.
+    not. trained_on: those of the documents that were in its training data.
     """
 
     run: Run
@@ -43,6 +45,7 @@ class System:
     scores: Mapping[str, Measured]
     labels: Mapping[str, Mapping[str, Measured]]
     stored: str
+    trained_on: tuple[TrainedOn, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -144,9 +147,9 @@ class Pair:
         return self.first if first else self.second
 
 
-def system(run: Run, given: Evidence) -> System:
+def system(run: Run, given: Evidence, watch: Watch = QUIET) -> System:
     """A run with every score of its predictions; at least one document."""
-    found = quality.report(given)
+    found = quality.report(given, watch)
     stored = results.as_run(run, given.split)
     before = stored.fingerprint if stored is not None else ""
     if found is not None:
@@ -156,7 +159,7 @@ def system(run: Run, given: Evidence) -> System:
     return System(run, given, plain, {}, before)
 
 
-def pair(left: System, right: System, score: str, by_slice: str) -> Pair:
+def pair(left: System, right: System, score: str, by_slice: str, watch: Watch = QUIET) -> Pair:
     first, second = left.evidence, right.evidence
     info, n = first.info, len(first)
     rows: dict[tuple[bool, bool], list[PairRow]] = {}
@@ -165,10 +168,12 @@ def pair(left: System, right: System, score: str, by_slice: str) -> Pair:
         correct = info.agrees(gold, ours), info.agrees(gold, theirs)
         rows.setdefault(correct, []).append(_row(info, document, gold, (ours, theirs), correct))
     only_first, only_second = rows.get((True, False), []), rows.get((False, True), [])
-    drawn = _drawn(first, second)
+    drawn = _drawn(first, second, watch.part(0.0, 0.4))
     tests = [Test(MCNEMAR, "", mcnemar(len(only_first), len(only_second)))]
     if drawn is not None and score in drawn.scores:
-        exchanged = paired.randomisation(_pooled(first, second), (score,), n)
+        exchanged = paired.randomisation(
+            _pooled(first, second), (score,), n, watch=watch.part(0.4, 0.8)
+        )
         tests.insert(0, Test(RANDOMISATION, score, exchanged[score]))
         tests.insert(0, Test(BOOTSTRAP, score, drawn.scores[score].p))
     return Pair(
@@ -178,7 +183,7 @@ def pair(left: System, right: System, score: str, by_slice: str) -> Pair:
         drawn.scores if drawn is not None else {},
         tuple(tests),
         _by_label(left, right, drawn),
-        _by_slice(first, second, by_slice),
+        _by_slice(first, second, by_slice, watch.part(0.8, 1.0)),
         len(rows.get((True, True), [])),
         tuple(only_first),
         tuple(only_second),
@@ -207,9 +212,9 @@ def _plain(given: Evidence) -> Statistic | None:
     return given.statistic.taken(np.arange(len(given)))
 
 
-def _drawn(first: Evidence, second: Evidence) -> paired.Bootstrapped | None:
+def _drawn(first: Evidence, second: Evidence, watch: Watch) -> paired.Bootstrapped | None:
     ours, theirs = _plain(first), _plain(second)
-    return paired.bootstrap(ours, theirs, len(first)) if ours and theirs else None
+    return paired.bootstrap(ours, theirs, len(first), watch=watch) if ours and theirs else None
 
 
 def _pooled(first: Evidence, second: Evidence) -> Statistic:
@@ -253,13 +258,17 @@ def _value(labels: Mapping[str, Mapping[str, Measured]], label: str) -> float | 
     return labels[label][F1].value if label in labels else 0.0
 
 
-def _by_slice(first: Evidence, second: Evidence, score: str) -> tuple[PartDifference, ...]:
+def _by_slice(
+    first: Evidence, second: Evidence, score: str, watch: Watch
+) -> tuple[PartDifference, ...]:
     ours, theirs = _plain(first), _plain(second)
     if ours is None or theirs is None:
         return ()
     ids = [row_id(document) for document in first.documents]
     rows = []
-    for name, chosen in slices.members(first).items():
+    members = slices.members(first)
+    for at, (name, chosen) in enumerate(members.items()):
+        watch.at(at / len(members))
         sides = ours.taken(chosen), theirs.taken(chosen)
         drawn = paired.bootstrap(*sides, len(chosen), rounds=SLICE_ROUNDS)
         whole = np.ones((1, len(chosen)), np.float32)

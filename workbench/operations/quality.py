@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.operations import predict, queries, results
 from workbench.storage import queue
 from workbench.tasks import spec as tasks
@@ -90,6 +91,21 @@ def with_queries(project: Project, given: Evidence, texts: Sequence[str]) -> Evi
     return replace(given, filters={**given.filters, **more})
 
 
+def matching(project: Project, given: Evidence, where: str) -> Evidence:
+    """The documents that match a query alone; all for "". Raises QueryError."""
+    if not where.strip():
+        return given
+    found = frozenset(queries.matching(project, where, [row_id(one) for one in given.documents]))
+    kept = [at for at, one in enumerate(given.documents) if one.id in found]
+    return replace(
+        given,
+        documents=tuple(given.documents[at] for at in kept),
+        golds=tuple(given.golds[at] for at in kept),
+        predictions=tuple(given.predictions[at] for at in kept),
+        files=tuple(given.files[at] for at in kept) if given.files else (),
+    )
+
+
 def other_splits(project: Project, run: Run, split: str) -> tuple[Evidence, ...]:
     """The splits besides `split` that a run has predicted completely.
 
@@ -106,7 +122,7 @@ def other_splits(project: Project, run: Run, split: str) -> tuple[Evidence, ...]
     return tuple(found)
 
 
-def report(given: Evidence) -> Report | None:
+def report(given: Evidence, watch: Watch = QUIET) -> Report | None:
     """Every score with its interval, those per label for labels that occur.
 
     None without documents, or for a task that has no more than its main scores.
@@ -117,7 +133,7 @@ def report(given: Evidence) -> Report | None:
 
     used = {row.label for row in given.info.per_label(given.golds, given.predictions)}
     shown = [label for label in given.statistic.labels if label in used]
-    return reports.report(given.statistic, len(given), shown=shown)
+    return reports.report(given.statistic, len(given), shown=shown, watch=watch)
 
 
 @dataclass(frozen=True)

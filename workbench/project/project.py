@@ -39,6 +39,7 @@ class Project:
         self.path: Path = db.path
         self.schedule: Schedule | None = None
         self.changed = Signal("project.changed")
+        self.selection: tuple[int, ...] = ()  # the current documents of this session
         self.selected = Signal("project.selected")
         self.layers_shown = Signal("project.layers_shown")  # the choice itself is a setting
         self.uid: str = db.meta("uid", "")
@@ -251,9 +252,14 @@ class Project:
         """Add a source row, inside `edit`: records who or what created the rows of this edit."""
         return annotators.add_source(self.db, kind, ref, self.annotator_id if annotator else None)
 
-    def select(self, document_id: int, span: object = None) -> None:
-        """Ask the view that shows documents to show this one."""
-        self.selected.emit(document_id, span)
+    def select(self, document_ids: Sequence[int], origin: object = None) -> None:
+        """Make these the current documents of the session, which every page follows.
+
+        Emits `selected(origin)` if they are others; `origin` is the page where they were selected.
+        """
+        if (found := tuple(document_ids)) != self.selection:
+            self.selection = found
+            self.selected.emit(origin)
 
     # ------------------------------------------------------------ undo
 

@@ -96,15 +96,16 @@ def bundles(batches: Iterator[np.ndarray], size: int) -> Iterator[list[np.ndarra
 
 
 def planned(chosen: Plan) -> str:
+    """Units are subwords, words or characters, whichever the model reads."""
     return ngettext(
-        "{n} epoch of {steps_per_epoch} steps, batch size {batch_size}, learning rate "
-        "{learning_rate:g}, at most {max_length} tokens, evaluation every {evaluate_every} "
-        "steps, best checkpoint by {best_by}",
-        "{n} epochs of {steps_per_epoch} steps, batch size {batch_size}, learning rate "
-        "{learning_rate:g}, at most {max_length} tokens, evaluation every {evaluate_every} "
-        "steps, best checkpoint by {best_by}",
+        "{epochs} epoch of {steps_per_epoch} steps, batch size {batch_size}, learning rate "
+        "{learning_rate:g}, at most {max_length} units per input, evaluation every "
+        "{evaluate_every} steps, best checkpoint by {best_by}",
+        "{epochs} epochs of {steps_per_epoch} steps, batch size {batch_size}, learning rate "
+        "{learning_rate:g}, at most {max_length} units per input, evaluation every "
+        "{evaluate_every} steps, best checkpoint by {best_by}",
         chosen.epochs,
-    ).format(n=chosen.epochs, **vars(chosen))
+    ).format(**vars(chosen))
 
 
 def where(device: torch.device, threads: int, *, bf16: bool) -> Log:

@@ -157,7 +157,7 @@ class Indexing:
         total, done = job.progress.get("total"), job.progress.get("done", 0)
         if job.progress.get("stage") or not total:
             told = _("Computing the map…") if job.progress.get("stage") else _("Starting…")
-            self._show(Build(told))
+            self._show(Build(told, share=job.progress.get("part")))
         else:
             told = ngettext("{done:,} of {n:,} vector", "{done:,} of {n:,} vectors", total)
             self._show(Build(told.format(done=done, n=total), share=done / total))

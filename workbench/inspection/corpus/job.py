@@ -31,7 +31,8 @@ def run(params: Mapping[str, Any], folder: Path) -> Generator[Progress, str | No
     JSON lines), places ({id: [[start, end], …]} of uses, "" for documents), count (rows), total;
     projection (of a map, absent without one). An index that exists is not computed again.
 
-    Yields {"kind": "progress", "done", "total"}. Returns {"count"}. Raises ModelError.
+    Yields {"kind": "progress", "done", "total"}, of a map {"stage", "part"}. Returns {"count"}.
+    Raises ModelError.
     """
     devices.use_threads()
     files = Files(Path(params["root"]), params["key"])
@@ -41,7 +42,8 @@ def run(params: Mapping[str, Any], folder: Path) -> Generator[Progress, str | No
         projection = Projection(**wanted)
         yield {"kind": "progress", "stage": "map"}
         if not files.map(projection).is_file():
-            write_map(Index(str(files.about)), projection)
+            for part in write_map(Index(str(files.about)), projection):
+                yield {"kind": "progress", "stage": "map", "part": part}
     return {"count": int(files.read_about()["count"])}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,8 @@ import numpy as np
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.inspection.corpus.index import AT_ONCE, Index
-from workbench.inspection.corpus.spec import MOST_POINTS, PCA, TSNE, UMAP, Projection
+from workbench.inspection.corpus.spec import MOST_POINTS, TSNE, UMAP, Projection
+from workbench.inspection.corpus.tsne import tsne
 
 REDUCED = 50  # dimensions that t-SNE, UMAP and k-means read, as van der Maaten and Hinton 2008 do
 LEAST = 5  # points of a map
@@ -34,11 +35,11 @@ class Components:
         return found
 
 
-def write_map(index: Index, projection: Projection) -> None:
+def write_map(index: Index, projection: Projection) -> Iterator[float]:
     """Compute a map and write it as .npz: rows (N,) of the index, points float32 (N, 2), clusters
     (N,), shares (2,), mean, axes.
 
-    Raises ModelError for fewer than LEAST rows.
+    Yields the share that is done, where it is known. Raises ModelError for fewer than LEAST rows.
     """
     if index.count < LEAST:
         raise ModelError(
@@ -51,7 +52,7 @@ def write_map(index: Index, projection: Projection) -> None:
     rows = _sample(len(every), MOST_POINTS[projection.method])
     components = principal(every, rows)
     reduced = np.concatenate([components(every[part]) for part in _parts(rows)])
-    points = _points(reduced, projection.method)
+    points = yield from _points(reduced, projection.method)
     file = index.files.map(projection)
     draft = file.with_name(f"{file.stem}.{uuid.uuid4().hex[:8]}.part.npz")
     np.savez(
@@ -96,20 +97,10 @@ def principal(every: np.ndarray, rows: np.ndarray) -> Components:
     return Components(mean.astype(np.float32), axes.astype(np.float32), shares)
 
 
-def _points(reduced: np.ndarray, method: str) -> np.ndarray:
-    if method == PCA:
-        return reduced[:, :2]
-    return _METHODS[method](reduced)
-
-
-def _tsne(reduced: np.ndarray) -> np.ndarray:
-    from sklearn.manifold import TSNE
-
-    perplexity = min(30.0, (len(reduced) - 1) / 3)
-    found: np.ndarray = TSNE(2, init="pca", perplexity=perplexity, random_state=SEED).fit_transform(
-        reduced
-    )
-    return found
+def _points(reduced: np.ndarray, method: str) -> Generator[float, None, np.ndarray]:
+    if method == TSNE:
+        return (yield from tsne(reduced, SEED))
+    return _umap(reduced) if method == UMAP else reduced[:, :2]
 
 
 def _umap(reduced: np.ndarray) -> np.ndarray:
@@ -122,9 +113,6 @@ def _umap(reduced: np.ndarray) -> np.ndarray:
     near = min(15, len(reduced) - 1)
     found: Any = umap.UMAP(n_neighbors=near, random_state=SEED).fit_transform(reduced)
     return np.asarray(found)
-
-
-_METHODS = {TSNE: _tsne, UMAP: _umap}
 
 
 def _clusters(reduced: np.ndarray, count: int) -> np.ndarray:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from workbench.text.labels import Label
 
 PAGE, PAGES = 200, 64
+MOST_RANGES = 500  # of selected rows that are selected by the program
 STATE_ICON, KEY, TEXT, CLASSES, SPANS, LENGTH, SPLIT, STATE = range(8)
 WIDTHS = {STATE_ICON: 40, KEY: 132, CLASSES: 150, SPANS: 82, LENGTH: 88, SPLIT: 80, STATE: 104}
 NUMBERS = (SPANS, LENGTH)
@@ -378,6 +379,32 @@ class DocumentTable(QTableView):
         flag = QItemSelectionModel.SelectionFlag
         self.selectionModel().select(choice, flag.ClearAndSelect)
         self.selectionModel().setCurrentIndex(self.documents.index(first, KEY), flag.NoUpdate)
+
+    def choose_ids(self, ids: Iterable[int]) -> None:
+        """Select the documents that are listed, in one step, and show the first of them.
+
+        None if they lie in more than MOST_RANGES places: Qt would take seconds.
+        """
+        wanted, last = frozenset(ids), self.documents.columnCount() - 1
+        chosen: list[QItemSelectionRange] = []
+        first = start = -1
+        for place, id in enumerate((*self.documents.ids, -1)):
+            if id in wanted:
+                start = place if start < 0 else start
+            elif start >= 0:
+                top = self.documents.index(start, 0)
+                chosen.append(QItemSelectionRange(top, self.documents.index(place - 1, last)))
+                first, start = start if first < 0 else first, -1
+        flag = QItemSelectionModel.SelectionFlag
+        if len(chosen) <= MOST_RANGES:
+            selection = QItemSelection()
+            for rows in chosen:
+                selection.append(rows)
+            self.selectionModel().select(selection, flag.ClearAndSelect)
+        if first >= 0:
+            index = self.documents.index(first, KEY)
+            self.selectionModel().setCurrentIndex(index, flag.NoUpdate)
+            self.scrollTo(index)
 
     def _ranges(self) -> list[QItemSelectionRange]:
         ranges = cast(list[QItemSelectionRange], self.selectionModel().selection())

@@ -5,7 +5,7 @@ import pytest
 from workbench.operations import annotate, label_groups, labels, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.project.project import Project
-from workbench.storage import runs
+from workbench.storage import listing, runs
 from workbench.text.fields import ClassScores, Prediction, SpanScores
 from workbench.text.spans import Span
 from workbench.ui.panels.annotate.acts import AnnotateActs
@@ -599,3 +599,26 @@ def test_accept_still_takes_a_suggestion_outside_of_errors(state, reviewed):
     state.accept()
 
     assert found(state) == [("Bob", "PER")]
+
+
+def test_the_document_selected_elsewhere_is_opened_when_the_page_is_shown(state):
+    project, ids = state.project, list(state.ids)
+    assert project.selection == ()  # the first document has opened by itself
+    state.open(ids[1])
+    assert project.selection == (ids[1],)
+
+    project.select((ids[2],), "data")
+    assert state.document_id == ids[1]
+    state.follow()
+    assert state.document_id == ids[2]
+    project.select(ids[:2], "data")  # several: the open one stays
+    state.follow()
+    assert state.document_id == ids[2]
+
+
+def test_an_error_review_does_not_leave_its_documents(reviewed, state):
+    reviewed(tagged())
+    before = state.document_id
+    state.project.select((next(id for id in listing.ids(state.project.db) if id != before),), "x")
+    state.follow()
+    assert state.document_id == before and state.errors

@@ -376,10 +376,10 @@ def test_without_documents_and_without_labels_a_button_leads_on(view, context):
 
 def test_the_keys_of_skip_and_submit_show_where_there_is_room(view, qtbot):
     view.resize(1400, 700)
-    qtbot.waitUntil(lambda: all(cap.isVisible() for cap in view._caps))
+    qtbot.waitUntil(lambda: all(cap.isVisible() for cap in view._acts.caps))
 
     view.resize(900, 700)
-    qtbot.waitUntil(lambda: not any(cap.isVisible() for cap in view._caps))
+    qtbot.waitUntil(lambda: not any(cap.isVisible() for cap in view._acts.caps))
 
 
 def test_without_documents_enter_leads_to_the_import(view, context):

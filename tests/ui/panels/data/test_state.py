@@ -275,3 +275,18 @@ def test_further_columns_are_kept_for_the_project_and_sorted_by(sample):
     other.close()
     sample.show_column("labels", on=False)
     assert sample.order is None and sample.columns == ()
+
+
+def test_chosen_rows_are_the_current_documents_but_not_those_of_another_page_again(state, context):
+    state.choose(state.ids[:1])
+    assert context.project.selection == tuple(state.ids[:1])
+
+    elsewhere = (*state.ids[1:3], 99)  # the last one is not listed
+    context.project.select(elsewhere, "inspect")
+    assert state.followed == elsewhere
+    state.choose(state.ids[1:3])  # the table shows them
+    assert context.project.selection == elsewhere
+    state.choose(state.ids[1:2])  # the user
+    assert context.project.selection == tuple(state.ids[1:2]) and state.followed == ()
+    state.choose(())
+    assert context.project.selection == tuple(state.ids[1:2])

@@ -619,3 +619,16 @@ def test_keys_and_labels_are_completed_in_the_search_bar(panel, qtbot):
     qtbot.keyClick(bar.line, Qt.Key.Key_Return)
     qtbot.waitUntil(bar._problem.isVisible, timeout=30_000)
     assert "Did you mean label:?" in bar._problem.text()
+
+
+def test_one_document_of_another_page_becomes_the_current_row_and_several_are_selected(
+    panel, qtbot
+):
+    ids, table = list(panel.state.ids), panel.view.table
+    panel.state.project.select((ids[2],), "inspect")
+    assert table.current_id() == ids[2] and table.chosen_count() == 0
+
+    panel.state.project.select((ids[2], ids[0], 99), "inspect")
+    assert list(table.chosen_ids()) == [ids[0], ids[2]]
+    qtbot.waitUntil(lambda: list(panel.state.chosen) == [ids[0], ids[2]])
+    assert panel.state.project.selection == (ids[2], ids[0], 99)

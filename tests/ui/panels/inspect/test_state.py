@@ -17,6 +17,7 @@ from workbench.operations import inspect as operations
 from workbench.operations import labels
 from workbench.operations.inspect import Choice
 from workbench.project.project import Project
+from workbench.storage import listing
 from workbench.text.spans import Span
 from workbench.ui.panels.inspect.state import InspectState
 
@@ -247,3 +248,26 @@ def test_closing_ends_the_host(state, host):
     state.close()
 
     assert host.closed
+
+
+def test_a_document_selected_elsewhere_is_read_when_the_page_is_shown(state):
+    first, second = list(listing.ids(state.project.db))[:2]
+    state.choose(TAGGER.key)
+    state.pick(first)
+    assert state.project.selection == (first,)
+
+    state.project.select((second,), "data")
+    assert (state.document_id, state.chosen_documents) == (first, (second,))
+    state.corpus.follow()
+    assert state.document_id == second
+    state.type_text("Typed here.")
+    state.project.select((first,), "data")
+    state.corpus.follow()
+    assert state.document_id is None  # typed text stays
+
+
+def test_documents_selected_on_a_map_are_those_of_all_pages(state):
+    state.corpus.choose((3, 1))
+    assert state.project.selection == (3, 1)
+    state.corpus.choose(())
+    assert (state.project.selection, state.chosen_documents) == ((3, 1), ())

@@ -28,6 +28,9 @@ class Context:
     def long(self, title, act, done):
         self.run(lambda: act(QUIET), done)
 
+    def dispatch(self, act):
+        act()
+
     def go(self, page, **args):
         self.gone.append((page, args))
 
@@ -270,3 +273,29 @@ def test_a_slice_is_added_by_an_expression_and_a_wrong_one_is_reported(state):
     assert "matches number [0-4]" in [row.name for row in quality.loaded.slices.rows]
     quality.add_slice("(")
     assert "is not a regular expression" in quality.problem
+
+
+def test_a_comparison_that_was_cancelled_says_so_and_is_made_again(state, monkeypatch):
+    held = []
+    monkeypatch.setattr(state.context, "run", lambda *given: held.append(given))
+    state.comparing.show((1, 2))
+    assert state.comparing.share == 0.0
+    state.comparing.cancel()
+    assert state.comparing.problem == "The comparison was cancelled."
+    assert state.comparing.cancelled and state.comparing.unscored == ()
+
+    monkeypatch.undo()
+    state.comparing.load()
+    assert state.comparing.pair is not None and not state.comparing.problem
+
+
+def test_a_query_on_the_board_scores_fewer_documents_there_and_in_the_comparison(state):
+    state.board.watch(True)
+    state.board.choose((1, 2))
+    whole = state.board.board.n
+    state.board.query.set("label:good")
+    assert 0 < state.board.board.n < whole
+    assert state.board.comparing.found.n == state.board.board.n
+
+    state.board.query.set("label:unknown")
+    assert state.board.query.problem is not None

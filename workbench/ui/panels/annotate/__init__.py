@@ -354,6 +354,8 @@ class AnnotatePanel(Panel):
             if self.state.errors:
                 self.state.leave_errors()
             self.state.open(document, ("gold", span) if span is not None else None)
+        else:
+            self.state.follow()
         if at is not None:
             self.view.show_text(*at)
 

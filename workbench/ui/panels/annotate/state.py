@@ -71,6 +71,7 @@ class AnnotateState(WithRemarks):
             frozenset()
         )  # documents whose row in the queue is out of date; None: all
         self.sure = SURE
+        self.selected = 0  # a number that changes when another page selects documents
         self._filtered: dict[str, tuple[Any, ...]] = {}
         self._shown_spans: tuple[SpanRows, object, SpanRows] | None = None  # all, `off`, shown
         self._load_layers()
@@ -79,7 +80,9 @@ class AnnotateState(WithRemarks):
         self.listen(self.project.changed, self._on_changed)
         self.listen(self.project.selected, self._on_selected)
         self.listen(self.project.layers_shown, self._layers_shown)
+        before = self.project.selection
         self._load_queue()
+        self.project.select(before, self)  # what opens by itself selects nothing
 
     # ------------------------------------------------------------ queries
 
@@ -193,6 +196,7 @@ class AnnotateState(WithRemarks):
         self.update(doc=doc, document_id=document_id, chosen=chosen, predicted=self._answer(doc))
         self.update(linking=None)
         self.finder.show_texts(doc.document.texts)
+        self.project.select((document_id,), self)
         if before != document_id:
             self._check(id for id in (before, document_id) if id is not None)
 
@@ -251,8 +255,19 @@ class AnnotateState(WithRemarks):
         }
         return id in ids.get(kind, ())
 
-    def _on_selected(self, document_id: int, span: object) -> None:
-        self.open(document_id, (GOLD, span) if isinstance(span, int) else None)
+    def _on_selected(self, origin: object) -> None:
+        if origin is not self:
+            self.update(selected=self.selected + 1)
+
+    def follow(self) -> None:
+        """Open the document that was selected on another page; not in an error review of others,
+        and not one of several.
+        """
+        found = self.project.selection
+        if len(found) != 1 or found[0] == self.document_id:
+            return
+        if not self.errors or found[0] in self.errors:
+            self.open(found[0])
 
     def _on_changed(self, changes: Changes) -> None:
         if self.errors and changes.touches("run") and not self._run_stands():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import (
     QSizePolicy,
@@ -19,6 +19,7 @@ from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.ui import theme
 from workbench.ui.panel import View
+from workbench.ui.panels.annotate.acts_bar import ActsBar
 from workbench.ui.panels.annotate.asking import Asking
 from workbench.ui.panels.annotate.context_menus import ContextMenus
 from workbench.ui.panels.annotate.empties import empty_states
@@ -41,9 +42,9 @@ from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.label_palette import LabelPalette
-from workbench.ui.widgets.layout import bar, row
+from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.text_view import TextView
-from workbench.ui.widgets.words import Elided, KeyCap, set_tone
+from workbench.ui.widgets.words import Elided
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
@@ -137,12 +138,12 @@ class AnnotateView(View):
         self._paper.more.connect(self.open_palette)
         self._centre = QWidget()
         self._centre.setMinimumWidth(360)
-        self._centre.installEventFilter(self)
         layout = QVBoxLayout(self._centre)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(head)
-        acts = self._build_acts()
+        self.remarks = RemarkParts(self, state.remarks)
+        self._acts = ActsBar(state, self.remarks)
         layout.addWidget(self.remarks.line)
         framed = QVBoxLayout()
         framed.setContentsMargins(24, 0, 24, 16)
@@ -150,56 +151,7 @@ class AnnotateView(View):
         for part in (self._find, self._errors, self._paper, self.occurrences):
             framed.addWidget(part, int(part is self._paper))
         layout.addLayout(framed, 1)
-        layout.addWidget(acts)
-
-    def _build_acts(self) -> QWidget:
-        state = self.state
-        self._discard = Button(
-            _("Discard"),
-            "x",
-            "quiet",
-            on=state.discard,
-            tip=_("Exclude the document from labelling and training data (Ctrl+Backspace)"),
-        )
-        self.remarks = RemarkParts(self, state.remarks)
-        self._said = Elided("", "small", "muted", whole=True)
-        self._said.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._skip = Button(
-            _("Skip"),
-            "skip-forward",
-            on=state.skip,
-            tip=_("Leave the document unchanged and move it to the end of the queue"),
-        )
-        self._submit = Button(
-            _("Submit"),
-            "check",
-            "primary",
-            on=state.submit,
-            tip=_("Submit in the selected layers and open the next document"),
-        )
-        self._caps = KeyCap(_("Space")), KeyCap("Ctrl ↵")
-        return bar(
-            self._discard,
-            self.remarks.flag,
-            self.remarks.note,
-            (self._said, 1),
-            self._skip,
-            self._caps[0],
-            8,
-            self._submit,
-            self._caps[1],
-        )
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and watched is self._centre:
-            self._fit_acts()
-        return super().eventFilter(watched, event)
-
-    def _fit_acts(self) -> None:
-        """Hide the key hints if the middle is too narrow for the buttons."""
-        for cap in self._caps:
-            cap.setVisible(self._centre.width() >= theme.px(500))
-        self.remarks.show_words(self._centre.width() >= theme.px(700))
+        layout.addWidget(self._acts)
 
     def _watch_text(self, text: TextView) -> None:
         self._keys.watch(text)
@@ -214,6 +166,11 @@ class AnnotateView(View):
         text.zoomed.connect(self._zoomed)
 
     # ------------------------------------------------------------ showing
+
+    def _state_changed(self, fields: frozenset[str]) -> None:
+        super()._state_changed(fields)
+        if "selected" in fields and self.isVisible():  # in a window of its own
+            QTimer.singleShot(0, self.state.follow)
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
@@ -290,14 +247,10 @@ class AnnotateView(View):
             self._split.set(term(document.split))
         kind = state.state_of_document
         self._state_chip.set(state.states_told, tone=STATE_TONES[kind])
-        for part in (self._discard, self._submit, self._undo, self._redo):
+        for part in (self._undo, self._redo):
             part.setEnabled(state.can_edit)
-        self._discard.set_text(_("Restore") if kind == "discarded" else _("Discard"))
         self._unit.render()
-        said, tone = state.saved_as
-        self._said.setText(said if document else "")
-        self._said.tip = state.lacks
-        set_tone(self._said, tone)
+        self._acts.render()
         self._errors.render()
 
     @property
@@ -316,7 +269,7 @@ class AnnotateView(View):
         self.queue.restyle()
         self.right.restyle()
         self._show_head()
-        self._fit_acts()
+        self._acts.fit()
         self._sides.fit(self.width())
 
     # ------------------------------------------------------------ actions that need the view

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from workbench.text.query import QueryError
 from workbench.text.rows import row_id
 from workbench.ui import shown_layers
 from workbench.ui.dialogs import parts_state
-from workbench.ui.panels.data.filters import FilterState
+from workbench.ui.panels.data.selection import SelectionState
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
@@ -28,13 +27,12 @@ if TYPE_CHECKING:
     from workbench.ui.panels.data.statistics_state import StatisticsState
 
 COLUMNS = "data.columns"  # setting: project uid → further columns of the table
-MOST_COPIED = 1000  # maximum number of documents whose text is copied to the clipboard
 VIEWS = DOCUMENTS, STATISTICS, DUPLICATES = ("documents", "statistics", "duplicates")
 Removal = removal.Told
 SHOWN = ("document", "mark", "span", "state", "suggestion", "body", "note", "flag")
 
 
-class DataState(FilterState):
+class DataState(SelectionState):
     """`ids`: the documents that pass the filters. `query`: the filters as text; split, label and
     state are conditions in it.
 
@@ -50,11 +48,9 @@ class DataState(FilterState):
         self.order: corpus.Order | None = None
         kept = context.settings.window.get(COLUMNS, {})
         self.columns: tuple[str, ...] = tuple(kept.get(self.project.uid, ()))
-        self.ids = array("q")
         self.found_by = ""  # the search text that `ids` belong to
         self.counts: corpus.Counts | None = None
         self.labels: dict[tuple[str, str], Label] = {}
-        self.chosen: Sequence[int] = ()
         self.touched: frozenset[int] | None = frozenset()  # rows to read again; None: all
         self.searching = self.acting = self.partial = False
         self.stale = False
@@ -249,31 +245,6 @@ class DataState(FilterState):
         self.look()
 
     # ------------------------------------------------------------ actions on the selection
-
-    def choose(self, ids: Sequence[int]) -> None:
-        self.update(chosen=ids)
-
-    def open(self, document_id: int) -> None:
-        self.context.go("annotate", document=document_id)
-
-    @property
-    def can_copy(self) -> bool:
-        return 0 < len(self.chosen) <= MOST_COPIED
-
-    def copied(self) -> str:
-        """The texts of the selected documents, one below the other."""
-        return "\n".join(corpus.texts(self.project, self.chosen)) if self.can_copy else ""
-
-    def keys(self) -> str:
-        """Their keys, one per line."""
-        return "\n".join(one.key for one in self.rows(self.chosen)) if self.can_copy else ""
-
-    def show_on_map(self) -> None:
-        """Select the selected documents on the map of Inspect."""
-        self.context.go("inspect", documents=tuple(self.chosen))
-
-    def inspect(self, document_id: int) -> None:
-        self.context.go("inspect", document=document_id)
 
     def delete(self) -> None:
         ids = self.chosen

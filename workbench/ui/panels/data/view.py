@@ -93,6 +93,7 @@ class DataView(View):
         self._acts = _Acts(state, self.delete_chosen)
         self.first = self.table
         self._wants_focus = False
+        self._followed: tuple[int, ...] = ()  # that are not shown yet
         self._stack = QStackedLayout()
         hint = _(
             "Import text as JSONL, CSV, TSV, CoNLL or plain text, labelled or unlabelled. You "
@@ -242,6 +243,9 @@ class DataView(View):
             self._show_documents()
         if concerns(fields, "touched") and state.touched != frozenset():
             self.table.documents.forget(state.touched)
+        if concerns(fields, "followed"):
+            self._followed = state.followed
+        self._show_followed()
         if concerns(fields, "labels"):
             self.table.viewport().update()
         self._import.setEnabled(state.editable)
@@ -279,6 +283,18 @@ class DataView(View):
             layers = ", ".join(layer.name for layer in state.shown) or _("none")
             parts.append(_("layers: {layers}").format(layers=layers))
         self._header.set_hint(" · ".join(parts))
+
+    def _show_followed(self) -> None:
+        """Show what was selected on another page: one document becomes the current row, several
+        are selected, as far as they are listed.
+        """
+        if not self._followed or self.state.partial or self.state.searching:
+            return
+        followed, self._followed = self._followed, ()
+        if len(followed) == 1:
+            self.table.show_id(followed[0])
+        elif set(followed) != set(self.table.chosen_ids()):
+            self.table.choose_ids(followed)
 
     def _show_layers(self) -> None:
         """Update the layer menu and the columns of the visible layers."""

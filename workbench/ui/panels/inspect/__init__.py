@@ -119,6 +119,8 @@ class InspectPanel(Panel):
             self.state.pick(document)
         elif text:
             self.state.type_text(text)
+        elif run is None and not model:
+            self.state.corpus.follow()
         if documents:
             self.state.corpus.choose(documents)
             self.state.show(MAP)

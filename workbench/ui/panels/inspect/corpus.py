@@ -34,6 +34,26 @@ class Corpus:
         """Select documents in every view."""
         if tuple(ids) != self._page.chosen_documents:
             self._page.update(chosen_documents=tuple(ids))
+        if ids:
+            self._page.project.select(ids, self._page)
+
+    def selected_document(self) -> Document | None:
+        """The one document that is selected in the session, if the model can read it."""
+        try:
+            (id,) = self._page.project.selection
+            found = inspect.document(self._page.project, id)
+        except (ValueError, KeyError):
+            return None
+        return found if found.form == self._page.texts else None
+
+    def follow(self) -> None:
+        """Read the document that was selected on another page, unless a text was typed here."""
+        page = self._page
+        if page.document_id is None or page.project.selection == (page.document_id,):
+            return
+        found = self.selected_document()
+        if found is not None:
+            page.take(found, found.id)
 
     def open(self, document: int) -> None:
         """Open a document in Annotate."""

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
 
 
+FOLLOWED = 100_000  # selected documents that are followed, as many as a map has points
+
+
 class InspectState(State):
     """`choice` is the model, `document` the text (`document_id` is None for a typed one).
 
@@ -52,7 +55,8 @@ class InspectState(State):
         self.status, self.fault = "asleep", ""
         self.chosen_token: int | None = None
         self.chosen_head: tuple[int, int] | None = None
-        self.chosen_documents: tuple[int, ...] = ()
+        self.chosen_documents: tuple[int, ...] = self.project.selection
+        self.selected = 0  # a number that changes when another page selects documents
         self.corpus = Corpus(self)
         self._chosen_view = ""  # chosen by the user: kept for every model that supports it
         self._shown: dict[str, Shown] = {}
@@ -61,6 +65,7 @@ class InspectState(State):
         )
         self.listen(self._inspector.changed, self._host_changed)
         self.listen(self.project.changed, self._project_changed)
+        self.listen(self.project.selected, self._on_selected)
 
     def close(self) -> None:
         super().close()
@@ -127,10 +132,12 @@ class InspectState(State):
     # ---------------------------------------------------------------- the text
 
     def _begin(self) -> None:
-        """The initial text: the first dev document for a run, else any suitable one, else an
-        example.
+        """The initial text: the document selected on another page, else the first dev document for
+        a run, else any suitable one, else an example.
         """
-        found = inspect.first_of_dev(self.project, self.choice) if self.choice else None
+        found = self.corpus.selected_document()
+        if found is None and self.choice is not None:
+            found = inspect.first_of_dev(self.project, self.choice)
         if found is not None:
             self._take(found, found.id)
         else:
@@ -148,8 +155,13 @@ class InspectState(State):
         """Select a document of the project."""
         try:
             self._take(inspect.document(self.project, document_id), document_id)
+            self.project.select((document_id,), self)
         except KeyError:
             self.context.fail(WorkbenchError(_("This document is no longer in the project.")))
+
+    def _on_selected(self, origin: object) -> None:
+        if origin is not self and len(self.project.selection) <= FOLLOWED:
+            self.update(chosen_documents=self.project.selection, selected=self.selected + 1)
 
     def step(self, direction: int) -> None:
         """The next (+1) or previous (-1) document of the project."""

@@ -209,6 +209,11 @@ class InspectView(View):
 
     # ---------------------------------------------------------------- showing
 
+    def _state_changed(self, fields: frozenset[str]) -> None:
+        super()._state_changed(fields)
+        if "selected" in fields and self.isVisible():  # in a window of its own
+            QTimer.singleShot(0, self.state.corpus.follow)
+
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
         if concerns(fields, "choices", "choice", "compared"):

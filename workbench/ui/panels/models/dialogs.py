@@ -37,7 +37,7 @@ class Download(Dialog):
             "Downloads from the Hugging Face Hub to its local cache. Size and license are "
             "shown before the download starts."
         )
-        super().__init__(parent, _("Download by id…"), hint, width=600)
+        super().__init__(parent, _("Download by id…"), hint, width=760)
         self.state = state
         self.id = QLineEdit(model_id)
         self.id.setPlaceholderText("distilbert/distilbert-base-uncased")
@@ -169,9 +169,9 @@ class Download(Dialog):
 
 
 HITS = (
-    Column(_("Model"), lambda hit: hit.id),
-    Column(_("Format"), lambda hit: hit.format, 104),
-    Column(_("Family"), lambda hit: hit.family, 90),
+    Column(_("Model"), lambda hit: hit.id, tip=lambda hit: hit.id),
+    Column(_("Format"), lambda hit: hit.format, 112),
+    Column(_("Family"), lambda hit: hit.family, 112),
     Column(_("License"), lambda hit: hit.licence, 104),
     Column(_("Downloads"), lambda hit: formats.count(hit.downloads), 104, right=True),
 )

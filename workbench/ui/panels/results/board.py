@@ -18,7 +18,9 @@ from workbench.ui.formats import points
 from workbench.ui.panels.results.board_state import BoardState, kind_of
 from workbench.ui.panels.results.comparing import score_hint
 from workbench.ui.panels.results.comparison import ComparisonView
+from workbench.ui.panels.results.details import Scored
 from workbench.ui.panels.results.scores import SPLITS
+from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import is_error, score_text, score_title
 from workbench.ui.widgets.button import Button, Segments
@@ -27,7 +29,8 @@ from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.interval_bar import Interval, IntervalDelegate
 from workbench.ui.widgets.job_row import duration
-from workbench.ui.widgets.layout import bar
+from workbench.ui.widgets.layout import bar, row
+from workbench.ui.widgets.query_bar import QueryBar
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, words
 
@@ -67,7 +70,9 @@ class BoardTable(Table):
                 _("System"),
                 lambda one: one.run.name,
                 tip=_about,
-                icon=lambda one: ("triangle-alert", "warn") if one.changed else None,
+                icon=lambda one: (
+                    ("triangle-alert", "warn") if one.changed or one.trained_on else None
+                ),
             ),
             Column(
                 _("Kind"),
@@ -192,6 +197,7 @@ class BoardView(QFrame):
         self._busy = words("", "small", "accent")
         self._score_here = Button(_("Score on this test set"), small=True, on=self._score_current)
         self._score_here.hide()
+        self._bar = QueryBar(state.query, placeholder=_("Score only documents that match a query"))
         self._head = bar(
             words(_("Layer"), "small", "muted"),
             self._layer,
@@ -210,6 +216,7 @@ class BoardView(QFrame):
         self.table.chosen.connect(self._choose)
         self.table.opened.connect(lambda one: page.show_run(one.run.id))
         self._problem = Callout("", "warn")
+        self._seen = SeenCallout(page.comparing.open_documents)
         self._compare = ComparisonView(state.comparing)
         self._select = EmptyState(
             "list-checks",
@@ -235,9 +242,12 @@ class BoardView(QFrame):
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(0)
         whole.addWidget(self._head)
+        whole.addWidget(row(self._bar, margins=(24, 0, 24, 8)))
         whole.addWidget(self._problem)
+        whole.addWidget(self._seen)
         whole.addWidget(self._sides, 1)
         whole.addWidget(self._none, 1)
+        page.listen(state.query.changed, self._bar.render)
         page.listen(state.changed, self._changed)
         page.listen(state.comparing.changed, self._changed)
 
@@ -276,6 +286,10 @@ class BoardView(QFrame):
         some = found is not None and bool(found.entries or found.others)
         self._sides.setVisible(some)
         self._none.setVisible(not some and not state.busy)
+        entries = found.entries if found is not None else ()
+        n = found.n if found is not None else 0
+        seen = [Scored(one.run.name, state.split, one.trained_on, n) for one in entries]
+        self._seen.show_systems(seen)
         if found is None:
             self._about.setText("")
             return
@@ -388,6 +402,8 @@ def _about(one: Entry) -> str:
     parts = [one.run.name, listing.group, ", ".join(listing.tags), listing.note, one.problem]
     if one.changed:
         parts.append(_("Documents or labels have changed since the run."))
+    if one.trained_on:
+        parts.append(_("Documents of the test set were in its training data."))
     return "\n".join(part for part in parts if part)
 
 

@@ -14,7 +14,9 @@ from workbench.baselines.spec import KIND as BASELINE
 from workbench.operations import board as boards
 from workbench.operations import board_export, results
 from workbench.operations.outcomes import ENSEMBLE, PROMPT, TRAINING
+from workbench.text.query import QueryError
 from workbench.ui.panels.results.comparing import MOST, Comparing
+from workbench.ui.query_text import QueryText
 
 if TYPE_CHECKING:
     from workbench.operations.board import Board, Entry
@@ -50,6 +52,8 @@ class BoardState(State):
         self.problem = ""
         self.chosen: tuple[int, ...] = ()  # runs in the order of their letters
         self.comparing = Comparing(page)
+        self.query = QueryText(page.context)
+        page.listen(self.query.changed, self._query_changed)
         self._on, self._stale = False, True
         self._watch: Watch | None = None
 
@@ -64,20 +68,36 @@ class BoardState(State):
         if self._on:
             self.load()
 
+    def close(self) -> None:
+        self.query.close()
+        super().close()
+
+    def _query_changed(self, fields: frozenset[str]) -> None:
+        if "query" in fields:
+            self.outdated()
+
+    @property
+    def where(self) -> str:
+        """The query that the scored documents match, "" for all."""
+        return self.query.query.text
+
     def load(self) -> None:
         self._stale = False
         if self._watch is not None:
             self._watch.cancel()
         watch = self._watch = Watch()
         project, layer, split = self.project, self.layer, self.split
-        archived = self.page.filter.archived
+        archived, where = self.page.filter.archived, self.where
 
         def work() -> tuple[tuple[str, ...], Board | None]:
             layers = boards.layers_with_runs(project)
             if not layers:
                 return layers, None
             chosen = layer if layer in layers else layers[0]
-            return layers, boards.board(project, chosen, split, archived=archived, watch=watch)
+            found = boards.board(
+                project, chosen, split, archived=archived, where=where, watch=watch
+            )
+            return layers, found
 
         def done(found: tuple[tuple[str, ...], Board | None]) -> None:
             if watch is self._watch:
@@ -85,6 +105,10 @@ class BoardState(State):
 
         def failed(error: Exception) -> None:
             if watch is not self._watch or isinstance(error, Cancelled | KeyError):
+                return
+            if isinstance(error, QueryError):
+                self.query.refuse(error)
+                self.update(busy="")
                 return
             self.update(busy="", problem=str(error) if isinstance(error, WorkbenchError) else "")
             if not isinstance(error, WorkbenchError):
@@ -132,8 +156,9 @@ class BoardState(State):
             self._compare()
 
     def _compare(self, again: bool = False) -> None:
-        wanted = (self.chosen, self.split, self.score)
-        same = wanted == (self.comparing.ids, self.comparing.split, self.comparing.score)
+        wanted = (self.chosen, self.split, self.score, self.where)
+        before = self.comparing
+        same = wanted == (before.ids, before.split, before.score, before.where)
         if again and same and len(self.chosen) > 1:
             self.comparing.load()
         else:

@@ -42,45 +42,64 @@ class Comparing(State):
         self.shown: tuple[int, int] | None = None  # A and B, by run id
         self.problem = ""  # why the runs cannot be compared
         self.busy = ""
+        self.share: float | None = None  # of a comparison that is running
+        self.cancelled = False
+        self.where = ""  # a query: only the documents that match it
         self.labels: Mapping[str, Label] = {}  # of the layer, by name
         self._watch: Watch | None = None
 
-    def show(self, ids: tuple[int, ...], split: str = "dev", score: str = "") -> None:
+    def show(
+        self, ids: tuple[int, ...], split: str = "dev", score: str = "", where: str = ""
+    ) -> None:
         """Compare these runs, in this order; fewer than two clear the comparison."""
-        if (ids, split, score) != (self.ids, self.split, self.score):
+        if (ids, split, score, where) != (self.ids, self.split, self.score, self.where):
             kept = self.found if set(ids) == set(self.ids) else None
-            self.update(ids=ids, split=split, score=score, found=kept, shown=None, problem="")
+            self.update(ids=ids, split=split, score=score, where=where)
+            self.update(found=kept, shown=None, problem="")
             self.load()
+
+    def cancel(self) -> None:
+        """Stop comparing; `load` compares again."""
+        if self._watch is not None and self.share is not None:
+            self._watch.cancel()
+            self._watch = None
+            self.update(busy="", share=None, found=None, cancelled=True)
+            self.update(problem=_("The comparison was cancelled."))
 
     def load(self) -> None:
         if self._watch is not None:
             self._watch.cancel()
         if len(self.ids) < 2:
-            self.update(found=None, problem="", busy="")
+            self.update(found=None, problem="", busy="", share=None)
             return
-        watch = self._watch = Watch()
+        context, where = self.context, self.where
+        watch = self._watch = Watch(lambda at: context.dispatch(lambda: self._at(watch, at)))
         project, ids, split, score = self.project, self.ids, self.split, self.score
-        self.update(busy=_("Comparing…"))
+        self.update(busy=_("Comparing…"), share=0.0, problem="", cancelled=False)
 
         def work() -> tuple[Comparison, dict[str, Label]]:
-            found = compare.compare(project, ids, split, score=score, watch=watch)
+            found = compare.compare(project, ids, split, score=score, where=where, watch=watch)
             layer = results.layer_of(project, found.systems[0].run)
             return found, {label.name: label for label in layer.labels}
 
         def done(made: tuple[Comparison, dict[str, Label]]) -> None:
             if watch is self._watch:
-                self.update(found=made[0], labels=made[1], problem="", busy="")
+                self.update(found=made[0], labels=made[1], problem="", busy="", share=None)
 
         def failed(error: Exception) -> None:
             if watch is not self._watch or isinstance(error, Cancelled):
                 return
-            self.update(busy="", found=None)
+            self.update(busy="", found=None, share=None)
             if isinstance(error, WorkbenchError):
                 self.update(problem=str(error))
             elif not isinstance(error, KeyError):  # a run was deleted meanwhile
                 self.context.fail(error)
 
         self.context.run(work, done, failed)
+
+    def _at(self, watch: Watch, share: float) -> None:
+        if watch is self._watch and self.share is not None:
+            self.update(share=share)
 
     # ---------------------------------------------------------------- the shown pair
 
@@ -123,7 +142,8 @@ class Comparing(State):
     @property
     def unscored(self) -> tuple[Run, ...]:
         """The chosen runs, if the comparison failed and their predictions can be completed."""
-        chosen = (self.page.run_of(id) for id in self.ids) if self.problem else ()
+        failed = self.problem and not self.cancelled
+        chosen = (self.page.run_of(id) for id in self.ids) if failed else ()
         return tuple(run for run in chosen if run is not None)
 
     def score_all(self) -> None:

@@ -19,10 +19,13 @@ from workbench.ui.panels.results.comparison_parts import (
     SlicesPart,
     TestsPart,
 )
+from workbench.ui.panels.results.details import Scored
+from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import card, row
+from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, words
 
@@ -50,8 +53,15 @@ class ComparisonView(QFrame):
         self._busy = words("", "small", "accent")
         self._swap = Button(_("Swap A and B"), "rotate-ccw", "quiet", small=True, on=comparing.swap)
         self._score = Button(_("Score all"), small=True, on=comparing.score_all)
-        self._problem = Callout("", "warn", self._score)
-        self._head = row((self._title, 1), self._busy, self._swap, *actions, gap=8)
+        self._again = Button(_("Compare again"), small=True, on=comparing.load)
+        self._problem = Callout("", "warn", self._score, self._again)
+        self._meter = Meter(name=_("Progress of the comparison"))
+        self._meter.setFixedWidth(theme.px(120))
+        self._cancel = Button(_("Cancel"), "x", "quiet", small=True, on=comparing.cancel)
+        self._seen = SeenCallout(comparing.open_documents)
+        self._head = row(
+            (self._title, 1), self._busy, self._meter, self._cancel, self._swap, *actions, gap=8
+        )
         self._tabs = QTabBar()
         self._tabs.setDrawBase(False)
         self._tabs.setExpanding(False)
@@ -75,6 +85,7 @@ class ComparisonView(QFrame):
         layout.setSpacing(8)
         layout.addWidget(self._head)
         layout.addWidget(self._problem)
+        layout.addWidget(self._seen)
         layout.addWidget(self._body, 1)
         layout.addStretch(0)
         comparing.page.listen(comparing.changed, self._changed)
@@ -93,15 +104,30 @@ class ComparisonView(QFrame):
         self._sides.setDirection(way.LeftToRight if beside else way.TopToBottom)
         super().resizeEvent(event)
 
-    def render_part(self, _fields: frozenset[str]) -> None:
+    def render_part(self, fields: frozenset[str]) -> None:
         state = self._state
+        if fields == {"share"} and state.share is not None:
+            self._meter.set(state.share)
+            return
         pair = state.pair
         self._busy.setText(state.busy)
+        running = state.share is not None
+        self._meter.setVisible(running)
+        self._cancel.setVisible(running)
+        self._meter.set(state.share or 0.0)
         self._problem.set(state.problem, "warn")
+        self._again.setVisible(state.cancelled)
         self._score.setVisible(bool(state.unscored) and not state.busy)
         self._score.setEnabled(not state.project.read_only)
         self._body.setVisible(pair is not None)
         self._swap.setVisible(pair is not None)
+        systems = state.found.systems if state.found is not None else ()
+        self._seen.show_systems(
+            [
+                Scored(one.run.name, state.split, one.trained_on, len(one.evidence))
+                for one in systems
+            ]
+        )
         if pair is None:
             names = "  ·  ".join(state.name(id) for id in state.ids)
             self._title.setText(names)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import ngettext
 from workbench.base.terms import term
 from workbench.operations import results, scoring
 from workbench.operations.again import Difference, differences
+from workbench.operations.trained_on import TrainingTexts
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
 from workbench.ui.formats import points
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.metrics.report import Report
     from workbench.operations.results import Results
     from workbench.operations.scoring import Evaluation
+    from workbench.operations.trained_on import TrainedOn
     from workbench.project.project import Project
     from workbench.storage.runs import Run
 
@@ -41,6 +43,16 @@ class ScoreRow:
 
 
 @dataclass(frozen=True)
+class Scored:
+    """A system, and those of the n scored documents of a split that it was trained on."""
+
+    name: str
+    split: str
+    seen: Sequence[TrainedOn]
+    n: int
+
+
+@dataclass(frozen=True)
 class Details:
     """Details of one run.
 
@@ -56,16 +68,35 @@ class Details:
     commonest: str = ""
     test_set: str = ""
     again: tuple[Difference, ...] = ()  # from the run that this one repeats
+    scored: tuple[Scored, ...] = ()  # of dev and test, with those in the training data
 
     @property
     def task(self) -> TaskInfo:
         return tasks.info(results.task_of(self.results.run))
+
+    def seen(self, splits: Sequence[str]) -> list[Scored]:
+        """The documents of these splits that the run was trained on."""
+        return [one for one in self.scored if one.split in splits]
 
 
 def details(project: Project, run_id: int) -> Details:
     """Details of one run, with its interval and majority baseline. Slow for many documents."""
     found = results.results(project, run_id)
     test_set = scoring.fingerprint(results.scored(project, found.run, "test"))
+    return replace(_details(project, found, test_set), scored=_scored(project, found.run))
+
+
+def _scored(project: Project, run: Run) -> tuple[Scored, ...]:
+    texts = TrainingTexts(project)
+    found = []
+    for split in ("dev", "test"):
+        documents = [one.document for one in results.scored(project, run, split)]
+        seen = texts.among(run, split, documents)
+        found.append(Scored(run.name, split, seen, len(documents)))
+    return tuple(found)
+
+
+def _details(project: Project, found: Results, test_set: str) -> Details:
     if found.today is None or not found.today.n:
         return Details(found, test_set=test_set)
     interval, again = results.interval(project, found.run), differences(project, found.run)

@@ -70,7 +70,7 @@ class ErrorDetail(QFrame):
         self._answer_note = words("", "caption", "muted")
         self._same_note = words("", "caption", "muted")
         self._which = Segments(
-            (False, _("The same confusion")), (True, _("Similar documents")), name=_("Compare with")
+            (False, _("Same confusion")), (True, _("Similar texts")), name=_("Compare with")
         )
         self._which.chosen.connect(state.similar.show)
         self._similar = SimilarList(state.similar, self._look)
@@ -193,7 +193,9 @@ class ErrorDetail(QFrame):
         self._similar.setVisible(on)
         if on:
             self._similar.show_state(MOST_ROWS)
-            self._same_note.setText(similar.model)
+            self._same_note.setText("")
+            told = _("Nearest labelled documents, by vectors of {model}")
+            plain.set_tip(self._which, told.format(model=similar.model) if similar.model else "")
             return
         same = state.same_confusion()
         self._same.set_rows(same)

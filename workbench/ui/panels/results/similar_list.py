@@ -44,8 +44,8 @@ class SimilarList(QFrame):
 
     def _make_table(self) -> Table:
         columns = (
-            Column(_("Cosine"), lambda one: formats.decimal(one.cosine, 2), 58, right=True),
-            Column(_("Gold"), chip=self._chip, width=100, tip=lambda one: ", ".join(one.gold)),
+            Column(_("Cosine"), lambda one: formats.decimal(one.cosine, 2), 70, right=True),
+            Column(_("Gold"), chip=self._chip, width=96, tip=lambda one: ", ".join(one.gold)),
             Column(_("Text"), lambda one: " ".join(one.text.split()), tip=self._about, prose=True),
         )
         table = Table(columns, name=_("Similar labelled documents"), key=lambda one: one.id)

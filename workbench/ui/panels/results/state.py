@@ -70,6 +70,7 @@ class ResultsState(State):
     def close(self) -> None:
         for part in (self.browser, self.doubts):
             part.similar.close()
+        self.board.close()
         super().close()
 
     # ---------------------------------------------------------------- the list

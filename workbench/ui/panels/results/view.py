@@ -30,6 +30,7 @@ from workbench.ui.panels.results.label_errors import LabelErrorsView
 from workbench.ui.panels.results.quality import QualityView
 from workbench.ui.panels.results.run_table import RunTable
 from workbench.ui.panels.results.scores import ScoresView
+from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.panels.results.state import FINISHED, ResultsState
 from workbench.ui.panels.results.tabs import FilesView, SettingsView
 from workbench.ui.run_words import main_score, title_of
@@ -183,6 +184,7 @@ class ResultsView(WatchingView):
         )
         self._asked = Callout("", "accent", self._for_these, leave)
         self._again_told = Callout("", "accent", icon="rotate-ccw")
+        self._seen = SeenCallout(state.comparing.open_documents)
         self._busy = words("", "small", "accent")
         self._waiting = WaitLine(Waits(state.context.queue, of_project(state.project, "predict")))
         self._tabs = QTabBar()
@@ -200,6 +202,7 @@ class ResultsView(WatchingView):
             self._asked,
             self._message,
             self._again_told,
+            self._seen,
             row((self._tabs, 1), self._busy, self._waiting),
             (self._pages, 1),
             gap=10,
@@ -300,6 +303,8 @@ class ResultsView(WatchingView):
             title = f"{title}  {formats.count(state.details.results.mistakes)}"
         self._tabs.setTabText(ERRORS, title)
         self._again_told.set(told_again(state.details.again) if state.details else "")
+        details = state.details
+        self._seen.show_systems(details.seen(state.splits_shown) if details is not None else ())
         self._busy.setText(state.busy)
         asked = ngettext(
             "{n} document was selected on Data. Select the run that suggests labels, unless it "

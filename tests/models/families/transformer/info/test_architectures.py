@@ -2,6 +2,7 @@
 
 import pytest
 
+from workbench.models import spec
 from workbench.models.families.transformer.info import architectures
 
 
@@ -30,3 +31,18 @@ def test_query_and_value_projections_are_those_of_peft_where_it_has_them():
     assert set(ours) == architectures.ARCHITECTURES - architectures.PERMUTED
     shared = set(ours) & set(theirs)
     assert {name: ours[name] for name in shared} == {name: tuple(theirs[name]) for name in shared}
+
+
+def test_transformer_xl_is_rejected_with_the_reason(tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "transfo-xl"}')
+
+    problems = spec.card(tmp_path).problems
+
+    assert any("version 5 of the transformers library no longer has" in one for one in problems)
+    assert not any("known: " in one for one in problems)
+
+
+def test_what_is_rejected_is_not_in_the_library():
+    from transformers import CONFIG_MAPPING
+
+    assert not architectures.REJECTED.keys() & {*CONFIG_MAPPING, *architectures.ARCHITECTURES}

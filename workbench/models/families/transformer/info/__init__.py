@@ -135,6 +135,8 @@ def _architecture(config: Mapping[str, Any] | None, problems: list[str]) -> str:
         problems.append(
             _("config.json names no model_type (known: {families})").format(families=known)
         )
+    elif isinstance(found, str) and found in architectures.REJECTED:
+        problems.append(_(architectures.REJECTED[found]))
     elif not isinstance(found, str) or found not in architectures.ARCHITECTURES:
         problems.append(
             _(

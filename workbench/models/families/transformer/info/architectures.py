@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from workbench.base.i18n import N_
 from workbench.models.spec.json_files import strings
 
 # A test compares these sets with the heads that the transformers library has.
@@ -31,6 +32,13 @@ OWN_ATTENTION = frozenset(
 NO_TOKEN_HEAD = frozenset(("gemma3_text", "openai-gpt", "olmo", "olmo2", "olmo3"))
 # The library's classifier reads the last position of a batch, which is padding here.
 NO_SEQUENCE_HEAD = PERMUTED
+# Published systems that cannot be loaded, and why.
+REJECTED: Mapping[str, str] = {
+    "transfo-xl": N_(
+        "Transformer-XL cannot be loaded: version 5 of the transformers library no longer has its "
+        "code, and its vocabulary was only published as a pickle. XLNet continues it"
+    ),
+}
 ARCHITECTURES = ENCODERS | DECODERS | PERMUTED | SEQ2SEQ
 # A tensor that only the language model head has. Without it the head would be random.
 MASK_HEADS = {

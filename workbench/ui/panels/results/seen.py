@@ -1,0 +1,59 @@
+"""The caution that systems were scored on texts that they were trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.results.details import Scored
+
+SENTENCES = 2  # systems that have a sentence each
+
+
+class SeenCallout(Callout):
+    """show(ids, caption) shows documents."""
+
+    def __init__(self, show: Callable[[tuple[int, ...], str], None]):
+        self._given: tuple[Scored, ...] = ()
+        button = Button(_("Show documents"), "database", "quiet", small=True, on=self._show)
+        super().__init__("", "warn", button)
+        self._shown_by = show
+        self.set("", "warn")
+
+    def show_systems(self, given: Sequence[Scored]) -> None:
+        """Those without such documents are left out."""
+        self._given = found = tuple(one for one in given if one.seen)
+        told = " ".join(map(_sentence, found))
+        if len(found) > SENTENCES:
+            several = ngettext(
+                "The texts of scored documents were in the training data of {n} system: {names}. "
+                "Its scores are too optimistic.",
+                "The texts of scored documents were in the training data of {n} systems: {names}. "
+                "Their scores are too optimistic.",
+                len(found),
+            )
+            names = ", ".join(f"{one.name} ({len(one.seen)})" for one in found)
+            told = several.format(n=len(found), names=names)
+        self.set(told, "warn")
+
+    def _show(self) -> None:
+        ids = dict.fromkeys(seen.document_id for one in self._given for seen in one.seen)
+        names = ", ".join(one.name for one in self._given)
+        self._shown_by(tuple(ids), _("training data of {runs}").format(runs=names))
+
+
+def _sentence(one: Scored) -> str:
+    told = ngettext(
+        "The text of {seen:,} of {n:,} {split} document was in the training data of {run}: its "
+        "scores are too optimistic.",
+        "The texts of {seen:,} of {n:,} {split} documents were in the training data of {run}: its "
+        "scores are too optimistic.",
+        one.n,
+    )
+    return told.format(seen=len(one.seen), n=one.n, split=term(one.split), run=one.name)
