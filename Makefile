@@ -26,9 +26,9 @@ lint:  ## style and types
 	@$(call PREPARE,dev)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-bench:  ## print the measured targets (minutes; best on a quiet machine)
+bench:  ## print the measured targets (minutes; ARGS="--documents 1,000,000", ARGS="size startup")
 	@$(call PREPARE,dev)
-	@for file in $(filter-out %/meter.py,$(wildcard tests/benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@$(BIN)/python tests/benchmarks/run.py $(ARGS)
 
 package:  ## build the wheel into dist/
 	@$(call PREPARE,dev)
