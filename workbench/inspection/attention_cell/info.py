@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,14 +15,17 @@ SELF, CROSS = "self", "cross"
 
 @dataclass(frozen=True)
 class AttentionCell:
-    """softmax(q·k × scale + mask) v of one query, K keys, head width D. All float32.
+    """softmax(scaled + bias + mask) v of one query, K keys, head width D. All float32.
 
-    queries, keys: the tokens; query: the index of the chosen one. calls: attention layers of each
-    kind, in order: the encoder's, then the decoder's. layer, head: from 1, of `calls[kind]` and
-    `heads`. q (D,), k (K, D), products (K, D): elementwise q × k; dots, scaled, mask, weights (K,);
-    value_norms (K,): weight × the norm of each value; output (D,): their weighted sum.
-    mask_kind: "none", "causal" or "local". difference: the largest difference from the model's own
-    output over all queries of the head.
+    queries, keys: the tokens; query: the index of the chosen one. A decoder's queries are what it
+    has read before it writes the next token. kinds: self, cross. layer, head: from 1, of `layers`
+    and `heads`; the layers of self-attention are the encoder's, then the decoder's.
+    q (D,), k (K, D), products (K, D): elementwise q × k; dots, scaled, bias, mask, weights (K,);
+    scaled: dots × scale, with a `cap` above 0 cap × tanh(dots × scale / cap). bias: what the model
+    adds otherwise, as for relative positions. value_norms (K,): weight × the norm of each value;
+    output (D,): their weighted sum. mask_kind: "none", "causal" or "local". difference: the largest
+    difference from the model's own output over all queries of the head. target: the text that the
+    decoder writes, "" where it reads the same text or there is none.
     """
 
     queries: tuple[TokenRow, ...]
@@ -47,6 +50,9 @@ class AttentionCell:
     mask_kind: str
     difference: float
     cut: bool = False
+    cap: float = 0.0
+    bias: np.ndarray = field(default_factory=lambda: np.zeros(0, np.float32))
+    target: str = ""
 
 
 INFO = InspectorInfo(
@@ -65,11 +71,21 @@ INFO = InspectorInfo(
             choices=(SELF, CROSS),
             choice_titles=(N_("Self-attention"), N_("Cross-attention")),
         ),
+        Option(
+            "target",
+            "text",
+            "",
+            N_(
+                "Text that a decoder writes; without one, the predicted label of a run, else what "
+                "the model writes itself."
+            ),
+            title=N_("Target text"),
+        ),
     ),
     shows=N_(
         "Shows how one head computes its output for one token: dot products, scaling, mask, "
         "softmax and the weighted sum of values. Does not show what the model relies on. Vaswani "
         "et al. 2017, equation 1."
     ),
-    of_text=("query",),
+    of_text=("query", "target"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,34 +14,51 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection.attention.inspector import mask_kind
 from workbench.inspection.attention_cell.info import CROSS, INFO, SELF, AttentionCell
-from workbench.inspection.attention_cell.recording import Call, record
-from workbench.inspection.base import token_rows, words_of
+from workbench.inspection.attention_cell.recording import Call, capped, record
+from workbench.inspection.base import shown, token_rows, words_of
 from workbench.inspection.spec import TokenRow
-from workbench.inspection.subject import Subject
+from workbench.inspection.subject import TEXT, Subject
+from workbench.inspection.targets import subwords_of, target_of
 from workbench.runtime.inputs import stack
 from workbench.text.document import Document
 
 LONGEST = 256  # tokens of a pretrained model, as for the matrices
+WRITING = "text_to_text"
 LOWEST = -1e30  # what masks add to scores in place of -inf, at most
 
 
+@dataclass(frozen=True)
+class _Layer:
+    """One attention layer and the tokens that it is about."""
+
+    call: Call
+    queries: tuple[TokenRow, ...]
+    keys: tuple[TokenRow, ...]
+
+
+@dataclass(frozen=True)
+class _Text:
+    layers: tuple[_Layer, ...]
+    cut: bool
+    target: str = ""
+
+
 class AttentionCellInspector:
-    """For models that compute attention with torch's fused function; see `recording`."""
+    """For models whose attention is a softmax of products; see `recording`."""
 
     info = INFO
 
     def __init__(self) -> None:
-        self._calls: tuple[object, tuple[list[Call], tuple[TokenRow, ...], bool]] | None = None
+        self._text: tuple[object, _Text] | None = None
 
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> AttentionCell:
         """Raises WorkbenchError for a layer, head or token that does not exist."""
         (document,) = documents
-        calls, tokens, cut = self._read(subject, document)
-        kinds = tuple(
-            kind for kind in (SELF, CROSS) if any(one.cross == (kind == CROSS) for one in calls)
-        )
+        text = self._read(subject, document, str(options["target"]).strip())
+        crosses = {layer.call.cross for layer in text.layers}
+        kinds = tuple(kind for kind in (SELF, CROSS) if (kind == CROSS) in crosses)
         if not kinds:
             raise WorkbenchError(
                 _("{model} computes its attention in a way that cannot be recorded.").format(
@@ -49,28 +67,67 @@ class AttentionCellInspector:
                 hint=_("Use the view Attention, which shows the weights."),
             )
         kind = options["kind"] if options["kind"] in kinds else kinds[0]
-        layers = [one for one in calls if one.cross == (kind == CROSS)]
+        layers = [one for one in text.layers if one.call.cross == (kind == CROSS)]
         _check(options["layer"], len(layers), _("There is no layer {number}: it has {count}."))
-        call = layers[options["layer"] - 1]
-        _check(options["head"], len(call.q), _("There is no head {number}: it has {count}."))
-        query = min(options["query"], len(tokens) - 1)
-        return _result(call, tokens, query, kind, kinds, len(layers), options, cut)
+        layer = layers[options["layer"] - 1]
+        _check(options["head"], len(layer.call.q), _("There is no head {number}: it has {count}."))
+        return _result(layer, kinds, len(layers), options, text)
 
-    def _read(
-        self, subject: Subject, document: Document
-    ) -> tuple[list[Call], tuple[TokenRow, ...], bool]:
-        key = (id(subject), document.texts, dict(document.tokens))
-        if self._calls is None or self._calls[0] != key:
+    def _read(self, subject: Subject, document: Document, target: str) -> _Text:
+        key = (id(subject), document.texts, dict(document.tokens), target)
+        if self._text is None or self._text[0] != key:
             prepared = subject.prepared(document, longest=LONGEST)
             piece, encoder = prepared.inputs[0], subject.encoder
             arrays = stack([piece], encoder.input_names, encoder.preparer.fill)
             inputs = {
                 name: torch.from_numpy(one).to(encoder.device) for name, one in arrays.items()
             }
-            rows = token_rows(piece, document, words_of(document, subject.texts), subject.preparer)
+            words = words_of(document, subject.texts)
+            rows = tuple(token_rows(piece, document, words, subject.preparer))
             cut = bool(prepared.cut[0]) or len(prepared.inputs) > 1
-            self._calls = key, (record(encoder, inputs), tuple(rows), cut)
-        return self._calls[1]
+            calls = record(encoder, lambda: encoder(inputs))
+            if _writes(subject) and (target or not any(call.cross for call in calls)):
+                self._text = key, _written(subject, document, inputs, rows, target, cut)
+            else:
+                layers = tuple(_Layer(call, rows, rows) for call in calls)
+                self._text = key, _Text(layers, cut)
+        return self._text[1]
+
+
+def _writes(subject: Subject) -> bool:
+    """Whether it is an encoder–decoder whose decoder writes texts."""
+    return WRITING in subject.gives and (not subject.is_run or subject.encoder.head == TEXT)
+
+
+def _written(
+    subject: Subject,
+    document: Document,
+    inputs: Mapping[str, Tensor],
+    source: tuple[TokenRow, ...],
+    typed: str,
+    cut: bool,
+) -> _Text:
+    """The layers of encoder and decoder while the decoder writes the target text."""
+    writer = subject.writer
+    target, _own, ids = target_of(subject, document, inputs, typed)
+    calls = record(
+        writer,
+        lambda: writer.cross_attentions(inputs, torch.tensor([ids], device=writer.device)),
+    )
+    piece = subwords_of(writer).tokenizer.piece
+    read = [writer.start, *ids[:-1]]  # at each step, what was written before
+    rows = tuple(
+        TokenRow(piece(id), shown(piece(id), ""), id, 0, 0, "", None, at == 0)
+        for at, id in enumerate(read)
+    )
+    crossing = [at for at, call in enumerate(calls) if call.cross]
+    first = crossing[0] - 1 if crossing else len(calls)  # of the decoder: self, cross, self …
+    layers = []
+    for at, call in enumerate(calls):
+        decoding = at >= first
+        keys = source if call.cross or not decoding else rows
+        layers.append(_Layer(call, rows if decoding else source, keys))
+    return _Text(tuple(layers), cut, target)
 
 
 def _check(number: int, count: int, told: str) -> None:
@@ -79,27 +136,21 @@ def _check(number: int, count: int, told: str) -> None:
 
 
 def _result(
-    call: Call,
-    tokens: tuple[TokenRow, ...],
-    query: int,
-    kind: str,
-    kinds: tuple[str, ...],
-    layers: int,
-    options: Mapping[str, Any],
-    cut: bool,
+    layer: _Layer, kinds: tuple[str, ...], layers: int, options: Mapping[str, Any], text: _Text
 ) -> AttentionCell:
-    head = options["head"] - 1
+    call, head = layer.call, options["head"] - 1
+    query = min(options["query"], len(layer.queries) - 1)
     q, k, v = call.q[head], call.k[head], call.v[head]
-    mask = call.mask[head if len(call.mask) > 1 else 0]  # (T, K)
-    weights = (q @ k.T * call.scale + mask).softmax(-1)  # (T, K)
+    mask, bias = (one[head if len(one) > 1 else 0] for one in (call.mask, call.bias))  # (T, K)
+    scores = capped(q @ k.T * call.scale, call.cap)
+    weights = (scores + bias + mask).softmax(-1)  # (T, K)
     output = weights @ v  # (T, D)
-    dots = (q[query] * k).sum(-1)
     masked = (mask <= LOWEST).cpu().numpy()
     return AttentionCell(
-        tokens,
-        tokens,
+        layer.queries,
+        layer.keys,
         query,
-        kind,
+        CROSS if call.cross else SELF,
         kinds,
         options["layer"],
         layers,
@@ -109,15 +160,18 @@ def _result(
         _array(q[query]),
         _array(k),
         _array(q[query] * k),
-        _array(dots),
-        _array(dots * call.scale),
+        _array((q[query] * k).sum(-1)),
+        _array(scores[query]),
         _array(mask[query].clamp(min=LOWEST)),
         _array(weights[query]),
         _array(weights[query] * v.norm(dim=-1)),
         _array(output[query]),
         mask_kind(masked[None]),
         float((output - call.output[head]).abs().max()),
-        cut,
+        text.cut,
+        call.cap,
+        _array(bias[query]),
+        text.target,
     )
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
@@ -15,12 +14,11 @@ from workbench.inspection.attention.inspector import entropies
 from workbench.inspection.base import shown, token_rows, words_of
 from workbench.inspection.cross_attention.info import INFO, CrossAttention
 from workbench.inspection.subject import Subject
-from workbench.models.base import Encoder
+from workbench.inspection.targets import subwords_of, target_of
 from workbench.runtime.inputs import stack
-from workbench.runtime.preparers.subwords import Subwords
 from workbench.text.document import Document
 
-LONGEST_SOURCE, LONGEST_TARGET, MOST_WRITTEN = 256, 64, 20  # units
+LONGEST_SOURCE = 256  # units
 
 
 class CrossAttentionInspector:
@@ -35,18 +33,13 @@ class CrossAttentionInspector:
         head has replaced the decoder.
         """
         (document,) = documents
-        encoder, preparer = subject.writer, _subwords(subject.writer)
+        encoder, preparer = subject.writer, subwords_of(subject.writer)
         longest = min(LONGEST_SOURCE, encoder.max_length)
         prepared = preparer.whole([document], longest, texts=subject.texts)
         piece = prepared.inputs[0]
         arrays = stack([piece], encoder.input_names, preparer.fill)
         inputs = {name: torch.from_numpy(one).to(encoder.device) for name, one in arrays.items()}
-        target, own = str(options["target"]), False
-        if not target.strip():
-            target, own = self._own(subject, document, encoder, inputs), True
-        ids = preparer.tokenizer.backend.encode(target).ids[:LONGEST_TARGET]
-        if not ids:
-            raise WorkbenchError(_("The target text has no tokens."))
+        target, own, ids = target_of(subject, document, inputs, str(options["target"]))
         with torch.inference_mode():
             layers = encoder.cross_attentions(inputs, torch.tensor([ids], device=encoder.device))
         weights = np.stack([one[0].float().cpu().numpy() for one in layers])  # (L, H, S, T)
@@ -66,24 +59,6 @@ class CrossAttentionInspector:
             entropies(weights),
             bool(prepared.cut[0]),
         )
-
-    @staticmethod
-    def _own(
-        subject: Subject, document: Document, encoder: Encoder, inputs: Mapping[str, Tensor]
-    ) -> str:
-        """The label that a run predicts, else what the model writes, always the likeliest token."""
-        if subject.is_run and (label := subject.predicted(document).prediction.label):
-            return label
-        with torch.inference_mode():
-            written = encoder.written(inputs, MOST_WRITTEN)[0].tolist()
-        return str(_subwords(encoder).tokenizer.backend.decode(written))
-
-
-def _subwords(encoder: Encoder) -> Subwords:
-    preparer = encoder.preparer
-    if not isinstance(preparer, Subwords):
-        raise TypeError(f"{type(preparer).__name__} has no tokenizer to write with")
-    return preparer
 
 
 def _index(number: int, count: int, what: str) -> int:

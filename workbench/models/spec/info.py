@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 GIVES = {
     "states": N_("hidden states"),
     "attention": N_("attention"),
-    "attention_steps": N_("attention through the fused function of PyTorch"),
+    "attention_steps": N_("attention as a softmax of products"),
     "masked_lm": N_("predictions of masked words"),
     "next_lm": N_("predictions of next words"),
     "previous_lm": N_("predictions of previous words"),

@@ -1,5 +1,7 @@
 """The view of one row of an attention head."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from workbench.base.events import ALL
 from workbench.inspection.attention_cell.info import AttentionCell
 from workbench.inspection.spec import TokenRow
 from workbench.ui.panels.inspect.shown import Shown
-from workbench.ui.panels.inspect.views.attention_cell import AttentionCellView
+from workbench.ui.panels.inspect.views.attention_cell import BIAS, AttentionCellView
 
 TOKENS = tuple(TokenRow(one, one, at, 0, 0, "text", at) for at, one in enumerate(("late", "bus")))
 
@@ -35,10 +37,23 @@ def view(qtbot):
 
 def test_each_key_is_a_row_of_the_arithmetic(view):
     model = view._table.model()
-    rows = [[model.index(row, column).data() for column in range(6)] for row in range(2)]
+    shown = [column for column in range(7) if not view._table.isColumnHidden(column)]
+    rows = [[model.index(row, column).data() for column in shown] for row in range(2)]
 
     assert rows[0] == ["late", "4.00", "2.00", "0.00", "0.75", "0.750"]
     assert rows[1][3] == "−∞" and view._sum.text() == "Σ q × k = 4.00, times 0.5000 = 2.00"
+
+
+def test_what_a_model_adds_and_caps_is_shown(view):
+    assert view._target.isHidden() is False and view.data()[0][3] == "Mask"
+
+    view.state.result = replace(cell(), kinds=("self",), bias=np.array([0.25, -1.0]), cap=50.0)
+    view.show_state(ALL)
+
+    assert view._table.model().index(1, BIAS).data() == "-1.00"
+    assert not view._table.isColumnHidden(BIAS) and view._target.isHidden()
+    assert view._sum.text() == "Σ q × k = 4.00, times 0.5000, capped at ±50 by tanh = 2.00"
+    assert view.data()[1][3] == 0.25
 
 
 def test_a_difference_from_the_model_is_marked(view):

@@ -25,10 +25,6 @@ SEQ2SEQ = frozenset("bart mt5 t5".split())
 # 2020, section 3. The others use their encoder alone.
 READS_TWICE = frozenset(("bart",))
 # Tagging uses a head of ours.
-# Compute attention without torch's scaled_dot_product_attention, at least in part.
-OWN_ATTENTION = frozenset(
-    ("deberta", "deberta-v2", "gemma2", "mpnet", "mt5", "openai-gpt", "t5", "xlm", "xlnet")
-)
 NO_TOKEN_HEAD = frozenset(("gemma3_text", "openai-gpt", "olmo", "olmo2", "olmo3"))
 # The library's classifier reads the last position of a batch, which is padding here.
 NO_SEQUENCE_HEAD = PERMUTED
@@ -159,9 +155,7 @@ def gives(
     """
     if architecture not in ARCHITECTURES:
         return ()
-    found = ["states", "attention", "token_embeddings"]
-    if architecture not in OWN_ATTENTION:
-        found.append("attention_steps")
+    found = ["states", "attention", "token_embeddings", "attention_steps"]
     if architecture in ENCODERS and _masks(architecture, config, tensors):
         found += [_LM_HEADS["mask"], "layer_logits"]
     if architecture in DECODERS and _continues(architecture, config, tensors):

@@ -9,7 +9,6 @@ from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.models.families.transformer.info.architectures import (
     DECODERS,
-    OWN_ATTENTION,
     SEQ2SEQ,
 )
 from workbench.models.spec.creation import MIN_COUNT, Creation, size, vocabulary
@@ -81,8 +80,7 @@ def _creation(architecture: str, style: Style) -> Creation:
     )
     if architecture in SEQ2SEQ:
         heads = ("text_to_text",)
-    steps = () if architecture in OWN_ATTENTION else ("attention_steps",)
-    gives = ("states", "attention", "token_embeddings", *steps, *heads)
+    gives = ("states", "attention", "token_embeddings", "attention_steps", *heads)
     return Creation((*_SIZES, *counted, lower_case), gives)
 
 

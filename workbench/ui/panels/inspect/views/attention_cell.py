@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 EQUAL = 1e-5  # largest difference that counts as equal
 MASKED = -1e29  # what a mask adds, at most
+BIAS = 3  # the column of what only some models add
 
 
 class AttentionCellView(InspectorView):
@@ -37,6 +38,8 @@ class AttentionCellView(InspectorView):
         self._query.activated.connect(lambda at: state.set_options(query=at))
         self._kind = combo(name=_("Kind of attention"))
         self._kind.activated.connect(self._take_kind)
+        self._target = OptionField(state, "target", _("Target text"))
+        self._target.hide()
         self._strips = [
             NumbersStrip(name) for name in (_("q"), _("k"), _("q × k"), _("Σ weight · v"))
         ]
@@ -48,6 +51,7 @@ class AttentionCellView(InspectorView):
             (self._head, 1),
             (Field(_("Query"), self._query), 2),
             (Field(_("Kind"), self._kind), 2),
+            (self._target, 2),
             gap=12,
         )
         top = row(words(_("Attention, step by step"), weight=600), (self._note, 1))
@@ -63,8 +67,8 @@ class AttentionCellView(InspectorView):
         if fields is not ALL and concerns(fields, "chosen_head", "chosen_token"):
             self._follow()
         if concerns(fields, "options"):
-            self._layer.show_value()
-            self._head.show_value()
+            for field in (self._layer, self._head, self._target):
+                field.show_value()
 
     def clear(self) -> None:
         self._table.set_rows(())
@@ -84,6 +88,10 @@ class AttentionCellView(InspectorView):
             width=len(result.q),
         )
         self._note.setText(f"{told} · {MASKS[result.mask_kind]}")
+        self._target.setVisible("cross" in result.kinds)
+        written = _("The decoder writes: {text}").format(text=result.target)
+        self._target.set_hint(written if result.target else "")
+        self._table.setColumnHidden(BIAS, not _has_bias(result))
         equal = result.difference <= EQUAL
         self._mark.set("circle-check" if equal else "circle-x", "good" if equal else "bad")
         largest = _("Largest difference from the model's own output: {n}")
@@ -95,11 +103,17 @@ class AttentionCellView(InspectorView):
 
     def data(self) -> list[list[object]]:
         result = self.state.result
-        head = [_("Key"), _("q · k"), _("Scaled"), _("Mask"), _("softmax"), _("Weight × norm of v")]
-        rows: list[list[object]] = [[*head]]
-        values = (result.dots, result.scaled, result.mask, result.weights, result.value_norms)
+        named = {
+            _("q · k"): result.dots,
+            _("Scaled"): result.scaled,
+            **({_("Bias"): result.bias} if _has_bias(result) else {}),
+            _("Mask"): result.mask,
+            _("softmax"): result.weights,
+            _("Weight × norm of v"): result.value_norms,
+        }
+        rows: list[list[object]] = [[_("Key"), *named]]
         for at, key in enumerate(result.keys):
-            rows.append([key.shown, *(float(one[at]) for one in values)])
+            rows.append([key.shown, *(float(one[at]) for one in named.values())])
         return rows
 
     def _follow(self) -> None:
@@ -121,10 +135,13 @@ class AttentionCellView(InspectorView):
         for strip, name, numbers in zip(self._strips, names, values, strict=True):
             strip.set(numbers.tolist(), name)
         told = _("Σ q × k = {dot}, times {scale} = {scaled}")
+        if result.cap:
+            told = _("Σ q × k = {dot}, times {scale}, capped at ±{cap} by tanh = {scaled}")
         self._sum.setText(
             told.format(
                 dot=formats.decimal(float(result.dots[at]), 2),
                 scale=formats.decimal(result.scale, 4),
+                cap=formats.decimal(result.cap, 0),
                 scaled=formats.decimal(float(result.scaled[at]), 2),
             )
         )
@@ -141,10 +158,15 @@ MASKS = {
 KINDS = {"self": _("Self-attention"), "cross": _("Cross-attention")}
 
 
+def _has_bias(result: AttentionCell) -> bool:
+    return bool((abs(result.bias) > EQUAL).any())
+
+
 def _columns(view: AttentionCellView) -> list[Column]:
     def number(name: str, digits: int = 2) -> Callable[[int], str]:
         def text(at: int) -> str:
-            value = float(getattr(view.state.result, name)[at])
+            values = getattr(view.state.result, name)
+            value = float(values[at]) if len(values) else 0.0
             return "−∞" if value < MASKED else formats.decimal(value, digits)
 
         return text
@@ -160,7 +182,14 @@ def _columns(view: AttentionCellView) -> list[Column]:
             number("scaled"),
             66,
             right=True,
-            hint=_("The dot product divided by the square root of the head width"),
+            hint=_("The dot product times the scale, mostly 1 / √ of the head width"),
+        ),
+        Column(
+            _("Bias"),
+            number("bias"),
+            56,
+            right=True,
+            hint=_("What the model adds for the distance of the tokens"),
         ),
         Column(_("Mask"), number("mask"), 56, right=True, hint=_("What the mask adds")),
         Column(

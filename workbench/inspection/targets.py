@@ -1,0 +1,49 @@
+"""What a decoder writes: the text that was typed, or the model's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.inspection.subject import Subject
+from workbench.models.base import Encoder
+from workbench.runtime.preparers.subwords import Subwords
+from workbench.text.document import Document
+
+LONGEST, MOST_WRITTEN = 64, 20  # units
+
+
+def target_of(
+    subject: Subject, document: Document, inputs: Mapping[str, Tensor], typed: str
+) -> tuple[str, bool, list[int]]:
+    """The text, whether the model chose it, and its tokens, for `subject.writer` with `inputs`.
+
+    The model's own is the label that a run predicts, else what it writes, always the most probable
+    token. Raises WorkbenchError for a text without tokens.
+    """
+    target, own = typed, False
+    if not typed.strip():
+        target, own = _own(subject, document, inputs), True
+    ids: list[int] = subwords_of(subject.writer).tokenizer.backend.encode(target).ids[:LONGEST]
+    if not ids:
+        raise WorkbenchError(_("The target text has no tokens."))
+    return target, own, ids
+
+
+def _own(subject: Subject, document: Document, inputs: Mapping[str, Tensor]) -> str:
+    if subject.is_run and (label := subject.predicted(document).prediction.label):
+        return label
+    with torch.inference_mode():
+        written = subject.writer.written(inputs, MOST_WRITTEN)[0].tolist()
+    return str(subwords_of(subject.writer).tokenizer.backend.decode(written))
+
+
+def subwords_of(encoder: Encoder) -> Subwords:
+    preparer = encoder.preparer
+    if not isinstance(preparer, Subwords):
+        raise TypeError(f"{type(preparer).__name__} has no tokenizer to write with")
+    return preparer
