@@ -25,6 +25,26 @@ class Lines:
                 yield Row(number, Record(Document("", (("text", line),))))
 """
 ENTRY = {"importer": [{"id": "lines.all", "title": "Lines", "object": "lines.code:Lines"}]}
+PAGE = """
+from PySide6.QtWidgets import QLabel
+
+from workbench.base.events import State
+from workbench.ui.commands import Command
+from workbench.ui.panel import Panel
+
+
+class Page(Panel):
+    needs_project = False
+    commands = (Command("lines.greet", "&Greet", lambda panel: None, "Run"),)
+
+    def build(self, context):
+        return State(), lambda: QLabel("A page of a plugin")
+"""
+PANEL = {
+    "panel": [
+        {"id": "lines.page", "title": "Lines", "object": "lines.code:Page", "place": "page"},
+    ]
+}
 
 
 def forget(package: str = "lines") -> None:

@@ -414,6 +414,7 @@ MADE_OF_WIDGETS = "a view made of other widgets"
 LEAD_TO_QT = {
     "ui/acts.py": "opens dialogs",
     "ui/dialogs/__init__.py": "opens dialogs",
+    "ui/pages.py": "makes the placeholders of pages",
     "ui/panels/*/__init__.py": "makes the view of its page",
     "ui/panels/data/dialogs.py": "opens dialogs",
     "ui/panels/annotate/error_review.py": MADE_OF_WIDGETS,

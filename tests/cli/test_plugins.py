@@ -44,3 +44,12 @@ def test_a_check_that_fails_shows_the_traceback_and_ends_with_1(tmp_path, call):
     code, out, _err = call("plugins", "check", a_plugin.make(tmp_path, code="1 / 0"))
 
     assert code == 1 and "ZeroDivisionError" in out and "code.py" in out
+
+
+def test_a_plugin_that_fails_its_check_is_not_enabled(tmp_path, call, ask):
+    folder = a_plugin.make(tmp_path, entries=a_plugin.PANEL, code="1 / 0")
+
+    code, _out, err = call("plugins", "enable", folder, "--yes")
+
+    assert code == 1 and "was not enabled" in err and "plugins check" in err
+    assert ask("plugins-list", "plugins", "list") == []

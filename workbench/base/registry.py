@@ -26,6 +26,7 @@ class Registry:
         self._entries = {(one.kind, one.id): one for one in contributions}
         self._objects: dict[tuple[str, str, str], Any] = {}
         self.faults: dict[str, PluginError] = {}
+        self._failed: set[tuple[str, str]] = set()  # kind and id of the contributions that failed
         self.changed = Signal("registry.changed")
 
     def all(self, kind: str) -> tuple[manifest.Contribution, ...]:
@@ -74,17 +75,23 @@ class Registry:
             try:
                 self._objects[key] = getattr(importlib.import_module(module), name)
             except Exception as error:
-                if (source := self.entry(kind, id).source) == manifest.BUILTIN:
+                if self.entry(kind, id).source == manifest.BUILTIN:
                     raise
-                self.faults[source] = _plugin_error(id, source, error)
-                raise self.faults[source] from error
+                raise self.failed(kind, id, error) from error
         return self._objects[key]
+
+    def failed(self, kind: str, id: str, error: Exception) -> PluginError:
+        """Record in `faults` what a plugin's code has raised; returns the error to show."""
+        source = self.entry(kind, id).source
+        self._failed.add((kind, id))
+        self.faults[source] = _plugin_error(id, source, error)
+        return self.faults[source]
 
     def infos(self, kind: str) -> tuple[Any, ...]:
         """The `info` objects of a kind, in order. Plugins that cannot be loaded are left out."""
         found = []
         for one in self.all(kind):
-            if one.source not in self.faults:
+            if (kind, one.id) not in self._failed:
                 with suppress(PluginError):
                     found.append(self.info(kind, one.id))
         return tuple(found)
@@ -97,6 +104,7 @@ class Registry:
             key: made for key, made in self._objects.items() if (key[0], key[1]) in builtin
         }
         self.faults.clear()
+        self._failed.clear()
         self.changed.emit()
 
 
@@ -119,7 +127,7 @@ def _plugin_error(id: str, plugin: str, error: Exception) -> PluginError:
         told = _("{id} of the plugin {plugin} cannot be loaded: {error!r}.")
         message = told.format(id=id, plugin=plugin, error=error)
         hint = _("Disable the plugin in the settings, or correct its code.")
-    return PluginError(message, hint=hint, details=traceback.format_exc())
+    return PluginError(message, hint=hint, details="".join(traceback.format_exception(error)))
 
 
 @lru_cache(maxsize=1)

@@ -49,7 +49,7 @@ def list_plugins(as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help=_("Skip the confirmation, for scripts."))
 @as_json
 def enable(name: str, yes: bool, as_json: bool) -> None:
-    """Enable PLUGIN, an id or a folder.
+    """Enable PLUGIN, an id or a folder, after checking it as `plugins check` does.
 
     Its code runs with your user rights: it can read and change your files and use the network.
     """
@@ -63,6 +63,7 @@ def enable(name: str, yes: bool, as_json: bool) -> None:
     if not yes and not plugin.fault:
         note(told.format(name=plain(plugin.name)))
         click.confirm(_("Enable it?"), abort=True, err=True)
+    operations.ensure_checked(plugin)
     operations.enable(plugin)
     status = next(one for one in operations.all_plugins() if one.plugin.key == plugin.key)
     emit(status.to_json()) if as_json else say(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import inspect
 import sys
 import traceback
@@ -40,10 +40,10 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "strategy": ("needs", "each", "scores"),
     "exporter": ("lost", "write"),
     "model_exporter": ("info", "write", "check", "finish"),
-    "panel": (),
+    "panel": ("commands", "needs_project", "build", "shown", "close"),
 }
 WITH_INFO = ("task", "family", "method", "objective", "baseline", "backend", "model_exporter")
-IN_WINDOW = ("panel",)  # their objects are Qt widgets, which only the window imports
+IN_WINDOW = ("panel",)  # the window imports their objects
 
 
 @dataclass(frozen=True)
@@ -238,6 +238,20 @@ def check(plugin: Plugin) -> Iterator[Checked]:
         yield Checked(one.kind, one.id, one.title, fault, details)
 
 
+def ensure_checked(plugin: Plugin) -> None:
+    """Check a plugin before it is enabled; a broken manifest is reported by `enable`.
+
+    Raises WorkbenchError that names the first contribution that fails.
+    """
+    found = () if plugin.fault else tuple(check(plugin))
+    first = PluginCheck(found).first_error
+    if first is not None:
+        told = _("The plugin {name} was not enabled. {title} cannot be used: {reason}")
+        message = told.format(name=plugin.name, title=first.title, reason=first.error)
+        hint = _("`glossbench plugins check {folder}` shows the traceback.")
+        raise WorkbenchError(message, hint=hint.format(folder=plugin.folder))
+
+
 def check_spec(plugin: Plugin) -> JobSpec:
     """The job that checks the plugin in a worker; its events are those of `check_job`."""
     title = _("Check plugin {name}").format(name=plugin.name)
@@ -263,10 +277,23 @@ def _fault(one: Contribution) -> str:
             return _("plugin.toml does not name an `info` for it.")
         with _without_heavy():
             _object(one.options["info"])
-    if one.kind in IN_WINDOW:
-        return "" if _found(one.object) else _("Its module does not exist.")
-    if "view" in one.options and not _found(one.options["view"]):
-        return _("The module of its view does not exist.")
+    if one.kind in IN_WINDOW or "view" in one.options:
+        if not _has_qt():  # a computer without a display: the window cannot be opened either
+            return "" if one.kind in IN_WINDOW else _differs(one)
+        with _without_heavy():
+            _object(one.object if one.kind in IN_WINDOW else one.options["view"])
+    return _differs(one)
+
+
+def _has_qt() -> bool:
+    try:
+        importlib.import_module("PySide6.QtWidgets")
+    except ImportError:
+        return False
+    return True
+
+
+def _differs(one: Contribution) -> str:
     made = _object(one.object)
     missing = [part for part in PARTS[one.kind] if not hasattr(made, part)]
     if missing:
@@ -290,10 +317,6 @@ def _unlike_info(one: Contribution, made: Any) -> str:
 def _object(target: str) -> Any:
     module, name = target.split(":")
     return getattr(importlib.import_module(module), name)
-
-
-def _found(target: str) -> bool:
-    return importlib.util.find_spec(target.split(":")[0]) is not None
 
 
 @contextmanager

@@ -264,7 +264,7 @@ class App:
     def act(self, name: str, *about: Any) -> None:
         """Open a dialog or run an action of the Welcome page.
 
-        Names: open, new, sample, settings, palette, keys, log, diagnostics, about.
+        Names: open, new, sample, settings, plugins, palette, keys, log, diagnostics, about.
         """
         from workbench.ui import dialogs
 

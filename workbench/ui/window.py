@@ -5,7 +5,6 @@ Pages and menus come from tables; the window contains no logic of pages.
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -22,15 +21,13 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.i18n import _
-from workbench.base.manifest import Contribution
-from workbench.ui import icons, plain, theme
+from workbench.base.manifest import BUILTIN, Contribution
+from workbench.ui import icons, pages, plain, theme
 from workbench.ui.menus import Menus
 from workbench.ui.panel import Panel, PanelContext, View
 from workbench.ui.rail import Rail
 from workbench.ui.trail import Trail
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.note_line import NoteLine
 
 if TYPE_CHECKING:
@@ -52,10 +49,11 @@ class Window(QMainWindow):
         super().__init__()
         self.app = app
         self.page = ""
-        self._entries = {one.id: one for one in app.registry.all("panel") if there(one)}
+        self._entries = pages.available(app.registry)
         self._panels: dict[str, Panel] = {}
         self._classes: dict[str, type[Panel]] = {}
         self._empties: dict[str, QWidget] = {}
+        self._broken: dict[str, QWidget] = {}  # plugins' pages that have failed
         self._docks: dict[str, QDockWidget] = {}
         self._torn: dict[str, TornPage] = {}
         self._commands_loaded = False
@@ -117,11 +115,9 @@ class Window(QMainWindow):
         self.menus.add(window_commands(), "", lambda: self)
         for entry in self._entries.values():
             if entry.options.get("place") != START:
-                self.menus.add(
-                    self.panel_class(entry.id).commands,
-                    entry.id,
-                    partial(self._panels.get, entry.id),
-                )
+                with pages.contained(self.app.registry, entry):
+                    commands = self.panel_class(entry.id).commands
+                    self.menus.add(commands, entry.id, partial(self._panels.get, entry.id))
         self.status = Status(lambda: self.go("train"))
         self.setStatusBar(self.status)
         self.status.setVisible(self.page != START)
@@ -142,21 +138,24 @@ class Window(QMainWindow):
         Keys and clicks are handled between the turns; another `go` or `visit` takes precedence.
         """
         self._steps = self._build_steps(page, args)
-        self._build_next(self._steps)
+        self._build_next(page, self._steps)
 
-    def _build_next(self, steps: Iterator[None]) -> None:
+    def _build_next(self, page: str, steps: Iterator[None]) -> None:
         if steps is not self._steps:
             return
         try:
             next(steps)
         except StopIteration:
             self._steps = None
-        except BaseException:
+        except BaseException as error:
             self._steps = None
+            if self._fails(page, error):
+                self._show(page)
+                return
             self.rail.show_chosen(self.page)
             raise
         else:
-            QTimer.singleShot(0, lambda: self._build_next(steps))
+            QTimer.singleShot(0, lambda: self._build_next(page, steps))
 
     def _build_steps(self, page: str, args: dict[str, Any]) -> Iterator[None]:
         if page in self._entries and page not in self._panels and self._can_build(page):
@@ -185,9 +184,28 @@ class Window(QMainWindow):
         self._steps = None
         if page not in self._entries:
             page, args = next((one.id for one in self.pages()), START), {}
-        self._show(page)
+        try:
+            self._show(page)
+            if page in self._panels:
+                self._panels[page].shown(**args)
+        except Exception as error:
+            if not self._fails(page, error):
+                raise
+            self._show(page)
+
+    def _fails(self, page: str, error: BaseException) -> bool:
+        """Whether a page of a plugin has raised this: from now on, its error is shown instead."""
+        entry = self._entries.get(page)
+        if entry is None or entry.source == BUILTIN or not isinstance(error, Exception):
+            return False
+        fault = self.app.registry.failed(entry.kind, page, error)
+        self._broken[page] = pages.broken(fault, lambda: self.app.act("plugins"))
+        self.stack.addWidget(self._broken[page])
+        self.bring_back(page)
         if page in self._panels:
-            self._panels[page].shown(**args)
+            with pages.contained(self.app.registry, entry):  # it may have been built in part
+                self._panels.pop(page).close()
+        return True
 
     @property
     def can_go_back(self) -> bool:
@@ -203,7 +221,8 @@ class Window(QMainWindow):
     def _show(self, page: str) -> None:
         before = self._panels.get(self.page)
         if page != self.page and before is not None:
-            self._trail.push(self.page, before.place())
+            with pages.contained(self.app.registry, self._entries[self.page]):
+                self._trail.push(self.page, before.place())
         self.page = page
         widget = self._widget(page)
         if page in self._torn:
@@ -236,6 +255,8 @@ class Window(QMainWindow):
         return self._panels.get(page)
 
     def _widget(self, page: str) -> QWidget:
+        if page in self._broken:
+            return self._broken[page]
         if not self._can_build(page):
             return self._no_project(page)
         if page not in self._panels:
@@ -246,18 +267,13 @@ class Window(QMainWindow):
         return view
 
     def _can_build(self, page: str) -> bool:
+        if page in self._broken:
+            return False
         return self.app.project is not None or not self.panel_class(page).needs_project
 
     def _no_project(self, page: str) -> QWidget:
         if page not in self._empties:
-            entry = self._entries[page]
-            leads = Button(
-                _("Open or create a project"), "folder-open", "primary", on=lambda: self.go(START)
-            )
-            hint = _("This page requires a project: one file with your texts and their labels.")
-            self._empties[page] = EmptyState(
-                entry.options.get("icon", "square"), _("No project is open"), hint, leads
-            )
+            self._empties[page] = pages.no_project(self._entries[page], lambda: self.go(START))
             self.stack.addWidget(self._empties[page])
         return self._empties[page]
 
@@ -293,8 +309,12 @@ class Window(QMainWindow):
         for id, panel in list(self._panels.items()):
             # the view stays in the stack until it is deleted: removing it could delete it inside
             # its own signal
-            panel.close()
+            with pages.contained(self.app.registry, self._entries[id]):
+                panel.close()
             del self._panels[id]
+        for failed in self._broken.values():
+            failed.deleteLater()
+        self._broken.clear()
 
     # ---------------------------------------------------------------- docks and torn pages
 
@@ -343,10 +363,7 @@ class Window(QMainWindow):
             return
         panel, entry = self._panels[page], self._entries[page]
         self.stack.removeWidget(panel.view)
-        back = Button(_("Move it back"), "arrow-up-right", on=lambda: self.bring_back(page))
-        stands_for = EmptyState(
-            entry.options.get("icon", "square"), _("This page is in its own window"), "", back
-        )
+        stands_for = pages.moved(entry, lambda: self.bring_back(page))
         self._empties[f"torn.{page}"] = stands_for
         self.stack.addWidget(stands_for)
         self.stack.setCurrentWidget(stands_for)
@@ -423,13 +440,3 @@ class Window(QMainWindow):
         QTimer.singleShot(
             0, lambda: self.app.dropped(files)
         )  # finish the drag before a dialog opens
-
-
-def there(entry: Contribution) -> bool:
-    """Whether the package of a panel is installed."""
-    module = entry.object.split(":")[0]
-    try:
-        spec = importlib.util.find_spec(module)
-    except ModuleNotFoundError:
-        return False
-    return spec is not None and spec.origin is not None

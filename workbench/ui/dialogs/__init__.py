@@ -42,6 +42,15 @@ def settings(app: App) -> None:
     SettingsDialog(app).exec()
 
 
+def plugins(app: App) -> None:
+    """Open Settings with the page of plugins."""
+    from workbench.ui.dialogs.settings import SettingsDialog
+
+    dialog = SettingsDialog(app)
+    dialog.show_plugins()
+    dialog.exec()
+
+
 def palette(app: App) -> None:
     from workbench.ui.palette import Palette
 
@@ -104,6 +113,7 @@ ACTS: dict[str, Callable[..., None]] = {
     "open": open_project,
     "sample": sample,
     "settings": settings,
+    "plugins": plugins,
     "palette": palette,
     "keys": keys,
     "log": log,

@@ -141,14 +141,14 @@ class PluginCard(QFrame):
 
     def _acts(self, plugin: Plugin) -> list[QWidget]:
         state, name = self.state, plugin.name
+        disable = Button(_("Disable"), on=lambda: state.disable(plugin))
+        disable.setAccessibleName(_("Disable {name}").format(name=name))
         if self.status.state == ERROR:
             again = Button(_("Check again"), "rotate-ccw", on=lambda: state.check_again(plugin))
             again.setAccessibleName(_("Check {name} again").format(name=name))
-            return [again]
+            return [again, disable] if state.is_enabled(plugin) else [again]
         if self.status.state == ENABLED:
-            button = Button(_("Disable"), on=lambda: state.disable(plugin))
-            button.setAccessibleName(_("Disable {name}").format(name=name))
-            return [button]
+            return [disable]
         if state.asking == plugin.key:
             return [words(_("needs your permission"), "small", "muted")]
         button = Button(_("Enable…"), on=lambda: state.ask(plugin))

@@ -76,7 +76,12 @@ class PluginsState:
         self.asking = ""
         self._check(plugin)
 
+    def is_enabled(self, plugin: Plugin) -> bool:
+        """Whether its code may be run, also if it has an error."""
+        return plugin.key in self.settings.plugins_enabled
+
     def disable(self, plugin: Plugin) -> None:
+        self._failed.pop(plugin.key, None)
         plugins.disable(plugin, self.settings)
         self.look()
 

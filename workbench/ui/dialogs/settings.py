@@ -196,6 +196,9 @@ class SettingsDialog(Dialog):
         self.end(self._told, None, close)
         self._show(0)
 
+    def show_plugins(self) -> None:
+        self._tabs.setCurrentIndex(PLUGINS)
+
     def _form(self, group: str) -> Form:
         asked = [_Unnamed(one) for one in records(group)]
         form = Form(asked, {one.name: getattr(self._app.settings, one.name) for one in asked})

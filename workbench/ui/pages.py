@@ -1,0 +1,81 @@
+"""Which pages and docks can be shown, and what is shown instead of one that cannot be."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from workbench.base.i18n import _
+from workbench.base.manifest import BUILTIN, Contribution
+from workbench.base.registry import PluginError, Registry
+from workbench.ui.panel import Panel
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.empty import EmptyState
+
+
+def available(registry: Registry) -> dict[str, Contribution]:
+    """The panels that can be used: id → entry, in the order of the registry.
+
+    Panels of plugins are imported here. One that fails is left out; Settings ▸ Plugins shows why.
+    """
+    return {entry.id: entry for entry in registry.all("panel") if _is_available(registry, entry)}
+
+
+def _is_available(registry: Registry, entry: Contribution) -> bool:
+    if entry.source == BUILTIN:
+        return _is_installed(entry)
+    with contained(registry, entry):
+        panel = registry.get("panel", entry.id)
+        if not (isinstance(panel, type) and issubclass(panel, Panel)):
+            raise TypeError(f"{entry.object} is not a subclass of Panel")
+        return True
+    return False
+
+
+def _is_installed(entry: Contribution) -> bool:
+    """Whether the package of a built-in panel is installed. It is not imported."""
+    try:
+        spec = importlib.util.find_spec(entry.object.split(":")[0])
+    except ModuleNotFoundError:
+        return False
+    return spec is not None and spec.origin is not None
+
+
+@contextmanager
+def contained(registry: Registry, entry: Contribution) -> Iterator[None]:
+    """Record what a plugin's panel raises in the faults of the registry, and continue.
+
+    Errors of built-in panels are raised.
+    """
+    try:
+        yield
+    except PluginError:
+        pass  # recorded by the registry
+    except Exception as error:
+        if entry.source == BUILTIN:
+            raise
+        registry.failed(entry.kind, entry.id, error)
+
+
+def no_project(entry: Contribution, lead: Callable[[], object]) -> EmptyState:
+    """Shown instead of a page that needs a project. `lead` opens the Welcome page."""
+    button = Button(_("Open or create a project"), "folder-open", "primary", on=lead)
+    hint = _("This page requires a project: one file with your texts and their labels.")
+    return EmptyState(_icon(entry), _("No project is open"), hint, button)
+
+
+def moved(entry: Contribution, bring_back: Callable[[], object]) -> EmptyState:
+    """Shown instead of a page that is in a window of its own."""
+    button = Button(_("Move it back"), "arrow-up-right", on=bring_back)
+    return EmptyState(_icon(entry), _("This page is in its own window"), "", button)
+
+
+def broken(fault: PluginError, show_plugins: Callable[[], object]) -> EmptyState:
+    """Shown instead of a plugin's page whose code has failed."""
+    button = Button(_("Show traceback"), "triangle-alert", on=show_plugins)
+    return EmptyState("triangle-alert", _("This page cannot be shown"), str(fault), button)
+
+
+def _icon(entry: Contribution) -> str:
+    return str(entry.options.get("icon", "square"))
