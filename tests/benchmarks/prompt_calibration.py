@@ -24,6 +24,7 @@ from workbench.base.paths import resource
 from workbench.operations import corpus, prompt, scoring
 from workbench.project.project import Project
 from workbench.prompting.score import CALIBRATIONS, CONTENT_FREE_TEXTS, PMI, prediction
+from workbench.tasks import spec as tasks
 
 STARTERS = ("starter-bert", "starter-gpt")
 RUNS = ((0, 1), (6, 1), (6, 2), (6, 3))  # examples, seed
@@ -77,7 +78,8 @@ def scored(
 
     with prompt.Fillers(project) as fillers:
         filler = fillers.filler(spec)
-        result = scoring.scored_documents(project, filler.task, filler.layer, split)[:most]
+        info = tasks.info(filler.task)
+        result = scoring.scored_documents(project, info, filler.layer, split)[:most]
         lines, _dropped, _cut = prompt._lines(filler, [item.document for item in result])
     with tempfile.TemporaryDirectory() as folder:
         given = Path(folder) / "prompts.jsonl"

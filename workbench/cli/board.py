@@ -91,6 +91,8 @@ def _show(found: Board, score: str, over: Entry | None) -> None:
     heads = (_("System"), _("Kind"), _("Made from"), tasks.score_title(score), _("Low"))
     gains = () if over is None else (_("Gain (relative)"),)
     table((*heads, _("High"), *gains, _("Training, s"), _("Size"), _("CPU s / 1,000")), rows)
+    if found.definition:
+        say(_(found.definition))
     for one in found.entries:
         warn_of_training_texts(one.run.name, one.trained_on, found.n)
     for one in found.others:

@@ -72,6 +72,7 @@ def _show_scores(found: Comparison) -> None:
             values = (one.value, one.low, one.high) if one is not None else (None,) * 3
             rows.append([tasks.score_title(name), system.run.name, *values])
     table((_("Score"), _("Run"), _("Value"), _("Low"), _("High")), rows)
+    say(_(found.definition))
 
 
 def _show_pair(found: Comparison, pair: Pair) -> None:

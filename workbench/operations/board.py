@@ -5,7 +5,6 @@ Everything is computed from stored predictions against the current gold labels; 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -73,8 +72,8 @@ class Entry:
 class Board:
     """entries: scored on the same n documents, best main score first; others: on another test set.
 
-    score: the main score. names: of all scores, main first. where: the query that the n documents
-    match, "" for the whole split.
+    score: the main score, definition: what counts as correct. names: of all scores, main first.
+    where: the query that the n documents match, "" for the whole split.
     """
 
     layer: str
@@ -82,6 +81,7 @@ class Board:
     n: int
     fingerprint: str
     score: str
+    definition: str
     names: tuple[str, ...]
     entries: tuple[Entry, ...]
     others: tuple[Entry, ...]
@@ -142,10 +142,10 @@ def board(
         if run.layer == layer and _counts(run) and (archived or not run.listing.archived)
     ]
     if not chosen:
-        return Board(layer, split, 0, "", "", (), (), ())
-    counted = Counter(map(results.task_of, chosen))
-    task = counted.most_common(1)[0][0]
-    found = results.scored(project, next(r for r in chosen if results.task_of(r) == task), split)
+        return Board(layer, split, 0, "", "", "", (), (), ())
+    first = _most_frequent(chosen)
+    info = tasks.info(results.task_of(first)).compared()
+    found = results.scored(project, first, split, info)
     if where.strip():
         ids = frozenset(queries.matching(project, where, [row_id(one.document) for one in found]))
         found = tuple(one for one in found if one.document.id in ids)
@@ -153,21 +153,21 @@ def board(
     entries: list[Entry] = []
     others: list[Entry] = []
     texts = TrainingTexts(project)
+    own = _OwnTestSets(project, split)
     for at, run in enumerate(chosen):
         watch.at(at / len(chosen))
-        entry = _entry(project, run, task, split, found, fingerprint)
-        if where.strip():
-            entry = replace(entry, changed=False)  # the run was scored on the whole split
+        entry = _entry(project, run, info, split, found)
+        if not where.strip():  # the run was scored on the whole split
+            entry = replace(entry, changed=own.changed(run))
         if not entry.problem:
             seen = texts.among(run, split, [one.document for one in found])
             entry = replace(entry, trained_on=seen)
         (others if entry.problem else entries).append(entry)
-    info = tasks.info(task)
     every = dict.fromkeys(name for entry in entries for name in entry.scores)
-    ordered = tasks.score_names(every, task)
+    ordered = tasks.score_names(every, info.id)
     made = Board(
-        layer, split, len(found), fingerprint, info.main, ordered, tuple(entries), tuple(others),
-        where.strip(),
+        layer, split, len(found), fingerprint, info.main, info.definition, ordered,
+        tuple(entries), tuple(others), where.strip(),
     )  # fmt: skip
     return replace(made, entries=made.sorted_by(info.main))
 
@@ -176,39 +176,60 @@ def _counts(run: Run) -> bool:
     return run.status in FINISHED and "task" in run.spec
 
 
+def _most_frequent(chosen: Sequence[Run]) -> Run:
+    """The newest run of the question that most runs answer."""
+    infos = [tasks.info(results.task_of(run)) for run in chosen]
+    counted = [sum(tasks.comparable(info, other) for other in infos) for info in infos]
+    return chosen[counted.index(max(counted))]
+
+
+class _OwnTestSets:
+    """Tells whether documents or gold, as the task of a run learns it, differ from those that the
+    run reported its scores on. Gold is read once for each task.
+    """
+
+    def __init__(self, project: Project, split: str):
+        self._project, self._split = project, split
+        self._fingerprints: dict[str, str] = {}
+
+    def changed(self, run: Run) -> bool:
+        before = results.as_run(run, self._split)
+        if before is None:
+            return False
+        task = results.task_of(run)
+        if task not in self._fingerprints:
+            found = results.scored(self._project, run, self._split)
+            self._fingerprints[task] = scoring.fingerprint(found)
+        return before.fingerprint != self._fingerprints[task]
+
+
 def _entry(
-    project: Project,
-    run: Run,
-    task: str,
-    split: str,
-    found: Sequence[Scored],
-    fingerprint: str,
+    project: Project, run: Run, info: TaskInfo, split: str, found: Sequence[Scored]
 ) -> Entry:
     answers = predict.stored(project, run, [one.document for one in found])
     missing = sum(one.document.id not in answers for one in found)
-    problem = _problem(run, task, split, missing, len(found))
+    problem = _problem(run, info, split, missing, len(found))
     scores: Mapping[str, Measured] = {}
     if not problem:
-        scores = _scores(quality.evidence_of(project, run, split, found, answers))
-    before = results.as_run(run, split)
+        own = tasks.info(results.task_of(run)).compared()
+        scores = _scores(quality.evidence_of(project, run, split, found, answers, own))
     return Entry(
         run,
         made_from(run),
         scores,
         problem,
-        before is not None and before.fingerprint != fingerprint,
-        run.seconds if run.kind not in (PROMPT, ENSEMBLE) else None,
-        trained(run).parameters if run.kind != PROMPT else None,
-        weight_bytes(project, run),
-        cpu_seconds(project, run),
+        seconds=run.seconds if run.kind not in (PROMPT, ENSEMBLE) else None,
+        parameters=trained(run).parameters if run.kind != PROMPT else None,
+        bytes=weight_bytes(project, run),
+        cpu=cpu_seconds(project, run),
     )
 
 
-def _problem(run: Run, task: str, split: str, missing: int, n: int) -> str:
+def _problem(run: Run, info: TaskInfo, split: str, missing: int, n: int) -> str:
     """Why a run was not scored on the test set, "" if it was."""
-    if results.task_of(run) != task:
-        title = _(tasks.info(results.task_of(run)).title)
-        return _("Its task is another one: {task}.").format(task=title)
+    own = tasks.info(results.task_of(run))
+    if not tasks.comparable(own, info):
+        return _("Its task is another one: {task}.").format(task=_(own.title))
     if split == "test" and not run.seen_test:
         return _("Its test score was not shown yet.")
     if missing or not n:

@@ -29,6 +29,7 @@ def board_report(found: Board, over: Entry | None = None) -> dict[str, Any]:
         "fingerprint": found.fingerprint,
         "where": found.where,
         "score": found.score,
+        "definition": _(found.definition),
         "entries": [{**_entry(one), "gains": _gains(one, over)} for one in found.entries],
         "others": [{**_entry(one), "problem": one.problem} for one in found.others],
     }
@@ -115,7 +116,7 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
     )
     if found.where:
         about = f"{about} {_('Query: {query}.').format(query=found.where)}"
-    return "\n".join([*map(_line, lines), "", about, ""])
+    return "\n".join([*map(_line, lines), "", about, "", _(found.definition), ""])
 
 
 def gain_text(one: Entry, over: Entry, score: str) -> str:

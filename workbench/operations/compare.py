@@ -1,5 +1,7 @@
 """Comparison of runs, prompts and baselines on one test set.
 
+Runs of one layer can be compared if their tasks answer the same question; all are scored on the
+same gold (`TaskInfo.compared`).
 Everything is computed from stored predictions against the current gold labels; no model is used.
 """
 
@@ -19,6 +21,7 @@ from workbench.operations.run_settings import SettingRow
 from workbench.operations.scoring import Scored
 from workbench.operations.trained_on import TrainingTexts
 from workbench.storage import runs
+from workbench.tasks import spec as tasks
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
@@ -33,13 +36,15 @@ NAMED = 3  # documents named in a message
 class Comparison:
     """Systems in the given order, every pair of them, and the settings that differ.
 
-    score: what the tests are about; slice_score: that of the slices.
+    score: what the tests are about; slice_score: that of the slices. definition: what counts as
+    correct, and of which gold.
     """
 
     split: str
     n: int
     fingerprint: str
     score: str
+    definition: str
     slice_score: str
     systems: tuple[System, ...]
     pairs: tuple[Pair, ...]
@@ -77,11 +82,14 @@ def compare(
     evidence = []
     for at, run in enumerate(chosen):
         watch.at(0.1 * at / len(chosen))
-        evidence.append(quality.matching(project, quality.evidence(project, run, split), where))
+        info = tasks.info(results.task_of(run)).compared()
+        given = quality.evidence(project, run, split, info)
+        evidence.append(quality.matching(project, given, where))
     fingerprint = _one_test_set(chosen, evidence, split)
     systems = []
     texts = TrainingTexts(project)
-    for at, (run, given) in enumerate(zip(chosen, evidence, strict=True)):
+    for at, run in enumerate(chosen):
+        given = evidence[at]
         part = watch.part(0.1 + 0.2 * at / len(chosen), 0.1 + 0.2 * (at + 1) / len(chosen))
         seen = texts.among(run, split, given.documents)
         systems.append(replace(pairs.system(run, given, part), trained_on=seen))
@@ -103,6 +111,7 @@ def compare(
         len(evidence[0]),
         fingerprint,
         tested,
+        info.definition,
         by_slice,
         tuple(systems),
         pairs.corrected(found),
@@ -111,18 +120,29 @@ def compare(
 
 
 def check_comparable(chosen: Sequence[Run]) -> None:
-    """Raises WorkbenchError unless these are two runs or more of one task and layer."""
+    """Raises WorkbenchError unless two runs or more answer the same question of one layer."""
     if len(chosen) < 2:
         raise WorkbenchError(_("A comparison needs two different runs or more."))
     first = chosen[0]
     for other in chosen[1:]:
-        if (results.task_of(first), first.layer_id) != (results.task_of(other), other.layer_id):
-            raise WorkbenchError(
-                _(
-                    "{one} and {other} were trained on different layers, so their predictions "
-                    "cannot be compared."
-                ).format(one=first.name, other=other.name)
-            )
+        if reason := why_not(first, other):
+            raise WorkbenchError(reason)
+
+
+def why_not(first: Run, other: Run) -> str:
+    """Why the predictions of two runs cannot be compared, "" if they can."""
+    if first.layer_id != other.layer_id:
+        return _(
+            "{one} and {other} were trained on different layers, so their predictions "
+            "cannot be compared."
+        ).format(one=first.name, other=other.name)
+    ours, theirs = (tasks.info(results.task_of(run)) for run in (first, other))
+    if tasks.comparable(ours, theirs):
+        return ""
+    return _(
+        "The task of {one} is “{task}”, that of {other} is “{other_task}”: their predictions "
+        "cannot be compared."
+    ).format(one=first.name, task=_(ours.title), other=other.name, other_task=_(theirs.title))
 
 
 def check_seen(chosen: Sequence[Run], split: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.i18n import _
 from workbench.base.records import to_plain
 from workbench.operations import run_settings
 
@@ -22,6 +23,7 @@ def comparison_report(found: Comparison) -> dict[str, Any]:
         "n": found.n,
         "fingerprint": found.fingerprint,
         "score": found.score,
+        "definition": _(found.definition),
         "systems": [
             {
                 "run": one.run.name,

@@ -140,12 +140,12 @@ def _scored(
 ) -> list[Scored]:
     if ids is None:
         return list(results.scored(project, run, split))
-    task, info = results.task_of(run), tasks.info(results.task_of(run))
+    info = tasks.info(results.task_of(run))
     return [
         Scored(record.document, gold)
         for record in documents.records(project.db, layers=(layer.name,), ids=sorted(ids))
         if record.document.split == split
-        and not scoring.why_left_out(task, record, layer.name)
+        and not scoring.why_left_out(info, record, layer.name)
         and (gold := info.gold(record, layer.name)) is not None
     ]
 

@@ -169,8 +169,9 @@ def _device(fold: Mapping[str, Any]) -> str:
 
 def given_labels(project: Project, task: str, layer: Layer) -> list[Scored]:
     """The labelled documents that are measured."""
+    info = tasks.info(task)
     return [
-        one for split in SPLITS for one in scoring.scored_documents(project, task, layer, split)
+        one for split in SPLITS for one in scoring.scored_documents(project, info, layer, split)
     ]
 
 

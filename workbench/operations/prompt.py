@@ -124,7 +124,7 @@ def prepare(
         with Fillers(project) as made:
             return prepare(project, spec, split=split, fillers=made, watch=watch)
     filler = fillers.filler(spec)
-    found = scoring.scored_documents(project, filler.task, filler.layer, split)
+    found = scoring.scored_documents(project, tasks.info(filler.task), filler.layer, split)
     if not found:
         raise WorkbenchError(
             _("No submitted document of layer {layer!r} is in the {split} split.").format(

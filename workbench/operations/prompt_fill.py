@@ -375,8 +375,9 @@ def _pool(project: Project, task: str, layer: Layer) -> Iterator[Shot]:
     from workbench.prompting.base import Example
     from workbench.prompting.shots import Shot
 
-    for record in scoring.usable_records(project, task, layer, splits=("train",)):
-        document, gold = record.document, tasks.info(task).gold(record, layer.name)
+    info = tasks.info(task)
+    for record in scoring.usable_records(project, info, layer, splits=("train",)):
+        document, gold = record.document, info.gold(record, layer.name)
         label = cast(_ClassGold, gold).label  # the tasks are those of `_tasks`
         second = dict(document.texts).get(TEXT_B, "")
         example = Example(document.text, label, second, document.question, document.choices)

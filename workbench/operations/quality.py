@@ -55,11 +55,14 @@ class Evidence:
         return self.info.statistic(self.golds, self.predictions, self.labels)
 
 
-def evidence(project: Project, run: Run, split: str) -> Evidence:
-    """From stored predictions; documents without one are left out."""
-    found = results.scored(project, run, split)
+def evidence(project: Project, run: Run, split: str, info: TaskInfo | None = None) -> Evidence:
+    """From stored predictions; documents without one are left out.
+
+    info: whose gold and scores, by default those of the run's task.
+    """
+    found = results.scored(project, run, split, info)
     answers = predict.stored(project, run, [one.document for one in found])
-    return evidence_of(project, run, split, found, answers)
+    return evidence_of(project, run, split, found, answers, info)
 
 
 def evidence_of(
@@ -68,12 +71,13 @@ def evidence_of(
     split: str,
     found: Sequence[Scored],
     answers: Mapping[int, Prediction],
+    info: TaskInfo | None = None,
 ) -> Evidence:
     """The same for known documents and predictions by document id."""
     have = [one for one in found if one.document.id in answers]
     files = queue.files_of(project.db, (row_id(one.document) for one in have))
     return Evidence(
-        tasks.info(results.task_of(run)),
+        info or tasks.info(results.task_of(run)),
         split,
         results.layer_of(project, run).names,
         tuple(one.document for one in have),

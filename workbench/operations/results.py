@@ -133,8 +133,12 @@ def evaluate(
     return scoring.evaluate(task_of(run), split, found, _of(answers, found))
 
 
-def scored(project: Project, run: Run, split: str) -> tuple[Scored, ...]:
-    return scoring.scored_documents(project, task_of(run), layer_of(project, run), split)
+def scored(
+    project: Project, run: Run, split: str, info: TaskInfo | None = None
+) -> tuple[Scored, ...]:
+    """The documents that a run is scored on. info: whose gold, by default that of its task."""
+    info = info or tasks.info(task_of(run))
+    return scoring.scored_documents(project, info, layer_of(project, run), split)
 
 
 def answered(project: Project, run: Run, split: str) -> bool:

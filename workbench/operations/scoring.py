@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.metrics.classes import LabelScore
 from workbench.tasks import spec as tasks
+from workbench.tasks.spec import TaskInfo
 from workbench.text.dataset import Record, gold_fingerprint
 from workbench.text.document import Document
 from workbench.text.labels import Layer
@@ -73,18 +74,17 @@ class Evaluation:
         }
 
 
-def why_left_out(task: str, record: Record, layer: str) -> str:
+def why_left_out(info: TaskInfo, record: Record, layer: str) -> str:
     """Why a record cannot be used for training in the layer, "" if it can."""
     if record.states.get(layer) != "submitted":
         return _("not submitted")
     if not record.document.text.strip():
         return _("empty text")
-    info = tasks.info(task)
     return "" if tasks.usable(info, record, layer) else info.why_unusable()
 
 
 def usable_records(
-    project: Project, task: str, layer: Layer, *, splits: Sequence[str] | None = None
+    project: Project, info: TaskInfo, layer: Layer, *, splits: Sequence[str] | None = None
 ) -> Iterator[Record]:
     """The submitted records of a layer that the task can use, in project order."""
     from workbench.storage import documents
@@ -92,16 +92,17 @@ def usable_records(
     for record in documents.records(
         project.db, layers=(layer.name,), splits=splits, submitted_in=layer.name
     ):
-        if not why_left_out(task, record, layer.name):
+        if not why_left_out(info, record, layer.name):
             yield record
 
 
-def scored_documents(project: Project, task: str, layer: Layer, split: str) -> tuple[Scored, ...]:
+def scored_documents(
+    project: Project, info: TaskInfo, layer: Layer, split: str
+) -> tuple[Scored, ...]:
     """The documents that a score on `split` is computed on, with their current gold labels."""
-    info = tasks.info(task)
     return tuple(
         Scored(record.document, gold)
-        for record in usable_records(project, task, layer, splits=(split,))
+        for record in usable_records(project, info, layer, splits=(split,))
         if (gold := info.gold(record, layer.name)) is not None
     )
 

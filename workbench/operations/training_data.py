@@ -195,7 +195,7 @@ class Tally:
         self.ids = moved
 
     def _count(self, record: Record) -> None:
-        if why := scoring.why_left_out(self.task, record, self.layer.name):
+        if why := scoring.why_left_out(tasks.info(self.task), record, self.layer.name):
             self.reasons[why] += 1
             return
         gold = tasks.info(self.task).gold(record, self.layer.name)

@@ -108,6 +108,8 @@ class TaskInfo(ABC):
     new_units: name of the setting that adds units to the vocabulary unless it is PLAIN, "" if there
     is none.
     asks: documents have questions, which the model answers (`Document.questions`).
+    question: what it decides about a layer; runs of tasks with the same one can be compared. "" if
+    no other task decides the same.
     pipeline: the task of transformers' pipeline() for an exported folder, "" if there is none.
     hub_task: the task that model hubs list a model under, "" if it is that of `pipeline`.
     """
@@ -134,6 +136,7 @@ class TaskInfo(ABC):
     learning_rate: float = 1e-4
     new_units: str = ""
     asks: bool = False
+    question: str = ""
     pipeline: str = ""
     hub_task: str = ""
 
@@ -280,6 +283,10 @@ class TaskInfo(ABC):
         """
         return None
 
+    def compared(self) -> TaskInfo:
+        """This task with the gold and the scores that runs of tasks with its `question` share."""
+        return self
+
     # ---------------------------------------------------------------- calibration
 
     def temperature(self, golds: Sequence[Any], predictions: Sequence[Prediction]) -> float | None:
@@ -324,6 +331,11 @@ class TaskInfo(ABC):
     ) -> Confusion | None:
         """Counts of gold by predicted labels, None if a matrix is not meaningful."""
         return None
+
+
+def comparable(first: TaskInfo, other: TaskInfo) -> bool:
+    """Whether runs of both tasks on one layer answer the same question."""
+    return (first.question or first.id) == (other.question or other.id)
 
 
 def evaluation(

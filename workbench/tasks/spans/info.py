@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
-from workbench.tasks.heads.info import LAYER_OPTIONS, SpanGold
-from workbench.tasks.heads.spans.info import SpanTask, sides
+from workbench.tasks.heads.info import LAYER_OPTIONS
+from workbench.tasks.heads.spans.info import SpanTask
 from workbench.tasks.spec import ScoreInfo
-from workbench.text.dataset import Record
-from workbench.text.document import TEXT
-from workbench.text.spans import ANY, FLAT, NESTED, Span
+from workbench.text.spans import ANY, FLAT, NESTED
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from workbench.metrics.span_matching import SpanCounts
     from workbench.runtime.inputs import Prepared
     from workbench.text.fields import Prediction
 
@@ -99,19 +96,6 @@ class SpansInfo(SpanTask):
     logits = {"starts": "token", "ends": "token"}
     pipeline = ""
 
-    def gold(self, record: Record, layer: str) -> SpanGold:
-        """A submitted document without spans is a true negative.
-
-        Left out: spans that are empty or lie in another text.
-        """
-        given = record.spans.get(layer, ())
-        kept = {
-            Span(span.start, span.end, span.label)
-            for span in given
-            if span.field == TEXT and span.start < span.end
-        }
-        return SpanGold(tuple(sorted(kept)), len(given) - len(kept))
-
     def why_left_out(self) -> str:
         return _("spans that are empty or in another text")
 
@@ -141,23 +125,6 @@ class SpansInfo(SpanTask):
 
     def decisions(self, prediction: Prediction) -> tuple[object, ...]:
         return tuple((span.start, span.end, span.label) for span in prediction.spans)
-
-    def score(
-        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
-    ) -> dict[str, float]:
-        from workbench.metrics import spans
-
-        return spans.scores(*sides(golds, predictions))
-
-    def statistic(
-        self,
-        golds: Sequence[SpanGold],
-        predictions: Sequence[Prediction],
-        labels: Sequence[str],
-    ) -> SpanCounts:
-        from workbench.metrics import span_matching
-
-        return span_matching.span_counts(*sides(golds, predictions), labels)
 
 
 INFO = SpansInfo()

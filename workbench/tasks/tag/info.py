@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
-from workbench.tasks.heads.info import LAYER_OPTIONS, SpanGold
-from workbench.tasks.heads.spans.info import SpanTask, sides
+from workbench.tasks.heads.info import LAYER_OPTIONS
+from workbench.tasks.heads.spans.info import SpanTask
 from workbench.tasks.spec import ScoreInfo
-from workbench.text.dataset import Record
-from workbench.text.document import TEXT
-from workbench.text.spans import Span, flatten
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from workbench.metrics.span_matching import SpanStatistic
     from workbench.runtime.crf import Transitions
     from workbench.runtime.inputs import Prepared
     from workbench.text.fields import Prediction
@@ -55,6 +51,7 @@ class TagInfo(SpanTask):
         ScoreInfo("span_macro_f1", N_("Macro F1 of spans"), selects=False),
         ScoreInfo("token_accuracy", N_("Token accuracy"), hub="accuracy"),
     )
+    flat = tags = True
     second = "token_accuracy"
     beside = ("span_precision", "span_recall")
     options = (
@@ -77,16 +74,6 @@ class TagInfo(SpanTask):
 
     def trained_outputs(self, labels: Sequence[str], decoder: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(decoder.get("tags") or self.output_names(labels))
-
-    def gold(self, record: Record, layer: str) -> SpanGold:
-        """A submitted document without spans is a true negative.
-
-        Left out: spans that overlap a longer one, are empty, or lie in another text.
-        """
-        given = record.spans.get(layer, ())
-        kept, _left_out = flatten(span for span in given if span.field == TEXT)
-        plain = tuple(Span(span.start, span.end, span.label) for span in kept)
-        return SpanGold(plain, len(given) - len(plain))
 
     def decode(
         self,
@@ -124,31 +111,6 @@ class TagInfo(SpanTask):
         from workbench.runtime import tag_decoders
 
         return tag_decoders.transitions(decoder, self.trained_outputs(labels, decoder))
-
-    def score(
-        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
-    ) -> dict[str, float]:
-        from workbench.metrics import spans
-
-        words = [[(word.start, word.end) for word in one.words] for one in predictions]
-        gold, predicted = sides(golds, predictions)
-        accuracy = spans.token_accuracy(gold, predicted, words)
-        return {**spans.scores(gold, predicted), "token_accuracy": accuracy}
-
-    def statistic(
-        self,
-        golds: Sequence[SpanGold],
-        predictions: Sequence[Prediction],
-        labels: Sequence[str],
-    ) -> SpanStatistic:
-        from workbench.metrics import span_matching
-
-        words = [[(word.start, word.end) for word in one.words] for one in predictions]
-        gold, predicted = sides(golds, predictions)
-        counts = span_matching.span_counts(gold, predicted, labels)
-        return span_matching.SpanStatistic(
-            counts, span_matching.word_counts(gold, predicted, words)
-        )
 
 
 INFO = TagInfo()

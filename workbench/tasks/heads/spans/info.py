@@ -1,35 +1,72 @@
-"""The light part that tasks share which predict labelled spans of words."""
+"""The light part that tasks share which predict labelled spans of words.
+
+Each task has its own gold, which it learns and scores; runs of all of them are compared against all
+gold spans.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from copy import copy
+from typing import TYPE_CHECKING, Self
 
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.tasks.heads.info import SpanGold, WordTask
 from workbench.tasks.spec import NONE, Answer, ErrorText
+from workbench.text.document import TEXT
 from workbench.text.mistakes import Mistake
-from workbench.text.spans import Span, highest_ends
+from workbench.text.spans import Span, flatten, highest_ends
 
 if TYPE_CHECKING:
     import numpy as np
 
     from workbench.metrics.classes import LabelScore
     from workbench.metrics.confusion import Confusion
+    from workbench.metrics.span_matching import SpanCounts, SpanStatistic
     from workbench.runtime.inputs import Prepared
+    from workbench.text.dataset import Record
     from workbench.text.document import Document
     from workbench.text.fields import Prediction, WordTag
 
 LISTED = 50  # maximum spans in an error message
+COMPARED = N_(
+    "A span counts as correct if its start, end and label are correct (strict, micro-averaged). "
+    "Systems are compared on all gold spans of the layer: a tagger, which predicts flat spans, "
+    "misses those that overlap a longer one. Tags of words are those of the longest spans."
+)
 
 
 class SpanTask(WordTask):
-    """A task with `SpanGold`, flat or nested: a span is correct if offsets and label are."""
+    """A task with `SpanGold`: a span is correct if offsets and label are.
+
+    flat: gold is without overlaps; otherwise nested and crossing spans all count. tags: tags of
+    words are scored besides spans.
+    """
 
     layer_kinds = ("span",)
     least_labels = 1
     main = "span_f1"
+    question = "spans"
+    flat = False
+    tags = False
+
+    def gold(self, record: Record, layer: str) -> SpanGold:
+        """A submitted document without spans is a true negative.
+
+        Left out: spans that are empty or lie in another text; if gold is flat, those that overlap
+        a longer one, too.
+        """
+        given = record.spans.get(layer, ())
+        kept = [span for span in given if span.field == TEXT and span.start < span.end]
+        chosen = flatten(kept)[0] if self.flat else kept
+        plain = sorted({Span(span.start, span.end, span.label) for span in chosen})
+        return SpanGold(tuple(plain), len(given) - len(plain))
+
+    def compared(self) -> Self:
+        found = copy(self)
+        found.flat, found.tags, found.definition = False, True, COMPARED
+        return found
 
     def problem(self, counts: Mapping[str, int], layer: str) -> str:
         if counts:
@@ -55,6 +92,32 @@ class SpanTask(WordTask):
             for span in prediction.spans
             if span.start < span.end
         ]
+
+    def score(
+        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
+    ) -> dict[str, float]:
+        from workbench.metrics import spans
+
+        gold, predicted = sides(golds, predictions)
+        found = spans.scores(gold, predicted)
+        if self.tags:
+            found["token_accuracy"] = spans.token_accuracy(gold, predicted, _words(predictions))
+        return found
+
+    def statistic(
+        self,
+        golds: Sequence[SpanGold],
+        predictions: Sequence[Prediction],
+        labels: Sequence[str],
+    ) -> SpanCounts | SpanStatistic:
+        from workbench.metrics import span_matching
+
+        gold, predicted = sides(golds, predictions)
+        counts = span_matching.span_counts(gold, predicted, labels)
+        if not self.tags:
+            return counts
+        tags = span_matching.word_counts(gold, predicted, _words(predictions))
+        return span_matching.SpanStatistic(counts, tags)
 
     def per_label(
         self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
@@ -120,6 +183,10 @@ def sides(
     golds: Sequence[SpanGold], predictions: Sequence[Prediction]
 ) -> tuple[list[tuple[Span, ...]], list[tuple[Span, ...]]]:
     return [gold.spans for gold in golds], [one.spans for one in predictions]
+
+
+def _words(predictions: Sequence[Prediction]) -> list[list[tuple[int, int]]]:
+    return [[(word.start, word.end) for word in one.words] for one in predictions]
 
 
 def _key(span: Span) -> tuple[int, int, str]:

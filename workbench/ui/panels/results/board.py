@@ -294,7 +294,7 @@ class BoardView(QFrame):
             self._about.setText("")
             return
         self._about.setText(self._told())
-        plain.set_tip(self._about, found.fingerprint)
+        plain.set_tip(self._about, f"{_(found.definition)}\n{found.fingerprint}")
         self.table.show_state()
         self._fit_columns()
         self._fit_table()

@@ -148,7 +148,7 @@ class TestsPart(_Part):
         main = pair.differences.get(found.score)
         told = _("Difference in {score}").format(score=score_title(found.score))
         self._names[0].setText(told)
-        plain.set_tip(self._names[0], score_hint(found.score))
+        plain.set_tip(self._names[0], f"{score_hint(found.score)}\n{_(found.definition)}")
         self._difference.setText(_signed(main))
         self._interval.setText(_interval(main))
         right = pair.both_right + len(pair.only_first), pair.both_right + len(pair.only_second)
