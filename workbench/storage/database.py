@@ -175,9 +175,8 @@ class Database:
         """
         if self._prepared:
             return
-        for statement in (*search.index_triggers(), *touched.triggers()):
-            self.writer.execute(statement)
-        self.journal.create_triggers()
+        self.writer.execute(touched.TABLE)
+        self.journal.create_triggers([*search.index_triggers(), *touched.triggers()])
         self._prepared = True
 
     def _connect(self, uri: str, kind: type[C]) -> C:

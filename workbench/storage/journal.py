@@ -11,14 +11,15 @@ A bulk step journals one range of ids per table instead of each inserted row.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 
 from workbench.base.errors import ProjectBusy
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
-from workbench.storage import checksums, journal_triggers, state_keys
+from workbench.storage import checksums, journal_triggers, state_keys, temp_triggers
 from workbench.storage.checksums import JOURNAL_HASH
 from workbench.storage.history import DROPPED, UNDONE, HistoryStep, next_redo, next_undo
 from workbench.storage.migrations import JOURNAL_WIDTH, JOURNALED
@@ -42,6 +43,17 @@ _MEASURE = (
     f"select ifnull(sum({_ROWS}), 0), ifnull(sum({_LENGTH}), 0), ifnull(sum({JOURNAL_HASH}), 0)"
     " from journal_row where +step_id = ? and seq between ? and ?"
 )
+
+
+@cache
+def _triggers(columns: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[str, ...]:
+    """SQL of the triggers for tables with these columns."""
+    journal = (
+        trigger
+        for table, names in columns
+        for trigger in journal_triggers.triggers(table, list(names))
+    )
+    return (*journal, *checksums.triggers(), *state_keys.triggers())
 
 
 @dataclass(frozen=True)
@@ -72,8 +84,8 @@ class Journal:
             for table in JOURNALED
         }
 
-    def create_triggers(self) -> None:
-        """Create the triggers, once per connection and before its first transaction."""
+    def create_triggers(self, others: Sequence[str]) -> None:
+        """Create the triggers and `others`, once per connection, before its first transaction."""
         conn = self._conn
         conn.execute("create temp table journal_now(step integer not null)")
         conn.execute("insert into journal_now values(0)")
@@ -86,11 +98,8 @@ class Journal:
         conn.executemany(
             "insert into journal_high values(?, ?)", [(table, _ALL) for table in JOURNALED]
         )
-        for table, columns in self._columns.items():
-            for trigger in journal_triggers.triggers(table, columns):
-                conn.execute(trigger)
-        for trigger in (*checksums.triggers(), *state_keys.triggers()):
-            conn.execute(trigger)
+        columns = tuple((table, tuple(names)) for table, names in self._columns.items())
+        temp_triggers.create(conn, [*_triggers(columns), *others])
 
     @property
     def open(self) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
+TABLE = "create temp table touched(tbl text, rid integer, primary key (tbl, rid)) without rowid"
+
 
 def triggers() -> Iterator[str]:
-    """SQL of the temporary table and its triggers."""
-    yield "create temp table touched(tbl text, rid integer, primary key (tbl, rid)) without rowid"
+    """SQL of the triggers. Requires the temporary table."""
     for table, column, events in (
         ("run", "id", ("insert", "update", "delete")),
         ("prediction", "run_id", ("insert", "delete")),
