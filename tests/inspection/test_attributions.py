@@ -1,17 +1,23 @@
 """Attributions: completeness, known gradients, occlusion by hand."""
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from tests import tiny_models  # noqa: E402
+from tests.inspection.test_transitions import asked, made  # noqa: E402
 from workbench.base.errors import WorkbenchError  # noqa: E402
 from workbench.inspection import spec  # noqa: E402
 from workbench.inspection.attributions.inspector import AttributionsInspector  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.operations import inspect  # noqa: E402
+from workbench.runtime.candidates import SpanScorer  # noqa: E402
 from workbench.text.document import Document  # noqa: E402
+from workbench.text.segment import tokens_of  # noqa: E402
 
+__all__ = ["made"]
+LABELS = ["PER", "LOC"]
 TEXT = "the tram to northfield was late"
 ITEM = AttributionsInspector.info
 
@@ -105,6 +111,42 @@ def test_tags_of_words_and_spans_are_targets(tagger):
         assert span.share == pytest.approx(sum(inner) / len(inner))
         explained = run(tagger, method="gradient_input", target=span.id)
         assert explained.score == pytest.approx(span.share, abs=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["softmax", "sigmoid"])
+@pytest.mark.parametrize("score", ["probability", "logit"])
+def test_integrated_gradients_of_a_span_are_complete(made, loss, score):
+    """As above, for the score of a span by the states of its first and its last word."""
+    folder = made("spans", LABELS, {"longest_span": 3, "span_loss": loss})
+    subject = Subject(folder, device="cpu")
+
+    result = run(subject, score=score, steps=300)
+
+    assert result.total == pytest.approx(result.score - result.baseline, abs=0.02)
+    target = result.targets[0]
+    table = asked(folder, "span_scores", TEXT)
+    share = table.scores[target.first, target.last - target.first, LABELS.index(target.label)]
+    assert target.share == pytest.approx(float(share), abs=1e-5)
+    if score == "probability":
+        assert result.score == pytest.approx(target.share, abs=1e-5)
+
+
+def test_predicted_spans_are_targets_before_the_most_probable_others(made, monkeypatch):
+    weight = np.zeros((2, 150), np.float32)
+    every = SpanScorer(np.zeros((3, 150), np.float32), weight, np.array([2.0, 1.0]), none=False)
+    monkeypatch.setattr(SpanScorer, "from_json", lambda raw, labels: every)
+    folder = made("spans", LABELS, {"longest_span": 3, "span_loss": "sigmoid"})
+    subject = Subject(folder, device="cpu")
+
+    targets = run(subject, method="gradient_input").targets
+
+    spans = subject.predicted(Document("", (("text", TEXT),))).prediction.spans
+    assert len(spans) > 2 and len(targets) == len(spans) + 5
+    words = tokens_of(Document("", (("text", TEXT),)))
+    shown = [(words[one.first][0], words[one.last][1], one.label) for one in targets]
+    found = {(span.start, span.end, span.label) for span in spans}
+    assert set(shown[: len(spans)]) == found and not found.intersection(shown[len(spans) :])
+    assert len({target.id for target in targets}) == len(targets)
 
 
 def test_an_unknown_target_is_refused(classifier):

@@ -30,13 +30,15 @@ QUESTIONS = {
     "why": N_("Why?"),
     "know": N_("What does it know?"),
 }
-_SCORED = frozenset(("ClassScores", "LabelScores", "TokenScores", "Number", "Answers"))
+_SCORED = frozenset(
+    ("ClassScores", "LabelScores", "TokenScores", "SpanScores", "Number", "Answers")
+)
 _LANGUAGE_MODEL = frozenset(("masked_lm", "next_lm", "previous_lm"))
 _CONTINUING = frozenset(("next_lm", "previous_lm", "next_character", "previous_character"))
 EXPECTED_WORDS = "VocabularyScores"  # the prediction of a language model
 CONTINUES = "continuation"  # of a language model that predicts the next or the previous unit
 NEW_HEAD = "head.safetensors"  # of a run: `tasks.model.HEAD`, whose module imports torch
-SCORES = "scores"  # of a run: of classes, tags, answers, or a number: attributions explain them
+SCORES = "scores"  # of a run: of classes, tags, spans, answers, a number: attributions use them
 NEXT, PREVIOUS = "next", "previous"  # directions
 WHOLE = {"ClassScores", "Answers"}  # predictions that are made of several inputs of a document
 TEXTS, LABELS = "texts", "labels"  # what is examined of the documents of a project

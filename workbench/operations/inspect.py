@@ -200,7 +200,7 @@ _WORDS = {
     "Number": N_("a number"),
     "transitions": N_("transition scores (CRF)"),
     inspectors.EXPECTED_WORDS: N_("word predictions"),
-    inspectors.SCORES: N_("scores of classes, tags or answers, or a predicted number"),
+    inspectors.SCORES: N_("scores of classes, tags, spans or answers, or a predicted number"),
     inspectors.CONTINUES: N_("continuations of a text"),
 }
 

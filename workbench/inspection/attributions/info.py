@@ -27,8 +27,8 @@ class Target:
     id is "class:NAME", "word:INDEX:TAG" or "span:FIRST:LAST:LABEL" with indices of words, LAST
     inclusive; "number"; "start:INDEX" or "end:INDEX" of the answer to a question. label: the name
     of the class, tag or span's label, or the answer, "" for none. first, last: its words, -1 for a
-    class. share: its probability; of a span the mean over its words, of a start or an end among
-    the tokens of its window. value: the predicted number, None for others.
+    class. share: its probability; of a span of tags the mean over its words, of a start or an end
+    among the tokens of its window. value: the predicted number, None for others.
     """
 
     id: str

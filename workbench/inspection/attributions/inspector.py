@@ -23,15 +23,8 @@ from workbench.inspection.attributions.info import (
     SMOOTH,
     Attributions,
 )
-from workbench.inspection.attributions.targets import (
-    LABELS,
-    LOGITS,
-    SINGLE,
-    UNITS,
-    Explained,
-    Place,
-    explained,
-)
+from workbench.inspection.attributions.places import Place
+from workbench.inspection.attributions.targets import Explained, explained
 from workbench.inspection.spec import TokenRow
 from workbench.inspection.subject import Subject
 from workbench.inspection.subwords.embedded import token_table
@@ -45,7 +38,8 @@ NOISE = 0.15  # of SmoothGrad: standard deviation as a fraction of the range of 
 
 
 class AttributionsInspector:
-    """For runs with one output per class or per token, one number, or starts and ends.
+    """For runs with one output per class or per token, one number, or starts and ends of answers
+    or of spans.
 
     Gradients are taken at the token embeddings, so positions and segments stay as they are. The
     baseline replaces all tokens of the text by padding and keeps special tokens.
@@ -114,30 +108,13 @@ class Scorer:
         inputs = {name: one.expand(len(ids), *one.shape[1:]) for name, one in self.inputs.items()}
         inputs["input_ids"] = ids
         predictor = self.subject.predictor
-        logits = predictor.task.forward(predictor.model, Batch(inputs, {})).logits[LOGITS].float()
-        if self.probability:
-            logits = _PROBABILITY.get(self.place.over, _same)(logits)
-        scores = [
-            logits[:, index] if position is None else logits[:, position, index]
-            for position, index in self.place.outputs
-        ]
-        return torch.stack(scores).mean(0)
+        logits = predictor.task.forward(predictor.model, Batch(inputs, {})).logits
+        return self.place.score(logits, probability=self.probability)
 
     @property
     def rows(self) -> int:
         """Rows per pass."""
         return max(1, BATCH_TOKENS // self.ids.shape[1])
-
-
-def _same(logits: Tensor) -> Tensor:
-    return logits
-
-
-_PROBABILITY: Mapping[str, Callable[[Tensor], Tensor]] = {
-    LABELS: lambda logits: logits.softmax(-1),
-    UNITS: lambda logits: logits.softmax(1),  # (B, T, 2), over T
-    SINGLE: torch.sigmoid,
-}
 
 
 @contextmanager

@@ -4,7 +4,7 @@ the starts and ends of answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,34 +12,34 @@ import numpy as np
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection.attributions.info import Target
+from workbench.inspection.attributions.places import (
+    ENDS,
+    LABELS,
+    LOGITS,
+    PLAIN,
+    SINGLE,
+    STARTS,
+    UNITS,
+    Outputs,
+    Place,
+    SpanPlace,
+)
 from workbench.inspection.base import stitch, token_rows, words_of
 from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.subject import Predicted, Subject
-from workbench.runtime import answers, decoding
+from workbench.runtime import answers, candidates, decoding
+from workbench.runtime.candidates import SpanScorer
 from workbench.runtime.inputs import PART, PER_TOKEN
+from workbench.tasks.spec import TaskInfo
 from workbench.text.document import Document
 from workbench.text.fields import Answers
 from workbench.text.predicted_answers import PredictedAnswer
+from workbench.text.spans import Span
 
-LOGITS = "logits"  # of networks with one output per text or token
 LABEL_SCORES, NUMBER = "LabelScores", "Number"  # outputs of tasks
-# How logits become probabilities: softmax over the labels, or over the units of the window; each
-# label on its own; not at all, as a number is its logit.
-LABELS, UNITS, SINGLE, PLAIN = "labels", "units", "single", "plain"
+OTHERS = 5  # spans that are not predicted, but can be explained
 SQUASHED = "sigmoid"  # of a decoder: the number is the sigmoid of the output
 SIDES = ("start", "end")  # of an answer, in the order of the outputs of the network
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a score stands: the mean over outputs (position, index), position None for a text.
-
-    over: how its probability is computed, LABELS, UNITS, SINGLE or PLAIN.
-    """
-
-    window: int
-    outputs: tuple[tuple[int | None, int], ...]
-    over: str = LABELS
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,14 @@ def explained(subject: Subject, document: Document, target: str = "") -> Explain
     if NUMBER in info.outputs:
         read = _number
     else:
-        read = _tags if info.logits.get(LOGITS) == PER_TOKEN else _classes
+        read = _reader(info)
     return _explained(found, words, rows, read(subject, found, rows))
+
+
+def _reader(info: TaskInfo) -> Callable[..., list[tuple[Target, Place]]]:
+    if {STARTS, ENDS} <= info.logits.keys():
+        return _candidates
+    return _tags if info.logits.get(LOGITS) == PER_TOKEN else _classes
 
 
 def _explained(
@@ -100,7 +106,7 @@ def _number(
     """The number; the scale of some published models is the sigmoid of their output."""
     over = SINGLE if subject.predictor.decoder.get(SQUASHED) else PLAIN
     value = found.prediction.number
-    return [(Target("number", "", 0.0, value=value), Place(0, ((None, 0),), over))]
+    return [(Target("number", "", 0.0, value=value), Outputs(0, ((None, 0),), over))]
 
 
 def _asked(subject: Subject, document: Document, found: Predicted, target: str) -> Explained:
@@ -134,13 +140,13 @@ def _sides(
 ) -> list[tuple[Target, Place]]:
     window, positions = _answer_place(answer, own, found)
     shares = decoding.softmax(found.logits[window][LOGITS].T)  # (T, 2) → (2, T)
-    pairs = []
+    pairs: list[tuple[Target, Place]] = []
     for index, side in enumerate(SIDES):
         at = positions[index]
         target = Target(
             f"{side}:{question}", answer.answer, float(shares[index, at]), question=answer.question
         )
-        pairs.append((target, Place(window, ((at, index),), UNITS)))
+        pairs.append((target, Outputs(window, ((at, index),), UNITS)))
     return pairs
 
 
@@ -170,14 +176,18 @@ def _classes(
     sigmoid = LABEL_SCORES in info.outputs or len(names) == 1  # a softmax of one is constant
     logits = found.logits[0][LOGITS]
     shares = 1 / (1 + np.exp(-logits)) if sigmoid else decoding.softmax(logits)
-    pairs = [
+    pairs: list[tuple[Target, Place]] = [
         (
             Target(f"class:{name}", name, float(shares[at])),
-            Place(0, ((None, at),), SINGLE if sigmoid else LABELS),
+            Outputs(0, ((None, at),), SINGLE if sigmoid else LABELS),
         )
         for at, name in enumerate(names)
     ]
     return sorted(pairs, key=lambda pair: -pair[0].share)
+
+
+# Window, output number, target and place of the best tag of a word.
+_Tag = tuple[int, int, Target, Outputs]
 
 
 def _tags(
@@ -191,21 +201,19 @@ def _tags(
         word = rows[window][position].word
         if word is not None:
             first.setdefault(word, (window, position))
-    tags: list[tuple[int, int, Target, Place]] = []
+    tags: list[_Tag] = []
     for word, (window, position) in sorted(first.items()):
         best = int(shares[window][position].argmax())
         share = float(shares[window][position][best])
         target = Target(f"word:{word}:{names[best]}", names[best], share, word, word)
-        tags.append((window, best, target, Place(window, ((position, best),))))
+        tags.append((window, best, target, Outputs(window, ((position, best),))))
     pairs = [(target, place) for _window, _best, target, place in tags]
     return [*_spans(tags, names), *pairs]
 
 
-def _spans(
-    tags: Sequence[tuple[int, int, Target, Place]], names: Sequence[str]
-) -> list[tuple[Target, Place]]:
+def _spans(tags: Sequence[_Tag], names: Sequence[str]) -> list[tuple[Target, Place]]:
     """Runs of B-X and I-X among the best tags, of at least two words in one window."""
-    groups: list[list[tuple[int, int, Target, Place]]] = []
+    groups: list[list[_Tag]] = []
     for tag in tags:
         prefix, dash, label = names[tag[1]].partition("-")
         if not dash:
@@ -214,7 +222,7 @@ def _spans(
             groups[-1].append(tag)
         else:
             groups.append([tag])
-    pairs = []
+    pairs: list[tuple[Target, Place]] = []
     for group in groups:
         if len(group) > 1 and len({window for window, *_rest in group}) == 1:
             begin, end = group[0][2].first, group[-1][2].last
@@ -222,9 +230,64 @@ def _spans(
             share = sum(target.share for *_rest, target, _place in group) / len(group)
             outputs = tuple(one.outputs[0] for *_rest, one in group)
             target = Target(f"span:{begin}:{end}:{label}", label, share, begin, end)
-            pairs.append((target, Place(group[0][0], outputs)))
+            pairs.append((target, Outputs(group[0][0], outputs)))
     return pairs
 
 
-def _label(tag: tuple[int, int, Target, Place], names: Sequence[str]) -> str:
+def _candidates(
+    subject: Subject, found: Predicted, _rows: Sequence[Sequence[TokenRow]]
+) -> list[tuple[Target, Place]]:
+    """Predicted spans in order of the text, then the most probable of the others.
+
+    Left out are spans over two windows, of which no input of the network has all.
+    """
+    begin, where = found.prepared.first(0), found.prepared.alignments[0]
+    scorer = SpanScorer.from_json(subject.predictor.decoder["scorer"], len(subject.labels))
+    present, starts, ends = candidates.boundaries(found.logits, begin, where)
+    borders = [found.prepared.words[0][word] for word in present]
+    predicted = list(_predicted(found.prediction.spans, borders, subject.labels))
+    known = {one[1:] for one in predicted}
+    windows = where.window[present]
+    best = _most_probable(scorer, starts, ends, windows, OTHERS + len(known))
+    others = [one for one in best if one[1:] not in known][:OTHERS]
+    pairs: list[tuple[Target, Place]] = []
+    for share, at, width, label in (*predicted, *others):
+        first, last = int(present[at]), int(present[at + width])
+        if windows[at] == windows[at + width]:
+            units = int(where.first[first]), int(where.end[last]) - 1
+            place = SpanPlace(begin + int(windows[at]), *units, width, label, scorer)
+            name = subject.labels[label]
+            pairs.append((Target(f"span:{first}:{last}:{name}", name, share, first, last), place))
+    return pairs
+
+
+def _predicted(
+    spans: Sequence[Span], borders: Sequence[tuple[int, int]], labels: Sequence[str]
+) -> Iterator[tuple[float, int, int, int]]:
+    """(probability, first word, further words, label number) of predicted spans."""
+    starts = {start: at for at, (start, _end) in enumerate(borders)}
+    ends = {end: at for at, (_start, end) in enumerate(borders)}
+    for span in spans:
+        if span.start in starts and span.end in ends:
+            first = starts[span.start]
+            yield span.score or 0.0, first, ends[span.end] - first, labels.index(span.label)
+
+
+def _most_probable(
+    scorer: SpanScorer, starts: np.ndarray, ends: np.ndarray, windows: np.ndarray, count: int
+) -> list[tuple[float, int, int, int]]:
+    """The `count` candidates within one window with the highest probability, as `_predicted`."""
+    found: list[tuple[float, int, int, int]] = []
+    for begin, shares in scorer.blocks(starts, ends):
+        first = np.arange(begin, begin + len(shares))[:, None]
+        last = np.minimum(first + np.arange(scorer.longest), len(starts) - 1)
+        inside = np.where((windows[first] == windows[last])[..., None], shares, 0.0)
+        for at in np.argsort(-inside, axis=None, kind="stable")[:count]:
+            row, width, label = map(int, np.unravel_index(at, inside.shape))
+            if inside[row, width, label] > 0:
+                found.append((float(inside[row, width, label]), begin + row, width, label))
+    return sorted(found, key=lambda one: -one[0])[:count]
+
+
+def _label(tag: _Tag, names: Sequence[str]) -> str:
     return names[tag[1]].partition("-")[2]

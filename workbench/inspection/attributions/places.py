@@ -1,0 +1,83 @@
+"""Where the scores of a run stand in the outputs of its network, and how they become
+probabilities.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from workbench.runtime.candidates import SpanScorer
+
+LOGITS = "logits"  # of networks with one output per text or token
+STARTS, ENDS = "starts", "ends"  # of networks that score spans by their boundaries
+# How logits become probabilities: softmax over the labels, or over the units of the window; each
+# label on its own; not at all, as a number is its logit.
+LABELS, UNITS, SINGLE, PLAIN = "labels", "units", "single", "plain"
+
+_PROBABILITY: Mapping[str, Callable[[Tensor], Tensor]] = {
+    LABELS: lambda logits: logits.softmax(-1),
+    UNITS: lambda logits: logits.softmax(1),  # (B, T, 2), over T
+    SINGLE: torch.sigmoid,
+    PLAIN: lambda logits: logits,
+}
+
+
+class Place(ABC):
+    """One score of a document. window: the input of the network that it is computed from."""
+
+    window: int
+
+    @abstractmethod
+    def score(self, logits: Mapping[str, Tensor], *, probability: bool) -> Tensor:
+        """(B,) from the outputs of the network for B inputs; its logit unless `probability`."""
+
+
+@dataclass(frozen=True)
+class Outputs(Place):
+    """The mean over outputs (position, index), position None for a text.
+
+    over: how its probability is computed, LABELS, UNITS, SINGLE or PLAIN.
+    """
+
+    window: int
+    outputs: tuple[tuple[int | None, int], ...]
+    over: str = LABELS
+
+    def score(self, logits: Mapping[str, Tensor], *, probability: bool) -> Tensor:
+        given = logits[LOGITS].float()
+        if probability:
+            given = _PROBABILITY[self.over](given)
+        scores = [
+            given[:, index] if position is None else given[:, position, index]
+            for position, index in self.outputs
+        ]
+        return torch.stack(scores).mean(0)
+
+
+@dataclass(frozen=True)
+class SpanPlace(Place):
+    """A label of the span from the unit `first` to the unit `last`, of `width` + 1 words."""
+
+    window: int
+    first: int
+    last: int
+    width: int
+    label: int
+    scorer: SpanScorer
+
+    def score(self, logits: Mapping[str, Tensor], *, probability: bool) -> Tensor:
+        starts, ends = (logits[name].float() for name in (STARTS, ENDS))
+        widths, weight, bias = (
+            torch.from_numpy(one).to(starts.device)
+            for one in (self.scorer.widths[self.width], self.scorer.weight, self.scorer.bias)
+        )
+        states = starts[:, self.first] + ends[:, self.last] + widths  # (B, D)
+        found = torch.relu(states) @ weight.T + bias  # (B, C)
+        if probability:
+            found = _PROBABILITY[LABELS if self.scorer.none else SINGLE](found)
+        return found[:, self.label + self.scorer.none]
