@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -45,6 +46,18 @@ PANEL = {
         {"id": "lines.page", "title": "Lines", "object": "lines.code:Page", "place": "page"},
     ]
 }
+
+README = Path(__file__).resolve().parents[1] / "plugins" / "README.md"
+FILES = re.compile(r"^```(?:python|toml)\n# (my_plugin/\S+)\n(.*?)^```$", re.M | re.S)
+
+
+def write_tutorial(folder: Path) -> Path:
+    """Write the plugin of the tutorial in plugins/README.md; returns its folder."""
+    for name, content in FILES.findall(README.read_text(encoding="utf-8")):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    return folder / "my_plugin"
 
 
 def forget(package: str = "lines") -> None:

@@ -2,17 +2,15 @@
 
 import json
 import random
-import re
-import sys
 
 import pytest
 
+from tests import a_plugin
 from tests.plugins.conftest import FOLDER
 from workbench.base import registry
 from workbench.cli.main import main
 from workbench.operations import plugins
 
-BLOCK = re.compile(r"^```(?:python|toml)\n# (my_plugin/\S+)\n(.*?)^```$", re.M | re.S)
 GOOD, BAD = ("prompt", "quick", "clean"), ("late", "slow", "dirty")
 
 
@@ -20,18 +18,12 @@ GOOD, BAD = ("prompt", "quick", "clean"), ("late", "slow", "dirty")
 def tutorial(tmp_path):
     """The folder of the plugin, enabled."""
     registry.registry.cache_clear()
-    result = BLOCK.findall((FOLDER / "README.md").read_text(encoding="utf-8"))
-    for name, content in result:
-        path = tmp_path / "plugins" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-    plugin = plugins.find(str(tmp_path / "plugins" / "my_plugin"))
+    plugin = plugins.find(str(a_plugin.write_tutorial(tmp_path / "plugins")))
     assert plugin.fault == ""
     assert [(problem.id, problem.error) for problem in plugins.check(plugin) if problem.error] == []
     plugins.enable(plugin)
     yield plugin
-    for name in [module for module in sys.modules if module.partition(".")[0] == "my_plugin"]:
-        del sys.modules[name]
+    a_plugin.forget("my_plugin")
     registry.registry.cache_clear()
 
 
@@ -100,19 +92,6 @@ def test_the_tutorial_imports_trains_predicts_inspects_and_exports(
     alone = ask("export", project, tmp_path / "x", "--run", name, "--formats", "my-plugin.arrays")
     assert alone["check"]["equal_labels"] == 1.0 and alone["check"]["largest_difference"] < 1e-5
     assert [path.name for path in (tmp_path / "x/my-plugin.arrays").iterdir()] == ["weights.npz"]
-
-
-def test_the_window_offers_the_task_and_the_family(tutorial, tmp_path):
-    from workbench.operations import models
-    from workbench.tasks import spec as tasks
-    from workbench.text.labels import Label, Layer
-
-    layer = Layer("rating", "class", (Label("1"), Label("2")))
-    model = tmp_path / "tiny.characters"
-    model.write_text('{"width": 16}', encoding="utf-8")
-
-    assert "my-plugin.ordered" in [task.id for task in tasks.fitting(layer)]
-    assert "my-plugin.ordered" in models.uses(models.add(model))
 
 
 def test_nothing_outside_its_folder_names_the_plugin(tutorial):

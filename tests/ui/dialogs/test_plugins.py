@@ -130,6 +130,34 @@ def test_a_folder_that_is_removed_takes_its_plugins_with_it(page, state, tmp_pat
     assert "No plugins found" in said(page)
 
 
+def test_pages_of_a_plugin_come_and_go_with_a_restart(page, state, tmp_path):
+    made = plugin(state, tmp_path, entries=a_plugin.PANEL, code=a_plugin.PAGE)
+    assert "Restart" not in said(page)
+
+    state.enable(made)
+    finish(state)
+    assert "Restart Glossbench to see its page." in said(page)
+
+    state.pages = frozenset({"lines.page"})  # as after a restart
+    state.look()
+    assert "estart" not in said(page)
+    state.disable(made)
+    assert "Its page is removed when Glossbench is restarted." in said(page)
+
+
+def test_an_enabled_plugin_with_an_error_can_be_disabled(page, state, tmp_path, known):
+    made = plugin(state, tmp_path, entries=a_plugin.PANEL, code=a_plugin.PAGE)
+    state.enable(made)
+    finish(state)
+    known.failed("panel", "lines.page", ValueError("later"))
+    state.look()
+    assert "ValueError('later')" in said(page)
+
+    press(page, "Disable Lines")
+
+    assert [row.state for row in state.rows] == ["disabled"]
+
+
 def test_the_settings_have_the_page_as_a_tab(app, qtbot):
     dialog = SettingsDialog(app)
     qtbot.addWidget(dialog)

@@ -118,6 +118,9 @@ class PluginCard(QFrame):
         parts = [self._head(), *(_fact(_("Adds"), one) for one in plugins.adds(plugin))]
         parts.append(_fact(_("From"), _short(plugin.key), Qt.TextElideMode.ElideMiddle))
         more = self._error() if status.state == ERROR else []
+        if restart := state.restart(status):
+            told = words(restart, "small", wrap=True)
+            more.append(row(IconLabel("rotate-ccw", "accent", 14), (told, 1), gap=6))
         if state.asking == plugin.key:
             more.append(self._question())
         if more:

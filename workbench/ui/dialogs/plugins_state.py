@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _, ngettext
 from workbench.operations import plugins
-from workbench.operations.plugins import ERROR, PluginCheck, Status
+from workbench.operations.plugins import DISABLED, ENABLED, ERROR, PluginCheck, Status
 from workbench.ui import formats
 
 if TYPE_CHECKING:
@@ -25,11 +26,12 @@ class PluginsState:
     """`changed` is emitted whenever something else is to be shown.
 
     rows: every plugin, those with an error first. asking: key of the plugin that awaits permission,
-    "" for none. checking: keys of the plugins that a worker is importing.
+    "" for none. checking: keys of the plugins that a worker is importing. pages: ids of the pages
+    that the window has.
     """
 
-    def __init__(self, settings: Settings, queue: Queue):
-        self.settings, self.queue = settings, queue
+    def __init__(self, settings: Settings, queue: Queue, pages: Collection[str] = ()):
+        self.settings, self.queue, self.pages = settings, queue, frozenset(pages)
         self.changed = Signal("plugins.changed")
         self.rows: tuple[Status, ...] = ()
         self.asking = ""
@@ -63,6 +65,23 @@ class PluginsState:
             n,
         )
         return told.format(n=n, **count)
+
+    def restart(self, status: Status) -> str:
+        """What only a restart changes: the window reads its pages once. "" if there is nothing."""
+        added = {one.id for one in status.plugin.contributions if one.kind == "panel"}
+        if status.state == ENABLED and added - self.pages:
+            n = len(added - self.pages)
+            return ngettext(
+                "Restart Glossbench to see its page.", "Restart Glossbench to see its pages.", n
+            )
+        if status.state == DISABLED and added & self.pages:
+            n = len(added & self.pages)
+            return ngettext(
+                "Its page is removed when Glossbench is restarted.",
+                "Its pages are removed when Glossbench is restarted.",
+                n,
+            )
+        return ""
 
     # ---------------------------------------------------------------- actions
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.base.registry import registry
 from workbench.base.watch import Watch
 from workbench.operations import models, statistics, text_lengths
 
@@ -45,6 +46,10 @@ class StatisticsState(State):
         self._watch, self._measuring = Watch(), Watch()
         self._counted: Sequence[int] | None = None
         self.listen(data.changed, self._data_changed)
+        self.listen(registry().changed, self._read_models)
+        self._read_models()
+
+    def _read_models(self) -> None:
         self.context.run(lambda: models.list(self.context.settings), self._take_models)
 
     def _take_models(self, found: Sequence[Any]) -> None:

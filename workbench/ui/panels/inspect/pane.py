@@ -121,6 +121,8 @@ class Pane(QFrame):
         if shown is None or page is None:
             return None
         key = (page, self.id)
+        if key in self._views and self._views[key].state is not shown:  # plugins have changed
+            self._drop(key)
         if key not in self._views:
             make = page.context.attempt(registry().view, "inspector", self.id) or PlainView
             self._views[key] = made = make(shown)
@@ -148,11 +150,14 @@ class Pane(QFrame):
     def forget(self, page: InspectState) -> None:
         """Delete the views of a page that is closed."""
         for key in [key for key in self._views if key[0] is page]:
-            view = self._views.pop(key)
-            self._pages.removeWidget(view)
-            view.deleteLater()
+            self._drop(key)
         if self.page is page:
             self.page, self.id = None, ""
+
+    def _drop(self, key: tuple[InspectState, str]) -> None:
+        view = self._views.pop(key)
+        self._pages.removeWidget(view)
+        view.deleteLater()
 
     def set_active(self, on: bool) -> None:
         """Draw the ring of the pane that keys and the list act on."""

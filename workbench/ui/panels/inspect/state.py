@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
-from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.operations import annotate, examine, inspect, inspect_files, kept_samples
+from workbench.base.registry import registry
+from workbench.operations import annotate, examine, inspect
 from workbench.operations.inspect import Choice, Offer
-from workbench.operations.kept_samples import KeptSample
 from workbench.text.typed import ASKED
 from workbench.ui.opened import opened
 from workbench.ui.panels.inspect.corpus import Corpus
 from workbench.ui.panels.inspect.examined import Examined
+from workbench.ui.panels.inspect.kept import Kept
 from workbench.ui.panels.inspect.samples import SAMPLES
 from workbench.ui.panels.inspect.shown import Shown
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 FOLLOWED = 100_000  # selected documents that are followed, as many as a map has points
 
 
-class InspectState(State):
+class InspectState(Kept):
     """`choice` is the model, `document` the text (`document_id` is None for a typed one).
 
     offers: every inspector, with whether it supports the model. view, second: ids of those in the
@@ -41,12 +40,10 @@ class InspectState(State):
     """
 
     def __init__(self, context: PanelContext) -> None:
-        super().__init__()
-        self.context, self.project = context, opened(context)
+        super().__init__(context)
+        self.project = opened(context)
         self.choices: tuple[Choice, ...] = ()
-        self.choice: Choice | None = None
         self.offers: tuple[Offer, ...] = ()
-        self.document: Document | None = None
         self.document_id: int | None = None
         self.view, self.second, self.pane = "", "", 0
         self.compared: InspectState | None = None
@@ -66,6 +63,7 @@ class InspectState(State):
         self.listen(self._inspector.changed, self._host_changed)
         self.listen(self.project.changed, self._project_changed)
         self.listen(self.project.selected, self._on_selected)
+        self.listen(registry().changed, self._plugins_changed)
 
     def close(self) -> None:
         super().close()
@@ -312,49 +310,6 @@ class InspectState(State):
         """Compare gold and predicted spans; () without gold."""
         return inspect.compare(self.gold, spans) if self.gold is not None else ()
 
-    def save(self, write: Callable[[], object], path: Path) -> None:
-        """Write a file of a view, and show a message."""
-        try:
-            write()
-        except OSError as error:
-            told = _("Cannot write {path}: {why}.")
-            self.context.fail(WorkbenchError(told.format(path=path, why=error.strerror or error)))
-        else:
-            self.context.note(_("Saved {path}").format(path=path))
-
-    def save_matrix(self, path: Path, values: Any, names: Sequence[str]) -> None:
-        """Save a matrix (T, T) with row and column names as CSV, or without names as .npy."""
-        self.save(lambda: inspect_files.write_matrix(path, values, names), path)
-
-    def save_rows(self, path: Path, rows: Sequence[Sequence[object]]) -> None:
-        """Save rows as CSV."""
-        self.save(lambda: inspect_files.write_rows(path, rows), path)
-
-    def save_result(self, path: Path, result: Any) -> None:
-        """Save a result as JSON."""
-        self.save(lambda: inspect_files.write_json(path, result), path)
-
-    def kept_samples(self) -> tuple[KeptSample, ...]:
-        """Samples of language models that were kept, of all projects."""
-        return kept_samples.kept()
-
-    def keep_sample(self, text: str, settings: Mapping[str, Any]) -> None:
-        """Keep a continuation of the current text with its settings."""
-        if self.document is None or self.choice is None:
-            return
-        sample = KeptSample(self.document.text, text, self.choice.title, settings)
-        self._change_kept(lambda: kept_samples.keep(sample))
-
-    def drop_sample(self, sample: KeptSample) -> None:
-        self._change_kept(lambda: kept_samples.drop(sample))
-
-    def _change_kept(self, change: Callable[[], None]) -> None:
-        try:
-            change()
-        except OSError as error:
-            told = _("The samples cannot be saved: {why}.")
-            self.context.fail(WorkbenchError(told.format(why=error.strerror or error)))
-
     def _forget(self, *, model: bool = False) -> None:
         for one in self._shown.values():
             one.forget(model=model)
@@ -420,6 +375,22 @@ class InspectState(State):
             self.update(status=status, fault=self._inspector.message)
         else:
             self.update(status=status)
+
+    def _plugins_changed(self) -> None:
+        """Inspectors and models were added, removed or changed.
+
+        The process with the model is replaced, as it knows the previous ones.
+        """
+        key = self.choice.key if self.choice is not None else ""
+        self.compare_with("")
+        for one in self._shown.values():
+            one.close()
+        self._shown.clear()
+        self._inspector.close()
+        self.update(choice=None, offers=(), view="", second="", pane=0)
+        self.choices = inspect.choices(self.project, self.context.settings)
+        self.choose(key)
+        self.look()
 
     def _project_changed(self, changes: Changes) -> None:
         if changes.touches("run"):

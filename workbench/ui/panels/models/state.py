@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
+from workbench.base.registry import registry
 from workbench.models import spec
 from workbench.models.spec import ModelInfo
 from workbench.models.spec.blocks import ModelMap, model_map
@@ -58,6 +59,7 @@ class ModelsState(State):
         self.suit = SuitState(context)
         self.maps: Mapping[str, ModelMap] = {}
         self._reading: set[str] = set()  # paths of models whose blocks are being read
+        self.listen(registry().changed, self.look)
 
     @property
     def can_train(self) -> bool:

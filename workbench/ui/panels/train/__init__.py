@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
+from workbench.base.registry import registry
 from workbench.ui.acts import can_write, has_documents
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
@@ -81,6 +82,7 @@ class TrainPanel(Panel):
         state = TrainState(context)
         self.pretrain = PretrainState(context)
         self.ladder = LadderState(context)
+        state.listen(registry().changed, self._plugins_changed)
         return state, lambda: TrainView(state, self.pretrain, self.ladder)
 
     def shown(self, *, model: str = "", spec: TrainSpec | None = None, **_args: Any) -> None:
@@ -91,6 +93,15 @@ class TrainPanel(Panel):
             self.state.take(spec)
         elif model:
             self.state.choose_model(model)
+        self.state.look()
+
+    def _plugins_changed(self) -> None:
+        """Read tasks, models, methods and objectives again."""
+        if self.state.values.get("method", "") not in ("", *registry().ids("method")):
+            self.state.set_values({})
+        for part in (self.pretrain, self.ladder):
+            if part.shown:
+                part.look()
         self.state.look()
 
     def close(self) -> None:
