@@ -69,6 +69,69 @@ def test_the_package_of_a_plugin_never_takes_the_place_of_an_installed_module(tm
         plugins.make_importable(plugin)
 
 
+# ---------------------------------------------------------------- installed packages
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """`install(value, package)`: a distribution with an entry point, found on the import path."""
+    site = tmp_path / "site"
+
+    def make(value, package, **given):
+        target = f"{package}.code:Lines"
+        entries = {"importer": [{"id": "lines.all", "title": "Lines", "object": target}]}
+        outer, _dot, name = package.rpartition(".")
+        inner = site / outer.replace(".", "/")
+        a_plugin.make(inner, package=name, **{"entries": entries, **given})
+        for folder in [site / part for part in ("company",) if (site / part).is_dir()]:
+            (folder / "__init__.py").write_text(RUNS, encoding="utf-8")
+        info = site / "lines-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lines\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[{plugins.GROUP}]\nlines = {value}\n")
+        monkeypatch.syspath_prepend(str(site))
+
+    yield make
+    a_plugin.forget("company")
+
+
+@pytest.mark.parametrize(
+    ("value", "package"),
+    [
+        ("lines", "lines"),
+        ("company.lines", "company.lines"),
+        ("company.lines:Any", "company.lines"),
+    ],
+)
+def test_an_installed_package_is_found_by_its_entry_point_without_running_it(
+    install, value, package
+):
+    install(value, package, code=RUNS)
+
+    (found,) = plugins.find(Settings())
+
+    assert (found.id, found.package, found.fault) == ("lines", package, "")
+    assert found.folder.name == "lines" and [one.id for one in found.contributions] == ["lines.all"]
+
+
+def test_an_entry_point_without_a_manifest_says_which_package(install):
+    install("company.other", "company.lines")
+
+    (found,) = plugins.find(Settings())
+
+    assert "The installed package company.other has no plugin.toml" in found.fault
+
+
+def test_the_code_of_an_installed_package_is_imported_by_its_own_name(install, known, tmp_path):
+    install("company.lines", "company.lines")
+    (tmp_path / "site/company/__init__.py").unlink()  # a namespace of several distributions
+    (found,) = plugins.find(Settings())
+
+    registry.reload(Settings(plugins_enabled=[found.key]))
+
+    assert known.get("importer", "lines.all").__module__ == "company.lines.code"
+
+
 # ---------------------------------------------------------------- in the registry
 
 

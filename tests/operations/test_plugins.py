@@ -3,6 +3,7 @@
 import pytest
 
 from tests import a_plugin
+from workbench.base import plugins as base_plugins
 from workbench.base import registry
 from workbench.base import settings as settings_file
 from workbench.base.errors import WorkbenchError
@@ -117,3 +118,24 @@ def test_corrected_code_is_read_when_it_is_checked_again(tmp_path):
     (folder / "code.py").write_text(a_plugin.IMPORTER, encoding="utf-8")
 
     assert checked(folder).error == ""
+
+
+def test_a_check_in_a_worker_knows_the_package_of_an_installed_plugin(tmp_path, monkeypatch):
+    target = {"id": "lines.all", "title": "Lines", "object": "company.lines.code:Lines"}
+    folder = a_plugin.make(tmp_path / "company", entries={"importer": [target]})
+    monkeypatch.syspath_prepend(str(tmp_path))
+    plugin = base_plugins.describe(folder, "company.lines")
+
+    *_stages, found = run(plugins.check_job(plugins.check_spec(plugin).params, tmp_path))
+
+    assert [one.error for one in plugins.PluginCheck.from_json(found).checked] == [""]
+
+
+def run(job):
+    """The events of a job, and what it returns."""
+    while True:
+        try:
+            yield next(job)
+        except StopIteration as ended:
+            yield ended.value
+            return

@@ -82,28 +82,46 @@ def _inside(folder: Path) -> Iterator[Path]:
 
 
 def _installed(value: str) -> Plugin:
-    """The plugin of an entry point, whose value names the package with plugin.toml."""
-    package = value.partition(":")[0].partition(".")[0]
-    spec = PathFinder.find_spec(package)
-    places = list(spec.submodule_search_locations or ()) if spec else []
+    """The plugin of an entry point, whose value names the package with plugin.toml.
+
+    The package may be a part of another one, as in `company.plugin`.
+    """
+    package = value.partition(":")[0].strip()
+    places = _places(package)
     for place in places:
-        if (Path(place) / FILE).is_file():
-            return describe(Path(place))
+        if (place / FILE).is_file():
+            return describe(place, package)
     fault = _("The installed package {package} has no {file}.").format(package=package, file=FILE)
-    return _broken(Path(places[0] if places else package), fault)
+    return _broken(places[0] if places else Path(package), fault)
 
 
-def describe(folder: Path) -> Plugin:
-    """The plugin in a folder, with its error if it cannot be used. Runs none of its code."""
+def _places(package: str) -> list[Path]:
+    """The folders of an installed package. It is not imported, nor the packages that it is in."""
+    first, *parts = package.split(".")
     try:
-        return _read(folder)
+        spec = importlib.util.find_spec(first)
+    except (ImportError, ValueError):
+        spec = None
+    found = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
+    for part in parts:
+        found = [inner for place in found if (inner := place / part).is_dir()]
+    return found
+
+
+def describe(folder: Path, package: str = "") -> Plugin:
+    """The plugin in a folder, with its error if it cannot be used. Runs none of its code.
+
+    package: the name under which it is imported; by default that of the folder.
+    """
+    try:
+        return _read(folder, package or folder.name)
     except WorkbenchError as error:
         return _broken(folder, str(error))
     except Exception:  # a damaged file must not end the application
         return _broken(folder, _("The plugin cannot be read."), traceback.format_exc())
 
 
-def _read(folder: Path) -> Plugin:
+def _read(folder: Path, package: str) -> Plugin:
     path = folder / FILE
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -123,14 +141,14 @@ def _read(folder: Path) -> Plugin:
         message = _("Written for version {theirs} of the plugin interface; this is version {ours}.")
         raise ManifestError(message.format(theirs=head["api"], ours=manifest.API))
     contributions = manifest.read(path, source=head["id"])
-    _check(path, head["id"], folder.name, contributions)
+    _check(path, head["id"], package, contributions)
     return Plugin(
         head["id"],
         head["name"],
         head["version"],
         head["description"],
         folder.absolute(),
-        folder.name,
+        package,
         contributions,
     )
 
@@ -138,7 +156,7 @@ def _read(folder: Path) -> Plugin:
 def _check(path: Path, id: str, package: str, contributions: Sequence[Contribution]) -> None:
     if not contributions:
         raise ManifestError(_("{path} contributes nothing.").format(path=path))
-    if not package.isidentifier():
+    if not all(part.isidentifier() for part in package.split(".")):
         message = _("The folder is named {name!r}; expected a Python name such as my_plugin.")
         raise ManifestError(message.format(name=package))
     for one in contributions:
@@ -150,7 +168,7 @@ def _check(path: Path, id: str, package: str, contributions: Sequence[Contributi
             *(one.options[key] for key in manifest.TARGETS if key in one.options),
         ]
         for target in targets:
-            if target.partition(":")[0].partition(".")[0] != package:
+            if not f"{target.partition(':')[0]}.".startswith(f"{package}."):
                 message = _("{path}: {target!r} is outside the package {package!r}.")
                 raise ManifestError(message.format(path=path, target=target, package=package))
 
@@ -206,7 +224,10 @@ _finder = _Finder()
 
 def make_importable(plugin: Plugin) -> None:
     """Raises WorkbenchError if an installed module has the same name as its package."""
-    if PathFinder.find_spec(plugin.package) is not None and not _is_installed(plugin):
+    if plugin.folder in [place.absolute() for place in _places(plugin.package)]:
+        if plugin.package not in _finder.packages:
+            return  # an installed package
+    elif PathFinder.find_spec(plugin.package) is not None:
         raise WorkbenchError(
             _("An installed module is also named {name!r}.").format(name=plugin.package),
             hint=_("Rename the plugin's folder and its package."),
@@ -222,9 +243,3 @@ def forget_modules(plugin: Plugin) -> None:
     for name in [one for one in sys.modules if one == plugin.package or one.startswith(start)]:
         del sys.modules[name]
     importlib.invalidate_caches()
-
-
-def _is_installed(plugin: Plugin) -> bool:
-    spec = PathFinder.find_spec(plugin.package)
-    places = list(spec.submodule_search_locations or ()) if spec else []
-    return any(Path(place).absolute() == plugin.folder for place in places)

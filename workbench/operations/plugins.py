@@ -169,7 +169,7 @@ def find(name: str, settings: Settings | None = None) -> Plugin:
     chosen = settings or settings_file.load()
     found = plugins.find(chosen)
     for one in found:
-        if one.id == name:
+        if name in (one.id, one.key):
             return one
     path = Path(name)
     if (path / plugins.FILE).is_file():
@@ -255,14 +255,15 @@ def ensure_checked(plugin: Plugin) -> None:
 def check_spec(plugin: Plugin) -> JobSpec:
     """The job that checks the plugin in a worker; its events are those of `check_job`."""
     title = _("Check plugin {name}").format(name=plugin.name)
-    return JobSpec(TARGET, {"folder": str(plugin.folder)}, device="", title=title)
+    params = {"folder": str(plugin.folder), "package": plugin.package}
+    return JobSpec(TARGET, params, device="", title=title)
 
 
 def check_job(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], None, dict[str, Any]]:
     """Job target: yields one stage, returns a PluginCheck as JSON."""
-    found = check(plugins.describe(Path(params["folder"])))
+    found = check(plugins.describe(Path(params["folder"]), str(params["package"])))
     yield {"kind": "stage", "text": _("Importing the plugin…")}
     return PluginCheck(tuple(found)).to_json()
 
