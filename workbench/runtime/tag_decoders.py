@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from workbench.runtime import decoding
 from workbench.runtime.crf import Transitions
-from workbench.text.schemes import TokenSpan
+from workbench.text.schemes import TokenSpan, spans
 
 # logits (W, L) of the words, whether each has a subword, bool (W,) → tag ids (W,) of a valid
 # BIO sequence and their scores (W,), 0 to 1. A word without a subword is O (id 0), with score 1.
@@ -20,11 +21,16 @@ def decoder(given: Mapping[str, Any], tags: Sequence[str], labels: Sequence[str]
     """The decoder that a trained model specifies in `decoder`, by default valid sequences.
 
     tags: the outputs of the network. The tags of a published model ("tags" in `given`) follow a
-    scheme of their own; its decoder returns the BIO tags of the `labels`.
+    scheme of their own; its decoder returns the BIO tags of the `labels`. They are read by
+    `text.schemes` if `given` names the "scheme", else as flair reads them.
     Raises KeyError for an unknown decoder.
     """
     decide = _DECODERS[given.get("decoder", "bio")](given, tags)
-    return _published(decide, tags, labels) if "tags" in given else decide
+    if "tags" not in given:
+        return decide
+    scheme = given.get("scheme")
+    read = voted_spans if scheme is None else partial(spans, scheme=str(scheme))
+    return _published(decide, read, tags, labels)
 
 
 def transitions(given: Mapping[str, Any], tags: Sequence[str]) -> Transitions | None:
@@ -77,15 +83,20 @@ def _valid(given: Mapping[str, Any], chosen: np.ndarray, tags: Sequence[str]) ->
     return chosen if "tags" in given else decoding.begun(chosen, tags)
 
 
-def _published(decide: Decoder, tags: Sequence[str], labels: Sequence[str]) -> Decoder:
-    """Tags of another scheme → BIO tags of the spans that flair reads from them."""
+def _published(
+    decide: Decoder,
+    read: Callable[[Sequence[str]], Iterable[TokenSpan]],
+    tags: Sequence[str],
+    labels: Sequence[str],
+) -> Decoder:
+    """Tags of another scheme → BIO tags of the spans that `read` finds in them."""
     numbers = {tag: number for number, tag in enumerate(decoding.bio_tags(labels))}
 
     def decided(logits: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         chosen, scores = decide(logits, present)
         own = [tags[number] if here else "O" for number, here in zip(chosen, present, strict=True)]
         found = np.zeros(len(own), np.int64)
-        for span in voted_spans(own):
+        for span in read(own):
             found[span.first : span.last] = numbers[f"I-{span.label}"]
             found[span.first] = numbers[f"B-{span.label}"]
         return found, scores

@@ -75,12 +75,13 @@ def test_one_output_without_a_word_on_pairs_is_a_number_of_a_text(published):
     assert Predictor.load(path, "cpu").decoder.get("sigmoid") is None
 
 
-def test_two_outputs_are_classes_and_no_published_task(tmp_path):
+def test_two_outputs_are_classes_and_no_number(tmp_path):
     path = tiny_models.make(tmp_path / "bert", "bert", layers=1)
     model = transformers.BertForSequenceClassification.from_pretrained(path, num_labels=2)
     model.save_pretrained(path)
 
-    assert card_of(path).task == ""
+    assert card_of(path).task == "classify"
+    assert card_of(path).labels == ("LABEL_0", "LABEL_1")
 
 
 def test_its_number_is_explained(published):

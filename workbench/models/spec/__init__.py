@@ -1,6 +1,7 @@
 """Model descriptions and lists of available models. Imports nothing heavy."""
 
 from workbench.models.spec.cards import (
+    DESCRIPTION,
     card,
     check_gives,
     front_matter,
@@ -15,7 +16,6 @@ from workbench.models.spec.info import GIVES, FamilyInfo, Match, ModelInfo
 from workbench.models.spec.places import (
     ADAPTED,
     ADAPTERS,
-    DESCRIPTION,
     cached,
     known_architectures,
     published,

@@ -18,12 +18,13 @@ from workbench.base.manifest import BUILTIN
 from workbench.base.registry import registry
 from workbench.models.spec.contents import describe
 from workbench.models.spec.info import GIVES, FamilyInfo, Match, ModelInfo
-from workbench.models.spec.json_files import one_line
+from workbench.models.spec.json_files import one_line, read_object
 
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
 
 CONFIG = "config.json"  # of a Hugging Face folder
+DESCRIPTION = "glossbench.json"  # beside the weights of a trained model: task, labels …
 MOST_CARDS = 500  # cached in memory
 MOST_FILES = 10_000  # read of a folder, of which its card names 100
 log = logging.getLogger(__name__)
@@ -145,10 +146,18 @@ def _read(path: Path, files: tuple[tuple[str, int, int], ...], allow_pickle: boo
         found,
         path=str(path),
         family=family if found.gives else "",
+        task=_task(path) or found.task,
         licence=found.licence or _licence(path),
         size_bytes=sum(size for _name, size, _at in files),
         files=tuple((name, size) for name, size, _at in largest),
     )
+
+
+def _task(path: Path) -> str:
+    """The task of a model of ours, whatever its head is; "" for others."""
+    file = path / DESCRIPTION
+    found = (read_object(file, []) or {}).get("task") if file.is_file() else None
+    return str(found) if found in registry().ids("task") else ""
 
 
 def _family_of(path: Path) -> tuple[str, Match]:

@@ -42,11 +42,11 @@ class ModelInfo:
     gives: outputs for tasks and inspectors, keys of GIVES or words of a plugin.
     problems: empty for a usable model. untrusted: the weights are pickled and the user has not
     confirmed them, which is also a problem. files: name and bytes, largest first.
-    labels: of a model that already has a head. task: what a published model is trained for, so that
-    it predicts like a run; "" for none. projections: linear modules that compute queries
-    and values, each the suffix of a full name; empty if unknown. sublayers: patterns of the names,
-    within a layer, of the modules after which adapters are inserted. tokenizer: the file that it is
-    read or converted from.
+    labels: of a model that already has a head. task: what a model is trained for, so that it
+    predicts like a run, published ones included; "" for none. projections: linear modules that
+    compute queries and values, each the suffix of a full name; empty if unknown. sublayers:
+    patterns of the names, within a layer, of the modules after which adapters are inserted.
+    tokenizer: the file that it is read or converted from.
     origin: starter, folder, cache or run. downloaded: into the cache by Glossbench, which may
     delete it again.
     learning_rate: recommended peak, 0 to derive it from the task and the width.

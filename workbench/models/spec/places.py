@@ -10,13 +10,12 @@ from typing import Any
 from workbench.base import paths
 from workbench.base.registry import registry
 from workbench.models.spec import downloads
-from workbench.models.spec.cards import card
+from workbench.models.spec.cards import DESCRIPTION, card
 from workbench.models.spec.info import FamilyInfo, ModelInfo
 
 CONFIG = "config.json"  # of a model of transformers
 ADAPTERS = "adapters.safetensors"  # bottleneck adapters, beside the weights of their model
 ADAPTED = "adapted.safetensors"  # what was trained besides them: norms, and a head of the library
-DESCRIPTION = "glossbench.json"  # beside the weights of a trained model: task, labels …
 
 
 def published(path: Path) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models.families.transformer.library import first_line, quiet
-from workbench.models.spec.places import DESCRIPTION
+from workbench.models.spec.cards import DESCRIPTION
 from workbench.runtime.tokenizer import Tokenizer, files_of
 
 if TYPE_CHECKING:

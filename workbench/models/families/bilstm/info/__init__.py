@@ -21,9 +21,9 @@ from workbench.models.families.bilstm.info.config import (
 )
 from workbench.models.families.bilstm.info.options import OPTIONS
 from workbench.models.spec import cards, weights
+from workbench.models.spec.cards import DESCRIPTION
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
 from workbench.models.spec.json_files import read_object
-from workbench.models.spec.places import DESCRIPTION
 
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer

@@ -7,20 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
-from workbench.models.families.transformer.info import architectures, creation, google
+from workbench.models.families.transformer.info import architectures, creation, google, trained
 from workbench.models.families.transformer.info import config as configs
 from workbench.models.spec import weights
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
 from workbench.models.spec.json_files import one_line, quoted, read_object
 from workbench.models.spec.places import ADAPTERS
 from workbench.runtime import tokenizer_files
-from workbench.text.document import choice_names
 
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
 
 
-FEW_CHOICES, LONGEST = 4, 512  # of a published multiple choice model: labels, subwords
+LONGEST = 512  # subwords that a published model reads at once
 
 
 class TransformerInfo(FamilyInfo):
@@ -56,6 +55,7 @@ class TransformerInfo(FamilyInfo):
             read_object(path / tokenizer, problems)
         architecture = _architecture(config, problems)
         config = config or {}
+        head = trained.head(architecture, config, found.shapes)
         problems += configs.size_problems(config, found.shapes)
         if config.get("quantization_config") is not None:
             problems.append(_("its weights are quantized, which is not supported"))
@@ -71,29 +71,29 @@ class TransformerInfo(FamilyInfo):
             gives=architectures.gives(architecture, config, found.shapes),
             dtype=found.dtype,
             pickled=found.pickled,
-            labels=configs.labels(config),
+            labels=(head.labels if head is not None else ()) or configs.labels(config),
             projections=architectures.PROJECTIONS.get(architecture, ()),
             sublayers=architectures.SUBLAYERS.get(architecture, ()),
             notes=_notes(path),
             problems=tuple(problems),
             untrusted=found.pickled and not allow_pickle,
             tokenizer=tokenizer,
-            task=architectures.trained_task(architecture, config, found.shapes),
+            task=head.task if head is not None else "",
         )
 
     def trained(self, path: Path) -> dict[str, Any] | None:
-        """Of a head for multiple choice, answers or a number, whose outputs need no names."""
+        """Of a head for classes, tags, a number, multiple choice or answers."""
         card = self.read(path, allow_pickle=True)
-        if not card.task:
-            return None
-        choosing = card.task == architectures.CHOICE
         config = tokenizer_files.read_config(path) or read_object(path / configs.CONFIG, []) or {}
+        head = trained.head(card.architecture, config, self.shapes(path))
+        if head is None:
+            return None
         return {
-            "task": card.task,
-            "labels": list(choice_names(FEW_CHOICES)) if choosing else [],
+            "task": head.task,
+            "labels": list(head.labels),
             "max_length": min(card.max_length or LONGEST, LONGEST),
-            "options": {},
-            "decoder": architectures.decoder(config),
+            "options": dict(head.options),
+            "decoder": dict(head.decoder),
         }
 
     def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:

@@ -109,18 +109,12 @@ SUBLAYERS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("roberta", "xlm-roberta"), _OF_BERT),
 }
 SENTENCE_PAIRS = frozenset(("bert", "ernie"))  # pretrained with next sentence prediction
-CHOICE = "choice"  # the task of a multiple choice head
-NUMBER = "regress"  # the task of a classifier with one output, for one text
-PAIR_NUMBER = "similarity"  # and for two
-_CROSS_ENCODER = frozenset(("sentence_transformers", "sbert_ce_default_activation_function"))
 # DeBERTa has no such head in the library; that of XLNet reads the last position of a batch, too.
 MULTIPLE_CHOICE = ENCODERS - {"deberta"}
 QUESTION_ANSWERING = ENCODERS  # start and end of an answer; that of XLNet reads other inputs
 # head → output
 _LM_HEADS = {"mask": "masked_lm", "next": "next_lm", "text": "text_to_text"}
 _CLASSIFIERS = ("score.weight", "classifier.weight", "score.bias")  # of fine-tuned decoders
-_BORDERS = "qa_outputs.weight"  # start and end of answers
-_SCORERS = ("classifier.weight", "classifier.out_proj.weight", "logits_proj.weight")
 
 
 def library_heads(architecture: str, gives: Collection[str]) -> frozenset[str]:
@@ -163,51 +157,6 @@ def gives(
     if architecture in SEQ2SEQ and _writes(architecture, config, tensors):
         found.append(_LM_HEADS["text"])
     return tuple(found)
-
-
-def trained_task(
-    architecture: str, config: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]
-) -> str:
-    """The task of a head that predicts as it is; "" for other checkpoints."""
-    heads = strings(config.get("architectures"))
-    choosing = any(name.endswith("ForMultipleChoice") for name in heads)
-    scores = any(shape and shape[0] == 1 for shape in map(shapes.get, _SCORERS) if shape)
-    if architecture in MULTIPLE_CHOICE and choosing and scores:
-        return CHOICE
-    if architecture in ENCODERS and _classifies(config) and scores:
-        return PAIR_NUMBER if _reads_pairs(config) else NUMBER
-    answering = any("ForQuestionAnswering" in name for name in heads)
-    borders = shapes.get(_BORDERS, ())[:1] == (2,)
-    return "answer" if architecture in QUESTION_ANSWERING and answering and borders else ""
-
-
-def _reads_pairs(config: Mapping[str, Any]) -> bool:
-    """Whether the one number of a classifier is about two texts: cross-encoders of
-    sentence-transformers say so, and models that were fine-tuned on STS-B.
-    """
-    tuned = str(config.get("finetuning_task") or "").lower().replace("-", "")
-    return bool(_CROSS_ENCODER.intersection(config)) or tuned == "stsb"
-
-
-def _classifies(config: Mapping[str, Any]) -> bool:
-    heads = strings(config.get("architectures"))
-    return any(name.endswith("ForSequenceClassification") for name in heads)
-
-
-def decoder(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the head of `trained_task`: the number of a classifier with one output is its sigmoid,
-    unless the model says otherwise.
-
-    Source: the function that sentence-transformers (CrossEncoder) and transformers
-    (TextClassificationPipeline.postprocess) apply by default.
-    """
-    told = config.get("sentence_transformers")
-    named = told.get("activation_fn") if isinstance(told, Mapping) else None
-    named = named or config.get("sbert_ce_default_activation_function")
-    squashed = config.get("problem_type") != "regression"
-    if named:
-        squashed = str(named).rpartition(".")[2] == "Sigmoid"
-    return {"sigmoid": True} if squashed and _classifies(config) else {}
 
 
 def _masks(architecture: str, config: Mapping[str, Any], tensors: Collection[str]) -> bool:

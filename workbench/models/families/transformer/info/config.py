@@ -121,7 +121,14 @@ def labels(config: Mapping[str, Any]) -> tuple[str, ...]:
     table = config.get("id2label")
     if not isinstance(table, dict) or len(table) > MOST_LABELS:
         return ()
-    return tuple(value if isinstance(value, str) else quoted(value) for value in table.values())
+    named = sorted(table.items(), key=lambda item: _output(item[0]))
+    return tuple(value if isinstance(value, str) else quoted(value) for _number, value in named)
+
+
+def _output(key: object) -> int:
+    """The number of an output, which JSON has as a text and some files in alphabetical order."""
+    text = str(key)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else MOST_LABELS
 
 
 def size_problems(config: Mapping[str, Any], shapes: Shapes) -> list[str]:
