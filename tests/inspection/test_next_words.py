@@ -194,3 +194,51 @@ def test_only_one_token_left_gives_the_greedy_continuation(gpt, subject):
 def test_masked_models_do_not_continue():
     assert spec.CONTINUES not in spec.given(("states", "masked_lm"), None)
     assert spec.CONTINUES in spec.given(("states", "previous_lm"), None)
+    assert spec.CONTINUES in spec.given(("states", "text_to_text"), None)
+
+
+@pytest.fixture(scope="module", params=["t5", "bart"])
+def writer(request, tmp_path_factory):
+    """An encoder–decoder whose weights are far enough from 0 that its choices vary."""
+    folder = tiny_models.make(tmp_path_factory.mktemp(request.param) / "model", request.param)
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.mul_(4.0)
+    model.save_pretrained(folder)
+    return folder, model
+
+
+def written(folder, model, most):
+    """Greedy, without what config.json forces at the last step."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    inputs = tokenizer(TEXT, return_tensors="pt", return_token_type_ids=False)
+    ids = model.generate(
+        **inputs, max_new_tokens=most, do_sample=False, num_beams=1, forced_eos_token_id=None
+    )
+    return ids[0, 1:].tolist(), tokenizer.decode(ids[0], skip_special_tokens=True)
+
+
+def test_an_encoder_decoder_writes_the_greedy_text_of_transformers(writer):
+    ids, text = written(*writer, 9)
+
+    subject = Subject(writer[0], device="cpu")
+    (sample,) = run(SamplesInspector, subject, count=1, length=9, top_k=1).samples
+    steps = run(NextWordsInspector, subject, added=" ".join(map(str, ids[:3])), top=1)
+
+    assert (sample.text, sample.tokens) == (text, len(ids))
+    assert steps.apart and steps.rows[0].id == ids[3]
+
+
+def test_a_text_ends_with_its_end_token(writer):
+    subject = Subject(writer[0], device="cpu")
+    end = 2
+
+    steps = run(NextWordsInspector, subject, added=f"70 {end}")
+    many = run(SamplesInspector, subject, count=40, length=30, temperature=10.0)
+
+    assert not steps.more and steps.text.strip() == subject.language_model.tokenizer.backend.decode(
+        [70]
+    )
+    assert len({sample.tokens for sample in many.samples}) > 1
+    assert all(1 <= sample.tokens <= 30 and sample.logprob < 0 for sample in many.samples)

@@ -16,8 +16,8 @@ from workbench.base.i18n import _
 from workbench.inspection.base import shown
 from workbench.inspection.spec import NEXT, PREVIOUS
 from workbench.inspection.subject import Subject
-from workbench.models.generate import CAUSAL
-from workbench.runtime.inputs import EncodedInput, Prepared, stack
+from workbench.models.generate import CAUSAL, LanguageModel, padded
+from workbench.runtime.inputs import MASK, EncodedInput, Prepared, stack
 from workbench.text.document import Document
 
 MOST_CHARACTERS = 1000  # that can be added to a text
@@ -27,10 +27,14 @@ class Continuation(Protocol):
     """A text that a model continues by units of its vocabulary.
 
     backward: the text is continued before its beginning. limit: units that can still be added.
+    apart: the units form a text of their own, of which the given one is only the source.
+    ends: units that end a text; nothing follows them.
     """
 
     backward: bool
     limit: int
+    apart: bool = False
+    ends: frozenset[int] = frozenset()
 
     def logits(self, added: Sequence[Sequence[int]], *, last: int = 1) -> Tensor:
         """(B, `last`, V) after the last `last` units of the text with each row of ids added.
@@ -58,16 +62,36 @@ def continuation(subject: Subject, document: Document, direction: str) -> Contin
         return _Subwords(subject, document)
     if any(f"{way}_character" in subject.info.gives for way in (NEXT, PREVIOUS)):
         return _Characters(subject, document, direction)
+    if "text_to_text" in subject.info.gives:
+        return _Written(subject, document)
     return _Units(subject, document, direction)
 
 
-class _Subwords:
+class _Vocabulary:
+    """Names and texts of the subwords of a language model."""
+
+    def __init__(self, model: LanguageModel):
+        self._model = model
+
+    def name(self, number: int) -> str:
+        return shown(self._model.tokenizer.piece(number), "")
+
+    def text(self, added: Sequence[int]) -> str:
+        found: str = self._model.tokenizer.backend.decode(list(added))
+        return found
+
+    def ids(self, text: str) -> tuple[int, ...]:
+        encoding = self._model.tokenizer.backend.encode(text, add_special_tokens=False)
+        return tuple(encoding.ids)
+
+
+class _Subwords(_Vocabulary, Continuation):
     """Of a causal model with a subword tokenizer: ids are appended to those of the text."""
 
     backward = False
 
     def __init__(self, subject: Subject, document: Document):
-        self._model = subject.language_model
+        super().__init__(subject.language_model)
         tokenizer = self._model.tokenizer
         encoded = tokenizer.backend.encode(document.texts[0][1])
         pairs = list(zip(encoded.ids, encoded.special_tokens_mask, strict=True))
@@ -81,16 +105,44 @@ class _Subwords:
         places = [list(range(len(row) - last, len(row))) for row in rows]
         return self._model.logits(rows, places).float().cpu()
 
-    def name(self, number: int) -> str:
-        return shown(self._model.tokenizer.piece(number), "")
 
-    def text(self, added: Sequence[int]) -> str:
-        found: str = self._model.tokenizer.backend.decode(list(added))
-        return found
+class WritesText(Protocol):
+    """An encoder–decoder that reads a text once and writes another one, see `Seq2SeqEncoder`."""
 
-    def ids(self, text: str) -> tuple[int, ...]:
-        encoding = self._model.tokenizer.backend.encode(text, add_special_tokens=False)
-        return tuple(encoding.ids)
+    start: int
+    ends: frozenset[int]
+
+    def source(self, inputs: Mapping[str, Tensor]) -> Tensor: ...
+
+    def next_logits(
+        self, source: Tensor, mask: Tensor, ids: Tensor, positions: Tensor
+    ) -> Tensor: ...
+
+
+class _Written(_Vocabulary, Continuation):
+    """Of an encoder–decoder: it reads the text as its source and begins to write with its start."""
+
+    backward, apart = False, True
+
+    def __init__(self, subject: Subject, document: Document):
+        super().__init__(subject.language_model)
+        encoder = self._model.encoder
+        self._writer, self.limit = cast(WritesText, encoder), self._model.max_length - 1
+        self.ends = self._writer.ends
+        ids = self._model.tokenizer.backend.encode(document.texts[0][1]).ids
+        known = ids[: self._model.max_length] or [self._model.tokenizer.pad]
+        inputs = padded([known], encoder)
+        with torch.inference_mode():
+            self._source, self._mask = self._writer.source(inputs), inputs[MASK]
+
+    def logits(self, added: Sequence[Sequence[int]], *, last: int = 1) -> Tensor:
+        device = self._source.device
+        rows = torch.tensor([[self._writer.start, *row] for row in added], device=device)
+        count, length = rows.shape
+        places = torch.arange(length - last, length, device=device).expand(count, -1)
+        source, mask = self._source.expand(count, -1, -1), self._mask.expand(count, -1)
+        with torch.inference_mode():
+            return self._writer.next_logits(source, mask, rows, places).float().cpu()
 
 
 class ReadsCharacters(Protocol):
@@ -113,7 +165,7 @@ class ReadsCharacters(Protocol):
     def scores(self, states: Tensor, direction: str) -> Tensor: ...
 
 
-class _Characters:
+class _Characters(Continuation):
     """Of a model that reads characters: it keeps what it has read, and reads on from there."""
 
     def __init__(self, subject: Subject, document: Document, direction: str):
@@ -156,7 +208,7 @@ class _Characters:
         return tuple(number for number in numbers if number is not None)
 
 
-class _Units:
+class _Units(Continuation):
     """Of a model that reads words or characters: the text is written with the units added."""
 
     def __init__(self, subject: Subject, document: Document, direction: str):

@@ -34,9 +34,11 @@ _SCORED = frozenset(
     ("ClassScores", "LabelScores", "TokenScores", "SpanScores", "Number", "Answers")
 )
 _LANGUAGE_MODEL = frozenset(("masked_lm", "next_lm", "previous_lm"))
-_CONTINUING = frozenset(("next_lm", "previous_lm", "next_character", "previous_character"))
+_CONTINUING = frozenset(
+    ("next_lm", "previous_lm", "next_character", "previous_character", "text_to_text")
+)
 EXPECTED_WORDS = "VocabularyScores"  # the prediction of a language model
-CONTINUES = "continuation"  # of a language model that predicts the next or the previous unit
+CONTINUES = "continuation"  # of a model that predicts the next or the previous unit of a text
 NEW_HEAD = "head.safetensors"  # of a run: `tasks.model.HEAD`, whose module imports torch
 SCORES = "scores"  # of a run: of classes, tags, spans, answers, a number: attributions use them
 NEXT, PREVIOUS = "next", "previous"  # directions

@@ -30,7 +30,7 @@ class NextWords:
     descending. kept: tokens that sampling can draw, of `vocabulary`; cut_by: TOP_K or TOP_P, what
     cuts more, "" if nothing does. entropies: of the model's distribution in bits, at the end of the
     text and after each added token. text: what was added, as text. more: whether the model can read
-    a further token.
+    a further token. apart: the tokens form a text of their own, which an encoder–decoder writes.
     """
 
     added: tuple[int, ...]
@@ -44,6 +44,7 @@ class NextWords:
     text: str = ""
     more: bool = True
     backward: bool = False
+    apart: bool = False
 
 
 def read_ids(text: str) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ from workbench.text.document import Document
 
 
 class NextWordsInspector:
-    """For language models that predict the next or the previous unit."""
+    """For models that predict the next or the previous unit of a text, or write one from it."""
 
     info = INFO
 
@@ -66,6 +66,7 @@ def _result(
         "" if kept == size else TOP_P if kept < by_k else TOP_K,
         tuple(entropy_bits(one.numpy()) for one in probabilities),
         text.text(added),
-        len(added) < text.limit,
+        len(added) < text.limit and text.ends.isdisjoint(added),
         text.backward,
+        text.apart,
     )

@@ -26,17 +26,21 @@ class SamplesInspector:
         cuts = {name: options[name] for name in ("temperature", "top_k", "top_p")}
         random = torch.Generator().manual_seed(options["seed"])
         rows: list[list[int]] = [[] for _row in range(options["count"])]
-        total = torch.zeros(len(rows))
+        lengths, total = [0] * len(rows), [0.0] * len(rows)  # up to the end of each
         for _step in range(min(options["length"], max(0, text.limit))):
             logits = text.logits(rows)[:, 0]  # (B, V)
             drawn = torch.multinomial(filtered(logits, **cuts), 1, generator=random)  # (B, 1)
-            total += logits.log_softmax(-1).gather(1, drawn)[:, 0]
-            for row, number in zip(rows, drawn[:, 0].tolist(), strict=True):
-                row.append(number)
+            shares = logits.log_softmax(-1).gather(1, drawn)
+            for at, row in enumerate(rows):
+                if text.ends.isdisjoint(row):
+                    lengths[at], total[at] = lengths[at] + 1, total[at] + float(shares[at])
+                row.append(int(drawn[at]))
+            if all(not text.ends.isdisjoint(row) for row in rows):
+                break
         return Samples(
             tuple(
-                Sample(text.text(row), len(row), float(logprob) / max(1, len(row)))
-                for row, logprob in zip(rows, total, strict=True)
+                Sample(text.text(row[:length]), length, logprob / max(1, length))
+                for row, length, logprob in zip(rows, lengths, total, strict=True)
             ),
             text.backward,
         )

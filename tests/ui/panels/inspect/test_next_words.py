@@ -1,5 +1,7 @@
 """The views of continuations: steps, cuts, surprisal, samples that are kept."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 
@@ -72,6 +74,12 @@ def test_enter_adds_the_selected_token_and_backspace_goes_back(steps, qtbot):
     steps.state.asking = False
     qtbot.keyClick(steps._table, Qt.Key.Key_Backspace)
     assert steps.page.asked[-1] == {"added": "", "typed": ""}
+
+
+def test_a_text_of_its_own_stands_behind_its_source(qtbot):
+    view = shown(qtbot, NextWordsView, "next_words", replace(STEP, apart=True))
+
+    assert [word.text for word in view._strip.words] == ["Late", "again", "→", "␣the", "    "]
 
 
 def test_another_token_is_typed(steps, qtbot):

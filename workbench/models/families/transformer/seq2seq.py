@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import spec
-from workbench.models.base import Parts, States
+from workbench.models.base import DECODER_IDS, Parts, States
 from workbench.models.families.transformer.encoder import TransformerEncoder, fresh, tables
 from workbench.models.families.transformer.info.architectures import READS_TWICE
 from workbench.runtime.inputs import MASK, pad
@@ -26,8 +26,9 @@ NO_TARGET = -100
 class Seq2SeqEncoder(TransformerEncoder):
     """States of the encoder, or of encoder and decoder; with the head "text" scores of labels.
 
-    outputs: the labels. Their texts are the targets of teacher forcing, so `logits` are
-    log-probabilities of whole texts (Raffel et al. 2020, section 2.4).
+    start: the id that the decoder begins with; ends: those with which a text ends. outputs: the
+    labels. Their texts are the targets of teacher forcing, so `logits` are log-probabilities of
+    whole texts (Raffel et al. 2020, section 2.4).
     """
 
     targets: Tensor  # (L, S): subwords of the labels, NO_TARGET after the end
@@ -49,6 +50,8 @@ class Seq2SeqEncoder(TransformerEncoder):
         if getattr(model.config, "decoder_start_token_id", None) is None:
             model.config.decoder_start_token_id = tokenizer.pad  # as T5; saved for other programs
         self.start = int(model.config.decoder_start_token_id)
+        ends = getattr(model.config, "eos_token_id", None)
+        self.ends = frozenset(ends if isinstance(ends, list) else () if ends is None else (ends,))
 
     @property
     def reads_twice(self) -> bool:
@@ -104,10 +107,24 @@ class Seq2SeqEncoder(TransformerEncoder):
         scores = scores * (targets[:, 1:] >= 0).repeat(size, 1)
         return found + scores.sum(-1).view(size, labels)
 
+    def source(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """(B, T, H): what the decoder reads of a text, for `next_logits`."""
+        found: Tensor = self.reader(**inputs).last_hidden_state
+        return found
+
+    def next_logits(self, source: Tensor, mask: Tensor, ids: Tensor, positions: Tensor) -> Tensor:
+        """As `logits_at`, of texts that were read by `source`; mask (B, T), ids int (B, S)."""
+        given = {"encoder_outputs": (source,), MASK: mask, DECODER_IDS: ids}
+        return self._scored(given, positions)
+
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
         """Scores of the next subword at `positions` of `DECODER_IDS`, which the encoder's states of
         the other inputs precede.
         """
+        return self._scored(inputs, positions)
+
+    def _scored(self, inputs: Mapping[str, Any], positions: Tensor) -> Tensor:
+        """Only the states at `positions` (B, K) are scored: a vocabulary is large."""
 
         def pick(_module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
             index = positions.unsqueeze(-1).expand(-1, -1, given[0].shape[-1])

@@ -114,7 +114,10 @@ class NextWordsView(InspectorView):
         ]
         step = _("step {n}").format(n=len(added) + 1)
         end = StripWord(len(added), "    ", frame="accent", caption=step, ink_caption="accent")
-        return [end, *reversed(added), *shown] if result.backward else [*shown, *added, end]
+        if result.backward:
+            return [end, *reversed(added), *shown]
+        arrow = [StripWord(-1 - len(near), "→", ink="muted")] if result.apart else []
+        return [*shown, *arrow, *added, end]
 
     def _span_cut(self) -> None:
         """Let the row that names the cut take all columns."""
