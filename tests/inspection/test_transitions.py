@@ -1,5 +1,7 @@
 """Transitions of a CRF and probabilities of several labels, from runs made here."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -71,6 +73,39 @@ def test_a_tagger_without_a_crf_has_none(made):
     assert "transitions" not in available(folder, "tag")
     with pytest.raises(ModelError, match="does not give"):
         asked(folder, "transitions")
+
+
+def test_the_label_distribution_of_a_crf_has_its_marginals(made):
+    """Against a sum over all 27 sequences, with the scores that the run was given."""
+    head = {"start": [0.5, 1.0, 3.0], "step": STEP, "end": [0.1, 0.2, 0.3]}
+    folder = made("tag", ["PER"], {"decoder": "crf"}, head=head)
+
+    result = asked(folder, "token_scores", logits=True)
+
+    assert (result.basis, result.outputs) == ("marginals", ("O", "B-PER", "I-PER"))
+    words = [at for at, row in enumerate(result.tokens) if not row.special]
+    emissions, sums = result.logits[words], np.zeros((3, 3))
+    for tags in itertools.product(range(3), repeat=3):
+        if tags[0] == 2 or (0, 2) in itertools.pairwise(tags):
+            continue  # I- begins no text and follows no O
+        score = head["start"][tags[0]] + head["end"][tags[-1]]
+        score += sum(emissions[at, tag] for at, tag in enumerate(tags))
+        score += sum(STEP[one][two] for one, two in itertools.pairwise(tags))
+        sums[range(3), tags] += np.exp(score)
+    wanted = sums / sums.sum(1, keepdims=True)
+    assert result.probabilities[words] == pytest.approx(wanted, abs=1e-5)
+    assert result.tokens[words[0]].best[0][1] == pytest.approx(wanted[0].max(), abs=1e-5)
+    assert not result.probabilities[0].any() and result.logits[0].any()  # a special token
+
+
+def test_logits_of_a_tagger_are_given_on_demand(made):
+    folder = made("tag", ["PER"], {"decoder": "greedy"})
+
+    result = asked(folder, "token_scores", logits=True)
+
+    softmax = np.exp(result.logits) / np.exp(result.logits).sum(1, keepdims=True)
+    assert result.basis == "softmax" and result.probabilities == pytest.approx(softmax, abs=1e-6)
+    assert asked(folder, "token_scores").logits is None
 
 
 def test_several_labels_come_with_their_thresholds(made):

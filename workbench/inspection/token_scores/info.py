@@ -2,27 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from workbench.base.i18n import N_
+import numpy as np
+
+from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.inspection.spec import InspectorInfo, TokenTable
+
+SOFTMAX, MARGINALS = "softmax", "marginals"  # what the probabilities are
 
 
 @dataclass(frozen=True)
 class TokenLabels(TokenTable):
-    """`best` of a token are its most probable outputs; `labels` are those of the run."""
+    """`best` of a token are its most probable outputs; `labels` are those of the run.
+
+    basis: SOFTMAX of the logits of each token, or MARGINALS of a CRF, which only the first token of
+    a word has. outputs: those of the network, of the columns of logits and probabilities, both
+    float32 (T, L) for all T tokens, 0 where a token has no marginals; None unless asked for.
+    """
 
     labels: tuple[str, ...] = ()
+    basis: str = SOFTMAX
+    outputs: tuple[str, ...] = ()
+    logits: np.ndarray | None = field(default=None, compare=False)
+    probabilities: np.ndarray | None = field(default=None, compare=False)
+
+    @property
+    def told(self) -> str:
+        """What the probabilities are, for display."""
+        return _("Marginals of the CRF") if self.basis == MARGINALS else _("Softmax of the logits")
 
 
 INFO = InspectorInfo(
     "token_scores",
     N_("Label distribution"),
     TokenLabels,
-    (Option("top", "int", 5, N_("Labels per token, the most probable ones."), low=1, high=100),),
+    (
+        Option("top", "int", 5, N_("Labels per token, the most probable ones."), low=1, high=100),
+        Option(
+            "logits",
+            "bool",
+            False,
+            N_("Add the logits and the probabilities of all labels at every token."),
+            title=N_("All labels and logits"),
+        ),
+    ),
     shows=N_(
-        "Shows the probability of each label at every token. Does not show why a label was chosen, "
-        "nor whether the model is well calibrated."
+        "Shows the probability of each label at every token: the softmax of its logits, or for a "
+        "CRF the marginal probability over all sequences of labels, whose best sequence is "
+        "predicted (Lafferty et al. 2001). Does not show why a label was chosen, nor whether the "
+        "model is well calibrated."
     ),
 )

@@ -1,5 +1,6 @@
 """The Inspect page in a window: names, cells, marks."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -188,7 +189,27 @@ def test_a_selected_word_shows_all_its_labels_below(panel, host):
     view._strip.setFocus()
     view._strip._take(0)
     assert panel.state.chosen_token == 0 and view._word.text() == "Ada"
-    assert [pair[0] for pair in view._labels.rows()] == ["B-PER"]
+    assert [label.name for label in view._labels.rows()] == ["B-PER"]
+
+
+def test_all_labels_and_logits_are_shown_and_saved_on_demand(panel, host, tmp_path):
+    shares = np.array([[0.98, 0.01, 0.01], [0.005, 0.99, 0.005], [0.1, 0.3, 0.6]], np.float32)
+    every = {"outputs": ("B-PER", "O", "B-LOC"), "probabilities": shares, "logits": np.log(shares)}
+    host.answer(doubtful())
+    view = panel.view._views["token_scores"]
+    assert view._labels.isColumnHidden(2) and view._basis.text() == "Softmax of the logits"
+
+    view._every.click()
+    assert host.asked[-1].options["logits"]
+    host.answer(replace(doubtful(), basis="marginals", **every))
+
+    assert [label.name for label in view._labels.rows()] == ["B-LOC", "O", "B-PER"]
+    assert view._labels.rows()[0].logit == pytest.approx(np.log(0.6), abs=1e-6)
+    assert not view._labels.isColumnHidden(2) and view._basis.text() == "Marginals of the CRF"
+    saving.save(view, tmp_path / "view.csv")
+    head, *rows = (tmp_path / "view.csv").read_text().splitlines()
+    assert head.endswith('bits",B-PER,O,B-LOC,Logit of B-PER,Logit of O,Logit of B-LOC')
+    assert len(rows[2].split(",")) == 11
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "csv", "json"])

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QRectF
+from PySide6.QtWidgets import QCheckBox
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.ui import formats, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.widgets.button import Segments
 from workbench.ui.widgets.layout import card, column, layout_of, line, row, scrolled
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 CERTAIN = 0.9  # probability from which a word is not doubtful
 SHOWN, LEAST = 3, 0.03  # labels in the box of a doubtful word: at most, and their probability
+LOGIT = 2  # column of the labels of one word
 LOWEST = 4  # rows of the table of one word's labels
 TABLE = 196  # height of the table of all words, pixels at 100 %
 
@@ -42,6 +44,15 @@ class _Unit:
         return self.tokens[0]
 
 
+@dataclass(frozen=True)
+class _Label:
+    """A label of the selected word; logit: None unless it was asked for."""
+
+    name: str
+    share: float
+    logit: float | None = None
+
+
 class TokenLabelsView(InspectorView):
     """Above: the words, in order of the text or of the entropy. Below: a table of them, and the
     labels of one.
@@ -49,6 +60,7 @@ class TokenLabelsView(InspectorView):
 
     def __init__(self, state: Shown) -> None:
         super().__init__(state)
+        self._result: TokenLabels | None = None
         self._units: list[_Unit] = []
         self._order = Segments(
             ("text", _("Text order")), ("entropy", _("By entropy")), name=_("Order of the words")
@@ -62,7 +74,11 @@ class TokenLabelsView(InspectorView):
         self._entropy = words("", "small", weight=600)
         self._table = Table(_word_columns(self), name=_("Tokens"), key=lambda unit: unit.first)
         self._table.chosen.connect(self._row_chosen)
-        self._labels = Table(_columns(self), name=_("Labels of the word"), key=lambda pair: pair[0])
+        self._labels = Table(_columns(self), name=_("Labels of the word"), key=lambda one: one.name)
+        self._every = QCheckBox(_("All labels and logits"))
+        plain.set_tip(self._every, _("Also in the data that is saved"))
+        self._every.toggled.connect(self._ask_for_every)
+        self._basis = words("", "caption", "muted")
         self._note = words("", "caption", "muted")
         legend = words(
             _("Grey: no label, 90 % or more · tinted: a label with 90 % or more · boxed: doubtful"),
@@ -72,42 +88,71 @@ class TokenLabelsView(InspectorView):
         )
         top = row(words(_("Label distribution"), weight=600), self._note, None, self._order)
         about = row(self._word, (self._about, 1), self._entropy)
-        below = row((self._table, 1), (column(about, self._labels, gap=8), 1), gap=16)
+        more = row(self._every, None, self._basis)
+        below = row((self._table, 1), (column(about, self._labels, more, gap=8), 1), gap=16)
         layout_of(self).addWidget(card(top, (self._scroll, 1), legend, line(), below, gap=8))
 
     def show_state(self, fields: frozenset[str]) -> None:
         super().show_state(fields)
+        if concerns(fields, "options"):
+            self._every.setChecked(bool(self.state.option("logits")))
         if concerns(fields, "chosen_token", "result"):
             self._show_chosen()
 
     def clear(self) -> None:
-        self._units = []
+        self._result, self._units = None, []
         self._strip.set(())
         self._table.set_rows(())
         self._note.setText("")
+        self._basis.setText("")
         self._show_chosen()
 
     def show_result(self, result: TokenLabels) -> None:
-        self._units = _units(result)
+        self._result, self._units = result, _units(result)
         ms = self.state.answer.milliseconds if self.state.answer else 0
         self._note.setText(
             _("Words: {words} · Tokens: {tokens} · {ms:.0f} ms").format(
                 words=len(result.words), tokens=result.count, ms=ms
             )
         )
+        self._basis.setText(result.told)
         self._show_words()
 
     def data(self) -> list[list[object]]:
         head = [_("Word"), _("Start"), _("End"), _("Token"), _("Entropy, bits")]
         result = self.state.result
-        names = sorted({name for token in result.tokens for name, _share in token.best})
-        rows: list[list[object]] = [[*head, *names]]
+        names = result.outputs
+        if result.logits is None:
+            names = sorted({name for token in result.tokens for name, _share in token.best})
+        logits = [_("Logit of {label}").format(label=name) for name in names]
+        rows: list[list[object]] = [[*head, *names, *(logits if result.logits is not None else ())]]
         for unit in self._units:
-            for token in unit.tokens:
-                shares = dict(token.best)
+            for number, token in enumerate(unit.tokens, unit.first):
+                shares = {one.name: one for one in self._labels_of(number)}
                 about = [unit.text, token.start, token.end, token.piece, token.entropy]
-                rows.append([*about, *(shares.get(name, "") for name in names)])
+                found = [shares[name].share if name in shares else "" for name in names]
+                if result.logits is not None:
+                    found += result.logits[number].tolist()
+                rows.append([*about, *found])
         return rows
+
+    def _ask_for_every(self, on: bool) -> None:
+        if on != bool(self.state.option("logits")):
+            self.state.set_options(logits=on)
+
+    def _labels_of(self, number: int) -> list[_Label]:
+        """The labels of a token, most probable first; [] for a token without a distribution."""
+        result = self._result
+        best = result.tokens[number].best if result is not None else ()
+        if result is None or result.logits is None or result.probabilities is None or not best:
+            return [_Label(name, share) for name, share in best]
+        rows = zip(
+            result.outputs,
+            result.probabilities[number].tolist(),
+            result.logits[number].tolist(),
+            strict=True,
+        )
+        return sorted((_Label(*one) for one in rows), key=lambda one: -one.share)
 
     # ---------------------------------------------------------------- words
 
@@ -191,7 +236,8 @@ class TokenLabelsView(InspectorView):
         known = unit is not None and unit.row.entropy is not None
         told = _("entropy {bits:.2f} bits")
         self._entropy.setText(told.format(bits=unit.row.entropy) if unit and known else "")
-        self._labels.set_rows(unit.row.best if unit is not None else ())
+        self._labels.setColumnHidden(LOGIT, not self._every.isChecked())
+        self._labels.set_rows(self._labels_of(unit.first) if unit is not None else ())
         self._labels.fit_height(LOWEST)
         self._table.setFixedHeight(theme.px(TABLE))
 
@@ -255,16 +301,22 @@ def _word_columns(view: TokenLabelsView) -> list[Column]:
 
 
 def _columns(view: TokenLabelsView) -> list[Column]:
-    def colour(pair: tuple[str, float]) -> Any:
-        name, label = pair[0], pair[0].partition("-")[2]
+    def colour(one: _Label) -> Any:
+        name, label = one.name, one.name.partition("-")[2]
         return name, view.page.labels.get(name) or view.page.labels.get(label), ""
 
     return [
-        Column(_("Label"), lambda pair: pair[0], 150, chip=colour),
+        Column(_("Label"), lambda one: one.name, 150, chip=colour),
         Column(
             _("Probability, %"),
-            lambda pair: formats.points(pair[1]),
+            lambda one: formats.points(one.share),
             None,
-            share=lambda pair: pair[1],
+            share=lambda one: one.share,
+        ),
+        Column(
+            _("Logit"),
+            lambda one: "–" if one.logit is None else formats.decimal(one.logit, 2, signed=True),
+            70,
+            right=True,
         ),
     ]
