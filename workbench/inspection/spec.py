@@ -42,10 +42,31 @@ CONTINUES = "continuation"  # of a model that predicts the next or the previous 
 NEW_HEAD = "head.safetensors"  # of a run: `tasks.model.HEAD`, whose module imports torch
 SCORES = "scores"  # of a run: of classes, tags, spans, answers, a number: attributions use them
 NEXT, PREVIOUS = "next", "previous"  # directions
-WHOLE = {"ClassScores", "Answers"}  # predictions that are made of several inputs of a document
+DECISION = "decision"  # of a run: it predicts something about a text
+_DECIDED = _SCORED | {"SpanScores", "WordTags"}
+WHOLE = {
+    "ClassScores",
+    "Answers",
+    DECISION,
+}  # predictions that are made of several inputs of a document
 TEXTS, LABELS = "texts", "labels"  # what is examined of the documents of a project
 BASE = "base"  # in place of a folder: the model that a run was trained from
 LAYER = "layer"  # the option with the name of the layer whose labels are examined
+# What the predictions of a run or a language model give to inspectors, as display texts.
+OUTPUTS = {
+    "TokenScores": N_("token labels"),
+    "SpanScores": N_("spans"),
+    "candidates": N_("scores of span candidates (span classification)"),
+    "ClassScores": N_("a class label"),
+    "Answers": N_("answers to questions"),
+    "LabelScores": N_("multiple labels"),
+    "Number": N_("a number"),
+    "transitions": N_("transition scores (CRF)"),
+    EXPECTED_WORDS: N_("word predictions"),
+    SCORES: N_("scores of classes, tags, spans or answers, or a predicted number"),
+    DECISION: N_("a class, labels, a number, tags, spans or answers"),
+    CONTINUES: N_("continuations of a text"),
+}
 
 
 @dataclass(frozen=True)
@@ -101,6 +122,7 @@ def given(encoder: Iterable[str], outputs: Iterable[str] | None) -> frozenset[st
     found = frozenset(encoder)
     if outputs is not None:
         found |= frozenset(outputs)
+        found |= {DECISION} if found & _DECIDED else frozenset()
         return found | {SCORES} if found & _SCORED else found
     if found & _CONTINUING:
         found |= {CONTINUES}

@@ -145,10 +145,7 @@ class Subject:
     def base_folder(self) -> Path | None:
         """The folder of the model that a run was trained from; None if it is not installed."""
         name = str(self.predictor.description.get("model") or "") if self.is_run else ""
-        cards = (*models.starters(), *models.cached())
-        known = (Path(card.path) for card in cards if card.name == name)
-        given = Path(name)
-        return given if name and given.is_dir() else next(known, None)
+        return models.installed(name) if name else None
 
     @property
     def labels(self) -> tuple[str, ...]:

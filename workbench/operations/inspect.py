@@ -189,20 +189,7 @@ def first(found: Sequence[Offer]) -> str:
     return next((one.id for one in fitting if one.answers), fitting[0].id if fitting else "")
 
 
-_WORDS = {
-    **specs.GIVES,
-    "TokenScores": N_("token labels"),
-    "SpanScores": N_("spans"),
-    "candidates": N_("scores of span candidates (span classification)"),
-    "ClassScores": N_("a class label"),
-    "Answers": N_("answers to questions"),
-    "LabelScores": N_("multiple labels"),
-    "Number": N_("a number"),
-    "transitions": N_("transition scores (CRF)"),
-    inspectors.EXPECTED_WORDS: N_("word predictions"),
-    inspectors.SCORES: N_("scores of classes, tags, spans or answers, or a predicted number"),
-    inspectors.CONTINUES: N_("continuations of a text"),
-}
+_WORDS = {**specs.GIVES, **inspectors.OUTPUTS}
 
 
 def _refusal(lacks: Sequence[str]) -> str:

@@ -8,10 +8,12 @@ from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.inspection.spec import TEXTS, InspectorInfo
 
+PROBABILITY, VALUE, COUNT = "probability", "value", "count"
+
 
 @dataclass(frozen=True, slots=True)
 class GroupEffect:
-    """mean: of the probability of a label over the documents with the words of a group.
+    """mean: of the score of a label over the documents with the words of a group, see `GroupSwap`.
 
     change: mean difference to the mean of all groups, paired by document, with its 95 % interval.
     """
@@ -26,8 +28,9 @@ class GroupEffect:
 
 @dataclass(frozen=True, slots=True)
 class SwappedDocument:
-    """labels: predicted for each group. shares: the probability of `label`, the prediction for the
-    text as it is. texts: for each group.
+    """label: what is predicted for the text as it is, labels: for each group. shares: the score of
+    `of` for each group, the label of a class that is predicted, else that with the largest spread.
+    texts: for each group.
     """
 
     key: str
@@ -36,6 +39,7 @@ class SwappedDocument:
     labels: tuple[str, ...]
     shares: tuple[float, ...]
     texts: tuple[str, ...]
+    of: str = ""
 
     @property
     def spread(self) -> float:
@@ -45,7 +49,9 @@ class SwappedDocument:
 
 @dataclass(frozen=True)
 class GroupSwap:
-    """title: of the list. read: documents in the sample; documents: those with a word of the list.
+    """scores: what the scores are: PROBABILITY of a label, or of the answers to the questions;
+    VALUE, the predicted number; COUNT of spans, or of tags, with a label.
+    title: of the list. read: documents in the sample; documents: those with a word of the list.
 
     changed: of these, how many are predicted differently for some group. rows: the documents with
     the largest spread first.
@@ -58,6 +64,7 @@ class GroupSwap:
     documents: int
     changed: int
     rows: tuple[SwappedDocument, ...]
+    scores: str = PROBABILITY
 
 
 INFO = InspectorInfo(
@@ -77,8 +84,8 @@ INFO = InspectorInfo(
         Option("seed", "int", 1, N_("Seed of the sample."), low=0),
     ),
     shows=N_(
-        "Shows how the probability of each class changes if names or pronouns of your documents "
-        "are exchanged with those of another group. Does not show effects of other words of a "
+        "Shows how predictions change if names or pronouns of your documents are exchanged with "
+        "those of another group. Does not show effects of other words of a "
         "group, nor whether gold labels are fair. Kiritchenko and Mohammad 2018."
     ),
     examines=TEXTS,

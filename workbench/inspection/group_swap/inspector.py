@@ -11,12 +11,13 @@ import numpy as np
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection.group_swap.info import INFO, GroupEffect, GroupSwap, SwappedDocument
+from workbench.inspection.group_swap.scores import Scored, scored
 from workbench.inspection.subject import Subject
 from workbench.metrics import resampling
 from workbench.text import groups
 from workbench.text.dataset import Dataset
 from workbench.text.document import Document
-from workbench.text.fields import ClassScores
+from workbench.text.fields import Prediction
 from workbench.text.groups import GroupList
 
 AT_ONCE = 64  # documents between two messages
@@ -24,7 +25,7 @@ LISTED = 500  # documents in the result
 
 
 class GroupSwapInspector:
-    """For runs that predict one class."""
+    """For runs of every task: their predictions are turned into numbers, see `scores`."""
 
     info = INFO
 
@@ -42,32 +43,35 @@ class GroupSwapInspector:
             )
         names = tuple(words.groups)
         versions = [given, *([_swapped(one, words, name) for one in given] for name in names)]
-        shares = []
+        found: list[list[Prediction]] = []
         for number, documents in enumerate(versions):
-            found = []
+            found.append([])
             for start in range(0, len(documents), AT_ONCE):
                 yield (number + start / len(documents)) / len(versions)
-                found += subject.predictor.predict(documents[start : start + AT_ONCE])
-            scores = [one.required(ClassScores) for one in found]
-            labels = scores[0].labels
-            shares.append(np.array([one.scores for one in scores]))  # (N, L)
-        table = np.stack(shares)  # (1 + G, N, L)
-        rows = _rows(versions, table, labels)
+                found[-1] += subject.predictor.predict(documents[start : start + AT_ONCE])
+        predictions = [one for version in found for one in version]
+        documents = [one for version in versions for one in version]
+        scores = scored(predictions, documents, subject.labels)
+        table = scores.table.reshape(len(versions), len(given), -1)  # (1 + G, N, L)
+        rows = _rows(versions, table, scores)
+        keys = [scores.keys[len(given) + at :: len(given)] for at in range(len(given))]
         return GroupSwap(
             words.title,
             names,
-            tuple(_effects(table[1:], names, labels)),
+            tuple(_effects(table[1:], names, scores.labels)),
             len(every),
             len(given),
-            sum(len(set(row.labels)) > 1 for row in rows),
+            sum(len(set(one)) > 1 for one in keys),
             tuple(sorted(rows, key=lambda row: -row.spread)[:LISTED]),
+            scores.scores,
         )
 
 
 def _swapped(document: Document, words: GroupList, group: str) -> Document:
     """Imported tokens are dropped, as they have other places in the changed text."""
     texts = tuple((name, words.swapped(text, group)) for name, text in document.texts)
-    return replace(document, texts=texts, tokens={})
+    questions = tuple(words.swapped(one, group) for one in document.questions)
+    return replace(document, texts=texts, tokens={}, questions=questions)
 
 
 def _effects(table: np.ndarray, names: Sequence[str], labels: Sequence[str]) -> list[GroupEffect]:
@@ -96,20 +100,23 @@ def _effects(table: np.ndarray, names: Sequence[str], labels: Sequence[str]) -> 
 
 
 def _rows(
-    versions: Sequence[Sequence[Document]], table: np.ndarray, labels: Sequence[str]
+    versions: Sequence[Sequence[Document]], table: np.ndarray, scores: Scored
 ) -> list[SwappedDocument]:
-    best = table.argmax(-1)  # (1 + G, N)
+    count = len(versions[0])
+    spreads = np.ptp(table[1:], axis=0)  # (N, L)
     rows = []
     for at, document in enumerate(versions[0]):
-        own = int(best[0, at])
+        label, *labels = scores.predicted[at::count]
+        own = scores.labels.index(label) if label in scores.labels else int(spreads[at].argmax())
         rows.append(
             SwappedDocument(
                 document.key,
                 document.texts[0][1],
-                labels[own],
-                tuple(labels[int(number)] for number in best[1:, at]),
+                label,
+                tuple(labels),
                 tuple(float(share) for share in table[1:, at, own]),
                 tuple(version[at].texts[0][1] for version in versions[1:]),
+                scores.labels[own],
             )
         )
     return rows

@@ -1,1 +1,1 @@
-"""The smallest change of a text that turns its predicted class."""
+"""The smallest change of a text that turns a prediction."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 import torch
 
 from workbench.inspection.attributions.inspector import Scorer
-from workbench.inspection.attributions.targets import explained
+from workbench.inspection.attributions.targets import Explained, explained
 from workbench.inspection.spec import WordRow
 from workbench.inspection.subject import Subject
 from workbench.runtime.preparers.subwords import Subwords
@@ -29,34 +29,43 @@ class Flip:
 
 
 def flips(
-    subject: Subject, document: Document, words: Sequence[WordRow], label: str, top: int
+    subject: Subject,
+    document: Document,
+    words: Sequence[WordRow],
+    target: str,
+    top: int,
+    *,
+    sign: int = 1,
 ) -> dict[int, list[Flip]]:
     """Word → entries of the vocabulary, the largest estimated fall first.
 
+    target: of the attributions. sign: -1 for the largest rise, 0 for either.
     The estimate is (e_old - e_new) · ∂p/∂e at the embedding e of the word's token. Words of several
     tokens are left out, and so are entries that are no whole words. {} for a model without
-    whole words in its vocabulary. Raises WorkbenchError for a model without token embeddings.
+    whole words in its vocabulary, or if the target does not exist.
+    Raises WorkbenchError for a model without token embeddings.
     Source: Ebrahimi et al. 2018, section 3.1.
     """
     if not isinstance(subject.preparer, Subwords):
         return {}
     ids, names = _vocabulary(subject.preparer.tokenizer)
-    if not ids:
+    text = explained(subject, document, target)
+    if not ids or target not in text.places:
         return {}
-    text = explained(subject, document)
-    _target, place = text.place(f"class:{label}")
-    rows = text.rows[place.window]
+    _target, place = text.place(target)
+    tokens = _tokens(text, place.window)
     scorer = Scorer(subject, text.found.prepared.inputs[place.window], place, True)
     gradient = _gradient(scorer)  # (T, E)
     table = scorer.table.weight.detach()[torch.tensor(ids, device=gradient.device)]  # (W, E)
     found: dict[int, list[Flip]] = {}
     for at, word in enumerate(words):
-        places = [number for number, row in enumerate(rows) if row.word == at]
+        places = tokens.get((word.start, word.end, word.text), [])
         if len(places) != 1 or not any(map(str.isalnum, word.text)):
             continue
         (position,) = places
         own = scorer.embeddings[0, position]
         falls = (own - table) @ gradient[position]  # (W,)
+        falls = falls * sign if sign else falls.abs()
         best = falls.topk(min(top + 1, len(names)))
         pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
         found[at] = [
@@ -65,6 +74,16 @@ def flips(
             if names[number].casefold() != word.text.casefold()
         ][:top]
     return found
+
+
+def _tokens(text: Explained, window: int) -> dict[tuple[int, int, str], list[int]]:
+    """Start, end and text of a word → its tokens in the window; the last text if two share it."""
+    found: dict[int, list[int]] = {}
+    for position, row in enumerate(text.rows[window]):
+        if row.word is not None:
+            found.setdefault(row.word, []).append(position)
+    words = {at: text.words[at] for at in sorted(found)}
+    return {(word.start, word.end, word.text): found[at] for at, word in words.items()}
 
 
 def _gradient(scorer: Scorer) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""The smallest change of a text that turns its predicted class: description and result."""
+"""The smallest change of a text that turns a prediction: description and result."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from dataclasses import dataclass
 
 from workbench.base.i18n import N_
 from workbench.base.options import Option
+from workbench.inspection.attributions.info import Target
 from workbench.inspection.spec import InspectorInfo, WordRow
 
 DELETE, REPLACE, FLIP = "delete", "replace", "flip"
+NO_MODEL = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One word deleted or replaced. new: "" for a deletion. label, share: the prediction then.
+    """One word deleted or replaced. new: "" for a deletion. label, share, value: predicted then.
 
-    fall: by how much the probability of the original class falls. estimate: of the fall, by the
-    gradient; None for words that were not proposed by it.
+    fall: by how much the probability of what was predicted falls, or by how much a number changes.
+    estimate: of the fall, by the gradient; None for words that were not proposed by it.
     """
 
     word: int
@@ -25,13 +27,15 @@ class Trial:
     share: float
     fall: float
     estimate: float | None = None
+    value: float | None = None
 
 
 @dataclass(frozen=True)
 class Change:
     """The words changed, in order of the search, each with what stands in its place ("": nothing).
 
-    label, share: the prediction for `text`, the changed text. turned: whether the class changed.
+    label, share, value: the prediction for `text`, the changed text, as of `Verdict`. turned:
+    whether something else is predicted.
     """
 
     kind: str
@@ -40,6 +44,7 @@ class Change:
     label: str
     share: float
     turned: bool
+    value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,7 @@ class SmallestChange:
 
     changes: the best deletion; the best replacement by words of a masked language model, if one is
     known, it is `proposed_by`; and the best by words that the gradient proposes.
+    targets: the decisions for the text, of which `target` was to change, see `decisions`.
     """
 
     words: tuple[WordRow, ...]
@@ -57,6 +63,8 @@ class SmallestChange:
     trials: tuple[Trial, ...]
     proposed_by: str = ""
     cut: bool = False
+    target: str = ""
+    targets: tuple[Target, ...] = ()
 
 
 INFO = InspectorInfo(
@@ -66,10 +74,28 @@ INFO = InspectorInfo(
     (
         Option("most", "int", 5, N_("Words that may be changed."), low=1, high=20),
         Option("top", "int", 8, N_("Replacements to try for each word."), low=1, high=50),
+        Option(
+            "target", "text", "",
+            N_("What is to change, as listed in the result: class:NAME, word:INDEX:TAG, "
+               "span:FIRST:LAST:LABEL, number, or answer:INDEX."),
+            title=N_("Decision"),
+        ),
+        Option(
+            "step", "float", 0.5,
+            N_("Change of a predicted number that counts as another prediction."),
+            low=1e-6, title=N_("Step"),
+        ),
+        Option(
+            "proposer", "text", "",
+            N_("Name or folder of the masked language model that proposes replacements, or none. "
+               "Default: the one that the run was trained from, else starter-bert."),
+            title=N_("Replacements from"),
+        ),
     ),
     shows=N_(
         "Shows which words, deleted or replaced by what a masked language model or the gradient "
-        "proposes, turn the predicted class; the search is greedy. Does not show that no smaller "
-        "change exists. Li et al. 2016; Ebrahimi et al. 2018 (HotFlip); Li et al. 2020."
+        "proposes, turn a prediction; the search is greedy. Does not show that no smaller change "
+        "exists. Li et al. 2016; Ebrahimi et al. 2018 (HotFlip); Li et al. 2020."
     ),
-)
+    of_text=("target",),
+)  # fmt: skip

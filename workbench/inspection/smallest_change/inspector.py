@@ -1,20 +1,26 @@
-"""The smallest change of a text that turns its predicted class: the heavy part."""
+"""The smallest change of a text that turns a prediction: the heavy part."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
+from workbench.inspection import decisions
+from workbench.inspection.attributions.info import Target
+from workbench.inspection.attributions.targets import explained
 from workbench.inspection.base import words_of
+from workbench.inspection.decisions import Verdict
 from workbench.inspection.smallest_change.flips import flips
 from workbench.inspection.smallest_change.info import (
     DELETE,
     FLIP,
     INFO,
+    NO_MODEL,
     REPLACE,
     Change,
     SmallestChange,
@@ -22,30 +28,23 @@ from workbench.inspection.smallest_change.info import (
 )
 from workbench.inspection.spec import WordRow
 from workbench.inspection.subject import Subject
+from workbench.models import spec as models
 from workbench.models.generate import MASKED, LanguageModel
 from workbench.text.document import Document
-from workbench.text.fields import ClassScores
+from workbench.text.fields import LabelScores, Prediction
 
+DEFAULT_PROPOSER = "starter-bert"
 LONGEST = 60  # words at the beginning of a text that are changed
 VERIFIED = 24  # replacements that the gradient proposes, by a forward pass in each step
 PROMISING = 24  # of those tried in the first step, the best ones that later steps try again
 Edits = Mapping[int, str]  # word → what stands in its place
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """The best class of a changed text, its probability, and that of the original class."""
-
-    label: str
-    share: float
-    own: float
-
-
 class SmallestChangeInspector:
-    """For runs that predict one class.
+    """For runs that decide something about a text: a class, labels, a number, tags, spans, answers.
 
-    Each step changes the word that lowers the probability of the original class most, until the
-    class turns. Replacements are proposed by the language model that the run was trained from.
+    Each step changes the word that lowers the score of what was predicted most, until something
+    else is predicted. Words that the decision is about stay.
     """
 
     info = INFO
@@ -56,24 +55,29 @@ class SmallestChangeInspector:
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> SmallestChange:
-        """Raises WorkbenchError for a text without words."""
+        """Raises WorkbenchError for a text without words, or an unknown target or proposer."""
         (document,) = documents
         field, text = document.texts[0]
         words = tuple(one for one in words_of(document, 1) if one.field == field)[:LONGEST]
         if not words:
             raise WorkbenchError(_("The text has no words to change."))
-        asking = _Asking(subject, document, text, words)
-        before = asking.answers([{}])[0]
-        model = self._language_model(subject)
+        prediction = subject.predicted(document).prediction
+        found = decisions.targets(prediction, words)
+        target = decisions.chosen(found, str(options["target"]))
+        asking = _Asking(subject, document, text, words, target, prediction, options["step"])
+        (before,) = asking.answers([{}])
+        free = [at for at in range(len(words)) if at not in decisions.fixed(target)]
+        model = self._language_model(subject, str(options["proposer"]).strip())
         kinds: dict[str, Callable[[Edits], dict[int, list[str]]]] = {
-            DELETE: lambda edits: {at: [""] for at in range(len(words)) if at not in edits}
+            DELETE: lambda edits: {at: [""] for at in free if at not in edits}
         }
         if model is not None:
             proposals = _proposals(model, text, words, options["top"])
             kinds[REPLACE] = lambda edits: {
-                at: found for at, found in proposals.items() if at not in edits
+                at: found for at, found in proposals.items() if at in free and at not in edits
             }
-        estimates = _estimates(subject, document, words, before.label, options["top"])
+        estimates = _estimates(asking, options["top"])
+        estimates = {at: found for at, found in estimates.items() if at in free}
         if estimates:
             kinds[FLIP] = lambda edits: _best_estimates(estimates, edits)
         changes, trials = [], dict[tuple[int, str], Trial]()
@@ -90,31 +94,73 @@ class SmallestChangeInspector:
             tuple(changes),
             tuple(_by_fall(trials.values())),
             model.encoder.info.name if model is not None else "",
+            target=target.id,
+            targets=found,
         )
 
-    def _language_model(self, subject: Subject) -> LanguageModel | None:
-        """The masked language model that the run was trained from; None if there is none."""
-        key = subject.folder
+    def _language_model(self, subject: Subject, asked: str) -> LanguageModel | None:
+        """The masked language model asked for: by default the one that the run was trained from,
+        else the starter. None if there is none.
+        """
+        key = subject.folder, asked
         if self._model is None or self._model[0] != key:
-            found = None
-            folder = subject.base_folder
-            if folder is not None:
-                with suppress(WorkbenchError):  # a model that predicts no words
-                    found = LanguageModel.load(folder)
-            usable = found is not None and found.kind == MASKED
-            self._model = key, found if usable else None
+            folders = [models.installed(asked)] if asked else _proposers(subject)
+            self._model = key, None if asked == NO_MODEL else _first_masked(folders, asked)
         return self._model[1]
 
 
-def _estimates(
-    subject: Subject, document: Document, words: Sequence[WordRow], label: str, top: int
-) -> dict[int, dict[str, float]]:
+def _proposers(subject: Subject) -> list[Path | None]:
+    return [subject.base_folder, models.installed(DEFAULT_PROPOSER)]
+
+
+def _first_masked(folders: Sequence[Path | None], asked: str) -> LanguageModel | None:
+    """Raises ModelError if the model asked for is none."""
+    for folder in folders:
+        if folder is None:
+            continue
+        with suppress(WorkbenchError):  # a model that predicts no words
+            found = LanguageModel.load(folder)
+            if found.kind == MASKED:
+                return found
+    if asked:
+        raise ModelError(
+            _("{name} is not an installed masked language model.").format(name=asked),
+            hint=_("Choose one from the Models page that predicts masked words, as starter-bert."),
+        )
+    return None
+
+
+def _estimates(asking: _Asking, top: int) -> dict[int, dict[str, float]]:
     """Word → replacements with the estimated fall; {} for a model without token embeddings."""
+    target, labels = asking.target, asking.before.get(LabelScores)
+    sign = 0 if target.value is not None else 1
+    if labels is not None and target.label not in labels.chosen:
+        sign = -1
     try:
-        found = flips(subject, document, words, label, top)
+        found = flips(
+            asking.subject, asking.document, asking.words, _explained(asking), top, sign=sign
+        )
     except WorkbenchError:
         return {}
     return {at: {one.new: one.fall for one in given} for at, given in found.items() if given}
+
+
+def _explained(asking: _Asking) -> str:
+    """The target of the attributions that stands for a decision: of an answer its start, of a span
+    of one word the word's tag.
+    """
+    target = asking.target
+    kind, _colon, rest = target.id.partition(":")
+    if kind == decisions.ANSWER:
+        return f"start:{rest}"
+    if kind not in (decisions.WORD, decisions.SPAN) or target.last > target.first:
+        return target.id
+    try:
+        known = explained(asking.subject, asking.document).places
+    except LookupError:  # spans without tags of words
+        return target.id
+    prefix = f"word:{target.first}:"
+    return next((id for id in known if id.startswith(prefix)), target.id)
 
 
 def _best_estimates(
@@ -135,56 +181,69 @@ def _best_estimates(
 
 @dataclass
 class _Asking:
-    """Predictions of a run for changed versions of a text."""
+    """Predictions of a run for changed versions of a text. before: for the text as it is."""
 
     subject: Subject
     document: Document
     text: str
     words: tuple[WordRow, ...]
-    label: str = ""
+    target: Target
+    before: Prediction
+    step: float
 
-    def changed(self, edits: Edits) -> str:
-        """The text with words replaced; a deleted word takes the space after it along."""
-        found, end = "", 0
+    def changed(self, edits: Edits) -> tuple[str, dict[int, tuple[int, int]]]:
+        """The text with words replaced, and where its words are; a deleted word takes the space
+        after it along.
+        """
+        found, end, places = "", 0, {}
         for at, word in enumerate(self.words):
             found += self.text[end : word.start]
             end = word.end
-            if at not in edits:
-                found += self.text[word.start : word.end]
-            elif edits[at]:
-                found += edits[at]
+            new = edits.get(at, self.text[word.start : word.end])
+            if new:
+                places[at] = len(found), len(found) + len(new)
+                found += new
             elif self.text[end : end + 1].isspace():
                 end += 1
-        return found + self.text[end:]
+        return found + self.text[end:], places
 
-    def answers(self, versions: Sequence[Edits]) -> list[_Answer]:
+    def answers(self, versions: Sequence[Edits]) -> list[Verdict]:
+        documents, places = [], []
+        for edits in versions:
+            text, where = self.changed(edits)
+            documents.append(self._document(text, where))
+            places.append(where)
+        predictions = self.subject.predictor.predict(documents)
+        return [
+            decisions.judged(one, self.target, self.before, where, step=self.step)
+            for one, where in zip(predictions, places, strict=True)
+        ]
+
+    def _document(self, text: str, places: Mapping[int, tuple[int, int]]) -> Document:
+        """With its tokens, if the text has some and none is left out of `words`."""
         field, *others = self.document.texts
-        documents = [Document("", ((field[0], self.changed(edits)), *others)) for edits in versions]
-        found = []
-        for prediction in self.subject.predictor.predict(documents):
-            scores = prediction.required(ClassScores)
-            shares = dict(zip(scores.labels, scores.scores, strict=True))
-            best = max(shares, key=lambda name: shares[name])
-            self.label = self.label or best  # the first answer is that of the text itself
-            found.append(_Answer(best, shares[best], shares[self.label]))
-        return found
+        tokens = self.document.tokens.get(field[0], ())
+        kept = {field[0]: tuple(places.values())} if len(tokens) == len(self.words) else {}
+        return replace(
+            self.document, texts=((field[0], text), *others), tokens=kept if tokens else {}
+        )
 
 
 def _search(
     asking: _Asking,
     kind: str,
     candidates: Callable[[Edits], dict[int, list[str]]],
-    before: _Answer,
+    before: Verdict,
     most: int,
 ) -> tuple[Change, list[Trial]]:
-    """Greedy: a change that turns the class, else the one that lowers the original class most.
+    """Greedy: a change that turns the decision, else the one that lowers its score most.
 
     Steps after the first leave out what was tried there with less effect than the PROMISING ones.
     Returns the change, and the single changes that were tried first.
     """
     edits: dict[int, str] = {}
     answer, trials = before, list[Trial]()
-    while len(edits) < most and answer.label == before.label:
+    while len(edits) < most and not answer.turned:
         weak = {(one.word, one.new) for one in _by_fall(trials)[PROMISING:]}
         given = ((at, new) for at, found in candidates(edits).items() for new in found)
         pairs = [one for one in given if one not in weak]
@@ -193,35 +252,35 @@ def _search(
         answers = asking.answers([{**edits, at: new} for at, new in pairs])
         if not edits:
             trials = [
-                Trial(at, new, one.label, one.share, before.own - one.own)
+                Trial(at, new, one.label, one.share, before.own - one.own, value=one.value)
                 for (at, new), one in zip(pairs, answers, strict=True)
             ]
         best = min(
             range(len(pairs)),
-            key=lambda number: (answers[number].label == before.label, answers[number].own),
+            key=lambda number: (not answers[number].turned, answers[number].own),
         )
         at, new = pairs[best]
         edits[at], answer = new, answers[best]
-    edits, answer = _pruned(asking, edits, answer, before)
-    turned = answer.label != before.label
-    words = tuple(edits.items())
-    return Change(kind, words, asking.changed(edits), answer.label, answer.share, turned), trials
+    edits, answer = _pruned(asking, edits, answer)
+    words, (text, _places) = tuple(edits.items()), asking.changed(edits)
+    found = Change(kind, words, text, answer.label, answer.share, answer.turned, answer.value)
+    return found, trials
 
 
 def _by_fall(trials: Iterable[Trial]) -> list[Trial]:
-    """Those that lower the probability of the original class most come first."""
+    """Those that lower the score of what was predicted most come first."""
     return sorted(trials, key=lambda one: -one.fall)
 
 
 def _pruned(
-    asking: _Asking, edits: dict[int, str], answer: _Answer, before: _Answer
-) -> tuple[dict[int, str], _Answer]:
-    """Take back every change that is not needed for the class to turn."""
-    if answer.label == before.label:
+    asking: _Asking, edits: dict[int, str], answer: Verdict
+) -> tuple[dict[int, str], Verdict]:
+    """Take back every change that is not needed."""
+    if not answer.turned:
         return edits, answer
     for at in list(edits):
         fewer = {other: new for other, new in edits.items() if other != at}
-        if fewer and (found := asking.answers([fewer])[0]).label != before.label:
+        if fewer and (found := asking.answers([fewer])[0]).turned:
             edits, answer = fewer, found
     return edits, answer
 

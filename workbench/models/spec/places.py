@@ -44,6 +44,17 @@ def starters() -> tuple[ModelInfo, ...]:
     return tuple(sorted(found, key=lambda info: not info.parameters))
 
 
+def installed(name: str) -> Path | None:
+    """The folder of a model that is given as a folder or as the name of a starter or of a model in
+    the cache; None if it is not installed.
+    """
+    given = Path(name)
+    if given.is_dir():
+        return given
+    cards = (*starters(), *cached())
+    return next((Path(card.path) for card in cards if card.name == name), None)
+
+
 def cached(cache: Path | None = None) -> tuple[ModelInfo, ...]:
     """Text models in the Hugging Face cache: revision `main`, else the newest.
 

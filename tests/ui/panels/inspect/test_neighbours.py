@@ -25,6 +25,7 @@ class Page(State):
     def __init__(self):
         super().__init__()
         self.choice, self.document, self.asked = object(), object(), []
+        self.choices = ()
         self.context = SimpleNamespace()
 
     def ask_host(self, _id, options, _done):

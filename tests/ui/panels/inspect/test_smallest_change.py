@@ -1,9 +1,13 @@
 """The view of the smallest change that turns a class."""
 
+from dataclasses import replace
+
 from tests.ui.panels.inspect.test_neighbours import Page
 from workbench.base.events import ALL
+from workbench.inspection.attributions.info import Target
 from workbench.inspection.smallest_change.info import Change, SmallestChange, Trial
 from workbench.inspection.spec import WordRow
+from workbench.operations.inspect import Choice
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.views.smallest_change import SmallestChangeView
 
@@ -27,10 +31,10 @@ def test_changed_words_are_marked_and_the_class_they_lead_to_is_named(qtbot):
     view = shown(qtbot, DELETED, REPLACED)
 
     assert view._told["delete"].text() == (
-        "Deleting the marked words turns the class to praise, 60 %."
+        "Deleting the marked words turns the prediction to praise, 60 %."
     )
     assert view._told["replace"].text() == (
-        "No replacement tried turns the class; it stays delay, 70 %."
+        "No replacement tried turns the prediction; it stays delay, 70 %."
     )
     assert [word.caption for word in view._strips["delete"].words] == ["deleted", ""]
     assert [word.caption for word in view._strips["replace"].words] == ["", "today"]
@@ -41,6 +45,49 @@ def test_single_changes_are_listed_with_their_effect(qtbot):
 
     model = view._table.model()
     rows = [[model.index(row, column).data() for column in (0, 1, 2, 4)] for row in range(2)]
-    assert rows[0] == ["Late", "(deleted)", "praise 60", "50.0"]
-    assert rows[1] == ["again", "today", "delay 70", "20.0"]
+    assert rows[0] == ["Late", "(deleted)", "praise, 60", "50.0"]
+    assert rows[1] == ["again", "today", "delay, 70", "20.0"]
     assert view._told["replace"].text().startswith("No replacements:")
+
+
+def test_the_decision_and_the_model_of_the_words_are_chosen(qtbot):
+    view = shown(qtbot, DELETED)
+    view.page.choices = tuple(
+        Choice("k", name, f"/{name}", gives=(gives,))
+        for name, gives in (("starter-bert", "masked_lm"), ("gpt", "next_lm"))
+    )
+    targets = (Target("word:0:", "", 0.9, 0, 0), Target("word:1:B-T", "B-T", 0.4, 1, 1))
+    view.state.result = replace(view.state.result, target="word:0:", targets=targets)
+    view.show_state(ALL)
+
+    assert [view._target.itemText(at) for at in range(2)] == [
+        "Late: no label, 90 %",
+        "again: B-T, 40 %",
+    ]
+    view._target.setCurrentIndex(1)
+    view._target.activated.emit(1)
+    assert view.page.asked[-1] == {"target": "word:1:B-T"}
+    names = [view._proposer.itemText(at) for at in range(view._proposer.count())]
+    assert names == ["Model of the run, else starter-bert", "No model", "starter-bert"]
+    view._proposer.setCurrentIndex(2)
+    view._proposer.activated.emit(2)
+    assert view.page.asked[-1]["proposer"] == "/starter-bert"
+
+
+def test_a_number_has_a_step_and_its_changes_are_numbers(qtbot):
+    view = shown(qtbot)
+    change = Change("delete", ((0, ""),), "again", "", 0.0, False, 2.25)
+    view.state.result = SmallestChange(
+        WORDS,
+        "",
+        0.0,
+        (change,),
+        (Trial(0, "", "", 0.0, 0.25, value=2.25),),
+        target="number",
+        targets=(Target("number", "", 0.0, value=2.0),),
+    )
+    view.show_state(ALL)
+
+    assert view._told["delete"].text() == "No deletion tried turns the prediction; it stays 2.250."
+    assert view._note.text() == "predicted: 2.000" and not view._step.isHidden()
+    assert view._table.model().index(0, 4).data() == "0.250"

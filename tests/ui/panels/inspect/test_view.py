@@ -261,7 +261,8 @@ def test_the_list_offers_the_views_that_fit_and_says_why_others_do_not(panel):
     views = named(panel, QListWidget, "Views")
     offered = [views.item(n).text() for n in range(views.count()) if views.item(n).data(VIEW)]
 
-    assert offered == ["Tokenization", "Label distribution", "Gold and predicted"]
+    answers = ["Tokenization", "Label distribution", "Gold and predicted"]
+    assert offered == [*answers, "Smallest change", "Group swap"]
     fold = panel.view._listed._fold
     refused = sum(bool(offer.refused) for offer in panel.state.offers)
     assert f"{refused} views not available" in fold.text()

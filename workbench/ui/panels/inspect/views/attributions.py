@@ -11,6 +11,7 @@ from workbench.base.i18n import _
 from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.figures import Figures
+from workbench.ui.panels.inspect.views.target_names import target_name
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
 from workbench.ui.widgets.signed_bars import SignedBars
@@ -19,7 +20,7 @@ from workbench.ui.widgets.word_strip import StripWord, WordStrip
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.inspection.attributions.info import Attributions, Target
+    from workbench.inspection.attributions.info import Attributions
     from workbench.ui.panels.inspect.shown import Shown
 
 NAMED = 0.15  # fraction of the largest value from which the number stands below the word
@@ -86,7 +87,7 @@ class AttributionsView(InspectorView):
         self._note.setText("")
 
     def show_result(self, result: Attributions) -> None:
-        named = [(one.id, self._name(one)) for one in result.targets]
+        named = [(one.id, target_name(one, result.words)) for one in result.targets]
         fill(self._target, named, result.target)
         self._choices["score"].setEnabled(all(one.value is None for one in result.targets))
         known = [score for score in result.scores if score is not None]
@@ -115,18 +116,6 @@ class AttributionsView(InspectorView):
             rows.append([word.text, word.start, word.end, "" if score is None else score])
         return rows
 
-    def _name(self, target: Target) -> str:
-        """A target as listed: its words, its label, its probability."""
-        if target.value is not None:
-            return _("Number: {value}").format(value=formats.decimal(target.value, 3))
-        if target.question:
-            return _answer_name(target)
-        share = formats.points(target.share, 0)
-        found = self.state.result.words[target.first : target.last + 1]
-        if target.first < 0:
-            return f"{target.label}, {share} %"
-        return f"{' '.join(word.text for word in found)}: {target.label}, {share} %"
-
     def _tip(self, number: int) -> str:
         result = self.state.result
         score = result.scores[number] if result is not None else None
@@ -150,17 +139,6 @@ class AttributionsView(InspectorView):
         own = (one.id for one in result.targets if one.first == one.last == number)
         if (target := next(own, "")) and target != result.target:
             self.state.set_options(target=target)
-
-
-def _answer_name(target: Target) -> str:
-    """Start or end of an answer, with its question."""
-    told = {
-        "start": _("Start of “{answer}”, {share} % · {question}"),
-        "end": _("End of “{answer}”, {share} % · {question}"),
-    }[target.id.partition(":")[0]]
-    answer = target.label or _("no answer in the text")
-    share = formats.points(target.share, 0)
-    return told.format(answer=answer, share=share, question=target.question)
 
 
 def _painted(at: int, word: str, score: float | None, most: float) -> StripWord:

@@ -28,8 +28,8 @@ class GroupSwapView(ExaminedView):
         )
         self._about = words("", "small", "muted", wrap=True)
         self._effects = Table(
-            _effect_columns(), name=_("Change by group"), key=lambda one: (one.label, one.group),
-            sortable=True,
+            _effect_columns(self), name=_("Change by group"),
+            key=lambda one: (one.label, one.group), sortable=True,
         )  # fmt: skip
         self._documents = Table(
             _document_columns(self), name=_("Swapped documents"), key=lambda one: one.key,
@@ -58,7 +58,7 @@ class GroupSwapView(ExaminedView):
         self._text.setText("")
 
     def data(self) -> list[list[object]]:
-        head = [_("Class"), _("Group"), _("Mean probability"), _("Change"), _("Low"), _("High")]
+        head = [_("Label"), _("Group"), _("Mean"), _("Change"), _("Low"), _("High")]
         rows: list[list[object]] = [[*head]]
         return rows + [
             [one.label, one.group, one.mean, one.change, one.low, one.high]
@@ -66,16 +66,26 @@ class GroupSwapView(ExaminedView):
         ]
 
     def predicted(self, one: SwappedDocument) -> str:
-        """The classes that are predicted for the groups, in their order."""
+        """What is predicted for the groups, in their order."""
         groups = self.state.result.groups
         pairs = zip(groups, one.labels, one.shares, strict=True)
         text = _("{group}: {label}")
         if len(set(one.labels)) == 1:
-            text = _("{group}: {share} %")
+            text = _("{group}: {share} %") if self.in_percent else _("{group}: {share}")
         return ", ".join(
-            text.format(group=group, label=label, share=formats.points(share))
+            text.format(group=group, label=label, share=self.number(share))
             for group, label, share in pairs
         )
+
+    @property
+    def in_percent(self) -> bool:
+        """Whether the scores are probabilities; else they are numbers or counts."""
+        return self.state.result is None or self.state.result.scores == "probability"
+
+    def number(self, value: float, digits: int = 1, *, signed: bool = False) -> str:
+        if self.in_percent:
+            return formats.points(value, digits, signed=signed)
+        return formats.decimal(value, digits + 1, signed=signed)
 
     def _show_chosen(self) -> None:
         result: GroupSwap | None = self.state.result
@@ -96,7 +106,7 @@ def _summary(result: GroupSwap) -> str:
         "{n:,} are predicted differently for some group",
         result.changed,
     )
-    text = _("{found} (of {total}); {changed}. Change: to the mean of the groups, in points.")
+    text = _("{found} (of {total}); {changed}. Change: to the mean of the groups.")
     return text.format(
         found=found.format(n=result.documents),
         total=formats.count(result.read),
@@ -104,23 +114,24 @@ def _summary(result: GroupSwap) -> str:
     )
 
 
-def _effect_columns() -> list[Column]:
+def _effect_columns(view: GroupSwapView) -> list[Column]:
     def change(one: GroupEffect) -> str:
         text = _("{value} ({low} to {high})")
-        numbers = (
-            formats.points(value, 2, signed=True) for value in (one.change, one.low, one.high)
-        )
+        numbers = (view.number(value, 2, signed=True) for value in (one.change, one.low, one.high))
         return text.format(**dict(zip(("value", "low", "high"), numbers, strict=True)))
 
     return [
-        Column(_("Class"), lambda one: one.label, 140, sort=lambda one: one.label),
+        Column(_("Label"), lambda one: one.label, 140, sort=lambda one: one.label),
         Column(_("Group"), lambda one: one.group, 110, sort=lambda one: one.group),
         Column(
-            _("Mean, %"), lambda one: formats.points(one.mean), 80, sort=lambda one: one.mean,
-            hint=_("Mean probability of the class with the words of this group"),
+            _("Mean"), lambda one: view.number(one.mean), 80, sort=lambda one: one.mean,
+            hint=_(
+                "With the words of this group: the mean probability of the label in %, or the mean "
+                "number of spans or tags with it, or of the predicted number"
+            ),
         ),
         Column(
-            _("Change, points"), change, None, sort=lambda one: abs(one.change),
+            _("Change"), change, None, sort=lambda one: abs(one.change),
             hint=_("Mean difference to the mean of all groups, paired by document; 95 % interval"),
         ),
     ]  # fmt: skip
@@ -133,6 +144,6 @@ def _document_columns(view: GroupSwapView) -> list[Column]:
         Column(_("Predicted"), lambda one: one.label, 100, sort=lambda one: one.label),
         Column(
             _("By group"), view.predicted, 240, sort=lambda one: one.spread,
-            hint=_("The prediction for each group where they differ, else its probability"),
+            hint=_("The prediction for each group where they differ, else its score"),
         ),
     ]  # fmt: skip

@@ -1,12 +1,17 @@
-"""Which words, deleted or replaced, turn the predicted class."""
+"""Which words, deleted or replaced, turn a prediction."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.views.option_field import OptionField
+from workbench.ui.panels.inspect.views.target_names import target_name
+from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
 from workbench.ui.widgets.layout import column as stacked
 from workbench.ui.widgets.table import Column, Table
@@ -15,6 +20,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.smallest_change.info import Change, SmallestChange, Trial
+    from workbench.operations.inspect import Choice
     from workbench.ui.panels.inspect.shown import Shown
 
 KINDS = ("delete", "replace", "flip")
@@ -38,9 +44,25 @@ class SmallestChangeView(InspectorView):
             _columns(self), name=_("Single changes"), key=lambda one: (one.word, one.new),
             sortable=True,
         )  # fmt: skip
+        self._target = combo(name=_("Decision"))
+        self._target.activated.connect(
+            lambda _at: state.set_options(target=self._target.currentData())
+        )
+        self._proposer = combo(name=_("Replacements from"))
+        self._proposer.activated.connect(
+            lambda _at: state.set_options(proposer=self._proposer.currentData())
+        )
+        self._step = OptionField(state, "step", _("Step"))
+        fields = row(
+            (Field(_("Decision"), self._target), 3),
+            (self._step, 1),
+            (Field(_("Replacements from"), self._proposer), 2),
+            gap=12,
+        )
         layout_of(self).addWidget(
             card(
                 row(words(_("Smallest change"), weight=600), self._note, None),
+                fields,
                 (scrolled(stacked(*parts, None, gap=8)), 3),
                 line(),
                 words(_("Single changes, largest fall first"), "small", "muted"),
@@ -48,6 +70,13 @@ class SmallestChangeView(InspectorView):
                 gap=8,
             )
         )
+
+    def show_state(self, fields: frozenset[str]) -> None:
+        super().show_state(fields)
+        if concerns(fields, "options"):
+            self._step.show_value()
+            chosen = str(self.state.option("proposer"))
+            fill(self._proposer, _proposers(self.page.choices, chosen), chosen)
 
     def clear(self) -> None:
         self._note.setText("")
@@ -57,8 +86,17 @@ class SmallestChangeView(InspectorView):
             self._strips[kind].set(())
 
     def show_result(self, result: SmallestChange) -> None:
-        told = _("predicted: {label}, {share} %")
-        self._note.setText(told.format(label=result.label, share=formats.points(result.share, 0)))
+        known = {one.id: one for one in result.targets}
+        target = known.get(result.target)
+        value = target.value if target is not None else None
+        told = _("predicted: {outcome}")
+        self._note.setText(told.format(outcome=_outcome(result.label, result.share, value)))
+        fill(
+            self._target,
+            [(one.id, target_name(one, result.words)) for one in result.targets],
+            result.target,
+        )
+        self._step.setVisible(value is not None)
         changes = {change.kind: change for change in result.changes}
         for kind in KINDS:
             change = changes.get(kind)
@@ -75,31 +113,46 @@ class SmallestChangeView(InspectorView):
         texts = [word.text for word in result.words]
         for one in result.trials:
             numbers = [one.share, one.fall, "" if one.estimate is None else one.estimate]
-            rows.append([texts[one.word], one.new, one.label, *numbers])
+            predicted = one.label if one.value is None else one.value
+            rows.append([texts[one.word], one.new, predicted, *numbers])
         return rows
+
+
+def _proposers(choices: Iterable[Choice], chosen: str) -> list[tuple[str, str]]:
+    """Value and name of every model that can propose words."""
+    found = {"": _("Model of the run, else starter-bert"), "none": _("No model")}
+    for one in choices:
+        if one.run is None and "masked_lm" in one.gives:
+            found[one.folder] = one.title
+    found.setdefault(chosen, chosen)
+    return list(found.items())
+
+
+def _outcome(label: str, share: float, value: float | None) -> str:
+    if value is not None:
+        return formats.decimal(value, 3)
+    return f"{label or _('no label')}, {formats.points(share, 0)} %"
 
 
 def _sentence(kind: str, change: Change | None) -> str:
     if change is None and kind == "flip":
         return ""
     if change is None:
-        return _("No replacements: the run was not trained from a masked language model.")
+        return _("No replacements: no masked language model proposes words.")
     texts = {
-        ("delete", True): _("Deleting the marked words turns the class to {label}, {share} %."),
-        ("delete", False): _("No deletion tried turns the class; it stays {label}, {share} %."),
-        ("replace", True): _("Replacing the marked words turns the class to {label}, {share} %."),
-        ("replace", False): _("No replacement tried turns the class; it stays {label}, {share} %."),
+        ("delete", True): _("Deleting the marked words turns the prediction to {outcome}."),
+        ("delete", False): _("No deletion tried turns the prediction; it stays {outcome}."),
+        ("replace", True): _("Replacing the marked words turns the prediction to {outcome}."),
+        ("replace", False): _("No replacement tried turns the prediction; it stays {outcome}."),
         ("flip", True): _(
-            "Replacing the marked words as the gradient proposes turns the class to {label}, "
-            "{share} %."
+            "Replacing the marked words as the gradient proposes turns the prediction to {outcome}."
         ),
         ("flip", False): _(
-            "No replacement that the gradient proposes turns the class; it stays {label}, "
-            "{share} %."
+            "No replacement that the gradient proposes turns the prediction; it stays {outcome}."
         ),
     }
-    text = texts[kind, change.turned]
-    return text.format(label=change.label, share=formats.points(change.share, 0))
+    outcome = _outcome(change.label, change.share, change.value)
+    return texts[kind, change.turned].format(outcome=outcome)
 
 
 def _painted(result: SmallestChange, change: Change) -> list[StripWord]:
@@ -123,14 +176,18 @@ def _columns(view: SmallestChangeView) -> list[Column]:
         found: str = view.state.result.words[one.word].text
         return found
 
+    def fall(one: Trial) -> str:
+        number = one.value is not None
+        return formats.decimal(one.fall, 3) if number else formats.points(one.fall, 1)
+
     return [
         Column(_("Word"), word, 110),
         Column(_("Replaced by"), lambda one: one.new or _("(deleted)"), 120),
         Column(
             _("Predicted then"),
-            lambda one: f"{one.label} {formats.points(one.share, 0)}",
+            lambda one: _outcome(one.label, one.share, one.value).removesuffix(" %"),
             130,
-            hint=_("The most probable class of the changed text, in %"),
+            hint=_("The prediction for the changed text, with its probability in %"),
         ),
         Column(
             _("Estimate"),
@@ -140,9 +197,12 @@ def _columns(view: SmallestChangeView) -> list[Column]:
         ),
         Column(
             _("Fall, points"),
-            lambda one: formats.points(one.fall, 1),
+            fall,
             None,
-            share=lambda one: max(0.0, one.fall),
-            hint=_("By how much the probability of the original class falls, in points of %"),
+            share=lambda one: min(1.0, max(0.0, one.fall)),
+            hint=_(
+                "By how much the probability of what was predicted falls, in points of %; "
+                "for a number, by how much it changes"
+            ),
         ),
     ]

@@ -1,0 +1,164 @@
+"""What a run decides about a text, and whether it decides otherwise about a changed text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.inspection.attributions.info import Target
+from workbench.inspection.spec import WordRow
+from workbench.text.fields import Answers, ClassScores, LabelScores, Number, Prediction, WordTags
+
+CLASS, WORD, SPAN, ANSWER = "class", "word", "span", "answer"  # of the ids of targets
+NUMBER = "number"
+Ranges = Mapping[int, tuple[int, int]]  # word → code points in a changed text
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is predicted at a target: label and its probability, or value.
+
+    own: the score that a change is to lower, of what was predicted for the text as it is. turned:
+    whether something else is predicted now.
+    """
+
+    label: str
+    share: float
+    own: float
+    turned: bool
+    value: float | None = None
+
+
+def targets(prediction: Prediction, words: Sequence[WordRow]) -> tuple[Target, ...]:
+    """The decisions for a text, the most important first: ids as those of attributions, and
+    "answer:INDEX". Those for words after the given ones are left out.
+    """
+    if (classes := prediction.classes) is not None:
+        return (Target(f"{CLASS}:{classes.best}", classes.best, max(classes.scores)),)
+    if (labels := prediction.get(LabelScores)) is not None:
+        pairs = sorted(labels.as_dict().items(), key=lambda pair: -pair[1])
+        return tuple(Target(f"{CLASS}:{name}", name, share) for name, share in pairs)
+    if (number := prediction.number) is not None:
+        return (Target(NUMBER, "", 0.0, value=number),)
+    if (answers := prediction.get(Answers)) is not None:
+        return _answers(answers, words)
+    return (*_spans(prediction, words), *_tags(prediction, words))
+
+
+def chosen(found: Sequence[Target], id: str) -> Target:
+    """The target with the id, by default the first. Raises WorkbenchError if there is none."""
+    if not found:
+        raise WorkbenchError(
+            _("Nothing is predicted for this text that could change."),
+            hint=_("Ask a question, or choose a text with words."),
+        )
+    fitting = found[:1] if not id else [one for one in found if one.id == id]
+    if not fitting:
+        raise WorkbenchError(
+            _("There is no target {target!r} in this text.").format(target=id),
+            hint=_("Choose one of those that the result lists."),
+        )
+    return fitting[0]
+
+
+def fixed(target: Target) -> range:
+    """The words that a decision is about: they cannot be changed."""
+    return range(max(0, target.first), target.last + 1)
+
+
+def judged(
+    prediction: Prediction, target: Target, before: Prediction, places: Ranges, *, step: float
+) -> Verdict:
+    """What a changed text gets at a target that was predicted `before`.
+
+    places: of the words of the changed text. step: the change of a number that counts.
+    """
+    if (classes := prediction.get(ClassScores)) is not None:
+        shares = classes.as_dict()
+        best = classes.best
+        return Verdict(best, shares[best], shares[target.label], best != target.label)
+    if (labels := prediction.get(LabelScores)) is not None:
+        return _of_label(labels, target, before.required(LabelScores))
+    if (number := prediction.get(Number)) is not None:
+        assert target.value is not None  # noqa: S101 (of every number)
+        change = abs(number.value - target.value)
+        return Verdict("", 0.0, -change, change >= step, number.value)
+    if (answers := prediction.get(Answers)) is not None:
+        answer = answers.answers[int(target.id.rpartition(":")[2])]
+        same = answer.answer.casefold() == target.label.casefold()
+        own = answer.score if same else 0.0
+        return Verdict(answer.answer, answer.score, own, not same)
+    return _of_words(prediction, target, places)
+
+
+def _of_label(labels: LabelScores, target: Target, before: LabelScores) -> Verdict:
+    """Of one of several labels: the probability that it is predicted, or not, as before."""
+    had, has = target.label in before.chosen, target.label in labels.chosen
+    share = labels.as_dict()[target.label]
+    shown = target.label if has else _("not {label}").format(label=target.label)
+    return Verdict(shown, share if has else 1 - share, share if had else 1 - share, had != has)
+
+
+def _of_words(prediction: Prediction, target: Target, places: Ranges) -> Verdict:
+    """Of the tag of a word, or of a span with exactly these borders."""
+    start, end = places[target.first][0], places[target.last][1]
+    if not target.id.startswith(f"{SPAN}:"):
+        found = prediction.required(WordTags).words
+        tag = next((one for one in found if (one.start, one.end) == (start, end)), None)
+        label, share = ((tag.label or ""), tag.score) if tag is not None else ("", 0.0)
+        turned = label != target.label
+        return Verdict(label, share, 1 - share if turned else share, turned)
+    over = [one for one in prediction.spans if one.start < end and start < one.end]
+    same = [one for one in over if (one.start, one.end, one.label) == (start, end, target.label)]
+    if same:
+        share = 1.0 if same[0].score is None else same[0].score
+        return Verdict(target.label, share, share, turned=False)
+    best = max(over, key=lambda one: one.score or 0.0, default=None)
+    if best is None:
+        return Verdict("", 0.0, 0.0, turned=True)
+    label = best.label or ""
+    if label == target.label:
+        label = _("{label}, other borders").format(label=label)
+    return Verdict(label, best.score or 0.0, 0.0, turned=True)
+
+
+def _tags(prediction: Prediction, words: Sequence[WordRow]) -> list[Target]:
+    numbers = {(word.start, word.end): at for at, word in enumerate(words)}
+    found = []
+    for tag in prediction.words:
+        at = numbers.get((tag.start, tag.end))
+        if at is not None:
+            found.append(
+                Target(f"{WORD}:{at}:{tag.label or ''}", tag.label or "", tag.score, at, at)
+            )
+    return found
+
+
+def _spans(prediction: Prediction, words: Sequence[WordRow]) -> list[Target]:
+    starts = {word.start: at for at, word in enumerate(words)}
+    ends = {word.end: at for at, word in enumerate(words)}
+    found = []
+    for span in prediction.spans:
+        first, last = starts.get(span.start), ends.get(span.end)
+        if first is not None and last is not None:
+            id = f"{SPAN}:{first}:{last}:{span.label}"
+            share = 1.0 if span.score is None else span.score
+            found.append(Target(id, span.label or "", share, first, last))
+    return found
+
+
+def _answers(answers: Answers, words: Sequence[WordRow]) -> tuple[Target, ...]:
+    found = []
+    for number, answer in enumerate(answers.answers):
+        best = answer.best
+        inside = [
+            at
+            for at, word in enumerate(words)
+            if best is not None and word.start < best.end and best.start < word.end
+        ]
+        first, last = (inside[0], inside[-1]) if inside else (-1, -1)
+        id = f"{ANSWER}:{number}"
+        found.append(Target(id, answer.answer, answer.score, first, last, question=answer.question))
+    return tuple(found)
