@@ -32,7 +32,10 @@ STREAMS = 3  # stdin, stdout, stderr
 MODULES = (
     *"numpy onnxruntime psutil regex safetensors.torch torch torch._dynamo tokenizers".split(),
     *("onnxscript.function_libs.torch_lib.ops", "torch.onnx._internal.exporter._core"),
+    *("captum.attr", "jinja2.sandbox", "matplotlib.pyplot", "platformdirs.unix", "torch.export"),
+    *("huggingface_hub.hf_api", "huggingface_hub.file_download"),
 )
+SETTINGS = "huggingface_hub.constants"  # reads the environment when it is imported
 CLASSES = "AutoConfig AutoTokenizer BertForMaskedLM GPT2LMHeadModel".split()
 
 
@@ -184,11 +187,13 @@ def _report_ends(lines: dict[int, socket.socket]) -> None:
 
 def _become(request: dict) -> None:
     """Continue as `python -m workbench …` would have begun."""
+    import importlib
     import runpy
 
     os.environ.clear()
     os.environ.update(request["env"])
     os.chdir(request["cwd"])
+    importlib.reload(sys.modules[SETTINGS])
     sys.stdin, sys.stdout, sys.stderr = (
         os.fdopen(number, mode, 1, encoding="utf-8", closefd=False)
         for number, mode in enumerate("rww")

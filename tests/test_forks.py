@@ -47,6 +47,29 @@ def test_a_forked_worker_has_its_own_environment_group_and_log(
     assert last_lines(log, 1) == "last words"
 
 
+def test_a_forked_worker_uses_the_hub_that_its_environment_names(
+    forked_workers, monkeypatch, tmp_path
+):
+    where = tmp_path / "hub_of_this_test.py"
+    where.write_text(
+        "from huggingface_hub import HfApi, constants\n"
+        "def report():\n"
+        "    places = HfApi().endpoint, constants.HF_HUB_CACHE\n"
+        "    return {'places': places, 'offline': constants.is_offline_mode()}\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    own = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "0"}
+    arguments = ("--spare", "json", "--report", "hub_of_this_test:report")
+    child, messages, _codes = start(*arguments, env=own)
+    while not messages and not child.wait(0.01):
+        pass
+    child.kill()
+
+    assert child.wait(30)
+    places = ["http://127.0.0.1:9", str(tmp_path / "hub")]
+    assert messages[0]["report"] == {"places": places, "offline": False}
+
+
 def test_the_return_code_of_a_forked_worker_is_reported(forked_workers, tmp_path):
     child, messages, codes = start(str(tmp_path / "nothing"), log=tmp_path / "log.txt")
 

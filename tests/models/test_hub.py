@@ -1,4 +1,7 @@
-"""Downloads in a real worker from a local hub: description, progress, cancelling, resuming."""
+"""Downloads in a worker from a local hub: description, progress, cancelling, resuming.
+
+The first test starts its workers as the program does; those of the others are forked.
+"""
 
 import shutil
 import time
@@ -25,10 +28,15 @@ def cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def queue():
+def plain_queue():
     queue = Queue()
     yield queue
     queue.close()
+
+
+@pytest.fixture
+def queue(forked_workers, plain_queue):
+    return plain_queue
 
 
 def work(queue, job_spec):
@@ -38,14 +46,14 @@ def work(queue, job_spec):
 
 
 def test_size_and_licence_are_reported_before_and_the_model_lies_in_the_cache_after(
-    queue, cache, tiny_model, monkeypatch
+    plain_queue, cache, tiny_model, monkeypatch
 ):
     with HubServer({"some/tiny": tiny_model}) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
 
-        message = work(queue, models.look_up("some/tiny", ONLINE))
+        message = work(plain_queue, models.look_up("some/tiny", ONLINE))
         assert not any("/resolve/" in path for _, path in hub.seen)
-        job = work(queue, models.download("some/tiny", settings=ONLINE))
+        job = work(plain_queue, models.download("some/tiny", settings=ONLINE))
 
     assert message.status == "done", message.message
     names = {file["name"] for file in message.result["files"]}
