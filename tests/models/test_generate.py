@@ -108,6 +108,60 @@ def test_equal_inputs_run_once(bert, monkeypatch):
     assert seen == [1]
 
 
+EXAMPLES = "tram bad. bus so good. "
+SHARING = [
+    Prompt(f"{EXAMPLES}{text} is ", answer, "")
+    for text in ("the bus full", "thank you ada", "the bus late")
+    for answer in ("bad", "so good", "luck", "n")
+]
+
+
+@pytest.fixture(params=["gpt2", "llama", "olmo"])
+def decoder(request, tmp_path):
+    return LanguageModel.load(tiny_models.make(tmp_path / "model", request.param), device="cpu")
+
+
+def test_what_prompts_share_is_computed_once_with_equal_scores(decoder, monkeypatch):
+    units, real = [], decoder.encoder.logits_at
+
+    def counted(inputs, positions):
+        units.append(inputs["input_ids"].numel())
+        return real(inputs, positions)
+
+    monkeypatch.setattr(decoder.encoder, "logits_at", counted)
+    shared = decoder.logprobs(SHARING)
+    counts = [sum(units)]
+    monkeypatch.setattr(decoder.encoder, "branched_logits", lambda texts: None)
+    apart = decoder.logprobs(SHARING)
+
+    counts.append(sum(units) - counts[0])
+    assert 2 * counts[0] < counts[1]
+    for prompt, one, other in zip(SHARING, shared, apart, strict=True):
+        assert len(one) >= len(prompt.answer.split()) and one == pytest.approx(other, abs=1e-4)
+
+
+def test_prompts_that_share_little_run_together(decoder, monkeypatch):
+    monkeypatch.setattr(decoder.encoder, "branched_logits", None)
+
+    found = decoder.logprobs([Prompt(before, "bad", "") for before in ("the tram is ", "ada is ")])
+
+    assert [len(scores) > 0 for scores in found] == [True, True]
+
+
+def test_models_that_forget_what_they_read_compute_each_prompt(tmp_path):
+    window = transformers.MistralConfig(
+        vocab_size=261, sliding_window=4, num_key_value_heads=2, **tiny_models.SIZES
+    )
+    gpt = LanguageModel.load(tiny_models.make(tmp_path / "gpt", "openai-gpt"), device="cpu")
+    llama = LanguageModel.load(tiny_models.make(tmp_path / "llama", "llama"), device="cpu")
+    text = [((1, 2), [(3,), ()])]
+
+    assert gpt.encoder.branched_logits(text) is None
+    assert [table.shape[0] for table in next(llama.encoder.branched_logits(text))] == [2, 1]
+    llama.encoder.model.config = window
+    assert llama.encoder.branched_logits(text) is None
+
+
 @pytest.fixture(params=["t5", "bart"])
 def encoder_decoder(request, tmp_path):
     return tiny_models.make(tmp_path / "model", request.param)

@@ -19,6 +19,7 @@ from workbench.models.spec import FamilyInfo, ModelInfo
 from workbench.runtime.inputs import EncodedInput, Preparer
 from workbench.text.document import Document
 
+Branches = tuple[Sequence[int], Sequence[Sequence[int]]]  # a text of at least one unit, its ends
 DECODER_IDS = "decoder_input_ids"  # (B, S): of an encoder–decoder, in the inputs of `logits_at`
 
 
@@ -98,6 +99,12 @@ class LoadOptions:
     device: str = "cuda"
     settings: Mapping[str, Any] = field(default_factory=dict)
     documents: Sequence[Document] | None = None
+
+
+def shared_length(one: Sequence[int], other: Sequence[int]) -> int:
+    """The number of units that are equal at the beginning of both."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 class Encoder(nn.Module, ABC):
@@ -206,6 +213,15 @@ class Encoder(nn.Module, ABC):
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
         """Vocabulary logits (B, K, V) of a language model head at `positions` (B, K) only."""
         raise NotImplementedError(f"{type(self).__name__} is not a language model")
+
+    def branched_logits(self, texts: Sequence[Branches]) -> Iterator[list[Tensor]] | None:
+        """Of each text: for each of its ends, the logits (1 + S, V) of a causal language model
+        after the text and after each unit of the end.
+
+        What a text shares with the one before it is computed once, and so is a text for all its
+        ends. None for a model that cannot continue what it has read.
+        """
+        return None
 
     def states_and_logits_at(
         self, inputs: Mapping[str, Tensor], positions: Tensor

@@ -15,7 +15,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import device as devices
 from workbench.models import spec
-from workbench.models.base import DECODER_IDS, Encoder, LoadOptions
+from workbench.models.base import DECODER_IDS, Encoder, LoadOptions, shared_length
 from workbench.models.loading import family_of
 from workbench.runtime.inputs import batches_by_length, pad
 from workbench.runtime.preparers.subwords import Subwords
@@ -94,11 +94,13 @@ class LanguageModel:
         before it is filled. Text-to-text: the encoder reads the prompt with a gap in place of the
         answer, marked as in pretraining; the decoder writes the answer behind T5's sentinel
         (Raffel et al. 2020, section 3.1.4), or behind the beginning of the text (Lewis et al. 2020,
-        section 2). Equal inputs run once. Raises ModelError if a prompt exceeds the maximum length
-        of the model.
+        section 2). Equal inputs run once, and so does what causal prompts share at the beginning,
+        if that saves much. Raises ModelError if a prompt exceeds the maximum length of the model.
         """
         rows = [self._rows(one) for one in prompts]
-        found = self._answers([row for group in rows for row in group])
+        found = self._branched(rows) if self.kind == CAUSAL else None
+        if found is None:
+            found = self._answers([row for group in rows for row in group])
         return [[found[row] for row in group] for group in rows]
 
     def _rows(self, prompt: Prompt) -> list[_Row]:
@@ -168,6 +170,34 @@ class LanguageModel:
             for number, (_sequences, found) in enumerate(batch):
                 answers.update(
                     {row: float(logs[number, turn, row.target]) for turn, row in enumerate(found)}
+                )
+        return answers
+
+    def _branched(self, rows: Sequence[Sequence[_Row]]) -> dict[_Row, float] | None:
+        """As `_answers` for the rows of each prompt, from one pass over what the prompts share.
+
+        None if that does not save at least half of the units, or if the model cannot do it.
+        """
+        texts: dict[tuple[int, ...], dict[tuple[int, ...], list[_Row]]] = {}
+        for group in filter(None, rows):
+            ids, length = group[-1].ids, group[0].position + 1
+            texts.setdefault(ids[:length], {}).setdefault(ids[length:], []).extend(group)
+        order = sorted(texts)  # those that share most follow each other
+        whole = sum(len(text) + len(end) for text in order for end in texts[text])
+        pairs = zip(((), *order), order, strict=False)
+        once = sum(len(text) - shared_length(before, text) for before, text in pairs)
+        once += sum(len(end) for text in order for end in texts[text])
+        if 2 * once > whole:
+            return None
+        found = self.encoder.branched_logits([(text, list(texts[text])) for text in order])
+        if found is None:
+            return None
+        answers: dict[_Row, float] = {}
+        for text, tables in zip(order, found, strict=True):
+            for group, table in zip(texts[text].values(), tables, strict=True):
+                logs = table.float().log_softmax(-1).cpu()  # (1 + S, V)
+                answers.update(
+                    {row: float(logs[row.position + 1 - len(text), row.target]) for row in group}
                 )
         return answers
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from workbench.models import spec
-from workbench.models.base import Encoder, Parts, States
-from workbench.models.families.transformer import adapters
+from workbench.models.base import Branches, Encoder, Parts, States
+from workbench.models.families.transformer import adapters, continued
 from workbench.models.families.transformer.info.architectures import PERMUTED
 from workbench.models.families.transformer.layer_states import finished, replaced_forward
 from workbench.runtime.inputs import MASK
@@ -118,6 +118,9 @@ class TransformerEncoder(Encoder):
 
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
         return _logits(self._picked(inputs, positions)[0])
+
+    def branched_logits(self, texts: Sequence[Branches]) -> Iterator[list[Tensor]] | None:
+        return continued.branched(self, texts) if continued.keeps_all(self) else None
 
     def states_and_logits_at(
         self, inputs: Mapping[str, Tensor], positions: Tensor

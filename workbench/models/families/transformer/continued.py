@@ -1,0 +1,85 @@
+"""Logits of texts that share their beginning, from the keys and values that causal models keep."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from transformers import DynamicCache
+
+from workbench.models.base import Branches, shared_length
+from workbench.runtime.inputs import MASK
+
+if TYPE_CHECKING:
+    from workbench.models.families.transformer.encoder import TransformerEncoder
+
+Memory = list[tuple[Tensor, Tensor]]  # keys and values of each layer, each (1, heads, T, width)
+
+
+def keeps_all(encoder: TransformerEncoder) -> bool:
+    """Whether the model takes keys and values of earlier units, and each layer keeps all of them.
+
+    Layers with a sliding window keep only the last ones.
+    """
+    takes = "past_key_values" in inspect.signature(encoder.body.forward).parameters
+    return takes and not any(DynamicCache(config=encoder.model.config).is_sliding)
+
+
+def branched(encoder: TransformerEncoder, texts: Sequence[Branches]) -> Iterator[list[Tensor]]:
+    """See Encoder.branched_logits."""
+    memory: Memory = []
+    before: Sequence[int] = ()
+    for text, ends in texts:
+        shared = min(shared_length(before, text), len(text) - 1)
+        first, memory = _begun(encoder, text, memory, shared)
+        before = text
+        yield [torch.cat([first, rest]) for rest in _ended(encoder, memory, ends)]
+
+
+@torch.inference_mode()
+def _begun(
+    encoder: TransformerEncoder, text: Sequence[int], memory: Memory, shared: int
+) -> tuple[Tensor, Memory]:
+    """The logits (1, V) after `text`, and its memory.
+
+    `memory` is of a text that begins with the first `shared` units of this one.
+    """
+    cache = _cache(memory, shared, rows=1)
+    new = torch.tensor([text[shared:]], device=encoder.device)
+    last = torch.tensor([[new.shape[1] - 1]], device=encoder.device)
+    logits = encoder.logits_at(_inputs(new, cache, len(text)), last)
+    layers: list[Any] = cache.layers
+    return logits[0], [(layer.keys, layer.values) for layer in layers]
+
+
+@torch.inference_mode()
+def _ended(
+    encoder: TransformerEncoder, memory: Memory, ends: Sequence[Sequence[int]]
+) -> list[Tensor]:
+    """The logits (S, V) after each unit of each end of the text of `memory`."""
+    length, most = memory[0][0].shape[2], max(map(len, ends))
+    if not most:
+        empty = torch.empty(0, encoder.word_embeddings.shape[0], device=encoder.device)
+        return [empty] * len(ends)
+    new = torch.tensor([[*end, *[0] * (most - len(end))] for end in ends], device=encoder.device)
+    where = torch.arange(most, device=encoder.device).expand(len(ends), -1)
+    cache = _cache(memory, length, rows=len(ends))
+    logits = encoder.logits_at(_inputs(new, cache, length + most), where)  # (N, S, V)
+    return [found[: len(end)] for found, end in zip(logits, ends, strict=True)]
+
+
+def _inputs(ids: Tensor, cache: DynamicCache, length: int) -> dict[str, Any]:
+    """Padding is on the right, where no unit of an end attends to it, so nothing is masked."""
+    mask = torch.ones(len(ids), length, dtype=torch.long, device=ids.device)
+    return {"input_ids": ids, MASK: mask, "past_key_values": cache, "use_cache": True}
+
+
+def _cache(memory: Memory, length: int, *, rows: int) -> DynamicCache:
+    """A cache of the first `length` units for as many equal rows."""
+    if not length:
+        return DynamicCache()
+    pairs = [(keys[:, :, :length], values[:, :, :length]) for keys, values in memory]
+    return DynamicCache([tuple(table.expand(rows, -1, -1, -1) for table in pair) for pair in pairs])
