@@ -245,6 +245,16 @@ class Encoder(nn.Module, ABC):
         """Logits (B, T, V) of the next unit from the states, with the head "next"."""
         raise NotImplementedError(f"{type(self).__name__} has no states of a language model")
 
+    def layer_weights(self) -> Mapping[str, Mapping[str, Any]]:
+        """Of the parts whose layers are combined with learned weights, by name: "weights", one per
+        layer, sum 1, and "gamma" of a scalar mix.
+        """
+        return {}
+
+    def penalty(self) -> Tensor | None:
+        """A part of the training loss that depends only on its parameters; None for none."""
+        return None
+
     def target_logits(self, inputs: Mapping[str, Tensor], targets: Tensor) -> Tensor:
         """Vocabulary logits (B, S, V) of targets int (B, S) by teacher forcing, -100 at padding."""
         raise NotImplementedError(f"{type(self).__name__} writes no text")

@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 from workbench.models.base import Encoder, States
 from workbench.runtime.inputs import MASK, EncodedInput, Prepared, pad, stack
+from workbench.tasks.heads.info import LAYER_L2
 from workbench.tasks.spec import TaskInfo
 
 if TYPE_CHECKING:
@@ -133,7 +134,17 @@ class Model(nn.Module):
 
     def penalties(self) -> dict[str, Loss]:
         """Parts of the loss that do not depend on targets."""
-        return {} if self.layers is None else self.layers.penalties()
+        found = {} if self.layers is None else self.layers.penalties()
+        if (own := self.encoder.penalty()) is None:
+            return found
+        whole = torch.stack([own, *(loss.total for loss in found.values())]).sum()
+        return {LAYER_L2.name: Loss(whole, torch.ones((), device=own.device))}
+
+    def layer_weights(self) -> dict[str, Any]:
+        """Learned weights of layers, see `training.events.LayerWeights`; {} if there are none."""
+        found = {} if self.layers is None else dict(self.layers.weights())
+        parts = self.encoder.layer_weights()
+        return {**found, "parts": dict(parts)} if parts else found
 
 
 class Task(ABC):

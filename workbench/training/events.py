@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -104,12 +105,14 @@ class PrecisionTrial:
 class LayerWeights:
     """Weights of the layers that the head reads, embeddings first, after `step` updates; sum 1.
 
-    gamma: the factor of a scalar mix, None for other combinations.
+    gamma: the factor of a scalar mix, None for other combinations. parts: "weights" and "gamma" of
+    models in the embeddings, by name.
     """
 
     step: int
-    weights: tuple[float, ...]
+    weights: tuple[float, ...] = ()
     gamma: float | None = None
+    parts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
 
     def to_json(self) -> dict[str, object]:
         return {"kind": "layer_weights", **asdict(self)}

@@ -302,9 +302,9 @@ class _Training:
 
     def report_layers(self) -> Feed:
         every = max(1, self.plan.steps // LAYER_REPORTS)
-        if self.model.layers is None or (self.step % every and self.step != self.plan.steps):
+        if self.step % every and self.step != self.plan.steps:
             return
-        if found := self.model.layers.weights():
+        if found := self.model.layer_weights():
             yield from self.emit(LayerWeights(self.step, **found))
 
     @property
@@ -346,8 +346,7 @@ class _Training:
 
     def keep(self) -> Feed:
         checkpoints.save(self.method.save, self.folder, self.description())
-        if self.model.layers is not None:
-            self.best.layers = self.model.layers.weights()
+        self.best.layers = self.model.layer_weights()
         self.saved_step = self.step
         yield from self.emit(Saved(self.step))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
@@ -60,10 +60,35 @@ def first_score(scores: Mapping[str, float], task: str) -> str:
     return _("{name} {value} on dev").format(name=score_title(main), value=points(scores[main]))
 
 
-def layer_weights(run: Run) -> tuple[tuple[float, ...], float | None]:
-    """Learned weights of the layers, embeddings first, () if there are none; γ of a scalar mix."""
-    found = outcomes.trained(run).layer_weights
-    return tuple(found.get("weights", ())), found.get("gamma")
+class LayerMix(NamedTuple):
+    """Learned weights of layers, embeddings first; gamma of a scalar mix, else None.
+
+    part: the model in the embeddings that the layers are of, "" for the encoder itself.
+    """
+
+    part: str
+    weights: tuple[float, ...]
+    gamma: float | None = None
+
+    def text(self) -> str:
+        """The weights of all layers on one line."""
+        told = ", ".join(weight_texts(self.weights))
+        return _("{model}: {weights}").format(model=self.part, weights=told) if self.part else told
+
+
+def layer_mixes(found: Mapping[str, Any]) -> tuple[LayerMix, ...]:
+    """Those of `training.events.LayerWeights`, as a run reports and keeps them."""
+    every = {"": found, **found.get("parts", {})}
+    return tuple(
+        LayerMix(part, tuple(one["weights"]), one.get("gamma"))
+        for part, one in every.items()
+        if one.get("weights")
+    )
+
+
+def mixes_of(run: Run) -> tuple[LayerMix, ...]:
+    """At the best checkpoint; () if the run has learned none."""
+    return layer_mixes(outcomes.trained(run).layer_weights)
 
 
 def weight_texts(weights: Sequence[float]) -> list[str]:

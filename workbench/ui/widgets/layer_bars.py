@@ -6,16 +6,53 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.ui import formats, plain, theme
-from workbench.ui.run_words import weight_texts
+from workbench.ui.run_words import LayerMix, gamma_text, weight_texts
+from workbench.ui.widgets.layout import card, layout_of
+from workbench.ui.widgets.words import words
 
 HEIGHT = 92  # pixels at 100 %
 NAMES, VALUES = 18, 16  # height of the names below the bars and the values above them
 WIDE = 34  # least width of a bar with a value above it
 BROAD = 64  # largest width of a bar
+
+
+class LayerMixes(QFrame):
+    """A card with the bars of each model whose layers are mixed; hidden without any."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._names: tuple[str, ...] | None = None
+        self._shown: list[tuple[LayerBars, QLabel]] = []
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        self.set_mixes(())
+
+    def set_mixes(self, mixes: Sequence[LayerMix]) -> None:
+        names = tuple(mix.part for mix in mixes)
+        if names != self._names:
+            self._names, self._shown = names, [_bars() for _name in names]
+            self._build()
+        for (bars, gamma), mix in zip(self._shown, mixes, strict=True):
+            bars.set_weights(mix.weights)
+            gamma.setText(gamma_text(mix.gamma))
+        self.setVisible(bool(mixes))
+
+    def _build(self) -> None:
+        layout = layout_of(self)
+        while (item := layout.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.deleteLater()
+        for name, (bars, gamma) in zip(self._names or (), self._shown, strict=True):
+            told = _("Layer weights of {model}").format(model=name) if name else _("Layer weights")
+            layout.addWidget(card(bars, title=told, note=gamma, gap=6))
+
+
+def _bars() -> tuple[LayerBars, QLabel]:
+    return LayerBars(), words("", "caption", "muted")
 
 
 class LayerBars(QWidget):

@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QLabel
 
 from workbench.jobs.events import Output, Started
 from workbench.training.plan import Plan
@@ -9,8 +10,8 @@ from workbench.training.rates import layer_steps
 from workbench.training.spec import TrainSpec
 from workbench.ui.panels.train.layer_steps import LayerSteps, Picture
 from workbench.ui.panels.train.live import Live, follow
-from workbench.ui.run_words import gamma_text
-from workbench.ui.widgets.layer_bars import LayerBars
+from workbench.ui.run_words import LayerMix, gamma_text
+from workbench.ui.widgets.layer_bars import LayerBars, LayerMixes
 
 PLAN = Plan(4, 8, 0.01, 128, 5, 5, "macro_f1")
 
@@ -65,7 +66,26 @@ def test_reported_weights_are_kept_with_the_live_run():
     message = {"kind": "layer_weights", "step": 3, "weights": [0.25, 0.75], "gamma": 1.5}
     follow(live, Output(message))
 
-    assert (live.layer_weights, live.gamma) == ((0.25, 0.75), 1.5)
+    assert live.layer_mixes == (LayerMix("", (0.25, 0.75), 1.5),)
+
+    parts = {"elmo": {"weights": [0.5, 0.5], "gamma": 2.0}}
+    follow(live, Output({"kind": "layer_weights", "step": 4, "weights": [], "parts": parts}))
+    assert live.layer_mixes == (LayerMix("elmo", (0.5, 0.5), 2.0),)
+
+
+def test_every_model_in_the_embeddings_has_bars_of_its_own(qtbot):
+    card = LayerMixes()
+    qtbot.addWidget(card)
+    assert not card.isVisibleTo(None)
+
+    card.set_mixes((LayerMix("", (1.0,)), LayerMix("elmo", (0.3, 0.7), 1.2)))
+
+    told = [label.text() for label in card.findChildren(QLabel)]
+    assert told == ["Layer weights", "", "Layer weights of elmo", "γ 1.200"]
+    bars = [one.accessibleDescription() for one in card.findChildren(LayerBars)]
+    assert bars == ["Embeddings: 1.000", "Embeddings: 0.300, Layer 1: 0.700"]
+    card.set_mixes(())
+    assert card.isHidden()
 
 
 def test_bars_name_each_layer_and_its_weight(qtbot):

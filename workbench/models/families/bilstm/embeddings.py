@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.models.base import Encoder
-from workbench.models.families.bilstm.info.config import FIRST_UNIT, LAST, MEAN
+from workbench.models.families.bilstm.info.config import CONCAT, FIRST_UNIT, LAST, MEAN, WHOLE
 from workbench.runtime.inputs import MASK
 from workbench.runtime.preparers.stacked import END, FIRST, IDS, UNITS
 
@@ -72,15 +72,26 @@ class CharacterCnn(nn.Module):
 class FrozenModel(nn.Module):
     """The states of a model at each word. Its parameters are never trained.
 
-    layers: last, mean, or mix, for which all layers are concatenated: `width` is that of one.
-    subwords: first or mean, for a model with units of its own.
+    layers: last, mean, or all concatenated: to be mixed (`width` is that of one), or as they are
+    (`width` is the sum). normalized: each layer is normalized before they are combined (Ba et al.
+    2016, without gain and bias). subwords: first or mean, for a model with units of its own.
     """
 
-    def __init__(self, encoder: Encoder, layers: str, subwords: str, *, keeps_words: bool):
+    def __init__(
+        self,
+        encoder: Encoder,
+        layers: str,
+        subwords: str,
+        *,
+        keeps_words: bool,
+        normalized: bool = False,
+    ):
         super().__init__()
         self.encoder = encoder.eval().requires_grad_(False)
         self.layers, self.subwords, self.keeps_words = layers, subwords, keeps_words
-        self.width, self.count = encoder.width, len(encoder.widths)
+        self.normalized, self.count = normalized and layers != LAST, len(encoder.widths)
+        self.width = sum(encoder.widths) if layers == CONCAT else encoder.width
+        self.given = sum(encoder.widths) if layers in WHOLE else self.width  # width of `forward`
         own = tuple(name for name in encoder.input_names if name != MASK)
         self.arrays = own if keeps_words else (*own, UNITS, FIRST, END)
         register: Any = self.register_load_state_dict_post_hook  # has no types
@@ -101,11 +112,13 @@ class FrozenModel(nn.Module):
 
     @torch.no_grad()
     def forward(self, inputs: Mapping[str, Tensor], mask: Tensor) -> Tensor:
-        """(B, T, width), or (B, T, count * width) for mix; mask (B, T) of the words."""
+        """(B, T, `given`): of layers that will be mixed, all of them; mask (B, T) of the words."""
         own = {name: inputs[name] for name in self.encoder.input_names if name != MASK}
         own[MASK] = mask if self.keeps_words else inputs[UNITS]
         own = {name: own[name] for name in self.encoder.input_names}
         layers = self.encoder(own).layers
+        if self.normalized:
+            layers = tuple(F.layer_norm(layer, layer.shape[-1:]) for layer in layers)
         if self.layers == LAST:
             states = layers[-1]
         else:
@@ -133,18 +146,3 @@ class FrozenModel(nn.Module):
 def _forget_missing(module: nn.Module, keys: Any) -> None:
     """The weights of the part are not in the state of the whole."""
     keys.missing_keys.clear()
-
-
-class Mix(nn.Module):
-    """γ Σ softmax(w)_l h_l over layers that are concatenated, Peters et al. 2018, equation 1."""
-
-    def __init__(self, count: int):
-        super().__init__()
-        self.weights, self.scale = nn.Parameter(torch.zeros(count)), nn.Parameter(torch.ones(1))
-
-    def forward(self, states: Tensor) -> Tensor:
-        """(B, T, count * W) → (B, T, W)."""
-        shares = self.weights.softmax(0)
-        layers = states.unflatten(-1, (len(self.weights), -1))  # (B, T, count, W)
-        found: Tensor = self.scale * (layers * shares.unsqueeze(-1)).sum(-2)
-        return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -14,14 +14,15 @@ from workbench.models.bidirectional import BidirectionalLstm, LockedDropout, Wor
 from workbench.models.families.bilstm.embeddings import (
     CharacterCnn,
     FrozenModel,
-    Mix,
     WordTable,
 )
-from workbench.models.families.bilstm.info.config import MIX, SECOND, Config
+from workbench.models.families.bilstm.info.config import MIX, SECOND, WHOLE, Config
+from workbench.models.families.bilstm.mixing import MIXES, LayerAttention, Mix
 from workbench.models.spec import ModelInfo
 from workbench.runtime.inputs import MASK
 from workbench.runtime.preparers.stacked import END, FIRST, UNITS, StackedWords, array
 
+WHOLE_KEY = MIX  # of cached features with all layers, however these are combined
 FEATURES = "features"  # the array that replaces those of a frozen part
 Embedding = WordTable | CharacterCnn | FrozenModel
 
@@ -45,9 +46,9 @@ class BilstmEncoder(Encoder):
         self.embeddings = nn.ModuleList(parts)
         self.mixes = nn.ModuleDict(
             {
-                str(number): Mix(part.count)
+                str(number): MIXES[part.layers](part.count, part.width)
                 for number, part in enumerate(parts)
-                if isinstance(part, FrozenModel) and part.layers == MIX
+                if isinstance(part, FrozenModel) and part.layers in MIXES
             }
         )
         self.late = [config.lm_states == SECOND and _is_late(part) for part in parts]
@@ -98,8 +99,27 @@ class BilstmEncoder(Encoder):
             own = {name: inputs[array(number, name)] for name in part.arrays}
             given = part(own, mask) if isinstance(part, FrozenModel) else part(own)
         mix = str(number)
-        mixed: Tensor = self.mixes[mix](given) if mix in self.mixes else given
+        mixed: Tensor = self.mixes[mix](given, mask) if mix in self.mixes else given
         return mixed * mask.unsqueeze(-1)
+
+    def layer_weights(self) -> dict[str, dict[str, Any]]:
+        """Of the models in the embeddings, by name; a second one of the same name has a number."""
+        found: dict[str, dict[str, Any]] = {}
+        for number, mix in self._mixes():
+            name = self.config.parts[number].model
+            found[name if name not in found else f"{name} ({number + 1})"] = mix.learned()
+        return found
+
+    def penalty(self) -> Tensor | None:
+        """λ Σ w² over the layers of all models that are mixed, w before the softmax."""
+        squared = [mix.squared() for _number, mix in self._mixes()]
+        given = [one for one in squared if one is not None and one.requires_grad]
+        if not given or not self.config.part_l2:
+            return None
+        return self.config.part_l2 * torch.stack(given).sum()
+
+    def _mixes(self) -> list[tuple[int, Mix | LayerAttention]]:
+        return [(int(number), cast(Mix, mix)) for number, mix in self.mixes.items()]
 
     def parts(self) -> Parts:
         frozen = [part for part in self.embeddings if isinstance(part, FrozenModel)]
@@ -128,9 +148,10 @@ class BilstmEncoder(Encoder):
             found: Tensor = part(own, inputs[MASK].bool())
             return found
 
-        key = f"{self.config.parts[number].sha256}-{part.layers}-{part.subwords}"
-        width = part.width * (part.count if part.layers == MIX else 1)
-        return FeatureSource(array(number, FEATURES), tuple(names), key, width, compute)
+        kind = WHOLE_KEY if part.layers in WHOLE else part.layers
+        key = f"{self.config.parts[number].sha256}-{kind}-{part.subwords}"
+        key += "-normalized" if part.normalized else ""
+        return FeatureSource(array(number, FEATURES), tuple(names), key, part.given, compute)
 
 
 def _is_late(part: Embedding) -> bool:

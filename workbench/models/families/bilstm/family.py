@@ -22,9 +22,9 @@ from workbench.models.families.bilstm.embeddings import CharacterCnn, FrozenMode
 from workbench.models.families.bilstm.encoder import BilstmEncoder, Embedding
 from workbench.models.families.bilstm.info import CONFIG, INFO, WEIGHTS
 from workbench.models.families.bilstm.info.config import (
+    ADDED,
     DEFAULT_PARTS,
     LAST,
-    MEAN,
     MIX,
     MODEL,
     SECOND,
@@ -112,9 +112,9 @@ def _linked(source: Path, target: Path) -> bool:
 
 
 def _saved(info: ModelInfo, config: Config, options: LoadOptions) -> BilstmEncoder:
-    _refuse_changes(info, options)
+    _refuse_changes(info, config, options)
     config = config.changed(
-        {name: options.settings.get(name) for name in ("word_dropout", "locked_dropout")}
+        {name: options.settings.get(name) for name in ("word_dropout", "locked_dropout", "part_l2")}
     )
     path = Path(info.path)
     encoders = {
@@ -128,9 +128,11 @@ def _saved(info: ModelInfo, config: Config, options: LoadOptions) -> BilstmEncod
     return encoder
 
 
-def _refuse_changes(info: ModelInfo, options: LoadOptions) -> None:
-    """Only dropouts can be changed where there are weights."""
+def _refuse_changes(info: ModelInfo, config: Config, options: LoadOptions) -> None:
+    """Only dropouts and penalties can be changed where there are weights."""
     given = [n for n in ("embeddings", *STRUCTURE) if options.settings.get(n) is not None]
+    if options.settings.get("part_norm") and not config.part_norm:
+        given.append("part_norm")
     if given:
         raise SpecError(
             _(
@@ -189,14 +191,14 @@ def _plain(options: LoadOptions) -> LoadOptions:
 
 def _described(part: PartConfig, encoder: Encoder, found: Part) -> PartConfig:
     path, equal = Path(part.model), len(set(encoder.widths)) == 1
-    if part.layers in (MEAN, MIX) and not equal:
+    if part.layers in ADDED and not equal:
         widths = ", ".join(map(str, encoder.widths))
         raise SpecError(
             _(
                 "embeddings: the layers of {model} have different widths ({widths}), which cannot "
                 "be combined."
             ).format(model=path.name, widths=widths),
-            hint=_("Use @last."),
+            hint=_("Use @last or @concat."),
         )
     layers = part.layers or (MIX if equal and encoder.info.layers > 1 else LAST)
     return PartConfig(
@@ -229,7 +231,11 @@ def _built(
         else:
             keeps_words = not isinstance(read, UnitModel)
             frozen = FrozenModel(
-                encoders[number], part.layers, config.subwords, keeps_words=keeps_words
+                encoders[number],
+                part.layers,
+                config.subwords,
+                keeps_words=keeps_words,
+                normalized=config.part_norm,
             )
             embeddings.append(frozen)
     _check_entry(config, embeddings)

@@ -13,7 +13,7 @@ from workbench.prompting.results import PromptResult
 from workbench.training.results import TrainResult
 from workbench.training.spec import all_options
 from workbench.ui import formats
-from workbench.ui.run_words import title_of, weight_texts
+from workbench.ui.run_words import layer_mixes, title_of
 
 if TYPE_CHECKING:
     from workbench.storage.runs import Run
@@ -71,9 +71,9 @@ def _numbers(result: TrainResult | PromptResult) -> Iterator[tuple[str, object]]
         yield _("Steps"), result.steps
         yield _("Best step"), result.best_step
         yield _("Loss of the last epoch"), result.loss
-        if weights := result.layer_weights.get("weights"):
-            yield _("Layer weights"), ", ".join(weight_texts(weights))
-        yield _("Factor γ of the layer mix"), result.layer_weights.get("gamma")
+        for mix in layer_mixes(result.layer_weights):
+            yield _("Layer weights"), mix.text()
+            yield _("Factor γ of the layer mix"), mix.gamma
     yield _("Texts truncated to the maximum length"), result.cut
 
 

@@ -17,11 +17,11 @@ from workbench.ui.formats import points, when_iso
 from workbench.ui.panels.results.details import ScoreRow
 from workbench.ui.panels.results.measures import SpanRow
 from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.run_words import gamma_text, layer_weights, score_text, score_title
+from workbench.ui.run_words import mixes_of, score_text, score_title
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.layer_bars import LayerBars
+from workbench.ui.widgets.layer_bars import LayerMixes
 from workbench.ui.widgets.layout import card, column, row, scrolled
 from workbench.ui.widgets.matrix import COLUMNS, ROWS, Matrix
 from workbench.ui.widgets.meter import Tile
@@ -88,8 +88,7 @@ class ScoresView(QFrame):
         by_label = card(self._by_label_head(), self._gold_note, self._labels, gap=6)
         every = card(self._scores, title=_("All scores"), note="%", gap=6)
         self._of_today = [by_label]
-        self._bars, self._gamma = LayerBars(), words("", "caption", "muted")
-        self._layers = card(self._bars, title=_("Layer weights"), note=self._gamma, gap=6)
+        self._layers = LayerMixes()
         plain.set_tip(self._layers, _("Learned weights of the layers at the best checkpoint"))
         hint = _("Number of spans by outcome, as nervaluate counts them")
         self._matching = card(self._spans, title=_("Matching of spans"), note=hint, gap=6)
@@ -330,10 +329,7 @@ class ScoresView(QFrame):
 
     def _show_layers(self) -> None:
         run = self._state.run
-        weights, gamma = layer_weights(run) if run is not None else ((), None)
-        self._layers.setVisible(bool(weights))
-        self._bars.set_weights(weights)
-        self._gamma.setText(gamma_text(gamma))
+        self._layers.set_mixes(mixes_of(run) if run is not None else ())
 
     def _tiles(self, found: Any) -> None:
         results = found.results

@@ -15,6 +15,7 @@ from workbench.operations import results
 from workbench.tasks import spec as tasks
 from workbench.training.results import TrainResult
 from workbench.ui import formats
+from workbench.ui.run_words import LayerMix, layer_mixes
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -76,8 +77,7 @@ class Live:
     seen: list[int] = field(default_factory=list)
     scores: dict[str, list[float]] = field(default_factory=dict)
     best: int | None = None
-    layer_weights: tuple[float, ...] = ()  # of the last report, () if none are learned
-    gamma: float | None = None  # factor of a scalar mix
+    layer_mixes: tuple[LayerMix, ...] = ()  # of the last report, () if none are learned
     log: list[str] = field(default_factory=list)
     message: str = ""
     hint: str = ""
@@ -157,7 +157,7 @@ def _saved(live: Live, told: Mapping[str, Any]) -> None:
 
 
 def _layer_weights(live: Live, told: Mapping[str, Any]) -> None:
-    live.layer_weights, live.gamma = tuple(told["weights"]), told.get("gamma")
+    live.layer_mixes = layer_mixes(told)
 
 
 def _features(live: Live, told: Mapping[str, Any]) -> None:

@@ -26,7 +26,7 @@ from workbench.ui.panels.train.live import (
     Live,
     shown_scores,
 )
-from workbench.ui.run_words import gamma_text, score_title
+from workbench.ui.run_words import score_title
 from workbench.ui.waits import Waits
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
@@ -34,11 +34,11 @@ from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.delegates import RUN_TONES
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.job_row import duration, status_words
-from workbench.ui.widgets.layer_bars import LayerBars
+from workbench.ui.widgets.layer_bars import LayerMixes
 from workbench.ui.widgets.layout import card, column, layout_of, row
 from workbench.ui.widgets.meter import Meter, number
 from workbench.ui.widgets.wait_line import WaitLine
-from workbench.ui.widgets.words import Elided, call, words
+from workbench.ui.widgets.words import Elided, call
 
 if TYPE_CHECKING:
     from workbench.ui.widgets.live_plot import LivePlot
@@ -170,9 +170,7 @@ class LiveRun(QFrame):
         self._score = LivePlot(self._texts.score, percent=percent, logarithmic=not percent)
         self._plots = row((self._loss, 1), (self._score, 1), gap=12)
         self._perplexity: LivePlot | None = None  # of an adaptation
-        self._bars, self._gamma = LayerBars(), words("", "caption", "muted")
-        self._layers = card(self._bars, title=_("Layer weights"), note=self._gamma)
-        self._layers.hide()
+        self._layers = LayerMixes()
         self._log = QPlainTextEdit()
         self._log.setReadOnly(True)
         self._log.setProperty("kind", "mono")
@@ -251,9 +249,7 @@ class LiveRun(QFrame):
             "" if live.active else told, MESSAGE_TONES.get(live.status, "bad"), live.details
         )
         self._draw_stage(live)
-        self._layers.setVisible(bool(live.layer_weights))
-        self._bars.set_weights(live.layer_weights)
-        self._gamma.setText(gamma_text(live.gamma))
+        self._layers.set_mixes(live.layer_mixes)
         lines = "\n".join(reversed(live.log))
         if self._log.toPlainText() != lines:
             self._log.setPlainText(lines)

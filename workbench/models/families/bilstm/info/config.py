@@ -12,7 +12,9 @@ from workbench.base.registry import registry
 from workbench.models.spec.json_files import quoted
 
 WORDS, CHARACTERS, MODEL = "words", "chars", "model"
-LAST, MEAN, MIX = LAYERS = ("last", "mean", "mix")
+LAST, MEAN, MIX, CONCAT, ATTENTION = LAYERS = ("last", "mean", "mix", "concat", "attention")
+ADDED = (MEAN, MIX, ATTENTION)  # sums of layers, which need one width
+WHOLE = (MIX, CONCAT, ATTENTION)  # for which all layers are read
 INPUT, SECOND = ENTERS = ("input", "second")
 FIRST_UNIT, MEAN_UNITS = SUBWORDS = ("first", "mean")
 PLUS, AT = "+", "@"
@@ -45,7 +47,9 @@ class Config:
 
     word_width, char_width: of the trained parts. lstm_width: of each direction. lm_states: whether
     the states of language models enter the first or the second layer of the LSTM. subwords: which
-    subwords of a word stand for it. word_dropout: probability that a word is replaced by zeros,
+    subwords of a word stand for it. part_norm: whether the layers of a model are normalized before
+    they are combined; part_l2: strength of the L2 penalty on their weights before the softmax.
+    word_dropout: probability that a word is replaced by zeros,
     locked_dropout: that a feature is dropped in the whole text.
     """
 
@@ -56,6 +60,8 @@ class Config:
     lstm_layers: int = 1
     lm_states: str = INPUT
     subwords: str = FIRST_UNIT
+    part_norm: bool = False
+    part_l2: float = 0.001
     word_dropout: float = 0.05
     locked_dropout: float = 0.5
 
@@ -161,10 +167,14 @@ def _check(config: Config) -> None:
         value = getattr(config, name)
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
             raise ValueError(_("{name} is {value}").format(name=name, value=quoted(value)))
-    for name in ("word_dropout", "locked_dropout"):
+    for name, most in (("word_dropout", 1.0), ("locked_dropout", 1.0), ("part_l2", MOST)):
         value = getattr(config, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < most:
             raise ValueError(_("{name} is {value}").format(name=name, value=quoted(value)))
+    if not isinstance(config.part_norm, bool):
+        raise ValueError(
+            _("{name} is {value}").format(name="part_norm", value=quoted(config.part_norm))
+        )
     for name, known in (("lm_states", ENTERS), ("subwords", SUBWORDS)):
         if getattr(config, name) not in known:
             value = quoted(getattr(config, name))

@@ -36,7 +36,8 @@ OPTIONS = (
         N_(
             "Embeddings of each word, separated by + and concatenated: words (trained), chars (a "
             "trained character CNN), and names or paths of models, which stay frozen. @last, "
-            "@mean or @mix after a model chooses its layers: words+chars+starter-bert@mix."
+            "@mean, @mix, @concat or @attention after a model chooses its layers: "
+            "words+chars+starter-bert@mix."
         ),
         group="main",
         title=N_("Embeddings"),
@@ -73,6 +74,30 @@ OPTIONS = (
         choice_titles=(N_("First"), N_("Mean of all")),
         title=N_("Subwords of a word"),
         automatic=_USUAL.subwords,
+    ),
+    Option(
+        "part_norm",
+        "bool",
+        False,
+        N_(
+            "Normalize the states of each layer of the models in the embeddings before their "
+            "layers are combined (Ba et al. 2016)."
+        ),
+        title=N_("Normalize layers of embeddings"),
+    ),
+    Option(
+        "part_l2",
+        "float",
+        None,
+        N_(
+            "Layers of embeddings with @mix: strength λ of the L2 penalty on their weights before "
+            "the softmax. 1 keeps them close to the mean of all layers; 0.001 lets them vary "
+            "(Peters et al. 2018)."
+        ),
+        low=0.0,
+        high=1000.0,
+        title=N_("L2 penalty of embedding layers"),
+        automatic=str(_USUAL.part_l2),
     ),
     _dropout(
         "word_dropout",
