@@ -51,6 +51,18 @@ def test_each_lower_layer_learns_slower_by_the_same_factor():
     assert all(group["lr"] == group["peak"] for group in groups)
 
 
+def test_upper_layers_learn_slower_in_the_opposite_direction():
+    assert layer_rates(2, 2.6, "upper") == pytest.approx((1.0, 2.6**-1, 2.6**-2, 1.0))
+
+    levels = made()
+    groups = optim.groups(levels, rate=1.0, decay=2.0, weight_decay=0.0, slower="upper")
+
+    head = {id(p) for p in (*levels.pooler, *levels.head)}
+    tops = {group["peak"] for group in groups if id(group["params"][0]) in head}
+    others = [group["peak"] for group in groups if id(group["params"][0]) not in head]
+    assert tops == {1.0} and others == sorted(others, reverse=True) and others[-1] < 1.0
+
+
 def test_the_pooler_learns_at_the_rate_of_the_head():
     levels = made(1)
 

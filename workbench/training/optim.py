@@ -16,6 +16,7 @@ from workbench.models.base import Encoder
 from workbench.tasks.base import Model
 from workbench.training.methods.full.info import (
     ENCODER,
+    LOWER,
     frozen_levels,
     layer_rates,
     trained_levels,
@@ -78,16 +79,17 @@ class Levels:
 
 
 def groups(
-    levels: Levels, *, rate: float, decay: float, weight_decay: float
+    levels: Levels, *, rate: float, decay: float, weight_decay: float, slower: str = LOWER
 ) -> list[dict[str, Any]]:
     """AdamW's parameter groups, lowest level first, each with its own `peak` learning rate.
 
+    decay, slower: see `layer_rates`.
     `factor` is that of its parameters (`Levels.factors`). Biases and norms have no weight decay.
     Frozen parameters are left out.
     """
     found: dict[tuple[int, float, bool], dict[str, Any]] = {}
     for level, members in enumerate(levels.parameters()):
-        share = layer_rates(len(levels.layers), decay)[level]
+        share = layer_rates(len(levels.layers), decay, slower)[level]
         for parameter in members:
             if not parameter.requires_grad:
                 continue

@@ -34,5 +34,12 @@ def test_the_forecast_counts_what_is_not_frozen(freeze, trainable):
     assert (result.trainable, result.total) == (trainable, 1000)
 
 
+def test_rates_by_layer_follow_the_chosen_direction():
+    rates = {"layer_decay": 2.0, "slower_layers": "upper", "freeze": "1"}
+
+    assert INFO.factors(2, rates, 0) == (0.0, 0.0, 0.25, 1.0)
+    assert INFO.factors(2, {"layer_decay": 2.0}, 0) == (0.125, 0.25, 0.5, 1.0)
+
+
 def test_without_settings_everything_is_trained():
     assert INFO.forecast(MODEL, {}).trainable == 1000

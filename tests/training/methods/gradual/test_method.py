@@ -39,7 +39,10 @@ def test_rates_fall_by_2_6_from_level_to_level(tiny_model):
     peaks = sorted({group["peak"] for group in method.groups(1.0)}, reverse=True)
 
     assert peaks == pytest.approx([1.0, 1 / 2.6, 1 / 2.6**2, 1 / 2.6**3])
-    assert {option.name: option.default for option in INFO.options} == {"layer_decay": 2.6}
+    assert {option.name: option.default for option in INFO.options} == {
+        "layer_decay": 2.6,
+        "slower_layers": "lower",
+    }
 
 
 def test_it_is_full_fine_tuning_with_its_two_settings(tiny_model):

@@ -31,12 +31,18 @@ def frozen_layers(freeze: str) -> int | str:
     )
 
 
-def layer_rates(count: int, decay: float) -> tuple[float, ...]:
+LOWER, UPPER = "lower", "upper"  # the layers that learn slower
+
+
+def layer_rates(count: int, decay: float, slower: str = LOWER) -> tuple[float, ...]:
     """Learning-rate factors of the embeddings, layers 1 … count, and the top.
 
-    Each factor is `decay` times smaller than the one above.
+    Each factor is `decay` times smaller than the one above, or with UPPER than the one below; the
+    top, a new head, has 1 in either case.
     Source: Howard and Ruder 2018, section 3.2 (2.6; lower layers learn slower).
     """
+    if slower == UPPER:
+        return (*(decay**-level for level in range(count + 1)), 1.0)
     return tuple(decay ** -(count + 1 - level) for level in range(count + 2))
 
 
@@ -83,11 +89,25 @@ LAYER_DECAY = Option(
     1.0,
     N_(
         "Layer-wise learning-rate decay: the learning rate of each lower layer is divided by this "
-        "factor. 2.6 as in Howard and Ruder 2018; 1 for equal rates."
+        "factor. 2.6 as in Howard and Ruder 2018, where lower layers have lower rates; 1 for equal "
+        "rates."
     ),
     low=1.0,
     high=100.0,
     title=N_("Layer-wise learning-rate decay"),
+)
+SLOWER_LAYERS = Option(
+    "slower_layers",
+    "choice",
+    LOWER,
+    N_(
+        "Direction of the layer-wise decay. Lower: rates fall from the head down to the "
+        "embeddings, as in Howard and Ruder 2018. Upper: the opposite direction, as some lecture "
+        "notes state it; rates fall from the embeddings up, and a new head has the peak rate."
+    ),
+    choices=(LOWER, UPPER),
+    choice_titles=(N_("Lower layers learn slower"), N_("Upper layers learn slower")),
+    title=N_("Direction of the decay"),
 )
 GRADUAL = Option(
     "gradual_unfreezing",
@@ -102,7 +122,7 @@ class FullInfo(MethodInfo):
     id = "full"
     title = N_("Full fine-tuning")
     help = N_("Trains all parameters, or those above a frozen part.")
-    options = (FREEZE, LAYER_DECAY, GRADUAL)
+    options = (FREEZE, LAYER_DECAY, SLOWER_LAYERS, GRADUAL)
 
     def factors(self, layers: int, options: Mapping[str, Any], epoch: int) -> tuple[float, ...]:
         trained = trained_levels(
@@ -111,7 +131,8 @@ class FullInfo(MethodInfo):
             gradual=bool(options.get("gradual_unfreezing")),
             epoch=epoch,
         )
-        rates = layer_rates(layers, float(options.get("layer_decay") or 1.0))
+        slower = str(options.get("slower_layers") or LOWER)
+        rates = layer_rates(layers, float(options.get("layer_decay") or 1.0), slower)
         return tuple(rate * learns for rate, learns in zip(rates, trained, strict=True))
 
     def freeze(self, options: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from workbench.tasks.base import Model
 from workbench.training import optim
 from workbench.training.methods.base import Method
-from workbench.training.methods.full.info import INFO
+from workbench.training.methods.full.info import INFO, LOWER
 from workbench.training.methods.spec import MethodInfo
 
 EVERY = 10**6  # an epoch in which all levels are unfrozen
@@ -34,6 +34,7 @@ class Full(Method):
             self.levels,
             rate=rate,
             decay=self.options.get("layer_decay", 1.0),
+            slower=str(self.options.get("slower_layers", LOWER)),
             weight_decay=self.options["weight_decay"],
         )
 

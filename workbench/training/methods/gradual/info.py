@@ -9,7 +9,7 @@ from typing import Any
 from workbench.base.i18n import N_, _
 from workbench.models.spec import ModelInfo
 from workbench.training.methods.full.info import INFO as FULL
-from workbench.training.methods.full.info import LAYER_DECAY
+from workbench.training.methods.full.info import LAYER_DECAY, SLOWER_LAYERS
 from workbench.training.methods.spec import Forecast, MethodInfo
 
 DECAY = replace(LAYER_DECAY, default=2.6)
@@ -22,7 +22,7 @@ class GradualInfo(MethodInfo):
         "Trains the head in the first epoch, and one more layer from the top in each further "
         "epoch, lower layers with smaller learning rates (Howard and Ruder 2018)."
     )
-    options = (DECAY,)
+    options = (DECAY, SLOWER_LAYERS)
 
     def problem(self, model: ModelInfo) -> str:
         return "" if model.layers else _("the model has no layers to unfreeze one by one")
