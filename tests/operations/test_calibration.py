@@ -9,7 +9,9 @@ from workbench.operations import calibration, predict, quality, results, run_fol
 from workbench.runtime.decoding import softmax
 from workbench.storage import runs
 from workbench.tasks import spec as tasks
-from workbench.text.fields import LabelScores, Prediction
+from workbench.tasks.heads.info import SpanGold
+from workbench.text.fields import LabelScores, Prediction, SpanScores, WordTag, WordTags
+from workbench.text.spans import Span
 
 
 @pytest.fixture
@@ -65,6 +67,35 @@ def test_thresholds_move_with_the_temperature_so_that_labels_stay():
     assert found.chosen == ("a",)
     assert found.scores[0] == pytest.approx(1 / (1 + (0.3 / 0.7) ** (1 / 3)))
     assert info.with_thresholds(one, (0.8, 0.1)).get(LabelScores).chosen == ("b",)
+
+
+SCORED = Prediction(
+    (
+        WordTags((WordTag(0, 3, "P", 0.9), WordTag(4, 6, None, 0.4))),
+        SpanScores((Span(0, 3, "P", score=0.9),)),
+    )
+)
+
+
+@pytest.mark.parametrize("task", ["tag", "spans", "token"])
+def test_the_log_odds_of_tags_and_spans_are_divided(task):
+    """By hand: 0.9 has odds 9 to 1, √9 to 1 is 0.75; 0.4 has √(2/3) to 1."""
+    found = tasks.info(task).rescaled(SCORED, 2.0)
+
+    root = (2 / 3) ** 0.5
+    assert [word.score for word in found.words] == pytest.approx([0.75, root / (1 + root)])
+    assert [span.score for span in found.spans] == pytest.approx([0.75])
+    back = tasks.info(task).rescaled(found, 0.5)
+    assert [word.score for word in back.words] == pytest.approx([0.9, 0.4])
+
+
+def test_the_temperature_of_spans_is_that_of_their_confidence():
+    """Of 8 spans with confidence 0.9 six are right: 3 to 1 = 9^(1/T), so T = 2."""
+    info = tasks.info("spans")
+    golds = [SpanGold((Span(0, 3, "P"),) if at < 6 else ()) for at in range(8)]
+
+    assert info.temperature(golds, [SCORED] * 8) == pytest.approx(2.0, abs=1e-3)
+    assert info.temperature([SpanGold()], [Prediction((SpanScores(()),))]) is None
 
 
 def test_reliability_names_the_documents_of_each_bin(project, described):

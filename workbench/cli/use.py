@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.records import to_plain
 from workbench.base.terms import term
+from workbench.cli import decoding
 from workbench.cli.output import Progress, as_json, emit, note, say, table
 from workbench.cli.seen import warn_of_training_texts
 from workbench.cli.session import PROJECT, project_argument, reading, session, writing_if_free
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from workbench.cli.session import Session
     from workbench.metrics.report import Report
-    from workbench.project.project import Project
-    from workbench.storage.runs import Run
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
 
@@ -62,7 +60,17 @@ SPLITS = click.Choice(("train", "dev", "test"))
     type=click.Choice(("fit", "none")),
     help=_(
         "fit: from now on divide the logits by the temperature that fits dev best, in predictions "
-        "and exports; none: no longer."
+        "and exports; none: no longer. For tags and spans, the log odds of each decision."
+    ),
+)
+@click.option(
+    "--threshold",
+    "thresholds",
+    multiple=True,
+    metavar="LABEL=VALUE",
+    help=_(
+        "From now on decide for a label from this probability on, in predictions and exports; can "
+        "be given several times. fit: the threshold with the highest F1 on dev for every label."
     ),
 )
 @as_json
@@ -73,6 +81,7 @@ def evaluate(
     patterns: tuple[str, ...],
     queries: tuple[str, ...],
     temperature: str | None,
+    thresholds: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Evaluate a run on the current gold labels of a split.
@@ -83,7 +92,9 @@ def evaluate(
     """
     from workbench.operations import quality, quality_report, results, trained_on
 
-    with session(file) if temperature else _for_scores(file, run, split) as opened:
+    changes = temperature or thresholds
+    wanted = decoding.thresholds(thresholds)
+    with session(file) if changes else _for_scores(file, run, split) as opened:
         chosen = results.run_named(opened.project, run)
         for query in queries:
             checked(opened.project, query)
@@ -97,7 +108,11 @@ def evaluate(
         progress.end()
         chosen = results.run(opened.project, chosen.id)
         if temperature:
-            _set_temperature(opened.project, chosen, temperature)
+            decoding.set_temperature(opened.project, chosen, temperature)
+        if thresholds:
+            quality_report.change_thresholds(opened.project, chosen, wanted)
+        if changes:
+            found = results.evaluate_stored(opened.project, chosen, split)
         evidence = quality.evidence(opened.project, chosen, split)
         report = quality.report(evidence)
         seen = trained_on.TrainingTexts(opened.project).among(chosen, split, evidence.documents)
@@ -119,20 +134,6 @@ def evaluate(
     if report is not None:
         _show_report(report)
     _show_quality(more)
-
-
-def _set_temperature(project: Project, run: Run, how: str) -> None:
-    from workbench.operations import calibration, quality_report
-
-    if how == "none":
-        calibration.set_temperature(project, run.id, 1.0)
-    elif quality_report.fit_temperature(project, run) is None:
-        raise WorkbenchError(
-            _("Run {name!r} has no probabilities that a temperature can rescale.").format(
-                name=run.name
-            ),
-            hint=_("Temperatures are for classes and independent labels."),
-        )
 
 
 def _show_quality(found: dict[str, Any]) -> None:

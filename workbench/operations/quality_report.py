@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
 from workbench.base.records import to_plain
 from workbench.operations import calibration, quality, results, run_folders
 from workbench.operations.slices import slices
@@ -56,6 +58,39 @@ def fit_temperature(project: Project, run: Run) -> float | None:
     value = found.temperature * calibration.temperature(project, run)
     calibration.set_temperature(project, run.id, value)
     return value
+
+
+def change_thresholds(
+    project: Project, run: Run, changes: Mapping[str, float] | None
+) -> dict[str, float]:
+    """Decide with other thresholds from now on; returns those of all labels.
+
+    changes: by label; None for the highest F1 on dev. Raises WorkbenchError for a label that the
+    run does not decide by a threshold, or a value that is no probability.
+    """
+    dev = quality.evidence(project, run, "dev")
+    known = quality.thresholds(dev.predictions)
+    if changes is None:
+        fitted = dev.info.fit(dev.golds, dev.predictions, tuple(known)) if known else {}
+        values = fitted.get(calibration.THRESHOLDS, tuple(known.values()))
+        changes = dict(zip(known, values, strict=True))
+    for label, value in changes.items():
+        if label not in known:
+            raise WorkbenchError(
+                _("Run {name!r} has no threshold of {label!r}.").format(name=run.name, label=label),
+                hint=_("Labels with a threshold: {labels}.").format(
+                    labels=", ".join(known) or _("none")
+                ),
+            )
+        if not 0 <= value <= 1:
+            raise WorkbenchError(
+                _("The threshold of {label!r} is {value}, not from 0 to 1.").format(
+                    label=label, value=value
+                )
+            )
+    known.update(changes)
+    calibration.set_thresholds(project, run.id, tuple(known.values()))
+    return known
 
 
 def _confusion(project: Project, run: Run, given: Evidence) -> dict[str, Any] | None:

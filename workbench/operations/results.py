@@ -133,6 +133,12 @@ def evaluate(
     return scoring.evaluate(task_of(run), split, found, _of(answers, found))
 
 
+def evaluate_stored(project: Project, run: Run, split: str) -> Evaluation:
+    """Score the stored predictions of a split."""
+    found = [one.document for one in scored(project, run, split)]
+    return evaluate(project, run, split, predict.stored(project, run, found))
+
+
 def scored(
     project: Project, run: Run, split: str, info: TaskInfo | None = None
 ) -> tuple[Scored, ...]:

@@ -6,14 +6,16 @@ numpy only, shared by training, hosts and exported models.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
 from workbench.text import schemes
-from workbench.text.fields import ClassScores, Prediction, SpanScores, WordTag, WordTags
+from workbench.text.fields import ClassScores, Field, Prediction, SpanScores, WordTag, WordTags
 from workbench.text.spans import Span
+
+TINY = 1e-12  # least probability with log odds
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -138,6 +140,34 @@ def words_and_spans(
     )
     spans = tuple(_spans(text, borders, parts, scores))
     return Prediction((WordTags(words), SpanScores(spans)), cut)
+
+
+def tempered(prediction: Prediction, temperature: float) -> Prediction:
+    """The scores of words and spans with their log odds divided by a temperature, 1 for none.
+
+    Decisions stay. The confidence in a decision is scaled as one probability, right or wrong,
+    whatever the scores of other labels are: exact for independent labels, and possible for scores
+    that no other labels are stored with (LeCoz et al. 2024, Confidence Calibration of Classifiers
+    with Many Classes, call it top-versus-all).
+    """
+    if temperature == 1:
+        return prediction
+
+    def scaled(scores: Iterable[float | None]) -> list[float]:
+        given = np.clip(np.array([score or 0.0 for score in scores]), TINY, 1 - TINY)
+        found: list[float] = sigmoid((np.log(given) - np.log1p(-given)) / temperature).tolist()
+        return found
+
+    fields: list[Field] = []
+    for one in prediction.fields:
+        if isinstance(one, WordTags):
+            rows = zip(one.words, scaled(word.score for word in one.words), strict=True)
+            one = WordTags(tuple(replace(word, score=score) for word, score in rows))
+        elif isinstance(one, SpanScores):
+            pairs = zip(one.spans, scaled(span.score for span in one.spans), strict=True)
+            one = SpanScores(tuple(replace(span, score=score) for span, score in pairs))
+        fields.append(one)
+    return replace(prediction, fields=tuple(fields))
 
 
 def _spans(

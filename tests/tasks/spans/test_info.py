@@ -57,6 +57,8 @@ def test_spans_are_decoded_over_windows_with_the_words_between_them(tiny_model):
     def texts(overlap):
         decoder = {"scorer": scorer.to_json(), "overlap": overlap}
         (found,) = INFO.decode(logits, prepared, LABELS, decoder)
+        (scaled,) = INFO.decode(logits, prepared, LABELS, {**decoder, "temperature": 2.0})
+        assert scaled == INFO.rescaled(found, 2.0) and scaled != found
         return [(text[span.start : span.end], span.label) for span in found.spans]
 
     both = [("ada tram bob", "P"), ("bob late", "Q")]

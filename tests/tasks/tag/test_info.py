@@ -92,6 +92,8 @@ def test_answers_of_windows_are_stitched_in_the_order_of_the_text(subwords):
     assert [text[span.start : span.end] for span in answer.spans] == ["ada", "bob"] * 15
     assert [span.label for span in answer.spans] == ["P", "Q"] * 15
     assert [text[word.start : word.end] for word in answer.words] == text.split()
+    (scaled,) = INFO.decode(named(logits), prepared, LABELS, {"temperature": 3.0})
+    assert scaled == INFO.rescaled(answer, 3.0) and scaled != answer
 
 
 def test_texts_without_words_and_words_without_subwords_are_outside(subwords):

@@ -245,8 +245,8 @@ def _candidates(
     scorer = SpanScorer.from_json(subject.predictor.decoder["scorer"], len(subject.labels))
     present, starts, ends = candidates.boundaries(found.logits, begin, where)
     borders = [found.prepared.words[0][word] for word in present]
-    predicted = list(_predicted(found.prediction.spans, borders, subject.labels))
-    known = {one[1:] for one in predicted}
+    places = list(_predicted(found.prediction.spans, borders, subject.labels))
+    known, predicted = set(places), _scored(scorer, starts, ends, places)
     windows = where.window[present]
     best = _most_probable(scorer, starts, ends, windows, OTHERS + len(known))
     others = [one for one in best if one[1:] not in known][:OTHERS]
@@ -263,20 +263,32 @@ def _candidates(
 
 def _predicted(
     spans: Sequence[Span], borders: Sequence[tuple[int, int]], labels: Sequence[str]
-) -> Iterator[tuple[float, int, int, int]]:
-    """(probability, first word, further words, label number) of predicted spans."""
+) -> Iterator[tuple[int, int, int]]:
+    """(first word, further words, label number) of predicted spans."""
     starts = {start: at for at, (start, _end) in enumerate(borders)}
     ends = {end: at for at, (_start, end) in enumerate(borders)}
     for span in spans:
         if span.start in starts and span.end in ends:
             first = starts[span.start]
-            yield span.score or 0.0, first, ends[span.end] - first, labels.index(span.label)
+            yield first, ends[span.end] - first, labels.index(span.label)
+
+
+def _scored(
+    scorer: SpanScorer,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    places: Sequence[tuple[int, int, int]],
+) -> list[tuple[float, int, int, int]]:
+    """The places with their probabilities: the network's own, without a temperature."""
+    shares = [part for _begin, part in scorer.blocks(starts, ends)]
+    table = np.concatenate(shares) if shares else np.zeros((0, 0, 0))
+    return [(float(table[place]), *place) for place in places]
 
 
 def _most_probable(
     scorer: SpanScorer, starts: np.ndarray, ends: np.ndarray, windows: np.ndarray, count: int
 ) -> list[tuple[float, int, int, int]]:
-    """The `count` candidates within one window with the highest probability, as `_predicted`."""
+    """The `count` candidates within one window with the highest probability, as `_scored`."""
     found: list[tuple[float, int, int, int]] = []
     for begin, shares in scorer.blocks(starts, ends):
         first = np.arange(begin, begin + len(shares))[:, None]

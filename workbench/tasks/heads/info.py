@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_
 from workbench.base.options import Option
@@ -14,6 +14,7 @@ from workbench.text.spans import Span
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Prepared, Preparer
     from workbench.text.document import Document
+    from workbench.text.fields import Prediction
 
 LAST, MEAN, CONCAT, MIX, ATTENTION = CHOICES = ("last", "mean", "concat", "mix", "attention")
 
@@ -87,6 +88,18 @@ class WordTask(TaskInfo):
         self, preparer: Preparer, documents: Sequence[Document], max_length: int
     ) -> Prepared:
         return preparer.windows(documents, max_length)
+
+    def temperature(self, golds: Sequence[Any], predictions: Sequence[Prediction]) -> float | None:
+        """Of the confidences that `confidences` compares with gold, see `decoding.tempered`."""
+        from workbench.metrics.calibration import label_temperature
+
+        found = self.confidences(golds, predictions)
+        return label_temperature(*found[:2]) if found is not None and len(found[0]) else None
+
+    def rescaled(self, prediction: Prediction, temperature: float) -> Prediction:
+        from workbench.runtime.decoding import tempered
+
+        return tempered(prediction, temperature)
 
 
 GPT1, BOTH = "gpt1", "both"

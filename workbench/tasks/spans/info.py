@@ -106,7 +106,7 @@ class SpansInfo(SpanTask):
         labels: Sequence[str],
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
-        from workbench.runtime import candidates
+        from workbench.runtime import candidates, decoding
 
         if not prepared.documents:
             return []
@@ -117,7 +117,8 @@ class SpansInfo(SpanTask):
             words, starts, ends = candidates.boundaries(logits, begin, where)
             spans, covered = candidates.decode(scorer, starts, ends, decoder["overlap"])
             borders = [prepared.words[number][word] for word in words]
-            found.append(candidates.prediction(document.text, borders, spans, covered, labels))
+            one = candidates.prediction(document.text, borders, spans, covered, labels)
+            found.append(decoding.tempered(one, float(decoder.get("temperature", 1.0))))
         return found
 
     def gives(self, options: Mapping[str, Any]) -> tuple[str, ...]:

@@ -84,10 +84,11 @@ class TokenInfo(WordTask):
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
         """A token without a subword of its own has no tag."""
+        from workbench.runtime.decoding import tempered
         from workbench.runtime.words import word_scores
 
         tokens = [found["logits"] for found in logits]
-        return [
+        found = [
             _tagged(
                 prepared.words[number],
                 word_scores(tokens, prepared.first(number), where, len(labels)),
@@ -96,6 +97,7 @@ class TokenInfo(WordTask):
             )
             for number, where in enumerate(prepared.alignments)
         ]
+        return [tempered(one, float(decoder.get("temperature", 1.0))) for one in found]
 
     def answers(self, prediction: Prediction) -> list[Answer]:
         return [Answer(span.label, span.score, span.start, span.end) for span in prediction.spans]
