@@ -3,6 +3,7 @@
 import importlib.util
 import inspect
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -91,7 +92,9 @@ def test_inspectors_have_a_question_a_typed_result_and_a_view(entry, registry, q
 
     info = registry.info("inspector", entry.id)
 
-    assert isinstance(info, InspectorInfo) and is_dataclass(info.result) and info.shows
+    assert isinstance(info, InspectorInfo) and is_dataclass(info.result)
+    assert info.shows.startswith("Shows ") and "does not show" in info.shows.lower()
+    assert re.search(r"\b(19|20)\d\d\b", info.shows), "no source with its year"
     assert entry.options["question"] in QUESTIONS
     assert issubclass(registry.view("inspector", entry.id), InspectorView)
     made = registry.get("inspector", entry.id)()

@@ -26,6 +26,6 @@ INFO = InspectorInfo(
     ClassProbabilities,
     shows=N_(
         "Shows the probability of every class. Does not show why a class was chosen, nor whether "
-        "the model is well calibrated."
+        "the model is well calibrated (Guo et al. 2017)."
     ),
 )

@@ -34,7 +34,7 @@ INFO = InspectorInfo(
     N_("Label probabilities"),
     LabelProbabilities,
     shows=N_(
-        "Shows the probability of every label and its decision threshold, which was fitted on dev. "
-        "Does not show why a label was chosen."
+        "Shows the probability of every label and its decision threshold, fitted on dev unless you "
+        "have set it. Does not show why a label was chosen. Lipton et al. 2014 (thresholds for F1)."
     ),
 )

@@ -22,6 +22,7 @@ INFO = InspectorInfo(
     PredictedNumber,
     shows=N_(
         "Shows the number that the run predicts for the text, beside gold. Does not show how "
-        "certain the prediction is: the network gives one number without an interval."
+        "certain the prediction is: the network gives one number without an interval. Devlin et "
+        "al. 2019, section 4.1 (STS-B)."
     ),
 )

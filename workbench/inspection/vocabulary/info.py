@@ -58,7 +58,8 @@ INFO = InspectorInfo(
     ),
     shows=N_(
         "Shows the words that the model predicts: a masked model with one token masked at a time, "
-        "a causal model after each token. Does not show what the model considers true."
+        "a causal model after each token. Does not show what the model considers true. Devlin et "
+        "al. 2019; Radford et al. 2018."
     ),
     of_text=("start",),
 )
