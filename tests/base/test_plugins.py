@@ -83,8 +83,8 @@ def install(tmp_path, monkeypatch):
         outer, _dot, name = package.rpartition(".")
         inner = site / outer.replace(".", "/")
         a_plugin.make(inner, package=name, **{"entries": entries, **given})
-        for folder in [site / part for part in ("company",) if (site / part).is_dir()]:
-            (folder / "__init__.py").write_text(RUNS, encoding="utf-8")
+        if outer:
+            (inner / "__init__.py").write_text(RUNS, encoding="utf-8")
         info = site / "lines-1.0.dist-info"
         info.mkdir(parents=True)
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lines\nVersion: 1.0\n")

@@ -1,7 +1,11 @@
 """The plugin of plugins/README.md, written from that page, must work as it says."""
 
+import ast
+import io
 import json
 import random
+import re
+import shlex
 
 import pytest
 
@@ -92,6 +96,63 @@ def test_the_tutorial_imports_trains_predicts_inspects_and_exports(
     alone = ask("export", project, tmp_path / "x", "--run", name, "--formats", "my-plugin.arrays")
     assert alone["check"]["equal_labels"] == 1.0 and alone["check"]["largest_difference"] < 1e-5
     assert [path.name for path in (tmp_path / "x/my-plugin.arrays").iterdir()] == ["weights.npz"]
+
+
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.M | re.S)
+CODE = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
+README = (FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_commands_of_the_page_run_as_written(monkeypatch, capfd):
+    registry.registry.cache_clear()
+    monkeypatch.chdir(FOLDER.parent)
+    lines = [line for block in SHELL.findall(README) for line in block.splitlines()]
+    assert len(lines) >= 3
+
+    for line in lines:
+        monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+        program, *arguments = shlex.split(line, comments=True)
+        assert program == "glossbench" and main(arguments) == 0, line
+
+    assert "Enable it?" in capfd.readouterr().err
+    assert [one.state for one in plugins.all_plugins() if one.plugin.id == "tmx"] == ["enabled"]
+    a_plugin.forget("tmx")
+    registry.registry.cache_clear()
+
+
+def test_the_stable_interface_lists_every_module_that_tutorial_and_examples_import():
+    listed = re.findall(r"`(workbench[a-z_.]*[a-z_*])`", README)
+    patterns = [re.compile(re.escape(name).replace(r"\*", r"\w+") + "$") for name in listed]
+    code = [path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.py")]
+
+    used = set().union(*(imported(source) for source in (*code, *CODE.findall(README))))
+
+    assert len(used) > 20
+    assert [name for name in sorted(used) if not any(p.match(name) for p in patterns)] == []
+
+
+def imported(source):
+    """Modules of the workbench that a source imports, inside functions too."""
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+    return {
+        name
+        for node in nodes
+        if (node.module or "").startswith("workbench")
+        for name in modules_of(node.module, [alias.name for alias in node.names])
+    }
+
+
+def modules_of(module, names):
+    """`from workbench.metrics import classes` imports a module of a package."""
+    place = FOLDER.parent / module.replace(".", "/")
+    inner = [name for name in names if (place / f"{name}.py").is_file()]
+    return [f"{module}.{name}" for name in inner] if inner else [module]
+
+
+def test_every_module_of_the_stable_interface_exists():
+    for name in re.findall(r"`(workbench\.[a-z_.]*[a-z_])`", README):
+        place = FOLDER.parent / name.replace(".", "/")
+        assert place.with_suffix(".py").is_file() or (place / "__init__.py").is_file(), name
 
 
 def test_nothing_outside_its_folder_names_the_plugin(tutorial):
