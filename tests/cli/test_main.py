@@ -75,16 +75,6 @@ def test_a_file_in_the_place_of_a_command_is_explained(
 
 
 @pytest.mark.parametrize(
-    "task",
-    ["wic", "relations", "coref", "srl", "lm", "text2text", "instruct"],
-)
-def test_an_unavailable_task_is_a_usage_error(call, task):
-    code, _out, err = call("train", "p.glossbench", "--task", task, "--model", "m")
-
-    assert code == 2 and f"{task} is not available yet" in err
-
-
-@pytest.mark.parametrize(
     ("arguments", "word"),
     [
         (["project", "info", "none.glossbench"], "none.glossbench"),

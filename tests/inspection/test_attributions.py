@@ -8,11 +8,11 @@ torch = pytest.importorskip("torch")
 from tests import tiny_models  # noqa: E402
 from tests.inspection.test_transitions import asked, made  # noqa: E402
 from workbench.base.errors import WorkbenchError  # noqa: E402
-from workbench.inspection import spec  # noqa: E402
 from workbench.inspection.attributions.inspector import AttributionsInspector  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.operations import inspect  # noqa: E402
 from workbench.runtime.candidates import SpanScorer  # noqa: E402
+from workbench.tasks import spec as tasks  # noqa: E402
 from workbench.text.document import Document  # noqa: E402
 from workbench.text.segment import tokens_of  # noqa: E402
 
@@ -160,4 +160,4 @@ def test_runs_alone_have_scores_to_explain(tmp_path, tiny_run):
 
     assert not refused(inspect.of_folder(str(tiny_run("classify"))))
     assert refused(inspect.of_folder(str(tiny_models.make(tmp_path / "bert", "bert"))))
-    assert spec.SCORES in spec.given((), ("LabelScores",))
+    assert tasks.SCORES in tasks.info("multilabel").provides({})

@@ -34,7 +34,6 @@ def test_a_layer_is_learned_by_the_task_of_its_kind_and_number_of_texts():
 def test_tasks_are_those_of_the_registry_in_its_order(registry):
     assert tuple(ALL) == registry.ids("task")
     assert all(spec.info(id) is registry.info("task", id) for id in ALL)
-    assert not set(spec.PLANNED) & set(ALL)
 
 
 def test_an_unknown_task_names_the_known_ones():
@@ -94,3 +93,14 @@ def test_scores_that_fit_several_tasks_have_the_order_of_the_task_of_their_run()
     assert spec.score_names({"accuracy", "macro_f1"}, "classify") == ("macro_f1", "accuracy")
     assert spec.score_names({"accuracy", "macro_f1"}, "token") == ("accuracy", "macro_f1")
     assert spec.score_names({"span_f1", "token_accuracy"}, "not installed")[0] == "span_f1"
+
+
+def test_a_task_with_predictions_of_its_own_kind_gives_scores_unless_it_denies_it():
+    class Ranked(type(spec.info("classify"))):
+        outputs = ("Ranking",)
+
+    class Unscored(Ranked):
+        scored = False
+
+    assert Ranked().provides({}) == ("Ranking", spec.SCORES)
+    assert Unscored().provides({}) == ("Ranking",)

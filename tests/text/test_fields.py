@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from workbench.text import fields
 from workbench.text.fields import ClassScores, Field, Prediction, SpanScores, WordTag, WordTags
 from workbench.text.spans import Span
 
@@ -66,3 +67,13 @@ def test_a_new_kind_of_field_is_stored_and_one_of_a_missing_plugin_is_left_out()
 
     assert Prediction.from_json(raw).get(Length) == Length(3)
     assert Prediction.from_json({**raw, "fields": ["unheard of"]}) == Prediction()
+
+
+def test_a_kind_of_a_plugin_is_found_by_its_name_with_what_it_says_of_itself():
+    class Ranking(fields.Field):
+        title = "a ranking"
+        of_document = True
+
+    assert fields.named("Ranking") is Ranking
+    assert fields.named("Nothing") is None
+    assert [fields.named(name).of_document for name in ("ClassScores", "WordTags")] == [True, False]

@@ -40,7 +40,7 @@ def _ids() -> tuple[str, ...]:
 
 
 class TaskName(TaskType):
-    """A task by name; a planned task that is not available yet is a usage error."""
+    """A task by name; an unknown one is a usage error."""
 
     name = "task"
 
@@ -50,14 +50,6 @@ class TaskName(TaskType):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value in _ids():
             return value
-        if value in tasks.PLANNED:
-            self.fail(
-                _("task {task} is not available yet. Available tasks: {tasks}.").format(
-                    task=value, tasks=", ".join(_ids())
-                ),
-                param,
-                ctx,
-            )
         self.fail(
             _("there is no task {task!r}. Tasks: {tasks}.").format(
                 task=value, tasks=", ".join(_ids())

@@ -12,13 +12,17 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_
 from workbench.base.manifest import Contribution
 from workbench.base.options import Option, complete
 from workbench.base.records import from_plain, to_plain
 from workbench.base.registry import registry
+from workbench.tasks.spec import SCORES
+
+if TYPE_CHECKING:
+    from workbench.text.fields import Field
 
 TARGET = "workbench.inspection.serve:open"
 UNKNOWN_LIMIT = 0.1  # fraction of unknown words above which predictions are not reliable
@@ -30,9 +34,6 @@ QUESTIONS = {
     "why": N_("Why?"),
     "know": N_("What does it know?"),
 }
-_SCORED = frozenset(
-    ("ClassScores", "LabelScores", "TokenScores", "SpanScores", "Number", "Answers")
-)
 _LANGUAGE_MODEL = frozenset(("masked_lm", "next_lm", "previous_lm"))
 _CONTINUING = frozenset(
     ("next_lm", "previous_lm", "next_character", "previous_character", "text_to_text")
@@ -40,29 +41,14 @@ _CONTINUING = frozenset(
 EXPECTED_WORDS = "VocabularyScores"  # the prediction of a language model
 CONTINUES = "continuation"  # of a model that predicts the next or the previous unit of a text
 NEW_HEAD = "head.safetensors"  # of a run: `tasks.model.HEAD`, whose module imports torch
-SCORES = "scores"  # of a run: of classes, tags, spans, answers, a number: attributions use them
 NEXT, PREVIOUS = "next", "previous"  # directions
-DECISION = "decision"  # of a run: it predicts something about a text
-_DECIDED = _SCORED | {"SpanScores", "WordTags"}
-WHOLE = {
-    "ClassScores",
-    "Answers",
-    DECISION,
-}  # predictions that are made of several inputs of a document
+DECISION = "decision"  # of a run: a prediction that a change of the text can turn
 TEXTS, LABELS = "texts", "labels"  # what is examined of the documents of a project
 BASE = "base"  # in place of a folder: the model that a run was trained from
 LAYER = "layer"  # the option with the name of the layer whose labels are examined
-# What the predictions of a run or a language model give to inspectors, as display texts.
+# What runs or language models give to inspectors besides the fields of predictions (their `title`)
+# and `TaskInfo.further`, as display texts.
 OUTPUTS = {
-    "TokenScores": N_("token labels"),
-    "SpanScores": N_("spans"),
-    "candidates": N_("scores of span candidates (span classification)"),
-    "ClassScores": N_("a class label"),
-    "Answers": N_("answers to questions"),
-    "LabelScores": N_("multiple labels"),
-    "Number": N_("a number"),
-    "transitions": N_("transition scores (CRF)"),
-    EXPECTED_WORDS: N_("word predictions"),
     SCORES: N_("scores of classes, tags, spans or answers, or a predicted number"),
     DECISION: N_("a class, labels, a number, tags, spans or answers"),
     CONTINUES: N_("continuations of a text"),
@@ -104,7 +90,16 @@ def reads_whole(entry: Contribution, *, asks: bool) -> bool:
 
     asks: the model answers questions; an inspector whose entry has `questions` reads them all.
     """
-    return not WHOLE.isdisjoint(needs(entry)) or (asks and bool(entry.options.get("questions")))
+    if DECISION in needs(entry) or any(kind.of_document for kind in _kinds(needs(entry))):
+        return True
+    return asks and bool(entry.options.get("questions"))
+
+
+def _kinds(names: Iterable[str]) -> list[type[Field]]:
+    """The fields of predictions among these names."""
+    from workbench.text import fields  # imports numpy, which the start of the window must not
+
+    return [kind for name in names if (kind := fields.named(name)) is not None]
 
 
 def question(entry: Contribution) -> str:
@@ -116,14 +111,13 @@ def question(entry: Contribution) -> str:
 def given(encoder: Iterable[str], outputs: Iterable[str] | None) -> frozenset[str]:
     """What a model provides to inspectors.
 
-    encoder: `ModelInfo.gives`. outputs: `TaskInfo.gives` of a run; None for a pretrained model,
+    encoder: `ModelInfo.gives`. outputs: `TaskInfo.provides` of a run; None for a pretrained model,
     which predicts words if it is a language model.
     """
     found = frozenset(encoder)
     if outputs is not None:
         found |= frozenset(outputs)
-        found |= {DECISION} if found & _DECIDED else frozenset()
-        return found | {SCORES} if found & _SCORED else found
+        return found | {DECISION} if any(kind.decides for kind in _kinds(found)) else found
     if found & _CONTINUING:
         found |= {CONTINUES}
     return found | {EXPECTED_WORDS} if found & _LANGUAGE_MODEL else found

@@ -61,7 +61,7 @@ class Subject:
 
     def _answers(self) -> tuple[str, ...]:
         options = self.predictor.description.get("options") or {}
-        return self.predictor.task.info.gives(options)
+        return self.predictor.task.info.provides(options)
 
     # ---------------------------------------------------------------- parts of the model
 

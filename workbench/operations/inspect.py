@@ -168,7 +168,7 @@ def offers(choice: Choice) -> tuple[Offer, ...]:
         folder = Path(choice.folder)
         card = specs.card(folder, allow_pickle=choice.allow_pickle)
         encoder = inspectors.of_run(card.gives, folder)
-        outputs = tasks.info(choice.task).gives(predict.options_of(folder))
+        outputs = tasks.info(choice.task).provides(predict.options_of(folder))
     gives = inspectors.given(encoder, outputs)
     return tuple(
         Offer(
@@ -189,14 +189,20 @@ def first(found: Sequence[Offer]) -> str:
     return next((one.id for one in fitting if one.answers), fitting[0].id if fitting else "")
 
 
-_WORDS = {**specs.GIVES, **inspectors.OUTPUTS}
-
-
 def _refusal(lacks: Sequence[str]) -> str:
     if not lacks:
         return ""
-    named = ", ".join(_(_WORDS[one]) if one in _WORDS else one for one in lacks)
-    return _("This model does not provide: {names}.").format(names=named)
+    return _("This model does not provide: {names}.").format(names=", ".join(map(_title, lacks)))
+
+
+def _title(given: str) -> str:
+    """What an output of an encoder, a task or a prediction is, for display; its id if unknown."""
+    from workbench.text import fields
+
+    kind, known = fields.named(given), {**specs.GIVES, **inspectors.OUTPUTS}
+    for info in tasks.all_tasks():
+        known |= info.further
+    return _(kind.title) if kind is not None and kind.title else _(known.get(given, given))
 
 
 # ---------------------------------------------------------------- requests

@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # these import numpy, which the start of the window must not
     from workbench.text.fields import Prediction
 
 PLAIN = "plain"  # value of a setting that adds no units to the vocabulary
+SCORES = "scores"  # what a run gives whose logits attributions can explain
 NONE = "–"  # shown for no label, and the name of its row and column in a matrix
 
 
@@ -98,7 +99,9 @@ class TaskInfo(ABC):
     scores: all scores; `main` is the name of the one that runs are compared by, `second` is shown
     beside it, `beside` next to these two. has_majority: accuracy of always predicting the most
     frequent label is meaningful.
-    outputs: names of the fields (`workbench.text.fields`) of its predictions.
+    outputs: names of the fields (`workbench.text.fields`) of its predictions. further: what else a
+    run may give to inspectors (`gives`) → what it is, for display. scored: its logits are scores
+    that attributions can explain.
     logits: name → "item" for arrays (B, …), "token" for arrays (B, T, …), "choice" for arrays
     (B, 1) of one choice each.
     windows: long texts are processed in overlapping windows; otherwise they are truncated.
@@ -128,6 +131,8 @@ class TaskInfo(ABC):
     beside: tuple[str, ...] = ()
     has_majority: bool = False
     outputs: tuple[str, ...]
+    further: Mapping[str, str] = {}
+    scored: bool = True
     logits: Mapping[str, str] = {"logits": "item"}
     windows: bool = False
     options: tuple[Option, ...] = ()
@@ -216,6 +221,10 @@ class TaskInfo(ABC):
     def gives(self, options: Mapping[str, Any]) -> tuple[str, ...]:
         """What a run with these settings provides to inspectors: its outputs and their inputs."""
         return self.outputs
+
+    def provides(self, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """As `gives`, with SCORES if its logits can be explained."""
+        return (*self.gives(options), SCORES) if self.scored else self.gives(options)
 
     def transitions(self, labels: Sequence[str], decoder: Mapping[str, Any]) -> Transitions | None:
         """The transition scores that a trained model decodes with; None if there are none.
@@ -360,8 +369,6 @@ def evaluation(
 
 
 # ---------------------------------------------------------------- the tasks of the registry
-
-PLANNED = "wic relations coref srl lm text2text instruct".split()
 
 
 def all_tasks() -> tuple[TaskInfo, ...]:

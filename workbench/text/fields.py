@@ -8,11 +8,13 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from workbench.base.i18n import N_
 from workbench.text.predicted_answers import PredictedAnswer
 from workbench.text.spans import Span
 
 F = TypeVar("F", bound="Field")
 _STORED: dict[str, type[Field]] = {}
+_NAMED: dict[str, type[Field]] = {}
 
 
 class Field:
@@ -21,12 +23,20 @@ class Field:
     A kind that is stored with a prediction is declared with a key,
     `class Answers(Field, key="answers")`, and has `to_json` and `from_json`. Kinds without a key
     (the distribution over every subword, say) exist only while a model is being inspected.
+
+    title: what it is, for display. of_document: one value is predicted from all inputs of a
+    document, for example from all windows of a long text. decides: a change of the text can turn
+    it, see `inspection.decisions`.
     """
 
     key: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    of_document: ClassVar[bool] = False
+    decides: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, key: str = "", **more: Any) -> None:
         super().__init_subclass__(**more)
+        _NAMED[cls.__name__] = cls
         if key:
             cls.key = key
             _STORED[key] = cls
@@ -39,6 +49,11 @@ class Field:
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
         """Read what `to_json` wrote. Raises KeyError, TypeError or ValueError."""
         raise NotImplementedError(f"{cls.__name__} is not stored")
+
+
+def named(name: str) -> type[Field] | None:
+    """The kind with this class name, which tasks list in `outputs`; None if it is not imported."""
+    return _NAMED.get(name)
 
 
 class DocumentLabels(Field):
@@ -57,6 +72,10 @@ class DocumentLabels(Field):
 @dataclass(frozen=True)
 class ClassScores(DocumentLabels, key="classes"):
     """One class: a probability for each label, in the order of `labels`; they sum to 1."""
+
+    title = N_("a class label")
+    decides = True
+    of_document = True
 
     labels: tuple[str, ...]
     scores: tuple[float, ...]
@@ -84,6 +103,9 @@ class ClassScores(DocumentLabels, key="classes"):
 class LabelScores(DocumentLabels, key="labels"):
     """Any number of classes: a probability and a decision threshold for each label."""
 
+    title = N_("multiple labels")
+    decides = True
+
     labels: tuple[str, ...]
     scores: tuple[float, ...]
     thresholds: tuple[float, ...]
@@ -110,6 +132,9 @@ class LabelScores(DocumentLabels, key="labels"):
 class Number(Field, key="number"):
     """A number for the document as a whole."""
 
+    title = N_("a number")
+    decides = True
+
     value: float
 
     def to_json(self) -> dict[str, Any]:
@@ -133,6 +158,9 @@ class WordTag:
 @dataclass(frozen=True)
 class WordTags(Field, key="words"):
     """A label or None for every word, in order."""
+
+    title = N_("word tags")
+    decides = True
 
     words: tuple[WordTag, ...]
 
@@ -158,6 +186,9 @@ class WordTags(Field, key="words"):
 class SpanScores(Field, key="spans"):
     """Spans with scores in [0, 1], in text order."""
 
+    title = N_("spans")
+    decides = True
+
     spans: tuple[Span, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -182,6 +213,10 @@ class SpanScores(Field, key="spans"):
 class Answers(Field, key="answers"):
     """The answers to the questions about a document, in order."""
 
+    title = N_("answers to questions")
+    decides = True
+    of_document = True
+
     answers: tuple[PredictedAnswer, ...]
 
     def to(self, question: str) -> PredictedAnswer | None:
@@ -203,6 +238,8 @@ class TokenScores(Field):
     scores (T, L) float32.
     """
 
+    title = N_("token labels")
+
     pieces: tuple[str, ...]
     borders: tuple[tuple[int, int], ...]
     ids: tuple[int, ...]
@@ -213,6 +250,8 @@ class TokenScores(Field):
 @dataclass(frozen=True)
 class VocabularyScores(Field):
     """For each subword position the most probable vocabulary entries with probabilities."""
+
+    title = N_("word predictions")
 
     pieces: tuple[str, ...]
     borders: tuple[tuple[int, int], ...]

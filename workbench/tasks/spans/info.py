@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
 
 PLAIN, FFNN = "plain", "ffnn"
+CANDIDATES = "candidates"  # given to inspectors: the scores of all spans
 SOFTMAX, SIGMOID = "softmax", "sigmoid"
 
 LONGEST = Option(
@@ -121,8 +122,10 @@ class SpansInfo(SpanTask):
             found.append(decoding.tempered(one, float(decoder.get("temperature", 1.0))))
         return found
 
+    further = {CANDIDATES: N_("scores of span candidates (span classification)")}
+
     def gives(self, options: Mapping[str, Any]) -> tuple[str, ...]:
-        return *self.outputs, "candidates"
+        return *self.outputs, CANDIDATES
 
     def decisions(self, prediction: Prediction) -> tuple[object, ...]:
         return tuple((span.start, span.end, span.label) for span in prediction.spans)

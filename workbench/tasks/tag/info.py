@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from workbench.runtime.inputs import Prepared
     from workbench.text.fields import Prediction
 
+TRANSITIONS = "transitions"  # given to inspectors: the scores of a CRF
 DECODER = Option(
     "decoder",
     "choice",
@@ -105,8 +106,10 @@ class TagInfo(SpanTask):
             )
         return None
 
+    further = {TRANSITIONS: N_("transition scores (CRF)")}
+
     def gives(self, options: Mapping[str, Any]) -> tuple[str, ...]:
-        return (*self.outputs, "transitions") if options.get("decoder") == "crf" else self.outputs
+        return (*self.outputs, TRANSITIONS) if options.get("decoder") == "crf" else self.outputs
 
     def transitions(self, labels: Sequence[str], decoder: Mapping[str, Any]) -> Transitions | None:
         from workbench.runtime import tag_decoders
