@@ -19,7 +19,6 @@ from workbench.base.manifest import Contribution
 from workbench.base.options import Option, complete
 from workbench.base.records import from_plain, to_plain
 from workbench.base.registry import registry
-from workbench.tasks.spec import SCORES
 
 if TYPE_CHECKING:
     from workbench.text.fields import Field
@@ -47,9 +46,8 @@ TEXTS, LABELS = "texts", "labels"  # what is examined of the documents of a proj
 BASE = "base"  # in place of a folder: the model that a run was trained from
 LAYER = "layer"  # the option with the name of the layer whose labels are examined
 # What runs or language models give to inspectors besides the fields of predictions (their `title`)
-# and `TaskInfo.further`, as display texts.
+# and what tasks declare (`tasks.spec.GIVEN`, `TaskInfo.further`), as display texts.
 OUTPUTS = {
-    SCORES: N_("scores of classes, tags, spans or answers, or a predicted number"),
     DECISION: N_("a class, labels, a number, tags, spans or answers"),
     CONTINUES: N_("continuations of a text"),
 }

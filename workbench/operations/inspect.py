@@ -199,7 +199,7 @@ def _title(given: str) -> str:
     """What an output of an encoder, a task or a prediction is, for display; its id if unknown."""
     from workbench.text import fields
 
-    kind, known = fields.named(given), {**specs.GIVES, **inspectors.OUTPUTS}
+    kind, known = fields.named(given), {**specs.GIVES, **inspectors.OUTPUTS, **tasks.GIVEN}
     for info in tasks.all_tasks():
         known |= info.further
     return _(kind.title) if kind is not None and kind.title else _(known.get(given, given))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.base.registry import registry
 from workbench.text.dataset import Record, gold_fingerprint
@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # these import numpy, which the start of the window must not
 
 PLAIN = "plain"  # value of a setting that adds no units to the vocabulary
 SCORES = "scores"  # what a run gives whose logits attributions can explain
+GIVEN = {SCORES: N_("scores of classes, tags, spans or answers, or a predicted number")}
 NONE = "–"  # shown for no label, and the name of its row and column in a matrix
 
 
