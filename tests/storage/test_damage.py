@@ -15,7 +15,7 @@ from workbench.project.check import check, check_open
 from workbench.project.project import Project
 from workbench.storage import documents, prompts, runs
 from workbench.text.dataset import Record
-from workbench.text.document import Document
+from workbench.text.document import Document, with_choices
 from workbench.text.spans import Span
 
 DAMAGES = 320
@@ -37,6 +37,7 @@ def fill(project):
     topic = schema.add_layer(project, "topic", "class", labels=["sport", "news"])
     names = schema.add_layer(project, "names", "span", labels=["PER", "LOC"])
     schema.add_layer(project, "pairs", "class", texts=2, labels=["same", "other"])
+    schema.add_layer(project, "answer", "choice", labels=["1", "2"])
     with project.edit("Import", bulk=True):
         source = project.source("import", "a.jsonl")
         documents.add(project.db, list(records()), source_id=source)
@@ -80,6 +81,8 @@ def records():
         )
     pair = Document("pair", (("text", "One."), ("text_b", "Two.")))
     yield Record(pair, {"pairs": "submitted"}, {"pairs": ("same",)})
+    chosen = with_choices("choices", "Ada", ("a tram", "a person"))
+    yield Record(chosen, {"answer": "submitted"}, {"answer": ("2",)})
 
 
 # ---------------------------------------------------------------- damage

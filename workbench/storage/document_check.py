@@ -10,7 +10,7 @@ from typing import cast
 from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
 from workbench.storage.values import offsets_out
-from workbench.text.document import text_hash
+from workbench.text.document import form_of, text_hash
 from workbench.text.labels import LABEL_TABLES, LAYER_KINDS
 
 SHOWN = 20  # of one kind
@@ -132,13 +132,13 @@ def _texts(conn: sqlite3.Connection) -> Iterator[str]:
                 unreadable.add(id)
             else:
                 texts.setdefault(id, []).append((field, decoded))
-        for id, key, expected, length, count in page:
+        for id, key, expected, length, form in page:
             have = tuple(texts.get(id, ()))
             lengths = [(id, field, len(content)) for field, content in have]
             conn.executemany("insert or replace into text_length values(?, ?, ?)", lengths)
             if (
                 id in unreadable
-                or (len(have), sum(row[2] for row in lengths)) != (count, length)
+                or (form_of(have), sum(row[2] for row in lengths)) != (form, length)
                 or text_hash(have) != expected
             ):
                 message = _("The text of document {id} ({key}) is not the one that was imported.")

@@ -14,7 +14,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.storage import document_check, value_check
 from workbench.storage.tables import TABLES, of_version
 from workbench.storage.values import ids_in, new_uid, now, text_out
-from workbench.text.document import text_hash
+from workbench.text.document import form_of, text_hash
 
 LISTED = 10  # keys in a sentence of the report
 _OWNER = "(select value from meta where key = 'annotator')"
@@ -224,8 +224,8 @@ class Mending:
 
 
 def _described(texts: tuple[tuple[str, str], ...]) -> tuple[str, int, int]:
-    """The columns of a document that follow from its texts: hash, length, number."""
-    return text_hash(texts), sum(len(text) for _field, text in texts), len(texts)
+    """The columns of a document that follow from its texts: hash, length, form."""
+    return text_hash(texts), sum(len(text) for _field, text in texts), form_of(texts)
 
 
 def listed(sentence: str, keys: list[str], count: int | None = None) -> list[str]:

@@ -133,7 +133,7 @@ JOURNALED: Mapping[str, Mapping[str, Column]] = {
         "batch_source_id": _ref("source").optional,
         "text_hash": HASH,
         "length": COUNT,
-        "texts": ID,
+        "texts": COUNT,  # 0 for documents with choices
     },
     "body": {
         "id": ID,

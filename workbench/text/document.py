@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 SPLITS = ("train", "dev", "test")
@@ -73,10 +73,7 @@ class Document:
     @property
     def form(self) -> int:
         """What layers are for (`Layer.texts`): the number of texts, CHOICES if it has choices."""
-        for name, _content in self.texts:
-            if name.startswith(CHOICE):
-                return CHOICES
-        return len(self.texts)
+        return form_of(self.texts)
 
     @property
     def asked_hash(self) -> str:
@@ -89,6 +86,13 @@ class Document:
     @property
     def text_hash(self) -> str:
         return text_hash(self.texts)
+
+
+def form_of(texts: Sequence[tuple[str, str]]) -> int:
+    """The form of a document with these texts, see `Document.form`."""
+    if any(name.startswith(CHOICE) for name, _content in texts):
+        return CHOICES
+    return len(texts)
 
 
 def choice_names(count: int) -> tuple[str, ...]:
