@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import annotate, labels, patterns
+from workbench.operations import annotate, label_moves, labels, patterns
 from workbench.operations import label_changes as changes
 from workbench.storage import documents
 from workbench.text.dataset import Record
@@ -114,14 +114,14 @@ def test_a_label_is_split_by_the_texts_of_its_spans(project, ids, spans):
 
     uses = changes.uses(project, label["PER"])
     assert [(use.text, use.count) for use in uses] == [("Ada", 2), ("Bob", 1)]
-    new, changed = changes.split(project, label["PER"], "WOMAN", span_ids=uses[0].ids)
+    new, changed = changes.split(project, label["PER"], "WOMAN", ids=uses[0].ids)
 
     assert changed == 2 and layer(project, id).names == ("PER", "PERSON", "LOC", "WOMAN")
     assert painted(project, ids[0]) == [(0, 3, "WOMAN"), (8, 11, "PER")]
     with pytest.raises(WorkbenchError, match="No annotations are chosen"):
-        changes.split(project, label["PER"], "MAN", span_ids=[])
+        changes.split(project, label["PER"], "MAN", ids=[])
     with pytest.raises(WorkbenchError, match="have the label WOMAN already"):
-        changes.split(project, new, "WOMAN", span_ids=uses[0].ids)
+        changes.split(project, new, "WOMAN", ids=uses[0].ids)
 
 
 def test_a_class_is_split_by_documents(project, ids):
@@ -148,8 +148,8 @@ def test_a_label_moves_to_a_new_layer_with_the_states_of_all_documents(project, 
     annotate.submit(project, ids[1], [old])
     before = [annotate.view(project, id) for id in ids]
 
-    told = changes.move_told(project, [label["LOC"]], new)
-    assert changes.move(project, [label["LOC"]], new) == 2
+    told = label_moves.move_told(project, [label["LOC"]], new)
+    assert label_moves.move(project, [label["LOC"]], new) == 2
 
     assert told == "2 annotations in 2 documents go to the layer places."
     assert layer(project, new).names == ("LOC",) and layer(project, old).names == ("PER", "PERSON")
@@ -170,8 +170,8 @@ def test_a_class_moves_only_where_no_document_would_get_two(project, ids):
     annotate.submit(project, ids[0], [first])
 
     with pytest.raises(WorkbenchError, match="1 document has a label in the layer tone already"):
-        changes.move(project, [praise], second)
-    changes.move(project, [praise], third)
+        label_moves.move(project, [praise], second)
+    label_moves.move(project, [praise], third)
 
     assert state(project, ids[0], first) == "pending" and state(project, ids[0], third) != "pending"
     assert layer(project, third).names == ("late", "praise") and tram
@@ -181,8 +181,8 @@ def test_layers_of_another_kind_are_not_offered_and_refused(project, spans):
     id, label = spans
     other = labels.add_layer(project, "class", "class", labels=["good"])
     same = labels.add_layer(project, "more spans", "span", labels=["PER"])
-    assert [one.id for one in changes.layers_for(project, id)] == [same]
+    assert [one.id for one in label_moves.layers_for(project, id)] == [same]
     with pytest.raises(WorkbenchError, match="cannot hold labels"):
-        changes.move(project, [label["PER"]], other)
+        label_moves.move(project, [label["PER"]], other)
     with pytest.raises(WorkbenchError, match="already has a label named 'PER'"):
-        changes.move(project, [label["PER"]], same)
+        label_moves.move(project, [label["PER"]], same)

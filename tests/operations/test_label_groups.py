@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import annotate, corpus, label_changes, label_groups, labels
+from workbench.operations import annotate, corpus, label_changes, label_groups, label_moves, labels
 from workbench.storage import documents
 from workbench.text.dataset import Record, layer_from_json, layer_to_json
 from workbench.text.document import Document
@@ -90,8 +90,8 @@ def test_a_sublabel_that_its_parent_is_merged_into_becomes_the_parent(project, i
 
 def test_sublabels_move_to_another_layer_with_their_parent(project, ids):
     other = labels.add_layer(project, "other", "span")
-    told = label_changes.move_told(project, [ids["PER"]], other)
-    label_changes.move(project, [ids["PER"]], other)
+    told = label_moves.move_told(project, [ids["PER"]], other)
+    label_moves.move(project, [ids["PER"]], other)
 
     assert told.endswith("2 sublabels move along.")
     found = [(one.name, one.parent) for one in tree(project, other).labels]

@@ -102,15 +102,15 @@ def split(
 
     def act(project: Project, watch: Watch) -> int:
         id = label_id(project, label, layer)
-        spans = documents = None
+        ids = documents = None
         if texts:
             uses = label_changes.uses(project, id)
-            spans = [one for use in uses if use.text in texts for one in use.ids]
+            ids = [one for use in uses if use.text in texts for one in use.ids]
         else:
             documents = corpus.filter_ids(project, corpus.Filter(text=containing or ""))
-        return label_changes.split(
-            project, id, name, span_ids=spans, document_ids=documents, watch=watch
-        )[1]
+        return label_changes.split(project, id, name, ids=ids, document_ids=documents, watch=watch)[
+            1
+        ]
 
     _report("split", _run(file, _("Splitting"), act, as_json), as_json)
 
@@ -123,12 +123,12 @@ def split(
 @as_json
 def move(file: Path, labels: Sequence[str], target: str, layer: str | None, as_json: bool) -> None:
     """Move LABELS of FILE with their annotations to another layer."""
-    from workbench.operations import label_changes
+    from workbench.operations import label_moves
     from workbench.text.rows import row_id
 
     def act(project: Project, watch: Watch) -> int:
         ids = [label_id(project, name, layer) for name in labels]
-        return label_changes.move(project, ids, row_id(_named(project, target)), watch=watch)
+        return label_moves.move(project, ids, row_id(_named(project, target)), watch=watch)
 
     _report("moved", _run(file, _("Moving"), act, as_json), as_json)
 

@@ -32,7 +32,8 @@ from workbench.importers.document_values import check_scale, number_of
 from workbench.importers.source import Source
 from workbench.text import remarks
 from workbench.text.dataset import FORMAT_VERSION, Record, layer_from_json, record_from_json
-from workbench.text.labels import KINDS, LONGEST_NAME, NUMBERS, WRITTEN, Label, Layer
+from workbench.text.document import CHOICES
+from workbench.text.labels import KINDS, LAYER_KINDS, LONGEST_NAME, NUMBERS, WRITTEN, Label, Layer
 from workbench.text.relations import span_layer
 
 _SPAN = [int, int, str]
@@ -127,7 +128,8 @@ def _layer(raw: object) -> Layer:
     if kind not in KINDS:
         told = _("the kind of layer {name!r} is {kind}, expected one of {kinds}")
         raise Fault(told.format(name=name, kind=show(kind), kinds=", ".join(KINDS)))
-    if isinstance(texts, bool) or not isinstance(texts, int) or not 1 <= texts <= _MOST_TEXTS:
+    least = CHOICES if LAYER_KINDS[kind].in_choices else 1
+    if isinstance(texts, bool) or not isinstance(texts, int) or not least <= texts <= _MOST_TEXTS:
         told = _("the number of texts of layer {name!r} is {value}")
         raise Fault(told.format(name=name, value=show(texts)))
     labels = _listed(raw.get("labels", []), _("the labels of layer {name!r}").format(name=name))

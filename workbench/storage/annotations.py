@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.database import Database
+from workbench.storage.relations import drop_equal_relations
 from workbench.storage.suggestions import (
     NewSuggestion,
     SuggestionRow,
@@ -231,6 +232,8 @@ def update_span(
         for end_of in ("from_span", "to_span"):
             db.writer.execute(f"update relation set {end_of} = ? where {end_of} = ?", (id, twin))
         delete_span(db, twin)
+    if rows:
+        drop_equal_relations(db, [id])
 
 
 def delete_overlapping(

@@ -41,6 +41,7 @@ _OWNERS: Mapping[str, tuple[str, str]] = {
     "annotator": ("annotator", ""),
     "meta": ("meta", ""),
 }
+_CHANGING_OWNER = ("label",)  # tables whose rows may go from one owner to another
 
 
 def row_hash(data: bytes) -> int:
@@ -134,11 +135,14 @@ def _table_triggers(table: str) -> Iterator[str]:
     )
     update = f"update checksum set value = (value - {before} {{}}) & {SUM_MASK}"
     there = f"where name = '{name}' and owner = {of_old}"
-    if table != "body":  # never updated
-        yield (
-            f"{head}_update after update on main.{table} {_when(table, 'old')}begin"
-            f" {update.format('+ ' + after)} {there}; end"
+    act = f"{update.format('+ ' + after)} {there};"
+    if table in _CHANGING_OWNER:
+        act = (
+            f"{update.format('')} {there}; update checksum set value = (value + {after})"
+            f" & {SUM_MASK} where name = '{name}' and owner = {of_new};"
         )
+    if table != "body":  # never updated
+        yield f"{head}_update after update on main.{table} {_when(table, 'old')}begin {act} end"
     # Deleting an owner deletes its rows; their triggers then find no entry to update.
     owns = table == name and of_old != "0"
     act = f"delete from checksum {there}" if owns else f"{update.format('')} {there}"

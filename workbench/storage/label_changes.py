@@ -1,5 +1,5 @@
-"""Moving annotations from one label to another: what merging, splitting and moving labels are made
-of. Undoable.
+"""Moving annotations from one label to another: what merging and splitting labels are made of.
+Undoable.
 """
 
 from __future__ import annotations
@@ -8,19 +8,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.base.watch import QUIET, Watch
-from workbench.storage.annotations import reset_untouched
-from workbench.storage.bulk import reopen_submitted, start_drafts
 from workbench.storage.database import Database
 from workbench.storage.labels import label as label_of
 from workbench.storage.labels import layer as layer_of
+from workbench.storage.labels import rename_in_rules
+from workbench.storage.relations import drop_equal_relations
 from workbench.storage.values import ids_in
 
 CHUNK = 1000  # rows per statement; an operation can be cancelled between two statements
-_TABLES = ("span", "mark", "suggestion")
+TABLES = ("span", "mark", "relation", "suggestion")
+COUNTED = ("span", "mark", "relation")  # the annotations among them
 _IN = "(select value from json_each(?))"
 _COLUMNS = {  # whose values make two rows of a table the same but for their label
-    "span": ("field", "start", '"end"', "parts", "annotator_id", "group_id"),
+    "span": ("field", "start", '"end"', "parts", "annotator_id"),
     "mark": ("annotator_id",),
+    "relation": ("from_span", "to_span", "annotator_id"),
     "suggestion": ("kind", "field", "start", '"end"', "status", "source_id"),
 }
 _SAME = {
@@ -31,8 +33,9 @@ _SAME = {
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A use of a label, or several equal ones: `text` is the text of the spans or the beginning of
-    the document, `count` their number, `ids` the span ids or the document id.
+    """A use of a label, or several equal ones: `text` is the text of the spans, of the connected
+    spans or the beginning of the document, `count` their number, `ids` the ids of the spans or
+    relations, or the document id.
     """
 
     text: str
@@ -40,14 +43,34 @@ class Use:
     ids: tuple[int, ...]
 
 
+def _text_of(span: str) -> str:
+    return (
+        f'(select substr(b.content, {span}.start + 1, {span}."end" - {span}.start) from body b'
+        f" where b.document_id = {span}.document_id and b.field = {span}.field)"
+    )
+
+
+_CONNECTED_TEXTS = (
+    f"select {_text_of('f')} || ' → ' || {_text_of('t')} as words, count(*),"
+    " json_group_array(r.id) from relation r join span f on f.id = r.from_span"
+    " join span t on t.id = r.to_span where r.label_id = ? group by words"
+    " order by count(*) desc, words limit ?"
+)
+
+
 def uses(db: Database, label_id: int, limit: int) -> list[Use]:
     """Where a label is used, at most `limit` lines.
 
-    A label of spans: its texts, the most frequent first. A label of documents: the documents by id.
+    A label of spans: its texts, the most frequent first; so for relations, as "Ada → Rome". A label
+    of documents: the documents by id.
     """
     layer_id, _label = label_of(db, label_id)
     read = db.reader().execute
-    if layer_of(db, layer_id).traits.in_text:
+    traits = layer_of(db, layer_id).traits
+    if traits.between_spans:
+        rows = read(_CONNECTED_TEXTS, (label_id, limit)).fetchall()
+        return [Use(words, count, _numbers(ids)) for words, count, ids in rows]
+    if traits.in_text:
         statement = (
             'select substr(b.content, s.start + 1, s."end" - s.start) as words, count(*),'
             " json_group_array(s.id) from span s join body b on b.document_id = s.document_id"
@@ -73,7 +96,7 @@ def twice(db: Database, label_ids: Sequence[int], into: int) -> int:
     """Number of annotations that merging would make equal to another one: they are dropped."""
     all_ids = ids_in({*label_ids, into})
     total = 0
-    for table in ("span", "mark"):
+    for table in COUNTED:
         key = ", ".join(("document_id", *_COLUMNS[table]))
         statement = (
             f"select ifnull(sum(n - 1), 0) from (select count(*) as n from {table}"
@@ -83,18 +106,23 @@ def twice(db: Database, label_ids: Sequence[int], into: int) -> int:
     return total
 
 
-def taken(db: Database, label_ids: Sequence[int], layer_id: int) -> int:
-    """Number of documents with one of the labels that have a label in the layer already."""
+def equal_relations(db: Database, label_ids: Sequence[int]) -> int:
+    """Number of relations that merging labels of spans would make equal to another one, or connect
+    a span with itself.
+    """
+    all_ids, key = ids_in(label_ids), ", ".join(("document_id", *_COLUMNS["span"]))
     statement = (
-        "select count(distinct a.document_id) from {table} a join {table} b"
-        " on b.document_id = a.document_id and b.annotator_id is a.annotator_id"
-        f" and b.layer_id = ? where a.label_id in {_IN}"
+        f"with kept as (select id, min(id) over (partition by {key}) as kept from span"
+        f" where label_id in {_IN}),"
+        " ends as (select r.document_id, r.layer_id, r.annotator_id, r.label_id,"
+        " ifnull(f.kept, r.from_span) as a, ifnull(t.kept, r.to_span) as b from relation r"
+        " left join kept f on f.id = r.from_span left join kept t on t.id = r.to_span"
+        " where f.id is not null or t.id is not null)"
+        " select (select count(*) from ends)"
+        " - (select count(*) from (select distinct * from ends where a != b))"
     )
-    values = (layer_id, ids_in(label_ids))
-    return sum(
-        db.reader().execute(statement.format(table=table), values).fetchone()[0]
-        for table in ("span", "mark")
-    )
+    count: int = db.reader().execute(statement, (all_ids,)).fetchone()[0]
+    return count
 
 
 def relabel(
@@ -102,43 +130,45 @@ def relabel(
     label_id: int,
     to: int,
     *,
-    span_ids: Iterable[int] | None = None,
+    ids: Iterable[int] | None = None,
     document_ids: Iterable[int] | None = None,
     watch: Watch = QUIET,
 ) -> int:
     """Give annotations of a label another label of the same layer; returns their number.
 
-    `span_ids`, `document_ids`: only these spans, or only in these documents; suggestions stay then.
-    An annotation that would be equal to one that is there already is deleted; its relations go on
-    with the other one.
+    `ids`: only these spans or relations; `document_ids`: only in these documents; suggestions stay
+    then. An annotation that would be equal to one that is there already is deleted; its relations
+    go on with the other one.
     """
-    rows = _rows(db, label_id, span_ids, document_ids)
+    rows = rows_of(db, label_id, ids, document_ids)
     changed = 0
     for chunk in watch.over(rows, CHUNK):
-        for table in _TABLES:
-            ids = [id for owner, id in chunk if owner == table]
-            if ids:
-                _drop_twins(db, table, ids, to)
+        for table in TABLES:
+            own = [id for owner, id in chunk if owner == table]
+            if own:
+                _drop_twins(db, table, own, to)
                 changed += db.writer.execute(
-                    f"update {table} set label_id = ? where id in {_IN}", (to, ids_in(ids))
+                    f"update {table} set label_id = ? where id in {_IN}", (to, ids_in(own))
                 ).rowcount
     return changed
 
 
-def _rows(
+def rows_of(
     db: Database,
     label_id: int,
-    span_ids: Iterable[int] | None,
+    only_ids: Iterable[int] | None,
     document_ids: Iterable[int] | None,
 ) -> list[tuple[str, int]]:
     """(table, id) of the annotations that `relabel` changes."""
     where, values = "label_id = ?", [label_id]
-    tables: Sequence[str] = _TABLES
+    tables: Sequence[str] = TABLES
     only: list[object] = []
-    if span_ids is not None:
-        tables, where, only = ("span",), f"{where} and id in {_IN}", [ids_in(span_ids)]
+    if only_ids is not None:
+        layer_id, _label = label_of(db, label_id)
+        tables = (layer_of(db, layer_id).traits.table,)
+        where, only = f"{where} and id in {_IN}", [ids_in(only_ids)]
     elif document_ids is not None:
-        tables, where = ("span", "mark"), f"{where} and document_id in {_IN}"
+        tables, where = COUNTED, f"{where} and document_id in {_IN}"
         only = [ids_in(document_ids)]
     read = db.writer.execute
     return [
@@ -162,19 +192,20 @@ def _drop_twins(db: Database, table: str, ids: Sequence[int], to: int) -> None:
                 f"update relation set {end} = ? where {end} = ?",
                 [(kept, dropped) for dropped, kept in twins],
             )
+        drop_equal_relations(db, [kept for _dropped, kept in twins])
     db.writer.execute(
         f"delete from {table} where id in {_IN}", (ids_in(dropped for dropped, _kept in twins),)
     )
 
 
 def hand_on(db: Database, label_id: int, to: int) -> None:
-    """Give the patterns, relations and sublabels of a label to another label of the layer.
+    """Give the patterns, rules and sublabels of a label to another label of the layer.
 
     A sublabel that stays in place of its parent becomes the parent; sublabels have no sublabels, so
     a sublabel of another label hands them on to its own parent.
     """
-    for table in ("pattern", "relation"):
-        db.writer.execute(f"update {table} set label_id = ? where label_id = ?", (to, label_id))
+    db.writer.execute("update pattern set label_id = ? where label_id = ?", (to, label_id))
+    rename_in_rules(db, label_id, label_of(db, to)[1].name)
     db.writer.execute(
         "update label set parent_id = null where id = ? and parent_id = ?", (to, label_id)
     )
@@ -183,63 +214,3 @@ def hand_on(db: Database, label_id: int, to: int) -> None:
         " where t.id = ?) where parent_id = ?",
         (to, label_id),
     )
-
-
-def change_layer(db: Database, label_id: int, layer_id: int, *, watch: Watch = QUIET) -> int:
-    """Move a label with its annotations to the end of another layer; returns their number.
-
-    Documents without a state in that layer get the one they have in the old layer. If no document
-    has a state there yet, those that the label is absent from get it, too, where the layer allows
-    documents without labels. Documents left without a label in the old layer become drafts or
-    pending, as when the label is deleted.
-    """
-    old_id, _label = label_of(db, label_id)
-    touched = _touched(db, label_id)
-    _copy_states(db, old_id, layer_id, touched)
-    rows = [(table, id) for table, id in _rows(db, label_id, None, None)]
-    for chunk in watch.over(rows, CHUNK):
-        for table in _TABLES:
-            ids = ids_in(id for owner, id in chunk if owner == table)
-            db.writer.execute(f"update {table} set layer_id = ? where id in {_IN}", (layer_id, ids))
-    (position,) = db.writer.execute(
-        "select ifnull(max(position) + 1, 0) from label where layer_id = ?", (layer_id,)
-    ).fetchone()
-    db.writer.execute(
-        "update label set layer_id = ?, position = ?, parent_id = null where id = ?",
-        (layer_id, position, label_id),
-    )
-    db.writer.execute("update label set parent_id = null where parent_id = ?", (label_id,))
-    required = not layer_of(db, old_id).traits.empty_is_answer
-    for annotator_id, documents in touched.items():
-        start_drafts(db, documents, layer_id, annotator_id)
-        if required:
-            reopen_submitted(db, documents, old_id, annotator_id)
-        reset_untouched(db, documents, old_id, annotator_id)
-    return len(rows)
-
-
-def _touched(db: Database, label_id: int) -> dict[int, list[int]]:
-    """Annotator id → documents with the label."""
-    found: dict[int, list[int]] = {}
-    for table in ("span", "mark"):
-        statement = f"select distinct annotator_id, document_id from {table} where label_id = ?"
-        for annotator_id, document in db.writer.execute(statement, (label_id,)).fetchall():
-            found.setdefault(annotator_id, []).append(document)
-    return found
-
-
-def _copy_states(db: Database, old_id: int, layer_id: int, touched: dict[int, list[int]]) -> None:
-    new = not db.writer.execute(
-        "select exists (select 1 from state where layer_id = ?)", (layer_id,)
-    ).fetchone()[0]
-    whole = new and layer_of(db, layer_id).traits.empty_is_answer
-    condition = "" if whole else f" and s.document_id in {_IN}"
-    for annotator_id, documents in touched.items():
-        db.writer.execute(
-            "insert into state(document_id, layer_id, annotator_id, state, at)"
-            " select s.document_id, ?, s.annotator_id, s.state, s.at from state s"
-            f" where s.layer_id = ? and s.annotator_id = ?{condition} and not exists (select 1"
-            " from state t where t.document_id = s.document_id and t.layer_id = ?"
-            " and t.annotator_id = s.annotator_id) order by s.document_id",
-            (layer_id, old_id, annotator_id, *([] if whole else [ids_in(documents)]), layer_id),
-        )

@@ -172,7 +172,7 @@ def update_label(db: Database, id: int, **values: Any) -> None:
     if there is no such label.
     """
     if "name" in values:
-        _rename_in_rules(db, id, values["name"])
+        rename_in_rules(db, id, values["name"])
     _update(db, "label", {"name", "colour", "key", "description"}, id, values)
 
 
@@ -239,12 +239,15 @@ def delete_label(db: Database, id: int, *, watch: Watch = QUIET) -> None:
     _delete_rows(db, (*WITH_LABEL, "suggestion"), "label_id", id, watch)
     for annotator_id, documents in drafts.items():
         reset_untouched(db, documents, layer_id, annotator_id)
-    _rename_in_rules(db, id, None)
+    rename_in_rules(db, id, None)
     db.writer.execute("delete from label where id = ?", (id,))
 
 
-def _rename_in_rules(db: Database, label_id: int, name: str | None) -> None:
-    """Change the rules of relation layers that name the label. `name` None: it is deleted."""
+def rename_in_rules(db: Database, label_id: int, name: str | None) -> None:
+    """Change the rules of relation layers that name the label.
+
+    `name`: its new name, or that of the label that takes its place; None if it is deleted.
+    """
     layer_id, label_now = label(db, label_id)
     of = layer(db, layer_id).name
     for one in layers(db):
@@ -316,7 +319,7 @@ def usage(db: Database, label_ids: Iterable[int]) -> dict[str, int]:
     """Number of rows that deleting these labels would delete.
 
     Keys: `marks`, `spans`, `relations` (with these labels, and of these spans), `suggestions`
-    (open), `documents` (with such an annotation).
+    (open), `documents` (with such an annotation); `annotations`: those with these labels.
     """
     ids = ids_in(label_ids)
     condition = "label_id in (select value from json_each(?))"
@@ -330,6 +333,7 @@ def usage(db: Database, label_ids: Iterable[int]) -> dict[str, int]:
         name: db.reader().execute(statement, (ids,)).fetchone()[0]
         for name, statement in statements.items()
     }
+    counts["annotations"] = sum(counts[name] for name in ("marks", "spans", "relations"))
     spans = f"in (select id from span where {condition})"
     (more,) = (
         db.reader()

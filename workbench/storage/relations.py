@@ -123,6 +123,22 @@ def delete_relation(db: Database, id: int) -> None:
     db.writer.execute("delete from relation where id = ?", (id,))
 
 
+def drop_equal_relations(db: Database, span_ids: Iterable[int]) -> None:
+    """Delete the relations of these spans that connect a span with itself or equal an earlier one:
+    what two spans that became one leave.
+    """
+    mine = (
+        "(from_span in (select value from json_each(?1))"
+        " or to_span in (select value from json_each(?1)))"
+    )
+    key = "document_id, layer_id, annotator_id, label_id, from_span, to_span"
+    db.writer.execute(
+        f"delete from relation where {mine} and (from_span = to_span or id not in"
+        f" (select min(id) from relation where {mine} group by {key}))",
+        (ids_in(span_ids),),
+    )
+
+
 def layers_of(db: Database, span_id: int) -> list[int]:
     """Ids of the layers that have relations of a span."""
     rows = db.writer.execute(

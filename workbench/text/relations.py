@@ -7,7 +7,7 @@ pairs of labels of spans, in which "" stands for any label. A label without pair
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,7 +107,8 @@ def with_rules(
 def renamed_label(layer: Layer, of: str, old: str, new: str | None) -> dict[str, Any]:
     """The options of a relation layer after a label of the layer `of` was renamed.
 
-    `new` None: the label was deleted, and with it the pairs that name it.
+    `new` None: the label was deleted, and with it the pairs that name it. If `new` is a label of
+    the layer already, the old one was merged into it: it connects what either of them could.
     """
 
     def changed(name: str) -> str | None:
@@ -116,8 +117,14 @@ def renamed_label(layer: Layer, of: str, old: str, new: str | None) -> dict[str,
     rules = {label: pairs(layer, label) for label in layer.names}
     undirected: list[str | None] = list(_names(layer.options.get(UNDIRECTED)))
     if of == layer.name:
-        rules = {name: some for label, some in rules.items() if (name := changed(label))}
-        undirected = [changed(name) for name in _names(layer.options.get(UNDIRECTED))]
+        if new in rules and old in rules:
+            either = (*rules[new], *rules[old]) if rules[new] and rules[old] else ()
+            rules = {**rules, new: either}
+            del rules[old]
+            undirected = [name for name in undirected if name != old]
+        else:
+            rules = {name: some for label, some in rules.items() if (name := changed(label))}
+            undirected = [changed(name) for name in _names(layer.options.get(UNDIRECTED))]
     if of == span_layer(layer):
         rules = {
             label: tuple(
@@ -131,7 +138,43 @@ def renamed_label(layer: Layer, of: str, old: str, new: str | None) -> dict[str,
         layer,
         spans=span_layer(layer),
         undirected=[name for name in undirected if name],
-        pairs=rules,
+        pairs={label: tuple(dict.fromkeys(some)) for label, some in rules.items()},
+    )
+
+
+def moved_rules(source: Layer, target: Layer, labels: Iterable[str]) -> dict[str, Any]:
+    """The options of a relation layer that gets labels of another relation layer.
+
+    Their rules go along if both connect the same spans, or if the target had none yet.
+    """
+    of, moved = span_layer(source), tuple(labels)
+    if span_layer(target) not in ("", of):
+        return dict(target.options)
+    own = {name: pairs(target, name) for name in target.names}
+    undirected = [name for name in moved if not directed(source, name)]
+    return with_rules(
+        target,
+        spans=of,
+        undirected=[*_names(target.options.get(UNDIRECTED)), *undirected],
+        pairs={**own, **{name: pairs(source, name) for name in moved}},
+    )
+
+
+def follow_spans(layer: Layer, spans: str, known: Container[str]) -> dict[str, Any]:
+    """The options of a relation layer whose spans were moved to the layer `spans`.
+
+    known: the labels of that layer; pairs with others are left out.
+    """
+    return with_rules(
+        layer,
+        spans=spans,
+        undirected=_names(layer.options.get(UNDIRECTED)),
+        pairs={
+            label: [
+                pair for pair in pairs(layer, label) if all(a == ANY or a in known for a in pair)
+            ]
+            for label in layer.names
+        },
     )
 
 

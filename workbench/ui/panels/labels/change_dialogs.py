@@ -124,6 +124,8 @@ class SplitLabel(_Change):
         hint = _("Select the documents that get another label.")
         if self.state.in_text:
             hint = _("Select the texts whose spans get another label.")
+        if self.state.connects:
+            hint = _("Select the relations that get another label, by the texts they connect.")
         super().__init__(
             parent, _("Split {name}…").format(name=_names(self.state)), hint, width=620
         )
@@ -148,9 +150,12 @@ class SplitLabel(_Change):
 
     def _build_table(self) -> Table:
         title = _("Text of the span") if self.state.in_text else _("Document")
+        if self.state.connects:
+            title = _("Texts of the spans")
         columns = [Column(title, lambda one: one.text, tip=lambda one: one.text)]
         if self.state.in_text:
-            count = Column(_("Spans"), lambda one: formats.count(one.count), 80, right=True)
+            number = _("Relations") if self.state.connects else _("Spans")
+            count = Column(number, lambda one: formats.count(one.count), 80, right=True)
             columns.append(count)
         table = Table(columns, name=_("Uses of the label"), key=lambda one: one.ids, many=True)
         table.setMinimumHeight(theme.px(230))

@@ -9,6 +9,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import label_changes as operations
+from workbench.operations import label_moves
 from workbench.operations.label_changes import Use
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
@@ -63,7 +64,7 @@ class ChangeState(State):
         try:
             done = act()
         except WorkbenchError as error:
-            self.update(fault=" ".join(part for part in (str(error), error.hint) if part))
+            self.update(fault=str(error))
             return False
         context.note(told(done), True)
         return True
@@ -106,7 +107,7 @@ class MoveState(ChangeState):
     def __init__(self, page: LabelsState) -> None:
         super().__init__(page)
         own = page.layer
-        self.layers: tuple[Layer, ...] = operations.layers_for(self.project, own.id) if own else ()
+        self.layers: tuple[Layer, ...] = label_moves.layers_for(self.project, own.id) if own else ()
         self.layer_id = 0
         if self.layers:
             self.choose(row_id(self.layers[0]))
@@ -114,13 +115,13 @@ class MoveState(ChangeState):
     def choose(self, layer_id: int) -> None:
         self.update(layer_id=layer_id, fault="")
         project, ids = self.project, self.ids
-        self._describe(lambda: operations.move_told(project, ids, layer_id))
+        self._describe(lambda: label_moves.move_told(project, ids, layer_id))
 
     def run(self) -> bool:
         ids, layer_id = self.ids, self.layer_id
         return self._run(
             _("Move labels"),
-            lambda **watch: operations.move(self.project, ids, layer_id, **watch),
+            lambda **watch: label_moves.move(self.project, ids, layer_id, **watch),
             lambda n: ngettext("Moved {n:,} annotation.", "Moved {n:,} annotations.", n).format(
                 n=n
             ),
@@ -129,7 +130,8 @@ class MoveState(ChangeState):
 
 class SplitState(ChangeState):
     """`uses`: the uses of the label, None while they are read; `shown`: those that contain what was
-    typed.
+    typed. `in_text`: spans or relations are chosen by their texts, else documents; `connects`: they
+    are relations.
     """
 
     def __init__(self, page: LabelsState) -> None:
@@ -138,7 +140,9 @@ class SplitState(ChangeState):
         self.shown: tuple[Use, ...] = ()
         self.chosen: tuple[Use, ...] = ()
         self.name = self.filter = ""
-        self.in_text = page.layer is not None and page.layer.layer.traits.in_text
+        traits = page.layer.layer.traits if page.layer is not None else None
+        self.connects = traits is not None and traits.between_spans
+        self.in_text = self.connects or (traits is not None and traits.in_text)
         project, label_id = self.project, self.ids[0]
         page.read(lambda: operations.uses(project, label_id), self._read)
 
@@ -180,12 +184,12 @@ class SplitState(ChangeState):
 
     def run(self) -> bool:
         ids = [id for use in self.chosen for id in use.ids]
-        spans, documents = (ids, None) if self.in_text else (None, ids)
+        rows, documents = (ids, None) if self.in_text else (None, ids)
         label_id, name = self.ids[0], self.name.strip()
         return self._run(
             _("Split label"),
             lambda **watch: operations.split(
-                self.project, label_id, name, span_ids=spans, document_ids=documents, **watch
+                self.project, label_id, name, ids=rows, document_ids=documents, **watch
             ),
             lambda done: ngettext(
                 "{n:,} annotation was changed.", "{n:,} annotations were changed.", done[1]
