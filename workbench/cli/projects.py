@@ -292,9 +292,9 @@ def _recovered(found: Recovered) -> dict[str, Any]:
 def remove(file: Path, where: str, ids: str, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Remove documents of FILE for good: undo does not restore them.
 
-    Takes them out of the project and its history, search index and versions, the data and
-    predictions of runs, and caches, and rewrites the file. Exported files, copies in other folders
-    and what models have learned are not changed.
+    Takes them out of the project and its history, search index and versions, the data,
+    predictions, prompts, logs and results of runs, and caches, and rewrites the file. Exported
+    files, copies in other folders and what models have learned are not changed.
     """
     from workbench.operations import removal
     from workbench.project.project import Project
@@ -352,4 +352,6 @@ def _previewed(found: Preview) -> dict[str, Any]:
         "files": [str(path) for path in found.files],
         "runs": list(found.runs),
         "cache_bytes": found.cache_bytes,
+        "models": [str(path) for path in found.models],
+        "mentions": found.mentions,
     }

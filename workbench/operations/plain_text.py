@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from workbench.text.document import Document
+from workbench.text.redaction import paragraphs
 
 
 def write(path: Path, documents: Iterable[Document]) -> int:
@@ -17,11 +18,7 @@ def write(path: Path, documents: Iterable[Document]) -> int:
     with open(path, "w", encoding="utf-8", errors="replace", newline="\n") as file:
         for document in documents:
             for _field, text in document.texts:
-                file.writelines(f"{line}\n" for line in _paragraphs(text))
+                file.writelines(f"{line}\n" for line in paragraphs(text))
             file.write("\n")
             count += 1
     return count
-
-
-def _paragraphs(text: str) -> Sequence[str]:
-    return [line for line in (part.strip() for part in text.splitlines()) if line]

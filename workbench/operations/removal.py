@@ -8,23 +8,32 @@ the system has not overwritten yet.
 from __future__ import annotations
 
 import json
-import os
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.base import paths
-from workbench.base.errors import ProjectError, WorkbenchError
+from workbench.base.errors import ProjectBusy, ProjectError, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
+from workbench.operations.removal_files import (
+    Wanted,
+    clean,
+    has_text,
+    is_affected,
+    is_plain_text,
+    model_files,
+    run_files,
+)
+from workbench.operations.trained_on import adapted_on, training_ids
 from workbench.project import backup
 from workbench.project.backup import Version
 from workbench.project.project import Project
 from workbench.storage import removal, runs
 from workbench.storage.removal import Found
-from workbench.text.document import text_hash
+from workbench.storage.runs import Run
+from workbench.text.redaction import Redactor, paragraphs
 
 CACHES = ("indexes", "features", "lengths", "examined")  # computed again when they are needed
 
@@ -33,7 +42,9 @@ CACHES = ("indexes", "features", "lengths", "examined")  # computed again when t
 class Preview:
     """What `remove` would do. `versions`: those that lose the documents; `deleted_versions`: those
     that are deleted, because they are damaged or of an older format. `files`: of runs. `runs`:
-    names of runs with predictions for the documents. `cache_bytes`: of emptied caches.
+    names of runs with predictions for the documents, or that learned from them. `cache_bytes`: of
+    emptied caches. `models`: files of models that contain text of the documents. `mentions`: texts
+    of others that do: notes, prompts, word lists, filters, guidelines.
     """
 
     found: Found
@@ -42,6 +53,8 @@ class Preview:
     files: tuple[Path, ...]
     runs: tuple[str, ...]
     cache_bytes: int
+    models: tuple[Path, ...] = ()
+    mentions: int = 0
 
 
 @dataclass(frozen=True)
@@ -62,21 +75,15 @@ class Told:
     warning: str
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """The documents: ids in the project, uids as a JSON array, hashes of their texts."""
-
-    ids: frozenset[int]
-    uids: str
-    hashes: frozenset[str]
-
-
-def _wanted(project: Project, ids: Sequence[int]) -> _Wanted:
+def _wanted(project: Project, ids: Sequence[int]) -> Wanted:
     uids = removal.uids(project.db, ids)
-    return _Wanted(
+    texts = removal.texts(project.db, ids)
+    return Wanted(
         frozenset(uids),
         json.dumps(sorted(uids.values())),
         removal.text_hashes(project.db, ids),
+        frozenset(line.encode("utf-8", "replace") for text in texts for line in paragraphs(text)),
+        Redactor(texts),
     )
 
 
@@ -91,22 +98,30 @@ def preview(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Pr
     watch.at(0.2)
     files = tuple(
         path
-        for (path,) in watch.part(0.2, 1.0).over(_run_files(project), 1)
-        if any(True for _line in _lines_of(path, project, wanted))
+        for (path,) in watch.part(0.2, 1.0).over(run_files(project), 1)
+        if is_affected(path, project, wanted)
     )
-    predicted = [run for run in runs.all(project.db) if _predicted(project, run.id, wanted.ids)]
+    models = tuple(path for path in model_files(project) if has_text(path, wanted))
+    adapted = {path.name for path in files if is_plain_text(path)}
     return Preview(
         found,
         cleaned,
         deleted,
         files,
-        tuple(run.name for run in predicted),
+        tuple(run.name for run in runs.all(project.db) if _knows(project, run, wanted, adapted)),
         sum(file.stat().st_size for file in _cached()),
+        models,
+        removal.mentions(project.db, ids, wanted.redactor.words),
     )
 
 
-def _predicted(project: Project, run_id: int, ids: frozenset[int]) -> bool:
-    return bool(runs.payloads(project.db, run_id, ids))
+def _knows(project: Project, run: Run, wanted: Wanted, adapted: Container[str]) -> bool:
+    """Whether a run has predictions for the documents, or learned from them."""
+    if runs.payloads(project.db, run.id, wanted.ids):
+        return True
+    return (
+        not wanted.ids.isdisjoint(training_ids(project, run)) or adapted_on(project, run) in adapted
+    )
 
 
 def told(found: Preview) -> tuple[str, ...]:
@@ -146,12 +161,26 @@ def look(project: Project, ids: Sequence[int]) -> Told:
 
 def warning(found: Preview) -> str:
     """What is not removed."""
-    kept = _("Exported files and copies in other folders are not changed.")
-    if not found.runs:
-        return kept
-    names = ", ".join(found.runs)
-    models = _("Models keep what they have learned; these runs know the documents: {names}.")
-    return f"{kept} {models.format(names=names)}"
+    told = [_("Exported files and copies in other folders are not changed.")]
+    if found.runs:
+        models = _(
+            "Models keep what they have learned, and words in their vocabularies; these runs know "
+            "the documents: {names}."
+        )
+        told.append(models.format(names=", ".join(found.runs)))
+    if found.models:
+        files = _("These files of models contain text of the documents and stay: {files}.")
+        told.append(files.format(files=", ".join(map(str, found.models))))
+    if found.mentions:
+        mentions = ngettext(
+            "{n:,} note, prompt, word list, filter or guideline contains text of the documents and "
+            "stays.",
+            "{n:,} notes, prompts, word lists, filters or guidelines contain text of the documents "
+            "and stay.",
+            found.mentions,
+        )
+        told.append(mentions.format(n=found.mentions))
+    return " ".join(told)
 
 
 # ---------------------------------------------------------------- removing
@@ -161,7 +190,8 @@ def remove(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Rem
     """Remove documents for good. Not within an edit.
 
     First the versions and files are changed, then the project, so that it can be done again if it
-    is interrupted. Raises ProjectError if the project is read-only or a disk is full.
+    is interrupted. Raises ProjectError if the project is read-only or a disk is full, ProjectBusy
+    while a run of the project is not finished.
     """
     if project.read_only:
         raise ProjectError(
@@ -169,16 +199,23 @@ def remove(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Rem
                 name=project.path.name, reason=project.read_only_reason
             )
         )
+    if runs.any_unfinished(project.db):
+        raise ProjectBusy(
+            _("A run of the project is not finished."),
+            hint=_("Wait for it or cancel it, then remove the documents."),
+        )
     wanted = _wanted(project, ids)
     left: list[str] = []
     versions = _clean_versions(project, wanted, left, watch.part(0.0, 0.3))
     files = 0
-    for (path,) in watch.part(0.3, 0.5).over(_run_files(project), 1):
-        files += _clean_file(path, project, wanted, left)
+    for (path,) in watch.part(0.3, 0.5).over(run_files(project), 1):
+        files += clean(path, project, wanted, left)
     for file in _cached():
         with suppress(OSError):
             file.unlink()
-    documents = project.remove_documents(sorted(wanted.ids), watch=watch.part(0.5, 1.0))
+    documents = project.remove_documents(
+        sorted(wanted.ids), redact=wanted.redactor.words, watch=watch.part(0.5, 1.0)
+    )
     return Removed(documents, versions, files, tuple(left))
 
 
@@ -194,7 +231,7 @@ def summary(done: Removed) -> str:
     return f"{told} {left}"
 
 
-def _versions(project: Project, wanted: _Wanted) -> tuple[tuple[Version, ...], tuple[Version, ...]]:
+def _versions(project: Project, wanted: Wanted) -> tuple[tuple[Version, ...], tuple[Version, ...]]:
     """(versions that have the documents, versions that must be deleted)."""
     cleaned, deleted = list[Version](), list[Version]()
     for version in backup.versions(project.path):
@@ -208,7 +245,7 @@ def _versions(project: Project, wanted: _Wanted) -> tuple[tuple[Version, ...], t
     return tuple(cleaned), tuple(deleted)
 
 
-def _clean_versions(project: Project, wanted: _Wanted, left: list[str], watch: Watch) -> int:
+def _clean_versions(project: Project, wanted: Wanted, left: list[str], watch: Watch) -> int:
     cleaned, deleted = _versions(project, wanted)
     done = 0
     for (version,) in watch.over((*cleaned, *deleted), 1):
@@ -217,7 +254,8 @@ def _clean_versions(project: Project, wanted: _Wanted, left: list[str], watch: W
                 backup.delete(version)
             else:
                 with closing(Project.open(version.path)) as old:
-                    old.remove_documents(removal.ids_of(old.db, wanted.uids))
+                    of_old = removal.ids_of(old.db, wanted.uids)
+                    old.remove_documents(of_old, redact=wanted.redactor.words)
             done += 1
         except WorkbenchError as error:
             left.append(str(error))
@@ -225,69 +263,6 @@ def _clean_versions(project: Project, wanted: _Wanted, left: list[str], watch: W
         with suppress(OSError):
             draft.unlink()
     return done
-
-
-# ---------------------------------------------------------------- files of runs
-
-
-def _run_files(project: Project) -> list[Path]:
-    """Files beside the project with a JSON object per line: data, predictions, queue, errors."""
-    return sorted(path for path in project.runs_folder.rglob("*.jsonl") if path.is_file())
-
-
-def _lines_of(path: Path, project: Project, wanted: _Wanted) -> Iterator[int]:
-    """Numbers of the lines that are about the documents."""
-    own = _is_own(path, project)
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file):
-                if _is_about(line, wanted, own):
-                    yield number
-    except OSError:
-        return
-
-
-def _is_own(path: Path, project: Project) -> bool:
-    """Whether ids in the file are those of this project, not of an earlier one of its name."""
-    first = path.relative_to(project.runs_folder).parts[0]
-    return not first.isdigit() or int(first) in {run.id for run in runs.all(project.db)}
-
-
-def _is_about(line: bytes, wanted: _Wanted, own: bool) -> bool:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(row, dict):
-        return False
-    texts = row.get("texts")
-    if isinstance(texts, Mapping):
-        named = tuple((str(field), str(text)) for field, text in texts.items())
-        return text_hash(named) in wanted.hashes
-    if row.get("text_hash") in wanted.hashes:
-        return True
-    return own and any(row.get(key) in wanted.ids for key in ("document_id", "document", "id"))
-
-
-def _clean_file(path: Path, project: Project, wanted: _Wanted, left: list[str]) -> int:
-    """Write the file again without those lines; 1 if there were any."""
-    gone = frozenset(_lines_of(path, project, wanted))
-    if not gone:
-        return 0
-    draft = path.with_name(f".{path.name}.part")
-    try:
-        with path.open("rb") as old, draft.open("wb") as new:
-            for number, line in enumerate(old):
-                if number not in gone:
-                    new.write(line)
-        shutil.copymode(path, draft)
-        os.replace(draft, path)
-    except OSError as error:
-        with suppress(OSError):
-            draft.unlink()
-        left.append(f"{path}: {error.strerror or error}")
-        return 0
-    return 1
 
 
 def _cached() -> Iterator[Path]:

@@ -49,7 +49,7 @@ class TrainingTexts:
         """Those of the documents of a split that the run was trained on, in their order; () for the
         training data itself, and for a run whose training documents are not known.
         """
-        ids = _training_ids(self._project, run) if split != "train" else frozenset()
+        ids = training_ids(self._project, run) if split != "train" else frozenset()
         if not ids:
             return ()
         texts = {self._hashes[id] for id in ids if id in self._hashes}
@@ -61,12 +61,20 @@ class TrainingTexts:
         )
 
 
-def _training_ids(project: Project, run: Run) -> frozenset[int]:
+def training_ids(project: Project, run: Run) -> frozenset[int]:
+    """Ids of the documents that a run learned from."""
     if run.kind == ENSEMBLE:
-        return frozenset().union(*(_training_ids(project, one) for one in _members(project, run)))
+        return frozenset().union(*(training_ids(project, one) for one in _members(project, run)))
     raw = _job(project, run)
     found = raw.get("splits", {}).get("train", ()) if isinstance(raw, dict) else ()
     return frozenset(int(id) for id in found)
+
+
+def adapted_on(project: Project, run: Run) -> str:
+    """Name of the file with the texts that the model was adapted to; "" without adaptation."""
+    raw = _job(project, run)
+    texts = raw.get("texts") if isinstance(raw, dict) else None
+    return Path(str(texts.get("path", ""))).name if isinstance(texts, dict) else ""
 
 
 def _members(project: Project, run: Run) -> Iterable[Run]:

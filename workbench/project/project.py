@@ -235,14 +235,21 @@ class Project:
             if (touched := runs.delete(self.db, run_id, watch=watch)) is not None:
                 self._tell_later("", touched, None)
 
-    def remove_documents(self, ids: Sequence[int], *, watch: Watch = QUIET) -> int:
+    def remove_documents(
+        self,
+        ids: Sequence[int],
+        *,
+        redact: Callable[[str], str] | None = None,
+        watch: Watch = QUIET,
+    ) -> int:
         """Delete documents also from the history; returns their number. Cannot be undone.
 
+        `redact` takes their texts out of the titles of the history and the results of runs.
         Afterwards the file is rewritten. Raises ProjectBusy while another process reads it: the
         documents are deleted then, but traces of them may be left in the file.
         """
         with self._writing("", None):
-            deleted = removal.remove(self.db, ids, watch=watch.part(0.0, 0.7))
+            deleted = removal.remove(self.db, ids, redact=redact, watch=watch.part(0.0, 0.7))
             self._news.append(Changes(""))
         watch.at(0.7)
         removal.compact(self.db)

@@ -331,10 +331,18 @@ class Journal:
         self._sweeping = False
         return deleted
 
+    def redact_titles(self, redact: Callable[[str], str]) -> None:
+        """Apply `redact` to the titles of all steps."""
+        rows = self._conn.execute("select id, title from journal_step").fetchall()
+        for step, title in rows:
+            if (redacted := redact(title)) != title:
+                statement = "update journal_step set title = ? where id = ?"
+                self._conn.execute(statement, (redacted, step))
+                self._reseal(step, QUIET)
+
     def _reseal(self, step: int, watch: Watch) -> None:
         """Update the counts and checksum of a step after rows were deleted; delete it if empty."""
-        rows, _size = self._seal(step, watch)
-        if not rows:
+        if not self._seal(step, watch)[0]:
             self._conn.execute("delete from journal_step where id = ?", (step,))
 
     # ------------------------------------------------------------ undo and redo

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.storage import deletion, failures, header, migrations
 from workbench.storage.database import Database
-from workbench.storage.values import ids_in
+from workbench.storage.values import ids_in, text_out
 
 _THESE = "in (select value from json_each(?))"
 _UIDS = (
@@ -65,9 +65,50 @@ def found(db: Database, ids: Sequence[int]) -> Found:
     )
 
 
-def remove(db: Database, ids: Sequence[int], *, watch: Watch = QUIET) -> int:
+def texts(db: Database, ids: Sequence[int]) -> tuple[str, ...]:
+    """The texts, questions and written texts of the documents, each once."""
+    these = ids_in(ids)
+    found: dict[str, None] = {}
+    for statement in (
+        "select content from body where document_id {}",
+        "select question from answer where document_id {}",
+        "select text from answer where document_id {} and text is not null",
+    ):
+        rows = db.reader().execute(statement.format(_THESE), (these,)).fetchall()
+        found.update((text_out(content), None) for (content,) in rows)
+    return tuple(found)
+
+
+def mentions(db: Database, ids: Sequence[int], redact: Callable[[str], str]) -> int:
+    """Number of notes on other documents, prompts, patterns, filters and guidelines that `redact`
+    would change.
+    """
+    statements = (
+        f"select body from note where document_id is null or document_id not {_THESE}",
+        "select body from prompt_version where ?1 is not null",
+        "select body from pattern where ?1 is not null",
+        "select spec from saved_filter where ?1 is not null",
+        "select guideline from layer where ?1 is not null",
+    )
+    these = ids_in(ids)
+    return sum(
+        redact(body) != body
+        for statement in statements
+        for (body,) in db.reader().execute(statement, (these,)).fetchall()
+        if body
+    )
+
+
+def remove(
+    db: Database,
+    ids: Sequence[int],
+    *,
+    redact: Callable[[str], str] | None = None,
+    watch: Watch = QUIET,
+) -> int:
     """Delete documents and everything of them, also what undo would restore.
 
+    `redact` is applied to the titles of the history, and to the settings and results of runs.
     Within a transaction; `compact` must follow, as deleted rows stay in the free pages of the file
     until then. Returns the number of documents deleted.
     """
@@ -78,8 +119,21 @@ def remove(db: Database, ids: Sequence[int], *, watch: Watch = QUIET) -> int:
         these, lambda: deletion.delete(db, ids, watch=watch.part(0.0, 0.7))
     )
     watch.at(0.8)
+    if redact is not None:
+        db.journal.redact_titles(redact)
+        _redact_runs(db, redact)
     conn.execute("insert into search(search) values('optimize')")  # drops the deleted words
     return deleted
+
+
+def _redact_runs(db: Database, redact: Callable[[str], str]) -> None:
+    columns = ("spec", "scores", "result")
+    rows = db.writer.execute(f"select id, {', '.join(columns)} from run").fetchall()
+    for id, *values in rows:
+        redacted = [value and redact(value) for value in values]
+        if redacted != values:
+            changes = ", ".join(f"{column} = ?" for column in columns)
+            db.writer.execute(f"update run set {changes} where id = ?", (*redacted, id))
 
 
 def compact(db: Database) -> None:
