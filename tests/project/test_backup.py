@@ -9,14 +9,17 @@ import pytest
 from workbench.base import paths
 from workbench.base.errors import Cancelled, ProjectError, ProjectLocked
 from workbench.base.watch import Watch
-from workbench.operations import corpus
+from workbench.operations import annotate, corpus, label_changes, label_moves, provenance
+from workbench.operations import labels as schema
 from workbench.project import backup
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage import backup as files
 from workbench.storage import documents
+from workbench.storage.origins import Origin
 from workbench.text.dataset import Record
 from workbench.text.document import Document
+from workbench.text.spans import Span
 
 
 def add_documents(project, count, start=0):
@@ -130,23 +133,23 @@ def test_a_log_of_the_replaced_file_is_not_applied_to_the_restored_one(path, tmp
 
 def test_many_documents_are_deleted_only_after_a_backup(path):
     with closing(Project.open(path)) as project:
-        ids = add_documents(project, corpus.BACKED_UP_ABOVE + 1, start=3)
+        ids = add_documents(project, backup.MANY + 1, start=3)
         corpus.delete_documents(project, ids[:1])
         assert backup.versions(path) == ()
         corpus.delete_documents(project, ids)
         (version,) = backup.versions(path)
 
     assert version.automatic and version.reason == "before-delete"
-    assert len(keys(version.path)) == corpus.BACKED_UP_ABOVE + 3
+    assert len(keys(version.path)) == backup.MANY + 3
 
 
 def test_only_the_newest_automatic_backups_are_kept(path, monkeypatch):
     monkeypatch.setattr(files, "KEPT", 2)
     with closing(Project.open(path)) as project:
         named = backup.save_version(project, "mine")
-        made = [backup.before_deletion(project) for _number in range(4)]
+        made = [backup.before(project, backup.DELETE, 101) for _number in range(4)]
         monkeypatch.setattr(files, "KEPT_BYTES", 1)
-        made.append(backup.before_deletion(project))
+        made.append(backup.before(project, backup.DELETE, 101))
 
     assert {one.path for one in backup.versions(path)} == {named.path, made[-1].path}
 
@@ -197,3 +200,43 @@ def test_a_full_disk_is_reported_before_anything_is_written(path, monkeypatch):
         backup.save_version(project)
 
     assert not list(paths.versions_folder(path).iterdir())
+
+
+def many(project):
+    """More documents than are changed without a backup, with a class and a span each."""
+    topic = schema.add_layer(project, "topic", "class", labels=["news", "sport"])
+    schema.add_layer(project, "names", "span", labels=["PER", "MAN"])
+    with project.edit("Import", bulk=True):
+        source = project.source("import", "many.jsonl")
+        documents.add(project.db, _labelled(), source_id=source)
+    return topic, {one.name: one.id for layer in schema.layers(project) for one in layer.labels}
+
+
+def _labelled():
+    marks, spans = {"topic": ("news",)}, {"names": (Span(0, 3, "PER"),)}
+    for number in range(backup.MANY + 1):
+        yield Record(Document(f"m{number}", (("text", f"Ada {number}"),)), {}, marks, spans)
+
+
+@pytest.mark.parametrize("act", ["merge", "move", "labels", "layer", "source"])
+def test_many_documents_are_backed_up_before_their_labels_change_or_go(project, act):
+    topic, label = many(project)
+    acts = {
+        "merge": lambda: label_changes.merge(project, [label["PER"]], label["MAN"]),
+        "move": lambda: label_moves.move(
+            project, [label["PER"]], schema.add_layer(project, "people", "span")
+        ),
+        "labels": lambda: schema.delete_labels(project, [label["news"]]),
+        "layer": lambda: schema.delete_layer(project, topic),
+        "source": lambda: provenance.revert(project, Origin("import", "many.jsonl", None)),
+    }
+    reasons = {"merge": "relabel", "move": "relabel", "source": "revert"}
+
+    label_changes.merge(project, [label["sport"]], label["news"])  # concerns no document
+    assert backup.versions(project.path) == ()
+    acts[act]()
+
+    (version,) = backup.versions(project.path)
+    assert version.reason == f"before-{reasons.get(act, 'delete')}"
+    with closing(Project.open(version.path, read_only=True)) as old:
+        assert annotate.view(old, 1).marks and annotate.view(old, 1).spans

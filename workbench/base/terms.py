@@ -59,6 +59,8 @@ _WORDS = {
     "before-upgrade": N_("before an upgrade"),
     "before-delete": N_("before a deletion"),
     "before-restore": N_("before a restoration"),
+    "before-relabel": N_("before a change of labels"),
+    "before-revert": N_("before a revert by source"),
     "damaged": N_("damaged file"),
     "bootstrap": N_("paired bootstrap"),
     "randomisation": N_("approximate randomisation"),

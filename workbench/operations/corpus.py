@@ -47,7 +47,6 @@ __all__ = [
 STATES = ("pending", "draft", "submitted", "discarded")
 COLUMNS = tuple(columns.EXPRESSIONS)  # further columns of tables of documents
 META = columns.META  # start of the name of a column for a metadata field
-BACKED_UP_ABOVE = 100  # documents deleted at once
 
 
 # ---------------------------------------------------------------- reading
@@ -226,16 +225,14 @@ def delete_documents(
 ) -> int:
     """Delete documents with their labels. Returns how many were deleted.
 
-    The project is backed up before more than BACKED_UP_ABOVE are deleted. Raises ProjectError if
-    that fails.
+    The project is backed up before more than `backup.MANY` are deleted. Raises ProjectError if that
+    fails.
     """
     title = (
         _("Delete {n:,} documents").format(n=len(ids)) if len(ids) != 1 else _("Delete a document")
     )
-    start = 0.0
-    if len(ids) > BACKED_UP_ABOVE:
-        start = 0.1
-        backup.before_deletion(project, watch=watch.part(0.0, start))
+    start = 0.1
+    backup.before(project, backup.DELETE, len(ids), watch=watch.part(0.0, start))
     with project.edit(title, origin=origin, watch=watch.part(STORED, 1.0)):
         return documents.delete(project.db, ids, watch=watch.part(start, STORED))
 

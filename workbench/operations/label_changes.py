@@ -12,6 +12,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations import labels as operations
+from workbench.project import backup
 from workbench.project.project import Project
 from workbench.storage import label_changes as stored
 from workbench.storage import labels as store
@@ -85,8 +86,10 @@ def merge(
         check_in(project, id, layer)
     names = ", ".join(name_of(project, id) for id in others)
     title = _("Merge {names} into {label}").format(names=names, label=name_of(project, into))
+    touched = store.usage(project.db, others)["documents"]
+    backup.before(project, backup.RELABEL, touched, watch=watch.part(0.0, 0.2))
     with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
-        changed, body = 0, watch.part(0.0, 0.9)
+        changed, body = 0, watch.part(0.2, 0.9)
         for place, id in enumerate(others):
             part = body.part(place / len(others), (place + 1) / len(others))
             changed += stored.relabel(project.db, id, into, watch=part)

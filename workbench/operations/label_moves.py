@@ -8,6 +8,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.label_changes import check_in, documents_of, name_of, place_of
+from workbench.project import backup
 from workbench.project.project import Project
 from workbench.storage import label_moves as stored
 from workbench.storage import labels as store
@@ -81,7 +82,9 @@ def move(
     names = ", ".join(name_of(project, id) for id in ids)
     target = store.layer(project.db, layer_id)
     title = _("Move {names} to {layer}").format(names=names, layer=target.name)
-    moved, body = 0, watch.part(0.0, 0.9)
+    touched = store.usage(project.db, ids)["documents"]
+    backup.before(project, backup.RELABEL, touched, watch=watch.part(0.0, 0.2))
+    moved, body = 0, watch.part(0.2, 0.9)
     with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
         stored.prepare(project.db, ids, layer_id)
         for place, id in enumerate(ids):

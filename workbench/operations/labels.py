@@ -12,6 +12,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.operations import label_groups
+from workbench.project import backup
 from workbench.project.project import Project
 from workbench.storage import answers, document_values, documents
 from workbench.storage import labels as store
@@ -136,8 +137,10 @@ def delete_layer(
     """
     name = store.layer(project.db, layer_id).name
     title = _("Delete layer {name}").format(name=name)
+    touched = store.documents_in(project.db, layer_id)
+    backup.before(project, backup.DELETE, touched, watch=watch.part(0.0, 0.2))
     with project.edit(title, origin=origin, watch=watch.part(0.7, 1.0)):
-        store.delete_layer(project.db, layer_id, watch=watch.part(0.0, 0.7))
+        store.delete_layer(project.db, layer_id, watch=watch.part(0.2, 0.7))
 
 
 def set_snap(project: Project, layer_id: int, snap: str, *, origin: object = None) -> None:
@@ -294,7 +297,9 @@ def delete_labels(
     project: Project, label_ids: Sequence[int], *, origin: object = None, watch: Watch = QUIET
 ) -> None:
     """Submitted documents that lose their class become drafts."""
-    title, body = _("Delete {names}").format(names=_named(project, label_ids)), watch.part(0.0, 0.7)
+    title, body = _("Delete {names}").format(names=_named(project, label_ids)), watch.part(0.2, 0.7)
+    touched = store.usage(project.db, label_ids)["documents"]
+    backup.before(project, backup.DELETE, touched, watch=watch.part(0.0, 0.2))
     with project.edit(title, origin=origin, watch=watch.part(0.7, 1.0)):
         for place, id in enumerate(label_ids):
             part = body.part(place / len(label_ids), (place + 1) / len(label_ids))

@@ -15,6 +15,7 @@ from workbench.operations import (
     patterns,
     suggestion_edits,
 )
+from workbench.project import backup
 from workbench.storage import labels
 from workbench.storage import provenance as stored
 from workbench.storage import runs as storage_runs
@@ -143,8 +144,10 @@ def revert(
     required = [
         row_id(layer) for layer in labels.layers(project.db) if not layer.traits.empty_is_answer
     ]
+    touched = stored.documents_of(project.db, origin)
+    backup.before(project, backup.REVERT, touched, watch=watch.part(0.0, 0.2))
     with project.edit(title, origin=edited_by, watch=watch.part(0.9, 1.0)):
-        return stored.take_back(project.db, origin, required, watch=watch.part(0.0, 0.9))
+        return stored.take_back(project.db, origin, required, watch=watch.part(0.2, 0.9))
 
 
 def told(labels: int, suggestions: int) -> str:

@@ -12,14 +12,15 @@ from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.project.project import Project
 from workbench.storage import backup
-from workbench.storage.backup import Version
+from workbench.storage.backup import DELETE, RELABEL, REVERT, Version
 
 __all__ = [
-    "Version", "before_deletion", "delete", "find", "restore", "save_copy", "save_version",
-    "versions",
+    "DELETE", "RELABEL", "REVERT", "Version", "before", "delete", "find", "restore", "save_copy",
+    "save_version", "versions",
 ]  # fmt: skip
 
 LATEST = "latest"
+MANY = 100  # documents changed at once: above this, the project is backed up before
 
 
 def save_copy(project: Project, target: Path) -> Path:
@@ -42,9 +43,17 @@ def save_version(project: Project, name: str = "", *, watch: Watch = QUIET) -> V
     return backup.save(project.db.reader(), project.path, backup.NAMED, name, watch=watch)
 
 
-def before_deletion(project: Project, *, watch: Watch = QUIET) -> Version:
-    """Back up the project before many documents are deleted."""
-    return backup.save(project.db.reader(), project.path, backup.DELETE, watch=watch)
+def before(
+    project: Project, reason: str, documents: int, *, watch: Watch = QUIET
+) -> Version | None:
+    """Back up the project before a change of more than MANY documents.
+
+    `reason`: DELETE, RELABEL or REVERT. Returns None for fewer documents, and within an edit, which
+    was preceded by a backup if it needs one. Raises ProjectError if the copy cannot be written.
+    """
+    if documents <= MANY or project.db.in_transaction:
+        return None
+    return backup.save(project.db.reader(), project.path, reason, watch=watch)
 
 
 def find(project_file: Path, which: str) -> Version:

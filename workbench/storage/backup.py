@@ -25,7 +25,7 @@ from workbench.storage import header
 from workbench.storage.lock import FileLock
 
 NAMED, UPGRADE, DELETE, RESTORE = "named", "before-upgrade", "before-delete", "before-restore"
-DAMAGED = "damaged"
+RELABEL, REVERT, DAMAGED = "before-relabel", "before-revert", "damaged"
 ABANDONED = 3600.0  # seconds after which an unfinished copy is one that was killed
 KEPT, KEPT_BYTES = 10, 4 << 30  # automatic backups: how many, and their size in bytes together
 SPARE_BYTES = 64 << 20  # free disk space that a copy leaves

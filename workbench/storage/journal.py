@@ -331,14 +331,9 @@ class Journal:
         self._sweeping = False
         return deleted
 
-    def redact_titles(self, redact: Callable[[str], str]) -> None:
-        """Apply `redact` to the titles of all steps."""
-        rows = self._conn.execute("select id, title from journal_step").fetchall()
-        for step, title in rows:
-            if (redacted := redact(title)) != title:
-                statement = "update journal_step set title = ? where id = ?"
-                self._conn.execute(statement, (redacted, step))
-                self._reseal(step, QUIET)
+    def rename_step(self, step: int, title: str) -> None:
+        self._conn.execute("update journal_step set title = ? where id = ?", (title, step))
+        self._reseal(step, QUIET)
 
     def _reseal(self, step: int, watch: Watch) -> None:
         """Update the counts and checksum of a step after rows were deleted; delete it if empty."""

@@ -355,6 +355,16 @@ def usage(db: Database, label_ids: Iterable[int]) -> dict[str, int]:
     return counts
 
 
+def documents_in(db: Database, layer_id: int) -> int:
+    """Number of documents with an annotation in a layer."""
+    found = " union ".join(
+        f"select document_id from {table} where layer_id = ?1" for table in LABEL_TABLES
+    )
+    statement = f"select count(*) from ({found})"
+    count: int = db.reader().execute(statement, (layer_id,)).fetchone()[0]
+    return count
+
+
 def submitted_counts(db: Database) -> dict[int, int]:
     """Map layer id → number of training documents: submitted by the gold annotator."""
     statement = (

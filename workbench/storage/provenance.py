@@ -80,6 +80,17 @@ def open_suggestions(
     return [id for (id,) in db.reader().execute(f"{statement} order by id", values).fetchall()]
 
 
+def documents_of(db: Database, origin: Origin) -> int:
+    """Number of documents with labels of an origin."""
+    found = " union ".join(
+        f"select document_id from {table} where source_id in ({OF_ORIGIN})"
+        for table in LABEL_TABLES
+    )
+    values = tuple(origin) * len(LABEL_TABLES)
+    count: int = db.reader().execute(f"select count(*) from ({found})", values).fetchone()[0]
+    return count
+
+
 def take_back(
     db: Database, origin: Origin, required: Sequence[int], *, watch: Watch = QUIET
 ) -> tuple[int, int]:

@@ -120,10 +120,16 @@ def remove(
     )
     watch.at(0.8)
     if redact is not None:
-        db.journal.redact_titles(redact)
+        _redact_titles(db, redact)
         _redact_runs(db, redact)
     conn.execute("insert into search(search) values('optimize')")  # drops the deleted words
     return deleted
+
+
+def _redact_titles(db: Database, redact: Callable[[str], str]) -> None:
+    for step, title in db.writer.execute("select id, title from journal_step").fetchall():
+        if (redacted := redact(title)) != title:
+            db.journal.rename_step(step, redacted)
 
 
 def _redact_runs(db: Database, redact: Callable[[str], str]) -> None:

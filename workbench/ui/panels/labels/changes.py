@@ -13,7 +13,7 @@ from workbench.operations import label_moves
 from workbench.operations.label_changes import Use
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
-from workbench.ui.panels.labels.state import MANY, LabelRow, LabelsState
+from workbench.ui.panels.labels.state import LabelRow, LabelsState
 
 MERGE, SPLIT, MOVE = "merge", "split", "move"
 
@@ -55,8 +55,7 @@ class ChangeState(State):
         failed. `act(watch=…)` returns what `told` describes.
         """
         context = self.page.context
-        counts = [row.count for row in self.rows]
-        if any(count is None for count in counts) or sum(count or 0 for count in counts) > MANY:
+        if not self.page.is_quick(self.rows):
             context.long(
                 title, lambda watch: act(watch=watch), lambda done: context.note(told(done), True)
             )

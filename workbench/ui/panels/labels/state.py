@@ -12,6 +12,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.operations import labels as operations
 from workbench.operations import questions, relation_rules, values
 from workbench.operations.background import is_large
+from workbench.project import backup
 from workbench.text.labels import LABEL_TABLES, LAYER_KINDS, TEXT, Label, Layer
 from workbench.text.relations import Pair, pairs, span_layer
 from workbench.text.rows import row_id
@@ -375,7 +376,7 @@ class LabelsState(State):
         """
         known = all(one.count is not None for one in rows)
         count = sum(one.count or 0 for one in rows)
-        if known and count <= MANY:
+        if self.is_quick(rows):
             if self.attempt(act, what):
                 self.context.note(told, True)
         else:
@@ -389,6 +390,14 @@ class LabelsState(State):
                 lambda watch: act(self.project, what, watch=watch),
                 lambda _done: self.context.note(told, True),
             )
+
+    def is_quick(self, rows: Sequence[LabelRow]) -> bool:
+        """Whether a change of these labels, with its backup, does not block the window."""
+        if any(one.count is None for one in rows):
+            return False
+        count = sum(one.count or 0 for one in rows)
+        copied = count > backup.MANY or not rows  # a layer without labels has other values
+        return count <= MANY and not (copied and is_large(self.project))
 
     def attempt(self, act: Callable[..., Any], *values: Any) -> bool:
         """Run an operation on the project; on error, show it, reload the state and return False."""
