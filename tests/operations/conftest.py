@@ -56,6 +56,9 @@ class HeldJob:
     def cancel(self):
         self.asked = "cancel"
 
+    def forget(self):
+        self.queue.jobs = tuple(one for one in self.queue.jobs if one is not self)
+
 
 class HeldQueue:
     def __init__(self):

@@ -15,7 +15,7 @@ from workbench.base.i18n import _
 from workbench.operations import predict, results, run_folders, scoring
 from workbench.operations.background import Background, here
 from workbench.operations.outcomes import ENSEMBLE, TRAINING
-from workbench.operations.predict import Then
+from workbench.operations.predict import Begun, Then
 from workbench.storage import runs
 from workbench.storage.values import now
 from workbench.tasks import spec as tasks
@@ -95,6 +95,7 @@ def ensure(
     then: Then,
     *,
     background: Background = here,
+    begun: Begun | None = None,
 ) -> Job | None:
     """As `predict.ensure`, for an ensemble: each member predicts what it has not predicted yet."""
     started: list[Job | None] = []
@@ -112,7 +113,7 @@ def ensure(
             given = [answers[row_id(one)] for one in missing]
             background(lambda: {**have, **predict.kept(project, run, missing, given)}, then)
 
-        started.append(_ask(project, queue, members, missing, keep, background))
+        started.append(_ask(project, queue, members, missing, keep, background, begun))
 
     def read() -> tuple[dict[int, Prediction], list[Document], tuple[Run, ...]]:
         have = predict.stored(project, run, found)
@@ -174,6 +175,7 @@ def _ask(
     found: Sequence[Document],
     then: Then,
     background: Background,
+    begun: Begun | None = None,
 ) -> Job | None:
     """The mean predictions by document id, from one member after another."""
     tables: list[Mapping[int, Prediction]] = []
@@ -189,7 +191,9 @@ def _ask(
         background(lambda: {id: mean([table[id] for table in tables]) for id in ids}, then)
 
     def ask(member: Run) -> None:
-        job = predict.ensure(project, queue, member, found, answered, background=background)
+        job = predict.ensure(
+            project, queue, member, found, answered, background=background, begun=begun
+        )
         started.append(job)
 
     ask(members[0])

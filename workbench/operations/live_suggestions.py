@@ -1,4 +1,4 @@
-"""Suggestions that are not stored: of the instant model, and of runs that order the queue.
+"""Suggestions that are not stored: of the instant model, and of runs that order or pre-annotate.
 
 They are stored when the user accepts or rejects them, together with that decision in one undo
 step, so that new predictions leave no trace in the history. Their ids are negative.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.operations import predict, suggest
 from workbench.operations.annotate import NewSuggestion
-from workbench.storage import labels
+from workbench.storage import documents, labels
 from workbench.storage import runs as stored_runs
 from workbench.storage import suggestions as proposals
 from workbench.storage.suggestions import SuggestionRow
@@ -22,7 +22,6 @@ from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.operations.annotate import DocumentView
-    from workbench.operations.queue_orders import Order
     from workbench.project.project import Project
     from workbench.text.labels import Layer
 
@@ -43,21 +42,24 @@ def of_instant(
     return [_row(one, -number, RULE, INSTANT, None, "") for number, one in enumerate(found, 1)]
 
 
-def of_order(project: Project, order: Order, doc: DocumentView) -> list[SuggestionRow]:
-    """The stored prediction of the run that orders the queue; [] if there is none for this text."""
+def of_run(project: Project, run_id: int, layer_id: int, doc: DocumentView) -> list[SuggestionRow]:
+    """The stored prediction of a run as suggestions; [] if there is none for this text."""
     try:
-        run = stored_runs.get(project.db, order.runs[0])
+        run = stored_runs.get(project.db, run_id)
+        layer = labels.layer(project.db, layer_id)
     except KeyError:
         return []  # deleted since
-    layer = labels.layer(project.db, order.layer_id)
-    answer = predict.stored(project, run, [doc.document]).get(row_id(doc.document))
+    document, id = doc.document, row_id(doc.document)
+    if layer.traits.asks:  # the run answered the questions of this layer only
+        asked = documents.records(project.db, layers=(layer.name,), ids=[id])
+        document = next((one.document for one in asked), document)
+    answer = predict.stored(project, run, [document]).get(id)
     if answer is None:
         return []
-    found = suggest.rows_of(project, run, layer, Record(doc.document), answer)
+    found = suggest.rows_of(project, run, layer, Record(document), answer)
     return [
         _row(one, -number, "run", str(run.id), run.id, run.name)
         for number, one in enumerate(found, 1)
-        if one.label_id is not None
     ]
 
 
@@ -67,6 +69,7 @@ def _row(
     return SuggestionRow(
         id, one.document_id, one.layer_id, one.label_id, one.kind, one.start, one.end, one.field,
         one.score, run, name or ref, 0, "open", kind, ref, None, now(),
+        one.value if one.question is None else one.question,
     )  # fmt: skip
 
 
@@ -118,6 +121,8 @@ def _stored(project: Project, rows: Sequence[SuggestionRow]) -> list[int]:
 
 
 def _new(row: SuggestionRow) -> NewSuggestion:
+    question = row.question
     return NewSuggestion(
-        row.document_id, row.layer_id, row.label_id, row.start, row.end, row.field, row.score
-    )
+        row.document_id, row.layer_id, row.label_id, row.start, row.end, row.field, row.score,
+        row.value if question is None else None, question,
+    )  # fmt: skip

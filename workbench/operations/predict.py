@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 TARGET = "workbench.tasks.predictor:run"
 BASELINE_TARGET = "workbench.baselines.job:predict"
 Then = Callable[[Any, "Exception | None"], None]
+Begun = Callable[["Job"], None]
 
 
 # ---------------------------------------------------------------- documents of a project
@@ -61,16 +62,18 @@ def ensure(
     then: Then,
     *,
     background: Background = here,
+    begun: Begun | None = None,
 ) -> Job | None:
     """Call `then(predictions by document id, None)` once all exist, or `then(None, error)`.
 
     Returns the job that computes missing predictions; None if none are missing, or not yet known
-    (with a `background` on another thread). New ones are stored unless the project is read-only.
+    (with a `background` on another thread): `begun(job)` is called with each job when it is added.
+    New ones are stored unless the project is read-only.
     """
     if run.kind == ENSEMBLE:
         from workbench.operations import ensemble
 
-        return ensemble.ensure(project, queue, run, found, then, background=background)
+        return ensemble.ensure(project, queue, run, found, then, background=background, begun=begun)
     started: list[Job] = []
 
     def prepared(result: Any, error: Exception | None) -> None:
@@ -88,6 +91,8 @@ def ensure(
             return background(keep, then)
 
         started.append(asked.start(queue, finish))
+        if begun is not None:
+            begun(started[0])
 
     background(lambda: _missing(project, run, found), prepared)
     return started[0] if started else None

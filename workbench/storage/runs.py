@@ -262,10 +262,16 @@ def predictions(
     }
 
 
-def predicted(db: Database, run_id: int) -> dict[int, str]:
-    """Document id → hash of the text at prediction time, of all predictions of a run."""
+def predicted(
+    db: Database, run_id: int, document_ids: Iterable[int] | None = None
+) -> dict[int, str]:
+    """Document id → hash of the text at prediction time, of the predictions of a run."""
     statement = "select document_id, text_hash from prediction where run_id = ?"
-    return dict(db.reader().execute(statement, (run_id,)).fetchall())
+    values: list[object] = [run_id]
+    if document_ids is not None:
+        statement += " and document_id in (select value from json_each(?))"
+        values.append(ids_in(document_ids))
+    return dict(db.reader().execute(statement, values).fetchall())
 
 
 def payloads(db: Database, run_id: int, document_ids: Iterable[int]) -> dict[int, str]:

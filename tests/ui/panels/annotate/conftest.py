@@ -69,10 +69,18 @@ def context(filled):
             made.told.append(str(error))
             return None
 
+    def run(work, done, failed=None):
+        try:
+            result = work()
+        except WorkbenchError as error:
+            (failed or made.fail)(error)
+        else:
+            done(result)
+
     made.attempt = attempt
     made.note = lambda text, undo=False, *, action="": made.told.append(text)
     made.go = lambda page, **args: made.gone.append((page, args))
-    made.run = lambda work, done, failed=None: done(work())
+    made.run = run
     made.long = lambda title, act, done: done(act(QUIET))
     made.dispatch = lambda act: act()
     made.fail = lambda error: made.told.append(str(error))

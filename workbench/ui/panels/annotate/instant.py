@@ -1,6 +1,6 @@
 """The instant model in Annotate: on and off, its order, and suggestions that are not stored. No Qt.
 
-Suggestions of the instant model, and of the run that orders the queue, appear with the document.
+Suggestions of the instant model, and of runs that order or pre-annotate, appear with the document.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from workbench.operations.annotate import SuggestionRow
 from workbench.operations.instant import FAILED, INDEXING, LEAST, READY, Instant, Point
 from workbench.text.rows import row_id
 from workbench.ui import formats
-from workbench.ui.panels.annotate.ordering import FILES, OrderState
+from workbench.ui.panels.annotate.ahead import AheadState
+from workbench.ui.panels.annotate.ordering import FILES
 from workbench.ui.panels.annotate.queue import DONE
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 INSTANT = 0  # in place of the id of a run: predictions of the instant model
 
 
-class InstantState(OrderState):
+class InstantState(AheadState):
     """`instant`: the model, None while it is off. `follows`: whether it orders the queue.
 
     `instant_line`: what it does, as sentences. `live`: suggestions that are not stored, by id.
@@ -204,7 +205,7 @@ class InstantState(OrderState):
     # ------------------------------------------------------------ suggestions that are not stored
 
     def _with_live(self, doc: DocumentView) -> DocumentView:
-        """The document with the predictions of the instant model and of the run of the order."""
+        """The document with the predictions of the instant model and of runs."""
         kept = tuple(row for row in doc.suggestions if row.id > 0)
         doc = replace(doc, suggestions=kept)
         rows = live_suggestions.open_ones(self.project, doc, self._live_rows(doc))
@@ -213,15 +214,25 @@ class InstantState(OrderState):
         return replace(doc, suggestions=(*kept, *rows)) if rows else doc
 
     def _live_rows(self, doc: DocumentView) -> list[SuggestionRow]:
-        id, rows, order = row_id(doc.document), list[SuggestionRow](), self.queue_order
-        model = self.instant
+        id, rows, model = row_id(doc.document), list[SuggestionRow](), self.instant
         if model is not None and doc.states.get(row_id(model.layer), "discarded") not in DONE:
             answers = model.answers.get(id, ())
             field = doc.document.fields[0]
             rows += live_suggestions.of_instant(id, model.layer, answers, field)
-        if order is not None and order.runs and doc.states.get(order.layer_id) not in DONE:
-            rows += live_suggestions.of_order(self.project, order, doc)
+        for run, layer_id in self._live_runs():
+            if doc.states.get(layer_id) not in DONE:
+                rows += live_suggestions.of_run(self.project, run, layer_id, doc)
         return rows
+
+    def _live_runs(self) -> list[tuple[int, int]]:
+        """The runs whose stored predictions are suggestions: (run, layer)."""
+        order, found = self.queue_order, dict[tuple[int, int], None]()
+        if order is not None and order.runs:
+            found[order.runs[0], order.layer_id] = None
+        for run in self.ahead.runs if self.ahead is not None else ():
+            if run.layer_id is not None:
+                found[run.id, run.layer_id] = None
+        return list(found)
 
     def _show_live(self) -> None:
         if self.doc is not None and not self.errors:

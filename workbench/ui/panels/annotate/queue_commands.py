@@ -27,6 +27,15 @@ QUEUE_COMMANDS = (
         group="queue",
     ),
     Command(
+        "annotate.ahead",
+        _("Pre-annotate &with…"),
+        lambda p: p.view.choose_ahead(),
+        "Labels",
+        "Ctrl+Shift+Y",
+        enabled=lambda p: has_queue(p) and p.state.can_ahead,
+        group="queue",
+    ),
+    Command(
         "annotate.instant",
         _("&Instant model"),
         lambda p: p.state.toggle_instant(),

@@ -15,6 +15,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.text.document import SPLITS
 from workbench.ui import formats, plain, theme
+from workbench.ui.panels.annotate.ahead_part import AheadPart
 from workbench.ui.panels.annotate.instant_part import InstantPart
 from workbench.ui.panels.annotate.queue import NO_SPLIT, UNLABELLED
 from workbench.ui.widgets.button import Button, icon_button
@@ -63,7 +64,8 @@ class QueueSide(QFrame):
         self._onward = flow(self._unlabelled, self._key, None, self._filter)
         self.bar = QueryBar(state.query, placeholder=_("Search or filter"))
         self._order = Button("", small=True, on=dialogs.show_order, name=_("Order of the queue"))
-        self._ordering = flow(self._order, gap=4)
+        self.ahead = AheadPart(state, self)
+        self._ordering = flow(self._order, self.ahead.button, gap=4)
         self._filters = flow(gap=4)
         self._build_list()
         head = column(
@@ -73,6 +75,7 @@ class QueueSide(QFrame):
             self._onward,
             self.bar,
             self._ordering,
+            self.ahead.line,
             self._filters,
             gap=7,
             margins=(14, 12, 14, 10),
@@ -131,6 +134,7 @@ class QueueSide(QFrame):
         if concerns(fields, "narrowed", "errors", "layers"):
             self._show_filters()
         self._instant.render()
+        self.ahead.render()
         self._title.setText(_("Errors") if state.errors else _("Queue"))
         self._onward.setVisible(not state.errors)
         self.bar.setVisible(not state.errors)

@@ -180,6 +180,7 @@ class AnnotateView(View):
             fields,
             *("ids", "stale_rows", "left", "total", "document_id", "doc", "off", "narrowed"),
             *("query_changes", "progress", "queue_order", "computing", "instant", "instant_line"),
+            *("ahead_line", "ahead_tip"),
         ):
             self.queue.render(fields)
         if concerns(fields, "doc", "off", "predicted", "layers", "errors", "source", "order"):
@@ -342,6 +343,12 @@ class AnnotateView(View):
     def go_unlabelled(self) -> None:
         if not self.state.next_unlabelled():
             self.state.say_all_is_done()
+
+    def choose_ahead(self) -> None:
+        """Ask which run pre-annotates the next documents."""
+        if self.folded("left"):
+            self.fold("left")
+        self.queue.ahead.popup()
 
     def panes(self) -> list[QWidget]:
         """The text, suggestions, relations, spans and queue, as far as they are visible."""

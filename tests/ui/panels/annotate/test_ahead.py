@@ -1,0 +1,116 @@
+"""Pre-annotation in Annotate: chosen, kept, shown with the document, decided on."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.operations.conftest import HeldQueue
+from tests.ui.panels.annotate.test_state import add_run, key_of, layer_id
+from workbench.operations import annotate, labels, provenance, run_folders
+from workbench.storage import runs
+from workbench.text.fields import ClassScores, Prediction
+
+
+@pytest.fixture
+def run(filled):
+    id = add_run(filled, labels.layers(filled)[0], "classify", {})
+    folder = run_folders.model(filled, id)
+    folder.mkdir(parents=True)
+    (folder / "glossbench.json").write_text("{}")
+    return id
+
+
+@pytest.fixture
+def ahead(context, run):
+    """A state with the run chosen, whose job waits for `answer`."""
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+
+    context.queue = HeldQueue()
+    state = AnnotateActs(context)
+    state.choose_ahead("mood", run)
+    yield state
+    state.close()
+
+
+def answer(state):
+    """End the waiting job: everything is good, with 0.8."""
+    job = state.context.queue.jobs[-1]
+    asked = Path(job.spec.params["input"]).read_text().splitlines()[1:]
+    given = Prediction((ClassScores(("bad", "good"), (0.2, 0.8)),)).to_json()
+    lines = [
+        json.dumps({"document_id": json.loads(line)["id"], "text_hash": "", "prediction": given})
+        for line in asked
+    ]
+    Path(job.spec.params["output"]).write_text("\n".join(lines))
+    job.start()
+    job.end("done", {})
+
+
+def test_the_next_documents_have_suggestions_when_they_are_opened(ahead):
+    assert ahead.suggestions == () and ahead.ahead_line == "predicting…"
+
+    answer(ahead)
+
+    assert ahead.ahead_line == "next 5 pre-annotated"
+    here = [ahead.suggestions]
+    ahead.step(1)
+    here.append(ahead.suggestions)
+    for (row,) in here:
+        assert (row.score, ahead.maker(row), row.id < 0) == (0.8, "run first", True)
+    assert ahead.project.undo_title == "Add documents"  # nothing is in the history
+
+
+def test_accepting_one_stores_it_with_its_source(ahead):
+    answer(ahead)
+
+    ahead.accept()
+
+    (mark,) = annotate.view(ahead.project, ahead.document_id).marks
+    assert provenance.origin_of(mark).kind == "run" and mark.score == 0.8
+    ahead.project.undo()
+    assert annotate.view(ahead.project, ahead.document_id).marks == ()
+
+
+def test_the_choice_is_kept_for_the_project_and_can_be_taken_back(ahead, context, run):
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+
+    answer(ahead)
+    again = AnnotateActs(context)
+
+    assert again.ahead_chosen == {layer_id(again, "mood"): run} and len(again.suggestions) == 1
+    again.choose_ahead("mood", None)
+    assert again.suggestions == () and again.ahead_line == "" and again.ahead_chosen == {}
+    again.close()
+
+
+def test_what_went_wrong_is_told(ahead):
+    ahead.context.queue.jobs[-1].end("failed", message="No space left.")
+
+    assert ahead.ahead_line == "Pre-annotation stopped" and ahead.ahead_tip == "No space left."
+
+
+def test_the_newest_run_takes_over_when_it_ends(ahead):
+    answer(ahead)
+    ahead.choose_ahead("mood", 0)
+    layer, spec = layer_id(ahead, "mood"), {"task": "classify"}
+
+    with ahead.project.write():
+        later = runs.add(ahead.project.db, "again", layer_id=layer, spec=spec, status="done")
+
+    assert [one.id for one in ahead.ahead.runs] == [later.id]
+    assert ahead.ahead_choices[0].runs[1] == (0, "Newest run (again)")
+
+
+def test_the_menu_names_the_runs_and_the_line_says_how_far_it_is(ahead, open_view, qtbot):
+    view = open_view(ahead)
+    part = view.queue.ahead
+    answer(ahead)
+    qtbot.wait(0)
+    part.menu.aboutToShow.emit()
+
+    entries = {one.text(): one.isChecked() for one in part.menu.actions()}
+    assert entries == {"No run": False, "Newest run (first)": False, "first": True}
+    assert part.line.text() == "next 5 pre-annotated" and part.line.isVisible()
+    next(one for one in part.menu.actions() if one.text() == "No run").trigger()
+    assert not part.line.isVisible() and key_of(ahead) == "k0"

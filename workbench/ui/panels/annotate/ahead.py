@@ -1,0 +1,152 @@
+"""Runs that predict the next documents of the queue before they are opened. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _, ngettext
+from workbench.operations import preannotate
+from workbench.operations.preannotate import FAILED, NEWEST, RUNNING, WAITING, Preannotation
+from workbench.text.rows import row_id
+from workbench.ui.panels.annotate.ordering import OrderState
+
+if TYPE_CHECKING:
+    from workbench.project.changes import Changes
+    from workbench.ui.panel import PanelContext
+
+_KEY = "annotate.ahead"  # project uid → uid of a layer → id of the run, or NEWEST
+MOVED = frozenset({"ids", "document_id", "off", "left"})  # what changes the next documents
+
+
+@dataclass(frozen=True)
+class AheadChoice:
+    """The runs that can predict a layer: (id, title), None for none. `chosen`: one of the ids."""
+
+    layer: str
+    runs: tuple[tuple[int | None, str], ...]
+    chosen: int | None
+
+
+class AheadState(OrderState):
+    """`ahead_line`: what pre-annotation does, or what went wrong; "" while no run is chosen.
+
+    A run is chosen for each layer, or none; the choice is kept for the project.
+    """
+
+    def __init__(self, context: PanelContext) -> None:
+        self.ahead: Preannotation | None = None
+        self.ahead_line = self.ahead_tip = ""
+        super().__init__(context)
+        self.listen(self.changed, self._moved)
+        self.listen(self.project.changed, self._runs_changed)
+
+    def close(self) -> None:
+        if self.ahead is not None:
+            self.ahead.close()
+        super().close()
+
+    # ------------------------------------------------------------ choosing
+
+    @property
+    def _ahead_kept(self) -> Mapping[str, int]:
+        found = self.context.settings.window.get(_KEY, {}).get(self.project.uid, {})
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def ahead_chosen(self) -> dict[int, int]:
+        """Id of a selected layer → id of the chosen run, or NEWEST."""
+        kept = self._ahead_kept
+        return {row_id(one): kept[one.uid] for one in self.ordered_layers if one.uid in kept}
+
+    @property
+    def ahead_choices(self) -> tuple[AheadChoice, ...]:
+        """For each selected layer that a run can predict."""
+        found, chosen = [], self.ahead_chosen
+        for layer in self.ordered_layers:
+            fitting = preannotate.choices(self.project, layer)
+            if fitting:
+                newest = _("Newest run ({name})").format(name=fitting[0].name)
+                runs = [(None, _("No run")), (NEWEST, newest)]
+                runs += [(run.id, run.name) for run in fitting]
+                found.append(AheadChoice(layer.name, tuple(runs), chosen.get(row_id(layer))))
+        return tuple(found)
+
+    @property
+    def can_ahead(self) -> bool:
+        return not self.project.read_only and bool(self.ordered_layers)
+
+    def choose_ahead(self, layer_name: str, run: int | None) -> None:
+        """Pre-annotate a layer with a run (its id, or NEWEST) from now on; None for no run."""
+        layer = next(one for one in self.layers if one.name == layer_name)
+        kept = {uid: id for uid, id in self._ahead_kept.items() if uid != layer.uid}
+        if run is not None:
+            kept[layer.uid] = run
+        window = self.context.settings.window
+        window[_KEY] = {**window.get(_KEY, {}), self.project.uid: kept}
+        self.context.settings.save()
+        self._use_ahead()
+        self._show_live()
+
+    @property
+    def ahead_failed(self) -> bool:
+        return self.ahead is not None and self.ahead.status == FAILED
+
+    def retry_ahead(self) -> None:
+        if self.ahead is not None:
+            self.ahead.retry()
+
+    def _use_ahead(self) -> None:
+        """Start, change or end the predictions as chosen."""
+        chosen = {} if self.project.read_only else self.ahead_chosen
+        runs = preannotate.resolved(self.project, chosen) if chosen else ()
+        if self.ahead is None and runs:
+            self.ahead = Preannotation(self.project, self.context.queue, self._in_background)
+            self.ahead.changed.connect(self._ahead_changed)
+        if self.ahead is not None and [run.id for run in self.ahead.runs] != [r.id for r in runs]:
+            self.ahead.use(runs)
+            self._follow_queue()
+
+    def _runs_changed(self, changes: Changes) -> None:
+        if changes.touches("run") and self._ahead_kept:
+            self._use_ahead()
+
+    # ------------------------------------------------------------ following the queue
+
+    def _moved(self, fields: frozenset[str]) -> None:
+        if fields & {"layers", "off"} and self._ahead_kept:
+            self._use_ahead()
+        if fields & MOVED:
+            self._follow_queue()
+
+    def _follow_queue(self) -> None:
+        if self.ahead is not None and not self.errors:
+            wanted = self.shown_filter() if self.queue_order is None else None
+            self.ahead.follow(preannotate.Place(self.ids, self.document_id, wanted))
+
+    def _ahead_changed(self) -> None:
+        if self.ahead is not None:
+            self.update(ahead_line=self._ahead_told(self.ahead), ahead_tip=self.ahead.message)
+            self._show_live()
+
+    def _ahead_told(self, ahead: Preannotation) -> str:
+        if not ahead.runs or ahead.wanted is None and ahead.status != FAILED:
+            return ""
+        if ahead.status == FAILED:
+            return _("Pre-annotation stopped")
+        told = ngettext("next {n} pre-annotated", "next {n} pre-annotated", ahead.ready)
+        told = told.format(n=ahead.ready)
+        if ahead.ready >= (ahead.wanted or 0):
+            return told if ahead.wanted else _("nothing left to pre-annotate")
+        if ahead.status == RUNNING:
+            return _("{told}, predicting…").format(told=told) if ahead.ready else _("predicting…")
+        if ahead.status == WAITING:
+            return _("{told}, waiting for a training").format(told=told)
+        return told
+
+    # ------------------------------------------------------------ what it has predicted
+
+    def _show_live(self) -> None:
+        """Show suggestions that have come for the open document."""
+        raise NotImplementedError

@@ -1,0 +1,70 @@
+"""Below the order of the queue: which run pre-annotates the next documents, and how far it is."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QMenu, QWidget
+
+from workbench.base.i18n import _
+from workbench.ui import plain
+from workbench.ui.commands import Choice
+from workbench.ui.widgets import context_menu
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.words import Elided
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+
+
+class AheadPart:
+    """`button`: with a menu of the runs. `line`: how many of the next documents are predicted."""
+
+    def __init__(self, state: AnnotateActs, parent: QWidget) -> None:
+        self.state = state
+        self.menu = QMenu(parent)
+        self.menu.setAccessibleName(_("Pre-annotate with"))
+        self.menu.aboutToShow.connect(self._fill)
+        self.button = Button(_("Pre-annotate"), small=True, menu=self.menu)
+        self.line = Elided("", "small", "muted")
+
+    def popup(self) -> None:
+        """Open the menu by key."""
+        self.menu.popup(self.button.mapToGlobal(self.button.rect().bottomLeft()))
+
+    def _fill(self) -> None:
+        choices = self.state.ahead_choices
+        if not choices:
+            none = _("No run of the selected layers yet. Train one.")
+            context_menu.fill(self.menu, (Choice(none, enabled=False),))
+            return
+        layers = {
+            one.layer: tuple(
+                Choice(
+                    plain.menu_text(title),
+                    partial(self.state.choose_ahead, one.layer, run),
+                    on=run == one.chosen,
+                )
+                for run, title in one.runs
+            )
+            for one in choices
+        }
+        found: tuple[Choice | None, ...] = (
+            next(iter(layers.values()))
+            if len(layers) == 1
+            else tuple(Choice(plain.menu_text(name), choices=of) for name, of in layers.items())
+        )
+        if self.state.ahead_failed:
+            found = (*found, None, Choice(_("&Try again"), self.state.retry_ahead))
+        context_menu.fill(self.menu, found)
+
+    def render(self) -> None:
+        state = self.state
+        shown = state.can_ahead and not state.errors
+        self.button.setVisible(shown)
+        tip = _("Predict the next documents with a run before they are opened (Ctrl+Shift+Y)")
+        plain.set_tip(self.button, tip)
+        self.line.setVisible(shown and bool(state.ahead_line))
+        self.line.setText(state.ahead_line)
+        self.line.tip = state.ahead_tip
