@@ -69,12 +69,14 @@ def test_all_suggestions_of_an_origin_are_accepted_or_rejected_in_one_step(proje
     assert left == ["pattern:Bob"]
 
 
-def test_a_least_score_limits_what_is_accepted(project, person, ids):
+def test_a_score_limits_what_is_accepted_or_rejected(project, person, ids):
     layer = layers(project)[0]
     rows = [NewSuggestion(ids[1], layer, person, 4, 8, "text", 0.4)]
     add_suggestions(project, None, rows, kind="rule", ref="unsure")
 
+    assert provenance.decide(project, [layer], accept=False, below=0.4) == 0
     assert provenance.decide(project, [layer], accept=True, least=0.5) == 3
+    assert provenance.decide(project, [layer], accept=False, below=0.5) == 1
 
 
 def test_everything_from_an_origin_is_reverted_in_one_undo_step(project, person, ids):

@@ -21,6 +21,13 @@ _source = click.option(
     "--source", metavar="SOURCE", help=_("Only from this source, as `sources list` names it.")
 )
 
+_score = click.option(
+    "--score", type=click.FloatRange(0, 1), help=_("Only with at least this score, or without one.")
+)
+_below = click.option(
+    "--below", type=click.FloatRange(0, 1), help=_("Only with a lower score than this.")
+)
+
 
 @click.group()
 def sources() -> None:
@@ -75,11 +82,14 @@ def _chosen(project: Project, name: str) -> Source:
 @sources.command()
 @project_argument
 @_source
-@click.option("--score", type=click.FloatRange(0, 1), help=_("Only with at least this score."))
+@_score
+@_below
 @as_json
-def accept(file: Path, source: str | None, score: float | None, as_json: bool) -> None:
+def accept(
+    file: Path, source: str | None, score: float | None, below: float | None, as_json: bool
+) -> None:
     """Accept open suggestions of all documents of FILE, as one undo step."""
-    done = _decide(file, source, score, accepts=True, quiet=as_json)
+    done = _decide(file, source, score, below, accepts=True, quiet=as_json)
     if as_json:
         emit({"accepted": done})
     else:
@@ -90,10 +100,14 @@ def accept(file: Path, source: str | None, score: float | None, as_json: bool) -
 @sources.command()
 @project_argument
 @_source
+@_score
+@_below
 @as_json
-def reject(file: Path, source: str | None, as_json: bool) -> None:
+def reject(
+    file: Path, source: str | None, score: float | None, below: float | None, as_json: bool
+) -> None:
     """Reject open suggestions of all documents of FILE, as one undo step."""
-    done = _decide(file, source, None, accepts=False, quiet=as_json)
+    done = _decide(file, source, score, below, accepts=False, quiet=as_json)
     if as_json:
         emit({"rejected": done})
     else:
@@ -102,7 +116,13 @@ def reject(file: Path, source: str | None, as_json: bool) -> None:
 
 
 def _decide(
-    file: Path, source: str | None, score: float | None, *, accepts: bool, quiet: bool
+    file: Path,
+    source: str | None,
+    score: float | None,
+    below: float | None,
+    *,
+    accepts: bool,
+    quiet: bool,
 ) -> int:
     from workbench.operations import labels, provenance
     from workbench.text.rows import row_id
@@ -115,8 +135,9 @@ def _decide(
         watch = Watch(progress.show)
         with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
             done = provenance.decide(
-                project, layers, accept=accepts, origin=origin, least=score, watch=watch
-            )
+                project, layers, accept=accepts, origin=origin, least=score, below=below,
+                watch=watch,
+            )  # fmt: skip
         progress.end()
     return done
 

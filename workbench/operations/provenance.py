@@ -120,14 +120,15 @@ def decide(
     accept: bool,
     origin: Origin | None = None,
     least: float | None = None,
+    below: float | None = None,
     watch: Watch = QUIET,
 ) -> int:
     """Accept or reject open suggestions of all documents in these layers, as one undo step.
 
-    `origin`: only those from it; `least`: only with at least this score, or without one. Returns
-    their number.
+    `origin`: only those from it; `least`: only with at least this score, or without one; `below`:
+    only with a lower score. Returns their number.
     """
-    ids = stored.open_suggestions(project.db, layer_ids, origin=origin, least=least)
+    ids = stored.open_suggestions(project.db, layer_ids, origin=origin, least=least, below=below)
     act = suggestion_edits.accept if accept else suggestion_edits.reject
     return act(project, ids, watch=watch)
 

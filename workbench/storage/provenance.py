@@ -61,10 +61,11 @@ def open_suggestions(
     *,
     origin: Origin | None = None,
     least: float | None = None,
+    below: float | None = None,
 ) -> list[int]:
     """Ids of the open suggestions in these layers, of all documents.
 
-    `least`: only with at least this score, or without a score.
+    `least`: only with at least this score, or without a score. `below`: only with a lower score.
     """
     statement = (
         "select id from suggestion where status = 'open'"
@@ -77,6 +78,9 @@ def open_suggestions(
     if least is not None:
         statement += " and ifnull(score, 1) >= ?"
         values.append(least)
+    if below is not None:
+        statement += " and score < ?"
+        values.append(below)
     return [id for (id,) in db.reader().execute(f"{statement} order by id", values).fetchall()]
 
 

@@ -147,8 +147,9 @@ class LabelBar(QWidget):
         enabled: bool = True,
         groups: Mapping[int, Collection[int]] | None = None,
         folded: Collection[int] = (),
+        tips: Mapping[int | None, str] | None = None,
     ) -> None:
-        """Set the labels; `chosen` are outlined.
+        """Set the labels; `chosen` are outlined. tips: label id → a line for its tooltip.
 
         groups: label id → ids of its sublabels, which follow it. folded: labels whose sublabels are
         shown only while they are chosen.
@@ -165,6 +166,7 @@ class LabelBar(QWidget):
             changed |= chip.isChecked() != (label.id in marked)
             chip.setChecked(label.id in marked)
             chip.setEnabled(enabled)
+            _set_tip(chip, label, (tips or {}).get(label.id, ""))
         if changed:
             self._chips.place()
         self._more.setEnabled(enabled)
@@ -258,10 +260,6 @@ class LabelBar(QWidget):
     def _chip(self, label: Label, checkable: bool) -> ChipButton:
         chip = ChipButton(label.name, label, key=label.key, checkable=checkable)
         chip.setParent(self._chips)
-        cut = chip.sizeHint().width() > theme.px(WIDEST)
-        plain.set_tip(
-            chip, "\n".join(part for part in (label.name if cut else "", label.description) if part)
-        )
         chip.clicked.connect(lambda _checked=False, id=label.id: self.picked.emit(id))
         return chip
 
@@ -297,3 +295,12 @@ def _shown(
             below.setdefault(of[label.id], []).append(label)
     first = [label for label in labels if label.id not in of]
     return tuple(one for label in first for one in (label, *below.get(cast(int, label.id), ())))
+
+
+def _set_tip(chip: ChipButton, label: Label, made: str) -> None:
+    """The whole name if it is cut, the description, and who made it."""
+    cut = chip.sizeHint().width() > theme.px(WIDEST)
+    told = "\n".join(filter(None, (label.name if cut else "", label.description, made)))
+    if chip.property("told") != told:
+        chip.setProperty("told", told)
+        plain.set_tip(chip, told)

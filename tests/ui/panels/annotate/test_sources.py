@@ -1,12 +1,15 @@
 """Sources of suggestions and spans: filter, order, and acts on everything of one source."""
 
 import pytest
+from PySide6.QtWidgets import QComboBox
 
 from tests.ui.context import choose, open_menu
+from tests.ui.panels.annotate.test_state import label_id
 from workbench.operations import annotate, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.storage.origins import Origin
-from workbench.ui.panels.annotate.sources import BY_SCORE, BY_SOURCE
+from workbench.ui.panels.annotate.sources import BELOW, BY_SCORE, BY_SOURCE, SURE_ONES
+from workbench.ui.widgets.chip import ChipButton
 
 NAMES, TIMES = Origin("rule", "pattern:names"), Origin("rule", "pattern:times")
 
@@ -58,6 +61,29 @@ def test_who_made_what_is_told(suggested):
 
     assert suggested.maker(suggested.spans[0]) == "you"
     assert suggested.made(suggested.spans[0]).startswith("you, today")
+
+
+def test_suggestions_are_filtered_by_score(suggested):
+    suggested.show_scores(BELOW)
+    assert starts(suggested) == [0]
+    suggested.show_scores(SURE_ONES)
+    assert starts(suggested) == [8]  # without a score
+
+    suggested.set_sure(0.3)
+
+    assert starts(suggested) == [0, 8] and suggested.unsure == []
+
+
+def test_those_below_a_score_are_rejected_here_and_in_all_documents(suggested):
+    suggested.reject_unsure()
+    assert starts(suggested) == [8] and suggested.context.told == ["Rejected 1 suggestion."]
+    suggested.project.undo()
+
+    suggested.set_sure(0.95)
+    suggested.decide_everywhere(accept=False, below=suggested.sure)
+
+    assert suggested.context.told[-1] == "Rejected 2 suggestions." and starts(suggested) == [8]
+    assert annotate.view(suggested.project, 2).suggestions == ()
 
 
 def test_a_source_is_decided_in_this_document_or_in_all(suggested):
@@ -114,3 +140,32 @@ def test_the_menu_of_a_suggestion_has_acts_on_its_source(view, suggested):
     source = "From pattern “times”/Revert everything from this source"
     choose(open_menu(view.first, point), source)
     assert suggested.spans == ()
+
+
+def test_the_list_of_spans_and_the_chips_tell_who_made_them(view, suggested):
+    suggested.accept(suggested.suggestions[0].id)
+    suggested.label(label_id(suggested, "good"))
+
+    (row,) = suggested.spans
+    assert suggested.briefly_made(row).startswith("pattern “times” at 0.40, ")
+    chips = view.paper.findChildren(ChipButton)
+    (good,) = [chip for chip in chips if chip.text() == "good"]
+    assert "you, today" in good.toolTip()
+    suggested.label(label_id(suggested, "bad"))
+    assert good.toolTip() == ""
+
+
+def test_the_scores_shown_are_chosen_beside_the_list(view, suggested):
+    box = next(
+        one
+        for one in view.right.findChildren(QComboBox)
+        if one.count() == 3 and "0.85" in one.itemText(2)
+    )
+    assert box.itemText(2) == "Below 0.85" and box.isVisible()
+
+    box.setCurrentIndex(2)
+
+    assert starts(suggested) == [0]
+    suggested.set_sure(0.2)
+    assert box.itemText(2) == "Below 0.20" and starts(suggested) == []
+    assert len(view.right.suggestions.rows()) == 0

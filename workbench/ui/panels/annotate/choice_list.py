@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import formats, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.panels.annotate.choices import ShownChoice
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.words import words
@@ -115,7 +115,10 @@ class ChoiceList(QWidget):
         self._layout.setSpacing(8)
         self._layout.addStretch(1)
 
-    def set(self, shown: tuple[ShownChoice, ...], *, enabled: bool) -> None:
+    def set(
+        self, shown: tuple[ShownChoice, ...], tips: tuple[str, ...] = (), *, enabled: bool
+    ) -> None:
+        """tips: who made each choice."""
         while len(self.rows) < len(shown):
             row = ChoiceRow(len(self.rows) + 1)
             row.clicked.connect(lambda _on, number=row.number: self.picked.emit(number))
@@ -125,3 +128,4 @@ class ChoiceList(QWidget):
             row.setVisible(number < len(shown))
             if number < len(shown):
                 row.set(shown[number], enabled=enabled)
+                plain.set_tip(row, tips[number] if number < len(tips) else "")

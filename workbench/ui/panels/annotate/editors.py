@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 
 from workbench.base.i18n import _
 from workbench.text.labels import NUMBER, WRITING
-from workbench.ui import formats, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.widgets.button import icon_button
 from workbench.ui.widgets.words import words
 
@@ -215,6 +215,7 @@ class NumberEditor(ValueEditor):
             part.setAccessibleName(name)
             part.setAccessibleDescription(text or _("no number yet"))
             part.setEnabled(self.state.can_edit)
+            plain.set_tip(part, self.state.made_here(layer).get(None, ""))
         self._clear.setEnabled(self.state.can_edit and shown.value is not None)
         self._tell(shown)
 
@@ -310,6 +311,7 @@ class TextEditor(ValueEditor):
         self._title.setText(layer.name)
         self.field.setAccessibleName(layer.name)
         self.field.setReadOnly(not self.state.can_edit)
+        plain.set_tip(self.field, self.state.made_here(layer).get(None, ""))
         shown = self.state.document_id, self.state.written(layer)
         if shown == self._shown:
             return

@@ -207,7 +207,11 @@ class Paper(QFrame):
         """Returns their number. They are the last texts of a document."""
         state, shown = self.state, self.state.choices
         self._choices.setVisible(bool(shown))
-        self.choices.set(shown, enabled=state.can_edit and state.choice_layer is not None)
+        layer = state.choice_layer
+        made = state.made_here(layer) if layer is not None else {}
+        names = {one.name: made.get(one.id, "") for one in layer.labels} if layer else {}
+        tips = tuple(names.get(str(number), "") for number in range(1, len(shown) + 1))
+        self.choices.set(shown, tips, enabled=state.can_edit and layer is not None)
         return len(shown)
 
     def focus_text(self, text: QWidget | None = None) -> None:
@@ -295,6 +299,7 @@ class Paper(QFrame):
                 enabled=state.can_edit,
                 groups=folded_labels.groups(layer),
                 folded=folded_labels.folded(state.context, layer),
+                tips=state.made_here(layer),
             )
         kinds = {layer.traits.on_document for layer in shown.values()}
         self._upper.setVisible(True in kinds)

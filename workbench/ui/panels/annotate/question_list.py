@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.i18n import _
-from workbench.ui import formats, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.panels.annotate.questions import ShownQuestion
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import column, layout_of, line, row, scrolled
@@ -166,6 +166,7 @@ class QuestionPane(QFrame):
             made.setVisible(number < len(shown))
             if number < len(shown):
                 made.set(shown[number])
+                plain.set_tip(made, state.answers_made(made.id))
         self._area.setVisible(bool(shown))
         current = state.question
         self._none.setText(

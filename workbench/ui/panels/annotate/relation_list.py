@@ -33,7 +33,7 @@ class RelationList:
         self.table.horizontalHeader().hide()
         cross = self._delete if state.can_write else None
         self._delegate = LabelAndText(
-            self.table, self._chip_of, lambda _row: "", cross, self._ends_of,
+            self.table, self._chip_of, state.briefly_made, cross, self._ends_of,
             cross_tip=_("Delete the relation (Del)"),
         )  # fmt: skip
         self.table.setItemDelegateForColumn(0, self._delegate)

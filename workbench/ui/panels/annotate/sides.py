@@ -22,7 +22,14 @@ from workbench.ui.panels.annotate.question_list import QuestionPane
 from workbench.ui.panels.annotate.relation_list import RelationList
 from workbench.ui.panels.annotate.remarks import GOLD
 from workbench.ui.panels.annotate.source_menu import source_choices
-from workbench.ui.panels.annotate.sources import BY_SCORE, BY_SOURCE, IN_TEXT
+from workbench.ui.panels.annotate.sources import (
+    BELOW,
+    BY_SCORE,
+    BY_SOURCE,
+    EVERY,
+    IN_TEXT,
+    SURE_ONES,
+)
 from workbench.ui.panels.annotate.state import SUGGESTED
 from workbench.ui.widgets import context_menu
 from workbench.ui.widgets.button import Button, icon_button
@@ -42,7 +49,7 @@ EXCERPT = 120  # code points of a span shown in a row
 ACCEPT, REJECT = 1, 2  # columns of the suggestions
 GUIDELINE, SPANS = 5, 4  # share of the height if there are many spans
 QUESTIONS = 8  # and that of questions
-SUGGESTION = 44  # height of a suggestion with its source, pixels at 100 %
+SUGGESTION = 44  # height of a label with its source, pixels at 100 %
 FEW_SPANS = 6  # up to this number, spans are shown in full beside a guideline
 
 
@@ -140,9 +147,7 @@ class RightSide(QFrame):
             self._accept, self._sure, self._reject, None, self._more, gap=6, margins=(12, 6, 12, 10)
         )
         self._acts = acts
-        self._nothing = words(
-            _("There are no suggestions for this document."), "small", "muted", wrap=True
-        )
+        self._nothing = words("", "small", "muted", wrap=True)
         none = column(self._nothing, margins=(14, 0, 14, 10))
         self._none = none
         self._source = combo(name=_("Source of the suggestions"))
@@ -158,7 +163,18 @@ class RightSide(QFrame):
         self._order.currentIndexChanged.connect(
             lambda _index: state.sort_suggestions(self._order.currentData())
         )
-        self._sorting = row((self._source, 1), (self._order, 1), gap=6, margins=(12, 2, 12, 6))
+        self._scores = combo(name=_("Scores of the suggestions"))
+        self._scores.currentIndexChanged.connect(
+            lambda _index: state.show_scores(self._scores.currentData())
+        )
+        self._sorting = column(
+            row((self._source, 1), (self._order, 1), gap=6),
+            self._scores,
+            gap=6,
+            margins=(12, 2, 12, 6),
+        )
+        for part in (self._sorting, head, acts):
+            part.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._suggested_part = column(
             head, self._sorting, self.suggestions, acts, none, line(), gap=0
         )
@@ -167,7 +183,7 @@ class RightSide(QFrame):
         columns = (Column(_("Label and text"), self._words_of, tip=self._span_tip),)
         self.spans = Table(columns, name=_("Spans"), key=lambda r: r.id)
         delete = self._delete if self.state.can_write else None
-        self._plain(self.spans, delete, text_of=self._span_text)
+        self._plain(self.spans, delete, self.state.briefly_made, self._span_text)
         self.spans.chosen.connect(lambda: self._choose(GOLD, self.spans))
         self.spans.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._number = words("", "small", "muted")
@@ -268,14 +284,21 @@ class RightSide(QFrame):
         self.suggestions.setVisible(bool(suggestions))
         self._acts.setVisible(bool(suggestions))
         self._none.setVisible(not suggestions)
+        self._nothing.setText(
+            _("No suggestion of this document passes the filter.")
+            if state.every_suggestion
+            else _("There are no suggestions for this document.")
+        )
         self._fit_suggestions()
         for part in (self._accept, self._reject):
             part.setEnabled(state.can_edit)
         every = len(state.every_suggestion)
         self._from.setText(formats.count(every) if every else "")
-        self._sorting.setVisible(every > 1 or state.source is not None)
+        filtered = state.source is not None or state.scores != EVERY
+        self._sorting.setVisible(every > 1 or filtered)
         names = [(origin, f"{title} ({formats.count(n)})") for origin, title, n in state.origins]
         fill(self._source, [(None, _("All sources")), *names], state.source)
+        self._fill_scores()
         spans = state.spans
         self.relations.render()
         self.spans.set_rows(spans)
@@ -307,7 +330,8 @@ class RightSide(QFrame):
         takes = SPANS if crowded else 0 if self.guideline_shown else 1
         layout.setStretchFactor(self._spans_part, takes)
         few = self.guideline_shown and not crowded
-        rows = len(self.state.spans) * theme.px(theme.ROW) + 8
+        self.spans.verticalHeader().setDefaultSectionSize(theme.px(SUGGESTION))
+        rows = len(self.state.spans) * theme.px(SUGGESTION) + 8
         self.spans.setFixedHeight(rows) if few else _any_height(self.spans)
 
     def _fit_suggestions(self) -> None:
@@ -319,6 +343,19 @@ class RightSide(QFrame):
     def show_sure(self) -> None:
         if abs(self._sure.value() - self.state.sure) > 0.004:
             self._sure.setValue(self.state.sure)
+        self._fill_scores()
+
+    def _fill_scores(self) -> None:
+        state = self.state
+        sure = formats.decimal(state.sure, 2)
+        choices = [
+            (EVERY, _("All scores")),
+            (SURE_ONES, _("From {score}, or without a score").format(score=sure)),
+            (BELOW, _("Below {score}").format(score=sure)),
+        ]
+        fill(self._scores, choices, state.scores)
+        scored = any(one.score is not None for one in state.every_suggestion)
+        self._scores.setVisible(scored or state.scores != EVERY)
 
     def show_chosen(self) -> None:
         self.relations.show_chosen()

@@ -31,6 +31,16 @@ def source_choices(state: SourceState) -> Choices:
             partial(state.decide_everywhere, accept=True, least=state.sure),
             can,
         ),
+        Choice(
+            _("&Reject below {score} in this document").format(score=sure),
+            state.reject_unsure,
+            can and bool(state.unsure),
+        ),
+        Choice(
+            _("Reject &below {score} in all documents").format(score=sure),
+            partial(state.decide_everywhere, accept=False, below=state.sure),
+            can,
+        ),
     )
 
 

@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.base.i18n import _, ngettext
 from workbench.operations import provenance, suggestion_edits
+from workbench.text.rows import row_id
 from workbench.ui import formats
 from workbench.ui.panels.annotate.tokens import TokenState
 
 if TYPE_CHECKING:
-    from workbench.operations.annotate import RelationRow, SpanRow, SuggestionRow
+    from workbench.operations.annotate import SuggestionRow
     from workbench.storage.origins import Origin
+    from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 
+
+class Made(provenance.Row, Protocol):
+    """A label or a suggestion, and when it was made (ISO 8601)."""
+
+    @property
+    def made_at(self) -> str: ...
+
+
 IN_TEXT, BY_SCORE, BY_SOURCE = "text", "score", "source"  # orders of the suggestions
+EVERY, SURE_ONES, BELOW = "every", "sure", "below"  # their scores
 
 
 class SourceState(TokenState):
-    """`source`: only suggestions of this origin are shown, None for all. `order`: of the list."""
+    """`source`: only suggestions of this origin are shown, None for all. `order`: of the list.
+
+    `scores`: EVERY, or only those from the score `sure` on (SURE_ONES), or BELOW it.
+    """
 
     def __init__(self, context: PanelContext) -> None:
         self.source: Origin | None = None
+        self.scores = EVERY
         self.order = IN_TEXT
         self._arranged: tuple[Any, ...] = ()
         self._named: tuple[object, provenance.Names] | None = None
@@ -35,20 +50,28 @@ class SourceState(TokenState):
 
     @property
     def suggestions(self) -> tuple[SuggestionRow, ...]:
-        """Those of the chosen origin, in the chosen order."""
+        """Those of the chosen origin and scores, in the chosen order."""
         rows = self.every_suggestion
-        if self.source is None and self.order == IN_TEXT:
+        if self.source is None and self.order == IN_TEXT and self.scores == EVERY:
             return rows
-        key = rows, self.source, self.order
+        key = rows, self.source, self.order, self.scores, self.sure
         if not self._arranged or any(a is not b for a, b in zip(self._arranged, key, strict=False)):
-            kept = [row for row in rows if self.source in (None, provenance.origin_of(row))]
+            kept = [
+                row
+                for row in rows
+                if self.source in (None, provenance.origin_of(row)) and self._has_score(row)
+            ]
             if self.order == BY_SCORE:  # those without a score last
                 kept.sort(key=lambda row: -1.0 if row.score is None else row.score, reverse=True)
             elif self.order == BY_SOURCE:
                 kept.sort(key=self.maker)
             self._arranged = (*key, tuple(kept))
-        found: tuple[SuggestionRow, ...] = self._arranged[3]
+        found: tuple[SuggestionRow, ...] = self._arranged[-1]
         return found
+
+    def _has_score(self, row: SuggestionRow) -> bool:
+        is_sure = row.score is None or row.score >= self.sure
+        return self.scores == EVERY or is_sure == (self.scores == SURE_ONES)
 
     # ------------------------------------------------------------ names
 
@@ -59,23 +82,49 @@ class SourceState(TokenState):
             self._named = self.doc, provenance.Names(self.project)
         return self._named[1]
 
-    def origin_of(self, row: SpanRow | SuggestionRow | RelationRow) -> Origin:
-        """The origin of a span, relation or suggestion."""
+    def origin_of(self, row: Made) -> Origin:
+        """The origin of a label or suggestion."""
         return provenance.origin_of(row)
 
-    def maker(self, row: SpanRow | SuggestionRow | RelationRow) -> str:
+    def maker(self, row: Made) -> str:
         """Who or what made it."""
         return self.names.of(provenance.origin_of(row))
 
-    def made(self, row: SpanRow | SuggestionRow | RelationRow) -> str:
-        """Who or what made it, and when."""
-        at = formats.when_iso(row.made_at)
-        return _("{source}, {time}").format(source=self.maker(row), time=at)
+    def made(self, row: Made, *, brief: bool = False) -> str:
+        """Who or what made it, and when; with the score of a prediction that is gold now.
 
-    def briefly_made(self, row: SuggestionRow) -> str:
-        """The same for a narrow column: of today only the time."""
-        at = formats.when_iso(row.made_at, brief=True)
-        return _("{source}, {time}").format(source=self.maker(row), time=at)
+        brief: of today only the time, for a narrow column.
+        """
+        source, at = self.maker(row), formats.when_iso(row.made_at, brief=brief)
+        score = getattr(row, "score", None)
+        if score is None or hasattr(row, "status"):  # a suggestion shows its score itself
+            return _("{source}, {time}").format(source=source, time=at)
+        told = _("{source} at {score}, {time}")
+        return told.format(source=source, score=formats.decimal(score, 2), time=at)
+
+    def briefly_made(self, row: Made) -> str:
+        return self.made(row, brief=True)
+
+    def made_here(self, layer: Layer) -> dict[int | None, str]:
+        """Who or what made what the document has in a layer: label id → source and time.
+
+        None instead of the id: of its number or written text.
+        """
+        if self.doc is None:
+            return {}
+        id = row_id(layer)
+        found = {row.label_id: self.made(row) for row in self.doc.marks if row.layer_id == id}
+        for text in self.doc.written:
+            if text.layer_id == id:
+                found[None] = self.made(text)
+        return found
+
+    def answers_made(self, question_id: int) -> str:
+        """The same of the answers to a question, a line each; "" without an answer."""
+        asked = self.doc.questions if self.doc is not None else ()
+        rows = [row for one in asked if one.id == question_id for row in one.rows]
+        given = [row for row in rows if row.start is not None or row.is_null]
+        return "\n".join(dict.fromkeys(map(self.made, given)))
 
     @property
     def origins(self) -> tuple[tuple[Origin, str, int], ...]:
@@ -89,19 +138,41 @@ class SourceState(TokenState):
         """Show only the suggestions of this origin, or with None all."""
         self.update(source=origin, chosen=None)
 
+    def show_scores(self, scores: str) -> None:
+        """Show only the suggestions with such a score."""
+        self.update(scores=scores, chosen=None)
+
     def sort_suggestions(self, order: str) -> None:
         self.update(order=order)
 
     def decide_here(self, origin: Origin, *, accept: bool) -> None:
         """Accept or reject the suggestions of an origin in this document."""
-        ids = [row.id for row in self.every_suggestion if provenance.origin_of(row) == origin]
+        rows = (row for row in self.every_suggestion if provenance.origin_of(row) == origin)
+        self._decide_these([row.id for row in rows], accept=accept)
+
+    @property
+    def unsure(self) -> list[int]:
+        """Ids of the suggestions of the document with a score below `sure`."""
+        rows = self.every_suggestion
+        return [row.id for row in rows if row.score is not None and row.score < self.sure]
+
+    def reject_unsure(self) -> None:
+        """Reject those with a score below `sure` in this document."""
+        self._decide_these(self.unsure, accept=False)
+
+    def _decide_these(self, ids: list[int], *, accept: bool) -> None:
         act = suggestion_edits.accept if accept else suggestion_edits.reject
         done = self.context.attempt(self.deciding(act), self.project, ids, origin=self)
         if done:
             self.context.note(_decided(done, accept=accept), undo=True)
 
     def decide_everywhere(
-        self, *, accept: bool, origin: Origin | None = None, least: float | None = None
+        self,
+        *,
+        accept: bool,
+        origin: Origin | None = None,
+        least: float | None = None,
+        below: float | None = None,
     ) -> None:
         """Accept or reject suggestions in all documents, off the main thread, as one undo step."""
         project, layers = self.project, self.active_ids
@@ -109,8 +180,14 @@ class SourceState(TokenState):
         self.context.long(
             title,
             lambda watch: provenance.decide(
-                project, layers, accept=accept, origin=origin, least=least, watch=watch
-            ),
+                project,
+                layers,
+                accept=accept,
+                origin=origin,
+                least=least,
+                below=below,
+                watch=watch,
+            ),  # fmt: skip
             lambda done: self.context.note(_decided(done, accept=accept), undo=done > 0),
         )
 

@@ -37,6 +37,7 @@ from workbench.ui.panels.annotate.queue_side import QueueSide
 from workbench.ui.panels.annotate.remarks_view import RemarkParts
 from workbench.ui.panels.annotate.selection_bar import SelectionBar
 from workbench.ui.panels.annotate.sides import RightSide
+from workbench.ui.panels.annotate.sources import EVERY
 from workbench.ui.panels.annotate.unit_menu import UnitButton
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.chip import Chip
@@ -183,7 +184,8 @@ class AnnotateView(View):
             *("ahead_line", "ahead_tip"),
         ):
             self.queue.render(fields)
-        if concerns(fields, "doc", "off", "predicted", "layers", "errors", "source", "order"):
+        listed = ("source", "order", "scores", *(("sure",) if state.scores != EVERY else ()))
+        if concerns(fields, "doc", "off", "predicted", "layers", "errors", *listed):
             new = state.document_id != self._shown_document
             self._shown_document = state.document_id
             self._paper.render(new=new)
