@@ -10,6 +10,7 @@ from tests.ui.panels.annotate.test_state import add_run, key_of, layer_id
 from workbench.operations import annotate, labels, provenance, run_folders
 from workbench.storage import runs
 from workbench.text.fields import ClassScores, Prediction
+from workbench.ui.widgets.button import Button
 
 
 @pytest.fixture
@@ -114,3 +115,14 @@ def test_the_menu_names_the_runs_and_the_line_says_how_far_it_is(ahead, open_vie
     assert part.line.text() == "next 5 pre-annotated" and part.line.isVisible()
     next(one for one in part.menu.actions() if one.text() == "No run").trigger()
     assert not part.line.isVisible() and key_of(ahead) == "k0"
+
+
+def test_the_header_offers_to_train_again_once_there_is_a_run(state, open_view):
+    view = open_view(state)
+    (button,) = [one for one in view.findChildren(Button) if one.accessibleName() == "Train"]
+    button.click()
+    assert state.context.gone == [("train", {})]
+
+    add_run(state.project, labels.layers(state.project)[0], "classify", {})
+
+    assert button.accessibleName() == "Train again" and "Train first again" in button.toolTip()

@@ -93,6 +93,49 @@ def test_an_accepted_suggestion_becomes_the_tag_and_leads_on(tagging):
     assert tags(tagging) == {first: "DET"} and tagging.token == 1
 
 
+def suggest_tags(state, *given):
+    """Suggestions of a rule: (number of the token, label, score)."""
+    layer = state.tag_layers[0].id
+    rows = [
+        NewSuggestion(
+            state.document_id, layer, label(state, name).id, *state.tokens[at], "text", score
+        )
+        for at, name, score in given
+    ]
+    suggestion_edits.add_suggestions(state.project, None, rows, kind="rule")
+
+
+def test_the_rest_is_accepted_in_one_step_and_tagged_tokens_keep_their_tag(tagging):
+    tagging.label(label(tagging, "NOUN").id)
+    suggest_tags(tagging, (0, "DET", 0.9), (1, "DET", 0.4), (1, "VERB", 0.6), (3, "NOUN", None))
+
+    tagging.accept_other_tags()
+
+    text = tagging.doc.document.text
+    words = [text[slice(*place)] for place in tagging.tokens]
+    assert tags(tagging) == {words[0]: "NOUN", words[1]: "VERB", words[3]: "NOUN"}
+    assert tagging.context.told == ["Accepted 2 suggestions."]
+    tagging.project.undo()
+    assert tags(tagging) == {words[0]: "NOUN"}
+
+
+def test_tags_that_are_not_stored_yet_are_accepted_and_rejected(tagging, monkeypatch):
+    from workbench.operations import live_suggestions
+
+    (layer,) = tagging.tag_layers
+    here = tagging.document_id
+    answers = [[0, *tagging.tokens[0], 0.8], [1, *tagging.tokens[1], 0.7]]
+    rows = live_suggestions.of_instant(here, layer, answers, "text")
+    monkeypatch.setattr(tagging, "_live_rows", lambda _doc: rows)
+    tagging.open(here)
+    first = word(tagging)
+
+    assert tagging.accept_tag() and tags(tagging) == {first: "NOUN"}
+    tagging.clear_tag()
+
+    assert tagging.suggested_tags() == {} and tags(tagging) == {first: "NOUN"}
+
+
 def test_a_tag_chosen_in_the_list_chooses_its_token(tagging):
     tagging.choose_token(1)
     tagging.label(label(tagging, "NOUN").id)
@@ -139,6 +182,15 @@ def test_the_tokens_stand_in_place_of_the_text_and_take_the_keys(view, qtbot):
     qtbot.keyClick(grid, Key.Key_Backspace)
 
     assert tags(state) == {} and grid.number == 0
+
+
+def test_shift_a_accepts_the_tags_of_all_other_tokens(view, qtbot):
+    state, grid = view.state, view.paper.tokens.grid
+    suggest_tags(state, (0, "DET", 0.9), (2, "NOUN", 0.8))
+
+    qtbot.keyClick(grid, Key.Key_A, Qt.KeyboardModifier.ShiftModifier)
+
+    assert sorted(tags(state).values()) == ["DET", "NOUN"] and grid.number == 0
 
 
 def test_with_a_span_layer_the_text_stands_above_the_tokens(view):

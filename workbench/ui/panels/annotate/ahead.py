@@ -32,12 +32,14 @@ class AheadChoice:
 class AheadState(OrderState):
     """`ahead_line`: what pre-annotation does, or what went wrong; "" while no run is chosen.
 
-    A run is chosen for each layer, or none; the choice is kept for the project.
+    A run is chosen for each layer, or none; the choice is kept for the project. `run_changes`: a
+    number that changes with the runs of the project.
     """
 
     def __init__(self, context: PanelContext) -> None:
         self.ahead: Preannotation | None = None
         self.ahead_line = self.ahead_tip = ""
+        self.run_changes = 0
         super().__init__(context)
         self.listen(self.changed, self._moved)
         self.listen(self.project.changed, self._runs_changed)
@@ -109,7 +111,10 @@ class AheadState(OrderState):
             self._follow_queue()
 
     def _runs_changed(self, changes: Changes) -> None:
-        if changes.touches("run") and self._ahead_kept:
+        if not changes.touches("run"):
+            return
+        self.update(run_changes=self.run_changes + 1)
+        if self._ahead_kept:
             self._use_ahead()
 
     # ------------------------------------------------------------ following the queue

@@ -72,6 +72,7 @@ BARE_COMMANDS = (
         _("Accept the selected or first suggestion; in error review, accept the prediction"),
         "A",
     ),
+    _fixed("accept-tags", _("Accept the tags suggested for all other tokens"), "Shift+A"),
     _bare(
         "reject",
         _(

@@ -90,6 +90,10 @@ class Keys(QObject):
         if in_tokens and not modifiers and event.key() in _CLEAR:
             self._state.clear_tag()
             return True
+        if in_tokens and event.key() == _Key.Key_A and modifiers == _Mod.ShiftModifier:
+            if not event.isAutoRepeat():
+                self._state.accept_other_tags()
+            return True
         if not modifiers and event.key() in self._acts:
             # ignore auto-repeat: a held key must not run through the queue
             if not event.isAutoRepeat():

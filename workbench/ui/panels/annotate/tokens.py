@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from workbench.base.i18n import _, ngettext
 from workbench.operations import annotate, suggestion_edits
 from workbench.operations.annotate import SpanRow, SuggestionRow
 from workbench.text.document import TEXT
@@ -165,23 +166,49 @@ class TokenState(AnnotateState):
         if rows:
             self.context.attempt(_delete, self.project, [row.id for row in rows], origin=self)
         elif suggested := self.suggested_tags().get(place, ()):
-            ids = [row.id for row in suggested]
-            self.context.attempt(suggestion_edits.reject, self.project, ids, origin=self)
+            self._decide_tags(suggestion_edits.reject, suggested)
 
     def accept_tag(self) -> bool:
         """Accept the suggestion for the selected token and go on; False if there is none."""
         suggested = self.suggested_tags().get(self.token_place, ()) if self.token_place else ()
         if not self.can_edit or not suggested:
             return False
-        ids = [row.id for row in suggested]
-        self.context.attempt(suggestion_edits.accept, self.project, ids, origin=self)
+        self._decide_tags(suggestion_edits.accept, _best(suggested))
         self.choose_token(self.token + 1)
         return True
 
+    def accept_other_tags(self) -> None:
+        """Accept the suggestions for all tokens of the text that have no tag, as one undo step.
+
+        Where sources disagree, the one with the highest score.
+        """
+        tagged = {(row.layer_id, row.start, row.end) for row in self._tag_rows(self.spans)}
+        rows = self._tag_rows(self.suggestions)
+        missing = [one for one in rows if (one.layer_id, one.start, one.end) not in tagged]
+        if not self.can_edit or not missing:
+            return
+        done = self._decide_tags(suggestion_edits.accept, _best(missing))
+        if done:
+            told = ngettext("Accepted {n:,} suggestion.", "Accepted {n:,} suggestions.", done)
+            self.context.note(told.format(n=done), undo=True)
+
+    def _decide_tags(self, act: Callable[..., int], rows: Iterable[SuggestionRow]) -> int | None:
+        ids = [row.id for row in rows]
+        done: int | None = self.context.attempt(self.deciding(act), self.project, ids, origin=self)
+        return done
+
+
+def _best(rows: Iterable[SuggestionRow]) -> list[SuggestionRow]:
+    """Of the suggestions for one token in one layer, the one with the highest score."""
+    found: dict[tuple[int, int | None], SuggestionRow] = {}
+    for row in rows:
+        before = found.setdefault((row.layer_id, row.start), row)
+        if (row.score or 0.0) > (before.score or 0.0):
+            found[row.layer_id, row.start] = row
+    return list(found.values())
+
 
 def _delete(project: Project, ids: Sequence[int], *, origin: object) -> None:
-    from workbench.base.i18n import _
-
     with project.edit(_("Clear tag"), origin=origin):
         for id in ids:
             annotate.delete_span(project, id, origin=origin)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.ui import theme
+from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.annotate.acts_bar import ActsBar
 from workbench.ui.panels.annotate.asking import Asking
@@ -109,8 +109,21 @@ class AnnotateView(View):
             on=self.toggle_guideline,
             tip=_("Show the labelling guideline beside the text (Ctrl+G)"),
         )
-        train = Button(_("Train"), "play", on=lambda: self.state.context.go("train"))
-        self._header = PageHeader(_("Annotate"), "", self._layers, self._guideline, train)
+        self._train = Button(_("Train"), "play", on=self._train_again)
+        self._header = PageHeader(_("Annotate"), "", self._layers, self._guideline, self._train)
+
+    def _train_again(self) -> None:
+        """Train the newest run of the layers again, or open Train for the first one."""
+        if self.state.last_run is not None and self.state.can_write:
+            self.state.train_again()
+        else:
+            self.state.context.go("train")
+
+    def _show_train(self) -> None:
+        run = self.state.last_run if self.state.can_write else None
+        self._train.set_text(_("Train again") if run is not None else _("Train"))
+        told = _("Train {run} again on what is labelled now (Ctrl+Shift+T)")
+        plain.set_tip(self._train, told.format(run=run.name) if run is not None else "")
 
     def _build_centre(self) -> None:
         state = self.state
@@ -177,6 +190,8 @@ class AnnotateView(View):
         state = self.state
         if concerns(fields, "layers", "off", "doc"):
             self._show_layers()
+        if concerns(fields, "layers", "off", "run_changes"):
+            self._show_train()
         if concerns(
             fields,
             *("ids", "stale_rows", "left", "total", "document_id", "doc", "off", "narrowed"),
