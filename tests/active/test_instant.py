@@ -59,6 +59,18 @@ def test_labels_that_are_removed_are_open_again(documents):
     assert found["labelled"] == 11 and 12 in found["ids"]
 
 
+def test_labels_of_drafts_are_learned_and_the_documents_stay_open(documents):
+    model = InstantModel({"index": documents, "labels": ["a", "b"], "words": False})
+    drafts = {id: {"draft": labels} for id, labels in gold(range(1, 13)).items()}
+
+    found = model({**ASKED, "gold": drafts, "also": [20, 21]})
+
+    assert found["labelled"] == 12 and set(range(1, 13)) <= set(found["ids"].tolist())
+    assert [found["answers"][id][0][0] for id in (20, 21)] == [0, 1]
+    again = model({**ASKED, "gold": {**gold([1]), 2: None}})
+    assert again["labelled"] == 11 and 1 not in again["ids"] and 2 in again["ids"]
+
+
 def test_finished_documents_that_are_not_learned_from_are_not_listed(documents):
     model = InstantModel({"index": documents, "labels": ["a", "b"], "words": False})
 
@@ -114,6 +126,19 @@ def sentences(tmp_path):
     for id in range(1, 21):
         rows += [(id, 5 * at, 5 * at + 4, [1, 0.1] if at in (1, 2) else [0, 1]) for at in range(4)]
     return index(tmp_path, rows)
+
+
+def test_of_a_draft_only_the_words_with_a_label_are_learned(sentences):
+    model = InstantModel({"index": sentences, "labels": ["PER"], "words": True})
+    finished = {id: [[5, 14, 0]] for id in range(1, 11)}
+    model({**ASKED, "gold": finished})
+
+    found = model({**ASKED, "gold": {id: {"draft": [[5, 9, 0]]} for id in range(11, 18)}})
+
+    assert found["labelled"] == 10 and set(range(11, 18)) <= set(found["ids"].tolist())
+    rows, targets = model.drafts[model.row[11]]
+    assert model.places[rows].tolist() == [[11, 5, 9]] and targets.tolist() == [1]
+    assert {tuple(row[:3]) for all in found["answers"].values() for row in all} == {(0, 5, 14)}
 
 
 def test_adjacent_words_of_a_label_are_one_span(sentences):

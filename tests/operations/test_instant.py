@@ -3,9 +3,10 @@
 import pytest
 
 from tests.inline import InlineHost, InlineQueue
-from workbench.operations import annotate, inspect, instant
+from workbench.operations import annotate, inspect, instant, instant_curve
 from workbench.operations.background import here
-from workbench.operations.instant import Instant, Point, advice
+from workbench.operations.instant import Instant
+from workbench.operations.instant_curve import Point, advice
 
 
 @pytest.fixture
@@ -15,13 +16,18 @@ def started(project, tiny_model, monkeypatch):
     jobs = InlineQueue(dispatch=mail.append)
     monkeypatch.setattr("workbench.jobs.host.Host", InlineHost)
 
+    def work():
+        while mail:
+            mail.pop(0)()
+
     def start(layer):
         model = Instant(project, jobs, layer, here)
         models.append(model)
         model.start(inspect.of_folder(str(tiny_model)))
-        while mail:
-            mail.pop(0)()
+        work()
         return model
+
+    start.work = work
 
     yield start
     for model in models:
@@ -50,6 +56,46 @@ def test_a_new_label_is_learned_at_once(project, topics, started):
     assert model.labelled == 13 and ids[-1] not in model.order.ids
     model.labels_changed(None)
     assert model.labelled == 13
+
+
+def test_a_draft_with_a_class_is_learned_before_it_is_submitted(project, topics, started):
+    layer, ids = topics
+    model = started(layer)
+    annotate.set_class(project, ids[-1], layer.labels[0].id)
+
+    model.labels_changed([ids[-1]])
+
+    assert model.labelled == 13 and ids[-1] in model.order.ids
+    annotate.clear_class(project, ids[-1], layer.id, layer.labels[0].id)
+    model.labels_changed([ids[-1]])
+    assert model.labelled == 12
+
+
+def test_documents_imported_later_join_the_order(project, topics, started, add_texts):
+    layer, _ids = topics
+    model = started(layer)
+    before = model.order
+
+    (later,) = add_texts(["the lift is late"])
+    model.documents_changed()
+    assert model.indexing and model.order is before and model.status == instant.READY
+    started.work()
+
+    assert later in model.order.ids and model.labelled == 12 and not model.indexing
+    model.documents_changed()
+    assert not model.indexing  # nothing is new
+
+
+def test_the_curve_goes_on_when_the_project_is_opened_again(project, topics, started):
+    layer, ids = topics
+    first = started(layer)
+    first.close()
+
+    again = started(layer)
+
+    assert again.points == first.points and len(again.points) == 1
+    instant_curve.keep(project, layer, "another model", again.points)
+    assert instant_curve.kept(project, layer, again.model) == ()
 
 
 def test_spans_are_learned_from_words(project, add_layer, add_documents, started):

@@ -41,9 +41,10 @@ class InstantModel:
 
     gold: {document id: labels}, changes since the last request: numbers of labels, for words
     [start, end, number] of spans; None for a document that is not labelled any more, False for one
-    that is finished but not learned from. dev: ids of
-    labelled documents that are only measured. strategy, share, seed: of the order. show: number of
-    documents at its beginning whose labels are returned; also: ids of others.
+    that is finished but not learned from; {"draft": labels} for one that is not finished: its
+    labels are learned, words without one are not. dev: ids of labelled documents that are only
+    measured. strategy, share, seed: of the order. show: number of documents at its beginning whose
+    labels are returned; also: ids of others.
 
     An answer has `labelled` (number of documents), and from LEAST on `ids`, `scores`, `control`
     (arrays, unlabelled documents in order), `answers` {id: [[label, start, end, probability]]},
@@ -63,6 +64,7 @@ class InstantModel:
         self.row = {int(id): at for at, id in enumerate(self.ids)}
         self.head, self.other = self._head(), self._head()
         self.gold: dict[int, np.ndarray] = {}  # number of the document → targets of its rows
+        self.drafts: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # → rows to learn, targets
         self.closed: set[int] = set()  # numbers of finished documents that it does not learn from
         self.held_out: dict[int, np.ndarray] = {}  # → predicted when it was left out
         self._train: list[int] = []  # what the last training learned from
@@ -80,8 +82,8 @@ class InstantModel:
     def __call__(self, request: Request) -> dict[str, Any]:
         began = time.perf_counter()
         self._take(request["gold"])
-        if len(self.gold) < LEAST:
-            return {"labelled": len(self.gold)}
+        if self.labelled < LEAST:
+            return {"labelled": self.labelled}
         dev = {self.row[id] for id in request["dev"] if id in self.row} & set(self.gold)
         dev = dev if len(dev) >= LEAST_DEV else set()
         self._train = [one for one in self.gold if one not in dev]
@@ -94,7 +96,7 @@ class InstantModel:
         rows = {id: self.row[id] for id in wanted if id in self.row}
         return {
             **found,
-            "labelled": len(self.gold),
+            "labelled": self.labelled,
             "answers": {id: self._answers(row, probabilities) for id, row in rows.items()},
             "score": score,
             "tested": tested,
@@ -109,11 +111,26 @@ class InstantModel:
                 continue  # added since the index was computed
             self.held_out.pop(number, None)
             self.closed.discard(number)
-            if labels is None or labels is False:
+            self.drafts.pop(number, None)
+            if isinstance(labels, Mapping):
+                self.gold.pop(number, None)
+                self._take_draft(number, self._targets(number, labels["draft"]))
+            elif labels is None or labels is False:
                 self.gold.pop(number, None)
                 self.closed |= {number} if labels is False else set()
             else:
                 self.gold[number] = self._targets(number, labels)
+
+    def _take_draft(self, number: int, targets: np.ndarray) -> None:
+        rows = np.arange(self.starts[number], self.starts[number + 1])
+        known = targets > 0 if self.words else np.ones(len(rows), bool)
+        if known.any():
+            self.drafts[number] = rows[known], targets[known]
+
+    @property
+    def labelled(self) -> int:
+        """Documents it has learned from. Drafts of words teach labels, but not what has none."""
+        return len(self.gold) + (0 if self.words else len(self.drafts))
 
     def _targets(self, number: int, labels: Sequence[Any]) -> np.ndarray:
         """Of the rows of a document: the class of each, or bool (1, labels) for several."""
@@ -134,7 +151,10 @@ class InstantModel:
 
     def _fit(self, head: Head, documents: Sequence[int]) -> None:
         rows = [self.vectors[self._rows(one)] for one in documents]
-        head.fit(np.concatenate(rows), np.concatenate([self.gold[one] for one in documents]))
+        targets = [self.gold[one] for one in documents]
+        rows += [self.vectors[at] for at, _targets in self.drafts.values()]
+        targets += [given for _at, given in self.drafts.values()]
+        head.fit(np.concatenate(rows), np.concatenate(targets))
 
     def _chosen(self, probabilities: np.ndarray) -> np.ndarray:
         """The predicted class of each row; with several, bool (N, labels)."""
@@ -182,13 +202,13 @@ class InstantModel:
 
     def _agreement(self, chosen: np.ndarray) -> float | None:
         """Cohen's kappa with the last point, on documents that are not labelled."""
-        if self._before is not None and len(self.gold) < self._point + POINT:
+        if self._before is not None and self.labelled < self._point + POINT:
             return None
-        before, self._before, self._point = self._before, chosen, len(self.gold)
+        before, self._before, self._point = self._before, chosen, self.labelled
         if before is None:
             return None
         is_open = np.ones(len(self.ids), bool)
-        is_open[[*self.gold, *self.closed]] = False
+        is_open[[*self.gold, *self.drafts, *self.closed]] = False
         rows = np.repeat(is_open, np.diff(self.starts))
         return kappa(before[rows].ravel().astype(int), chosen[rows].ravel().astype(int))
 

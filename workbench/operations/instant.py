@@ -6,13 +6,13 @@ It lives on the main thread; reading documents and computing vectors go to the b
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import Signal
-from workbench.base.i18n import _, ngettext
+from workbench.base.i18n import _
 from workbench.jobs.spec import JobSpec
-from workbench.operations import corpus_index, queue_orders
+from workbench.operations import corpus_index, instant_curve, queue_orders
+from workbench.operations.instant_curve import Point
 from workbench.operations.queue_orders import Order
 from workbench.storage import documents
 from workbench.storage.values import now
@@ -32,21 +32,6 @@ LEAST = 10  # labelled documents, as `active.instant` asks
 SHOWN = 50  # documents at the beginning of the queue that it predicts
 STRATEGY = "margin"  # needs fewest labels on TREC and about half of random on WNUT-17
 OFF, INDEXING, STARTING, READY, FAILED = "off", "indexing", "starting", "ready", "failed"
-STABLE, POINTS = 0.99, 3  # agreement at so many points that predictions are called stable
-GAIN = 0.01  # of the score over these points below which it is called level
-
-
-@dataclass(frozen=True)
-class Point:
-    """What was measured after so many labels. score: on `tested` held-out labels, or None.
-
-    agreement: Cohen's kappa with the predictions of the point before.
-    """
-
-    labels: int
-    score: float | None
-    tested: int
-    agreement: float | None
 
 
 def score_name(layer: Layer) -> str:
@@ -92,29 +77,58 @@ class Instant:
         self._dev: list[int] = []
         self._open = -1
         self._asking = self._again = False
+        self._choice: Choice | None = None
+        self._known: frozenset[tuple[int, str]] = frozenset()  # documents with vectors
+        self._looking = self._look_again = False
 
     # ------------------------------------------------------------ starting
 
     def start(self, model: Choice) -> None:
         """Compute the vectors unless they exist, then learn from what is labelled."""
-        self.model = model.title
+        self.model, self._choice = model.title, model
+        self.points = instant_curve.kept(self.project, self.layer, model.title)
         self._become(INDEXING)
-        project = self.project
+        self._look()
+
+    def documents_changed(self) -> None:
+        """Compute vectors again if there are new documents or texts; it goes on meanwhile."""
+        if self._host is not None:
+            self._look()
+
+    def _look(self) -> None:
+        """Compare the documents with those that have vectors."""
+        if self._looking or self._job is not None or self._choice is None:
+            self._look_again = True
+            return
+        self._looking, self._look_again = True, False
+        project, model, known = self.project, self._choice, self._known
         of = corpus_index.of_words if self.layer.traits.in_text else corpus_index.of_documents
 
         def prepare() -> Any:
+            there = frozenset(documents.text_hashes(project.db))
+            if known and there <= known:
+                return None
             found = of(project, model)
-            return found if found.ready else corpus_index.prepare(project, found)
+            return there, found if found.ready else corpus_index.prepare(project, found)
 
         def prepared(found: Any, error: Exception | None) -> None:
+            self._looking = False
             if error is not None or self.status == OFF:
                 self._failed(error)
-            elif isinstance(found, corpus_index.Need):
-                self._indexed(found, None)
-            else:
-                self._job = corpus_index.start(self._queue, found, self._indexed)
+            elif found is not None:
+                self._known, wanted = found
+                if isinstance(wanted, corpus_index.Need):
+                    self._indexed(wanted, None)
+                else:
+                    self._job = corpus_index.start(self._queue, wanted, self._indexed)
+                    self.changed.emit()
 
         self._background(prepare, prepared)
+
+    @property
+    def indexing(self) -> bool:
+        """Whether vectors are computed."""
+        return self._job is not None and not self._job.over
 
     def _indexed(self, found: corpus_index.Need | None, error: Exception | None) -> None:
         self._job = None
@@ -122,6 +136,8 @@ class Instant:
             self._failed(error)
             return
         from workbench.jobs.host import Host
+
+        before = self._host
 
         kind = self.layer.traits
         params = {
@@ -132,14 +148,21 @@ class Instant:
             "single": kind.editor == TOKENS,
         }
         spec = JobSpec(TARGET, params, title=_("Instant model"))
-        self._host = Host(spec, dispatch=self._queue.dispatch)
-        self._become(STARTING)
+        self._host, self._asking = Host(spec, dispatch=self._queue.dispatch), False
+        if before is None:
+            self._become(STARTING)
+        else:
+            before.close()
         self._background(self._every_label, self._labels_read)
+        if self._look_again:
+            self._look()
 
     def _every_label(self) -> tuple[dict[int, Any], list[int]]:
-        name = self.layer.name
-        found = list(documents.records(self.project.db, layers=(name,), submitted_in=name))
+        db, name = self.project.db, self.layer.name
+        found = list(documents.records(db, layers=(name,), submitted_in=name))
         dev = [row_id(one.document) for one in found if one.document.split == "dev"]
+        drafts = documents.Filter(layer_id=row_id(self.layer), state="draft")
+        found += documents.records(db, layers=(name,), ids=documents.ids(db, drafts))
         return {row_id(one.document): gold_of(self.layer, one) for one in found}, dev
 
     def _labels_read(
@@ -152,11 +175,12 @@ class Instant:
         self._ask()
 
     def _failed(self, error: Exception | None) -> None:
+        """It goes on with the vectors that it has, if any."""
         if self.status != OFF and error is not None:
             self.message = str(error)
-            self._become(FAILED)
+            self._become(READY if self._host is not None and self.order is not None else FAILED)
 
-    message = ""  # why it failed
+    message = ""  # why it failed, or why new documents have no vectors
 
     def _become(self, status: str) -> None:
         self.status = status
@@ -185,9 +209,9 @@ class Instant:
         for one in documents.records(self.project.db, layers=(name,), ids=changed):
             id = row_id(one.document)
             state = one.states.get(name)
-            known = gold_of(self.layer, one) if state == "submitted" else None
-            self._unsent[id] = False if state == "discarded" else known
-            if known and one.document.split == "dev" and id not in self._dev:
+            self._unsent[id] = False if state == "discarded" else gold_of(self.layer, one)
+            is_gold = state == "submitted" and self._unsent[id]
+            if is_gold and one.document.split == "dev" and id not in self._dev:
                 self._dev.append(id)
         if changed & self._unsent.keys():
             self._ask()
@@ -220,9 +244,12 @@ class Instant:
             "show": SHOWN,
             "also": [self._open],
         }
-        self._host.ask("instant", request, self._answered)
+        host = self._host
+        host.ask("instant", request, lambda found, error: self._answered(host, found, error))
 
-    def _answered(self, found: Any, error: Exception | None) -> None:
+    def _answered(self, host: Host, found: Any, error: Exception | None) -> None:
+        if host is not self._host:
+            return  # it has been replaced by one with the new documents
         self._asking = False
         if error is not None:
             self._failed(error)
@@ -244,15 +271,25 @@ class Instant:
         if found["agreement"] is not None or last is None:
             point = Point(self.labelled, self.score, self.tested, found["agreement"])
             self.points = (*self.points, point)
+            instant_curve.keep(self.project, self.layer, self.model, self.points)
 
 
-def gold_of(layer: Layer, record: Record) -> list[Any] | bool | None:
-    """Labels of a submitted document as the process reads them; None if it has none.
+def gold_of(layer: Layer, record: Record) -> list[Any] | dict[str, list[Any]] | bool | None:
+    """Labels of a document as the process reads them; None if there is nothing to learn.
 
-    False for a document of test: it is finished, but not learned from.
+    False for a submitted document of test: it is finished, but not learned from. Drafts are learned
+    from with what they have, unless they are measured on.
     """
-    if record.document.split == "test":
-        return False
+    state, split = record.states.get(layer.name), record.document.split
+    if state == "submitted":
+        return False if split == "test" else _labels_of(layer, record)
+    if state != "draft" or split in ("test", "dev"):
+        return None
+    found = _labels_of(layer, record)
+    return {"draft": found} if found else None
+
+
+def _labels_of(layer: Layer, record: Record) -> list[Any] | None:
     number = {name: at for at, name in enumerate(layer.names)}
     if layer.traits.in_text:
         field = record.document.fields[0]
@@ -263,35 +300,3 @@ def gold_of(layer: Layer, record: Record) -> list[Any] | bool | None:
         ]
     found = [number[name] for name in record.marks.get(layer.name, ()) if name in number]
     return found if found or layer.traits.empty_is_answer else None
-
-
-# ---------------------------------------------------------------- advice
-
-
-def advice(points: Sequence[Point]) -> str:
-    """Whether more labels are likely to help, in a sentence.
-
-    Predictions that no longer change are the sign (Bloodgood and Vijay-Shanker 2009, kappa of at
-    least 0.99 at three points); the score on held-out labels confirms it.
-    """
-    known = [one for one in points if one.agreement is not None]
-    if len(known) < POINTS:
-        missing = POINTS - len(known)
-        return ngettext(
-            "Too early to say: {n} more point is needed, one for every 10 labels.",
-            "Too early to say: {n} more points are needed, one for every 10 labels.",
-            missing,
-        ).format(n=missing)
-    last = known[-POINTS:]
-    stable = all((one.agreement or 0.0) >= STABLE for one in last)
-    scores = [one.score for one in last if one.score is not None]
-    level = len(scores) < 2 or scores[-1] - scores[0] < GAIN
-    if stable and level:
-        return _(
-            "More labels are unlikely to help this model: its predictions have stopped changing."
-        )
-    if stable:
-        return _("Go on: predictions hardly change, but the score on held-out labels still rises.")
-    if level:
-        return _("Go on: predictions still change, though the score is level.")
-    return _("Go on: the score still rises with each label.")

@@ -89,3 +89,26 @@ def test_turning_it_off_ends_its_process_and_its_suggestions(learned):
     learned.toggle_instant()
 
     assert learned.instant is None and learned.suggestions == () and learned.queue_order is None
+
+
+def test_it_is_on_again_when_the_project_is_opened_again(learned):
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+
+    again = AnnotateActs(learned.context)
+    assert again.instant is not None and again.instant.layer.name == "mood" and again.follows
+    again.toggle_instant()
+    again.close()
+
+    third = AnnotateActs(learned.context)
+    assert third.instant is None
+    third.close()
+
+
+def test_a_class_that_is_given_is_learned_at_once_and_no_other_is_suggested(learned):
+    before = learned.instant.labelled
+    (row,) = learned.suggestions
+    other = next(one for one in ("good", "bad") if label_id(learned, one) != row.label_id)
+
+    learned.label(label_id(learned, other))
+
+    assert learned.instant.labelled == before + 1 and learned.suggestions == ()

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtWidgets import QLabel
 
-from workbench.operations.instant import Point
+from workbench.operations.instant_curve import Point
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _, ngettext
 from workbench.operations import instant, live_suggestions, queue_orders, train
 from workbench.operations.annotate import SuggestionRow
-from workbench.operations.instant import FAILED, INDEXING, LEAST, READY, Instant, Point
+from workbench.operations.instant import FAILED, INDEXING, LEAST, READY, Instant
+from workbench.operations.instant_curve import Point, advice
 from workbench.text.rows import row_id
 from workbench.ui import formats
 from workbench.ui.panels.annotate.ahead import AheadState
@@ -22,10 +23,12 @@ from workbench.ui.panels.annotate.queue import DONE
 
 if TYPE_CHECKING:
     from workbench.operations.annotate import DocumentView
+    from workbench.operations.inspect import Choice
     from workbench.storage.runs import Run
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 
+_ON = "annotate.instant"  # project uid → uid of the layer on which the instant model is on
 INSTANT = 0  # in place of the id of a run: predictions of the instant model
 
 
@@ -62,6 +65,7 @@ class InstantState(AheadState):
     def toggle_instant(self) -> None:
         """Turn the instant model on, for the first selected layer it can learn, or off."""
         if self.instant is not None:
+            self._keep_on(None)
             self._turn_off()
             return
         layer, models = self.instant_layer, queue_orders.vector_models(self.context.settings)
@@ -70,11 +74,37 @@ class InstantState(AheadState):
         elif not models:
             self.context.note(_("No model is installed that gives vectors."))
         else:
-            model = Instant(self.project, self.context.queue, layer, self._in_background)
-            model.changed.connect(self._instant_changed)
-            self.update(instant=model, follows=True, instant_line="")
-            model.show(self.document_id)
-            model.start(models[0])
+            self._keep_on(layer)
+            self._turn_on(layer, models[0], follows=True)
+
+    def _turn_on(self, layer: Layer, vectors: Choice, *, follows: bool) -> None:
+        model = Instant(self.project, self.context.queue, layer, self._in_background)
+        model.changed.connect(self._instant_changed)
+        self.update(instant=model, follows=follows, instant_line="")
+        model.show(self.document_id)
+        model.start(vectors)
+
+    def _keep_on(self, layer: Layer | None) -> None:
+        """Keep for the project on which layer it is on."""
+        window = self.context.settings.window
+        kept = {uid: one for uid, one in window.get(_ON, {}).items() if uid != self.project.uid}
+        if layer is not None:
+            kept[self.project.uid] = layer.uid
+        window[_ON] = kept
+        self.context.settings.save()
+
+    def resume_instant(self) -> None:
+        """Turn it on again if it was on when the project was closed.
+
+        A kept order of the queue stays; otherwise it orders the queue, as before.
+        """
+        uid = self.context.settings.window.get(_ON, {}).get(self.project.uid)
+        layer = next((one for one in self.ordered_layers if uid and one.uid == uid), None)
+        if layer is None or self.instant is not None or not instant.fits(layer):
+            return
+        models = queue_orders.vector_models(self.context.settings)
+        if models:
+            self._turn_on(layer, models[0], follows=self.queue_order is None)
 
     def _turn_off(self) -> None:
         if self.instant is not None:
@@ -118,6 +148,8 @@ class InstantState(AheadState):
             return _("Learns from your labels while you work, without a run.")
         if model.status == FAILED:
             return model.message
+        if model.status == READY and model.indexing:
+            return _("Computing vectors of new documents…")
         if model.status == INDEXING:
             return _("Computing vectors with {model}…").format(model=model.model)
         if model.status != READY:
@@ -152,7 +184,7 @@ class InstantState(AheadState):
 
     @property
     def learning_advice(self) -> str:
-        return instant.advice(self.learning_points)
+        return advice(self.learning_points)
 
     # ------------------------------------------------------------ order
 
@@ -175,6 +207,11 @@ class InstantState(AheadState):
         """Tell the instant model that labels or states have changed."""
         if self.instant is not None:
             self.instant.labels_changed(documents)
+
+    def _documents_changed(self) -> None:
+        """Tell it that documents or their texts have changed."""
+        if self.instant is not None:
+            self.instant.documents_changed()
 
     # ------------------------------------------------------------ training a run again
 
@@ -217,12 +254,20 @@ class InstantState(AheadState):
         id, rows, model = row_id(doc.document), list[SuggestionRow](), self.instant
         if model is not None and doc.states.get(row_id(model.layer), "discarded") not in DONE:
             answers = model.answers.get(id, ())
+            if self._has_class(doc, model.layer):
+                answers = ()
             field = doc.document.fields[0]
             rows += live_suggestions.of_instant(id, model.layer, answers, field)
         for run, layer_id in self._live_runs():
             if doc.states.get(layer_id) not in DONE:
                 rows += live_suggestions.of_run(self.project, run, layer_id, doc)
         return rows
+
+    @staticmethod
+    def _has_class(doc: DocumentView, layer: Layer) -> bool:
+        """Whether the one class that a layer allows is given."""
+        one = layer.traits.on_document and not layer.traits.several
+        return one and any(mark.layer_id == layer.id for mark in doc.marks)
 
     def _live_runs(self) -> list[tuple[int, int]]:
         """The runs whose stored predictions are suggestions: (run, layer)."""

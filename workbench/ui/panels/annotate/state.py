@@ -83,6 +83,7 @@ class AnnotateState(WithRemarks):
         before = self.project.selection
         self._load_queue()
         self.project.select(before, self)  # what opens by itself selects nothing
+        self.resume_instant()
 
     # ------------------------------------------------------------ queries
 
@@ -276,6 +277,8 @@ class AnnotateState(WithRemarks):
             self._load_layers()
             self._reload_all()
             return
+        if changes.touches("document"):
+            self._documents_changed()
         labelled = any(changes.touches(table) for table in LABELLED)
         documents = changes.documents
         few = documents is not None and len(documents) <= FEW
