@@ -5,7 +5,7 @@ It lives on the main thread; reading documents and computing vectors go to the b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import Signal
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 TARGET = "workbench.active.instant:serve"
 LEAST = 10  # labelled documents, as `active.instant` asks
+EVERY = 1 << 30  # documents: all
 SHOWN = 50  # documents at the beginning of the queue that it predicts
 STRATEGY = "margin"  # needs fewest labels on TREC and about half of random on WNUT-17
 OFF, INDEXING, STARTING, READY, FAILED = "off", "indexing", "starting", "ready", "failed"
@@ -76,6 +77,8 @@ class Instant:
         self._unsent: dict[int, Any] = {}
         self._dev: list[int] = []
         self._open = -1
+        self._then: Callable[[], None] | None = None  # after an answer for all documents
+        self._sent_all = False
         self._asking = self._again = False
         self._choice: Choice | None = None
         self._known: frozenset[tuple[int, str]] = frozenset()  # documents with vectors
@@ -163,7 +166,10 @@ class Instant:
         dev = [row_id(one.document) for one in found if one.document.split == "dev"]
         drafts = documents.Filter(layer_id=row_id(self.layer), state="draft")
         found += documents.records(db, layers=(name,), ids=documents.ids(db, drafts))
-        return {row_id(one.document): gold_of(self.layer, one) for one in found}, dev
+        fitting = set(documents.ids(db, documents.Filter(texts=self.layer.texts)))
+        others = [id for id, _hash in documents.text_hashes(db) if id not in fitting]
+        known = {row_id(one.document): gold_of(self.layer, one) for one in found}
+        return {**dict.fromkeys(others, False), **known}, dev
 
     def _labels_read(
         self, found: tuple[dict[int, Any], list[int]] | None, error: Exception | None
@@ -222,6 +228,11 @@ class Instant:
         if self.order is not None and self._open not in (before, -1, *self.answers):
             self._ask()
 
+    def ask_for_all(self, then: Callable[[], None]) -> None:
+        """Predict all unfinished documents, which `answers` then has, and call `then`."""
+        self._then = then
+        self._ask()
+
     def use(self, strategy: str, share: float) -> None:
         """Order by this strategy, with a share of control documents."""
         if (strategy, share) != (self.strategy, self.share):
@@ -241,10 +252,10 @@ class Instant:
             "strategy": self.strategy,
             "share": self.share,
             "seed": 1,
-            "show": SHOWN,
+            "show": SHOWN if self._then is None else EVERY,
             "also": [self._open],
         }
-        host = self._host
+        host, self._sent_all = self._host, self._then is not None
         host.ask("instant", request, lambda found, error: self._answered(host, found, error))
 
     def _answered(self, host: Host, found: Any, error: Exception | None) -> None:
@@ -258,6 +269,9 @@ class Instant:
         if "ids" in found:
             self._take(found)
         self._become(READY)
+        if self._sent_all and self._then is not None:
+            then, self._then = self._then, None
+            then()
         if self._again:
             self._ask()
 
@@ -277,9 +291,12 @@ class Instant:
 def gold_of(layer: Layer, record: Record) -> list[Any] | dict[str, list[Any]] | bool | None:
     """Labels of a document as the process reads them; None if there is nothing to learn.
 
-    False for a submitted document of test: it is finished, but not learned from. Drafts are learned
-    from with what they have, unless they are measured on.
+    False for a submitted document of test: it is finished, but not learned from; and for a document
+    that the layer is not for. Drafts are learned from with what they have, unless they are measured
+    on.
     """
+    if record.document.form != layer.texts:
+        return False
     state, split = record.states.get(layer.name), record.document.split
     if state == "submitted":
         return False if split == "test" else _labels_of(layer, record)

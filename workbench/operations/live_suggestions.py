@@ -10,11 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
-from workbench.operations import predict, suggest
+from workbench.base.watch import QUIET, Watch
+from workbench.operations import predict, suggest, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
-from workbench.storage import documents, labels
+from workbench.storage import documents, labels, listing
 from workbench.storage import runs as stored_runs
 from workbench.storage import suggestions as proposals
+from workbench.storage.listing import Filter
+from workbench.storage.queue import TO_DO
 from workbench.storage.suggestions import SuggestionRow
 from workbench.storage.values import now
 from workbench.text.dataset import Record
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.text.labels import Layer
 
+CHUNK = 200  # documents between two reports of progress
 RULE, INSTANT = "rule", "instant"  # kind and ref of the source of the instant model
 Act = Callable[..., int]
 
@@ -40,6 +44,38 @@ def of_instant(
         if label < len(ids)
     ]
     return [_row(one, -number, RULE, INSTANT, None, "") for number, one in enumerate(found, 1)]
+
+
+def keep_instant(
+    project: Project,
+    layer: Layer,
+    answers: Mapping[int, Sequence[Sequence[Any]]],
+    *,
+    watch: Watch = QUIET,
+) -> int:
+    """Store predictions of the instant model, by document, in place of those stored before.
+
+    Those that were rejected, or equal gold, are left out, as is all of documents that are finished
+    or have a class already. One undo step. Returns how many are open. Not for the main thread.
+    """
+    wanted = Filter(queue_layers=(row_id(layer),), queued=TO_DO, ids=sorted(answers))
+    ids = listing.ids(project.db, wanted)
+    has_one = layer.traits.on_document and not layer.traits.several
+    rows = list[NewSuggestion]()
+    for some in watch.part(0.0, 0.5).over(
+        list(documents.records(project.db, layers=(layer.name,), ids=ids)), CHUNK
+    ):
+        for one in some:
+            id = row_id(one.document)
+            if not (has_one and one.marks.get(layer.name)):
+                found = of_instant(id, layer, answers[id], one.document.fields[0])
+                rows += map(_new, found)
+    shut = proposals.rejected_of(project.db, RULE)
+    with project.edit(_("Keep suggestions of the instant model"), watch=watch.part(0.5, 1.0)):
+        proposals.delete_open_of(project.db, RULE, INSTANT)
+        return suggestion_edits.add_suggestions(
+            project, None, (one for one in rows if one.what not in shut), kind=RULE, ref=INSTANT
+        )
 
 
 def of_run(project: Project, run_id: int, layer_id: int, doc: DocumentView) -> list[SuggestionRow]:

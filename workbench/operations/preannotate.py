@@ -7,12 +7,12 @@ the document, so that nothing enters the history before the user decides.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import Cancelled
 from workbench.base.events import Signal
-from workbench.operations import predict, queue_orders, train
+from workbench.operations import predict, queue_orders, suggest, train
 from workbench.storage import documents, labels, listing, runs, unfinished
 from workbench.text.rows import row_id
 
@@ -49,11 +49,13 @@ class Place:
 class Read:
     """What is known about the next documents of a run: their texts, and those without prediction.
 
-    documents: the open one first if it is unfinished; at most BATCH.
+    documents: the open one first if it is unfinished; at most BATCH. counts: of suggestions, of
+    those documents whose were not counted before.
     """
 
     documents: tuple[Document, ...]
     missing: frozenset[int]
+    counts: Mapping[int, int] = field(default_factory=dict)
 
 
 def choices(project: Project, layer: Layer) -> tuple[Run, ...]:
@@ -109,7 +111,8 @@ class Preannotation:
     `status`: IDLE, WAITING (for a job that needs the device), RUNNING or FAILED, with `message`.
     `ready`: how many of the next `wanted` documents are predicted by every run; `wanted` is None
     until that is known.
-    `changed()` is emitted with each change. One job at a time.
+    `counts`: document → how many suggestions the runs have for it, of those seen. `changed()` is
+    emitted with each change. One job at a time.
     """
 
     def __init__(self, project: Project, queue: Queue, background: Background):
@@ -118,6 +121,9 @@ class Preannotation:
         self.status, self.message = IDLE, ""
         self.ready = 0
         self.wanted: int | None = None
+        self.counts: dict[int, int] = {}
+        self.fresh: frozenset[int] = frozenset()  # documents whose count the last change has added
+        self._counted: dict[int, dict[int, int]] = {}  # run → document → number
         self.changed = Signal("preannotation.changed")
         self._place: Place | None = None
         self._job: Job | None = None
@@ -129,6 +135,7 @@ class Preannotation:
         self._cancel()
         self.runs, self.status, self.message = runs, IDLE, ""
         self.ready, self.wanted = 0, None
+        self.fresh, self.counts, self._counted = frozenset(self.counts), {}, {}
         if self._listening is None and runs:
             self._listening = self._queue.changed.connect(self._heard)
         self.changed.emit()
@@ -167,8 +174,9 @@ class Preannotation:
             return
         self._reading, self._again = True, False
         place, chosen = self._place, self.runs
+        known = {run.id: frozenset(self._counted.get(run.id, ())) for run in chosen}
         self._background(
-            lambda: [(run, _read(self.project, run, place)) for run in chosen],
+            lambda: [(run, _read(self.project, run, place, known[run.id])) for run in chosen],
             lambda found, error: self._seen(chosen, found, error),
         )
 
@@ -184,6 +192,7 @@ class Preannotation:
         if error is not None:
             self._fail(error)
             return
+        self._count(found)
         known = [_ready(read) for _run, read in found]
         self.ready = min((ready for ready, _wanted in known), default=0)
         self.wanted = max((wanted for _ready, wanted in known), default=0)
@@ -195,6 +204,13 @@ class Preannotation:
         if self.status in (IDLE, WAITING):
             self._begin(short)
         self.changed.emit()
+
+    def _count(self, found: Sequence[tuple[Run, Read]]) -> None:
+        self.fresh = frozenset(id for _run, read in found for id in read.counts)
+        for run, read in found:
+            self._counted.setdefault(run.id, {}).update(read.counts)
+        for id in self.fresh:
+            self.counts[id] = sum(counts.get(id, 0) for counts in self._counted.values())
 
     def _begin(self, short: Sequence[tuple[Run, Read]]) -> None:
         """Predict with the first run that lacks predictions, unless its device is needed."""
@@ -255,24 +271,31 @@ def _is_needed(queue: Queue, run: Run) -> bool:
     return any(job.status == "waiting" or device != "cpu" for job in long)
 
 
-def _read(project: Project, run: Run, place: Place) -> Read:
-    """The next documents of a run, and which of them it has not predicted."""
+def _read(project: Project, run: Run, place: Place, counted: frozenset[int]) -> Read:
+    """The next documents of a run, and which of them it has not predicted.
+
+    counted: documents whose suggestions are not counted again.
+    """
     run = runs.get(project.db, run.id)
     layer = next((one for one in labels.layers(project.db) if one.id == run.layer_id), None)
     if layer is None:
         return Read((), frozenset())
     ids = upcoming(project, layer, place, BATCH)
     by_id = {
-        row_id(one.document): one.document
+        row_id(one.document): one
         for one in documents.records(project.db, layers=(layer.name,), ids=ids)
         if one.document.text.strip()
     }
-    found = tuple(by_id[id] for id in ids if id in by_id)
+    found = tuple(by_id[id].document for id in ids if id in by_id)
     have = runs.predicted(project.db, run.id, by_id)
-    return Read(
-        found,
-        frozenset(row_id(one) for one in found if have.get(row_id(one)) != one.asked_hash),
-    )
+    missing = frozenset(row_id(one) for one in found if have.get(row_id(one)) != one.asked_hash)
+    fresh = [one for one in found if row_id(one) not in missing | counted]
+    answers = predict.stored(project, run, fresh) if fresh else {}
+    counts = {
+        id: len(suggest.rows_of(project, run, layer, by_id[id], answer))
+        for id, answer in answers.items()
+    }
+    return Read(found, missing, counts)
 
 
 def _ready(read: Read) -> tuple[int, int]:

@@ -54,6 +54,7 @@ def test_the_next_documents_have_suggestions_when_they_are_opened(ahead):
     answer(ahead)
 
     assert ahead.ahead_line == "next 5 pre-annotated"
+    assert [row.suggestion_count for row in ahead.rows(ahead.ids)] == [1, 1, 1, 1, 1, 0]
     here = [ahead.suggestions]
     ahead.step(1)
     here.append(ahead.suggestions)

@@ -112,3 +112,38 @@ def test_a_class_that_is_given_is_learned_at_once_and_no_other_is_suggested(lear
     learned.label(label_id(learned, other))
 
     assert learned.instant.labelled == before + 1 and learned.suggestions == ()
+
+
+def test_the_queue_counts_suggestions_that_are_not_stored(learned):
+    ids = list(learned.ids)
+
+    counts = {row.key: row.suggestion_count for row in learned.rows(ids)}
+
+    assert {counts[f"k{n}"] for n in range(5)} == {1}
+    assert sum(counts.values()) == 5  # none in the pair, which another layer is for
+
+
+def test_kept_suggestions_are_found_and_decided_on_like_those_of_a_run(learned):
+    (row,) = learned.suggestions
+    learned.reject(row.id)
+    before = learned.project.undo_title
+
+    learned.keep_instant()
+
+    assert learned.context.told[-1] == "Kept 4 suggestions of the instant model."
+    stored = [annotate.view(learned.project, id).suggestions for id in learned.ids]
+    assert sum(map(len, stored)) == 4  # the rejected one does not return
+    learned.query.set("has:suggestion")
+    assert len(learned.ids) == 4
+    learned.decide_everywhere(accept=True, origin=provenance.origin_of(row), least=0.0)
+    learned.project.undo()
+    learned.project.undo()
+    assert learned.project.undo_title == before
+
+
+def test_keeping_again_replaces_those_kept_before(learned):
+    learned.keep_instant()
+    learned.keep_instant()
+
+    stored = [annotate.view(learned.project, id).suggestions for id in learned.ids]
+    assert sum(map(len, stored)) == 5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -134,6 +134,7 @@ class AheadState(OrderState):
         if self.ahead is not None:
             self.update(ahead_line=self._ahead_told(self.ahead), ahead_tip=self.ahead.message)
             self._show_live()
+            self._count_again(self.ahead.fresh)
 
     def _ahead_told(self, ahead: Preannotation) -> str:
         if not ahead.runs or ahead.wanted is None and ahead.status != FAILED:
@@ -154,4 +155,8 @@ class AheadState(OrderState):
 
     def _show_live(self) -> None:
         """Show suggestions that have come for the open document."""
+        raise NotImplementedError
+
+    def _count_again(self, ids: Iterable[int]) -> None:
+        """Count the suggestions of these documents again in the queue."""
         raise NotImplementedError

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
 from workbench.operations import instant, live_suggestions, queue_orders, train
-from workbench.operations.annotate import SuggestionRow
+from workbench.operations.annotate import DocumentRow, SuggestionRow
 from workbench.operations.instant import FAILED, INDEXING, LEAST, READY, Instant
 from workbench.operations.instant_curve import Point, advice
 from workbench.text.rows import row_id
@@ -44,6 +44,7 @@ class InstantState(AheadState):
         self.instant_line = self._instant_told()
         self.chosen: tuple[str, int] | None = None
         self.live: Mapping[int, SuggestionRow] = {}
+        self._counted: Mapping[int, Sequence[Sequence[Any]]] = {}
         super().__init__(context)
 
     def close(self) -> None:
@@ -109,6 +110,7 @@ class InstantState(AheadState):
     def _turn_off(self) -> None:
         if self.instant is not None:
             self.instant.close()
+        self._counted = {}
         self.update(instant=None, follows=False)
         self.update(instant_line=self._instant_told())
         self._show_live()
@@ -124,6 +126,9 @@ class InstantState(AheadState):
             self._follow_order(model)
         if model.status == READY:
             self._show_live()
+            if model.answers is not self._counted:
+                before, self._counted = self._counted, model.answers
+                self._count_again({*before, *model.answers})
 
     def _follow_order(self, model: Instant) -> None:
         before, order = self.queue_order, model.order
@@ -185,6 +190,63 @@ class InstantState(AheadState):
     @property
     def learning_advice(self) -> str:
         return advice(self.learning_points)
+
+    @property
+    def can_keep_instant(self) -> bool:
+        """Whether there are suggestions of the instant model to store."""
+        model = self.instant
+        return not self.project.read_only and model is not None and model.order is not None
+
+    def keep_instant(self) -> None:
+        """Store what it suggests for all unfinished documents, as one undo step.
+
+        They are then counted, found by queries, and decided on like those of a run.
+        """
+        model, project = self.instant, self.project
+        if model is None or not self.can_keep_instant:
+            return
+
+        def told(n: int) -> None:
+            kept = ngettext(
+                "Kept {n:,} suggestion of the instant model.",
+                "Kept {n:,} suggestions of the instant model.",
+                n,
+            )
+            self.context.note(kept.format(n=n), undo=n > 0)
+
+        def store() -> None:
+            answers, layer = dict(model.answers), model.layer
+            self.context.long(
+                _("Keep suggestions"),
+                lambda watch: live_suggestions.keep_instant(project, layer, answers, watch=watch),
+                told,
+            )
+
+        model.ask_for_all(store)
+
+    # ------------------------------------------------------------ suggestions in the queue
+
+    def rows(self, ids: Sequence[int]) -> tuple[DocumentRow, ...]:
+        """With the numbers of suggestions that are not stored."""
+        return tuple(
+            replace(row, suggestion_count=max(row.suggestion_count, self._live_count(row)))
+            for row in super().rows(ids)
+        )
+
+    def _live_count(self, row: DocumentRow) -> int:
+        if row.state in DONE:
+            return 0
+        count = self.ahead.counts.get(row.id, 0) if self.ahead is not None else 0
+        model = self.instant
+        if model is None or model.order is None or row.id not in model.order.scores:
+            return count
+        has_class = row.state != "pending" and not model.layer.traits.in_text
+        return count + (0 if has_class else len(model.answers.get(row.id, ())))
+
+    def _count_again(self, ids: Iterable[int]) -> None:
+        """Read the rows of these documents again when they are shown."""
+        if stale := frozenset(ids):
+            self.update(stale_rows=stale)
 
     # ------------------------------------------------------------ order
 

@@ -27,6 +27,13 @@ class InstantPart(QFrame):
         self._line = words("", "small", "muted", wrap=True)
         self._switch = Button("", small=True, on=state.toggle_instant, tip=_("Ctrl+Shift+D"))
         self._curve = Button(_("Learning curve"), "activity", "quiet", small=True, on=show_learning)
+        self._keep = Button(
+            _("Keep suggestions"),
+            kind="quiet",
+            small=True,
+            on=state.keep_instant,
+            tip=_("Store its suggestions for all unfinished documents (one undo step)"),
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
@@ -34,7 +41,9 @@ class InstantPart(QFrame):
         title = words(_("Instant model"), "small", weight=600)
         layout.addWidget(row(title, None, self._state, margins=(14, 2, 14, 0)))
         layout.addWidget(row((self._line, 1), margins=(14, 0, 14, 0)))
-        layout.addWidget(row((flow(self._switch, self._curve, gap=4), 1), margins=(14, 0, 14, 10)))
+        layout.addWidget(
+            row((flow(self._switch, self._curve, self._keep, gap=4), 1), margins=(14, 0, 14, 10))
+        )
 
     def render(self) -> None:
         state = self.state
@@ -44,3 +53,4 @@ class InstantPart(QFrame):
         self._line.setText(state.instant_line)
         self._switch.set_text(_("Turn off") if is_on else _("Turn on"))
         self._curve.setVisible(is_on)
+        self._keep.setVisible(state.can_keep_instant)

@@ -46,6 +46,14 @@ QUEUE_COMMANDS = (
         group="queue",
     ),
     Command(
+        "annotate.keep-instant",
+        _("&Keep suggestions of the instant model"),
+        lambda p: p.state.keep_instant(),
+        "Labels",
+        enabled=lambda p: p.state.can_keep_instant,
+        group="queue",
+    ),
+    Command(
         "annotate.learning",
         _("&Learning curve…"),
         lambda p: p.view.dialogs.show_learning(),
