@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from workbench.metrics import label_counts
+from workbench.metrics import label_counts, ranking
 
 LABELS = tuple("abcde")
 
@@ -119,3 +119,21 @@ def test_tags_of_tokens_are_counted_per_document():
 
     assert one(counts)["accuracy"] == 0.75
     assert one(counts, np.array([1.0, 2.0], np.float32))["accuracy"] == pytest.approx(4 / 6)
+
+
+def test_rankings_of_many_resamples_are_those_of_each():
+    """Scores of two digits, so that many are equal; some resamples have no document of a label."""
+    draw = np.random.default_rng(3)
+    scores = draw.random((60, 2)).round(1)
+    gold = draw.random((60, 2)) < (0.4, 0.03)
+    ours = [ranking.Ranking.of(*pair) for pair in zip(scores.T, gold.T, strict=True)]
+    weights = np.concatenate([draw.integers(0, 3, (7, 60)), np.eye(2, 60)]).astype(np.float32)
+
+    for at, one in enumerate(ours):
+        together = one(np.ascontiguousarray(weights.T))
+        for number, row in enumerate(weights):
+            chosen = np.repeat(np.arange(60), row.astype(int))
+            alone = ranking.average_precision(scores[chosen, at], gold[chosen, at])
+            wanted = float("nan") if alone is None else alone
+            assert together[0][number] == pytest.approx(wanted, nan_ok=True)
+    assert np.isnan(together[1][-1])

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from workbench.metrics.ranking import weighted_ranking
+from workbench.metrics.ranking import Ranking
 from workbench.metrics.resampling import LABEL, Arrays, divided, mean_of, weighted_sums
-
-MOST_RANKED = 40_000_000  # weights × labels up to which rankings are resampled
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +64,18 @@ class LabelCounts:
         means = divided(sums, weights.sum(1, dtype=np.float64)[:, None])
         return dict(zip(rows, means.T, strict=True))
 
+    @cached_property
+    def _rankings(self) -> list[Ranking]:
+        """Of each label; [] without scores."""
+        if self.scores is None:
+            return []
+        columns = zip(self.scores.T, self.gold.T, strict=True)
+        return [Ranking.of(column, gold > 0) for column, gold in columns]
+
     def _ranked(self, weights: np.ndarray) -> dict[str, np.ndarray]:
         """Average precision and area under the ROC curve of each label, and their means."""
-        scores = self.scores
-        if scores is None or (len(weights) > 1 and scores.size * len(weights) > MOST_RANKED):
-            return {}
-        columns = zip(scores.T, self.gold.T, strict=True)
-        ranked = [weighted_ranking(column, gold > 0, weights) for column, gold in columns]
+        by_document = np.ascontiguousarray(weights.T)
+        ranked = [ranking(by_document) for ranking in self._rankings]
         precision, area = (
             np.stack([pair[part] for pair in ranked], axis=1)
             if ranked

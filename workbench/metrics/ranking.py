@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,31 +31,62 @@ def average_precision(scores: np.ndarray, relevant: np.ndarray) -> float | None:
     return float((right / predicted * gained).sum())
 
 
-def weighted_ranking(
-    scores: np.ndarray, relevant: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """(average precision, area under the ROC curve) of R resamples; both float (R,).
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """N documents ranked once by their score of a label, for any number of resamples.
 
-    scores (N,) float, relevant (N,) bool, weights (R, N). Documents with one score share a
-    threshold. NaN: no relevant document in a resample, or (for the area) no other one.
-    Equal to scikit-learn's `average_precision_score` and `roc_auc_score` with sample weights.
+    Only the scores that a relevant document has are looked at: with G of them, a resample takes
+    one sum over the documents and arrays of G numbers.
+    order int (N,): documents by falling score. cuts: ascending places in this order where sums
+    begin. before, upto int (G,): numbers of the cuts where the documents of each score begin and
+    end. relevant int (P,), first int (G,): the relevant documents in this order, and the first of
+    each score.
     """
-    order = np.argsort(-scores, kind="stable")
-    ranked = scores[order]
-    ends = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)
-    ordered = weights[:, order]
-    hits = np.cumsum(ordered * relevant[order].astype(weights.dtype), axis=1)[:, ends]
-    every = np.cumsum(ordered, axis=1)[:, ends]
-    right, seen = hits.astype(np.float64), every.astype(np.float64)
-    gained, others = np.diff(right, prepend=0.0), seen - right
-    positives, negatives = right[:, -1], others[:, -1]
-    precision = np.divide(right, seen, out=np.zeros_like(right), where=seen > 0)
-    passed = np.diff(others, prepend=0.0)
-    below = (right - gained / 2) * passed  # trapezoids, so that ties count half
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = (precision * gained).sum(1) / positives
-        area = below.sum(1) / (positives * negatives)
-    return np.where(positives > 0, found, np.nan), np.where(positives * negatives > 0, area, np.nan)
+
+    order: np.ndarray
+    cuts: np.ndarray
+    before: np.ndarray
+    upto: np.ndarray
+    relevant: np.ndarray
+    first: np.ndarray
+
+    @classmethod
+    def of(cls, scores: np.ndarray, relevant: np.ndarray) -> Ranking:
+        """scores (N,) float, relevant (N,) bool. Documents with one score share a threshold."""
+        order = np.argsort(-scores, kind="stable")
+        ranked, chosen = scores[order], relevant[order]
+        starts = np.append(0, np.flatnonzero(np.diff(ranked)) + 1)
+        group = np.searchsorted(starts, np.arange(len(order)), side="right") - 1
+        used, first = np.unique(group[chosen], return_index=True)
+        begin, end = starts[used], np.append(starts[1:], len(order))[used]
+        cuts = np.unique(np.concatenate([[0], begin, end]))
+        places = np.searchsorted(cuts, begin), np.searchsorted(cuts, end)
+        return cls(order, cuts[cuts < len(order)], *places, order[chosen], first)
+
+    def __call__(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(average precision, area under the ROC curve) of R resamples; both float64 (R,).
+
+        weights (N, R), contiguous. NaN: no relevant document in a resample, or (for the area) no
+        other one. Equal to scikit-learn's `average_precision_score` and `roc_auc_score` with sample
+        weights.
+        """
+        rounds = weights.shape[1]
+        if not len(self.first):
+            return np.full(rounds, np.nan), np.full(rounds, np.nan)
+        sums = np.zeros((len(self.cuts) + 1, rounds))  # of the weights before each cut
+        np.cumsum(np.add.reduceat(weights[self.order], self.cuts), axis=0, out=sums[1:])
+        before, upto = sums[self.before], sums[self.upto]
+        gained = np.add.reduceat(weights[self.relevant], self.first).astype(np.float64)
+        right = np.cumsum(gained, axis=0)
+        positives, negatives = right[-1], sums[-1] - right[-1]
+        precision = np.divide(right, upto, out=np.zeros_like(right), where=upto > 0)
+        ties = upto - before - gained  # other documents with the same score count half
+        below = negatives - (upto - right) + ties / 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = (precision * gained).sum(0) / positives
+            area = (below * gained).sum(0) / (positives * negatives)
+        defined = positives * negatives > 0
+        return np.where(positives > 0, found, np.nan), np.where(defined, area, np.nan)
 
 
 def best_threshold(scores: np.ndarray, relevant: np.ndarray, usual: float = 0.5) -> float:
