@@ -130,7 +130,7 @@ TABLE = {
         ("gensim",),
     ),
     "pretraining": Row(
-        ("text", "runtime", "models", "tasks", "training"),
+        ("text", "runtime", "metrics", "models", "tasks", "training"),
         ("torch", "transformers", "safetensors"),
     ),
     "baselines": Row(

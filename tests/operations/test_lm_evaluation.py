@@ -10,13 +10,20 @@ from workbench.pretraining.results import CAUSAL, CHARACTER, ModelFit
 def test_perplexity_per_token_word_and_character_by_hand():
     # 8 characters, 2 words; 3 units of one bit each, 1.5 units per word: 2 words, 8 characters
     texts = ["abc defg"]
-    fit = ModelFit("m", "gpt", fertility=1.5, kind=CAUSAL, scored=3, total=3 * math.log(2))
+    fit = ModelFit(
+        "m", "gpt", fertility=1.5, kind=CAUSAL, scored=3, total=3 * math.log(2), low=0.0,
+        high=math.log(4),
+    )  # fmt: skip
 
     (found,) = lm_evaluation.scored([fit], texts)
 
     assert found.perplexity.per_token == pytest.approx(2.0)
     assert found.perplexity.per_word == pytest.approx(2 ** (3 / 2))
     assert found.perplexity.per_character == pytest.approx(2 ** (3 / 8))
+    assert found.low.per_word == 1.0 and found.high.per_word == pytest.approx(4**1.5)
+    told = found.to_json()
+    assert (told["per_token_low"], told["per_token_high"]) == (1.0, pytest.approx(4.0))
+    assert found.to_json()["per_word"] == found.perplexity.per_word
 
 
 def test_a_model_of_characters_is_measured_per_word_too():
@@ -32,7 +39,7 @@ def test_a_model_without_a_language_model_says_so():
     (found,) = lm_evaluation.scored([ModelFit("m", "vectors")], ["a"])
 
     assert found.perplexity is None and "no language model" in found.problem
-    assert found.to_json()["per_token"] is None
+    assert found.to_json()["per_token"] is None and found.to_json()["per_word_low"] is None
 
 
 def test_texts_are_read_in_pieces_from_files_and_projects(

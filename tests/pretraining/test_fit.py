@@ -9,7 +9,7 @@ import torch
 
 from workbench.base import paths
 from workbench.models.generate import LanguageModel
-from workbench.pretraining.fit import LEAST, run
+from workbench.pretraining.fit import LEAST, Tally, run
 from workbench.pretraining.results import ModelFit
 
 DATA = Path(__file__).parents[1] / "data"
@@ -49,6 +49,18 @@ def test_the_pseudo_perplexity_masks_each_unit_alone(tmp_path, tiny_model):
     assert fit.per_character == pytest.approx(math.exp(mean * count / characters), rel=1e-3)
 
 
+def test_the_interval_of_the_mean_is_that_of_resampled_texts(tmp_path, tiny_model):
+    """By hand: of two texts with means 1 and 3, a quarter of the samples has the same one twice."""
+    two = Tally(texts={4: (2.0, 2), 7: (6.0, 2)})
+    assert two.bounds(1) == (1.0, 3.0)
+    assert Tally(texts={0: (2.0, 2)}).bounds(1) is None
+
+    (fit,), _seen = measured(tmp_path, tiny_model)
+
+    assert fit.low < fit.total / fit.scored < fit.high
+    assert fit.interval[0] < fit.perplexity < fit.interval[1]
+
+
 def test_every_kind_of_model_is_measured_with_progress(tmp_path, data_folder):
     models = (
         GPT,
@@ -61,6 +73,7 @@ def test_every_kind_of_model_is_measured_with_progress(tmp_path, data_folder):
     assert [fit.kind for fit in fits] == ["causal", "causal", "character", ""]
     assert all(fit.problem == "" for fit in fits) and fits[3].perplexity == 0
     assert all(fit.perplexity > 1 and fit.scored > 10 for fit in fits[:3])
+    assert all(fit.low < fit.high for fit in fits[:3]) and fits[3].interval is None
     assert fits[3].fertility == pytest.approx(1.0, abs=0.2) and fits[3].limit == 0
     assert [item["part"] for item in seen if item["kind"] == "progress"] == [0, 0.25, 0.5, 0.75]
 

@@ -213,13 +213,14 @@ def _show_suit(rows: tuple[Ranked, ...]) -> None:
     share, number = _("{share:.1%}"), _("{n:,.1f}")
     head = (_("Model"), _("Family"), _("Unknown"), _("Units per word"), _("Cut"), _("Limit"))
     table(
-        (*head, _("Perplexity"), _("Kind"), _("Recommendation")),
+        (*head, _("Perplexity"), _("95 % interval"), _("Kind"), _("Recommendation")),
         [
             (
                 *(plain(row.fit.name), row.fit.family, share.format(share=row.fit.unknown)),
                 _("{n:.2f}").format(n=row.fit.fertility),
                 *(share.format(share=row.fit.cut), row.fit.limit or None),
                 number.format(n=row.fit.perplexity) if row.fit.perplexity else None,
+                "–".join(map("{:,.1f}".format, row.fit.interval)) if row.fit.interval else None,
                 _(suiting.KINDS[row.fit.kind]) if row.fit.kind else None,
                 row.words,
             )

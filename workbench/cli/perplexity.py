@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
 from workbench.base.i18n import _
-from workbench.cli.output import Progress, as_json, emit, plain, table
+from workbench.cli.output import Progress, as_json, emit, plain, say, table
 from workbench.cli.session import PROJECT, failed, session
 
 
@@ -57,10 +59,18 @@ def perplexity(
     rows = []
     for one in found:
         line = one.to_json()
-        values = [_number(line[name]) for name in ("per_token", "per_word", "per_character")]
+        values = [_measured(line, name) for name in lm_evaluation.PER]
         kind = suit.KINDS.get(one.kind, "") or one.problem
         rows.append([plain(one.model), kind, f"{one.tokens:,}", *values])
     table(heads, rows)
+    say(_("In parentheses: 95 % intervals by a bootstrap over the pieces of text."))
+
+
+def _measured(line: Mapping[str, Any], name: str) -> str:
+    low, high = line[f"{name}_low"], line[f"{name}_high"]
+    if low is None or high is None:
+        return _number(line[name])
+    return f"{_number(line[name])} ({_number(low)}–{_number(high)})"
 
 
 def _number(value: float | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PIECE = 120  # words of a piece, which models of 256 units or more read as a whole
 SECONDS = 600.0  # per model
+PER = ("per_token", "per_word", "per_character")
+_PERPLEXITIES = {"perplexity": "", "low": "_low", "high": "_high"}  # → end of their JSON keys
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class LMScore:
 
     Words are words, numbers and symbols, as everywhere in the program (`text.segment`).
 
-    tokens: number of units that were predicted. problem: why the model could not be measured.
+    tokens: number of units that were predicted. low, high: 95 % intervals by a bootstrap over
+    texts, None with fewer than two. problem: why the model could not be measured.
     """
 
     model: str
@@ -39,12 +42,16 @@ class LMScore:
     perplexity: Perplexity | None
     seconds: float
     problem: str = ""
+    low: Perplexity | None = None
+    high: Perplexity | None = None
 
     def to_json(self) -> dict[str, Any]:
-        names = ("per_token", "per_word", "per_character")
-        scores = dict.fromkeys(names) if self.perplexity is None else asdict(self.perplexity)
-        own = {name: value for name, value in vars(self).items() if name != "perplexity"}
-        return {**own, **scores}
+        own = {name: value for name, value in vars(self).items() if name not in _PERPLEXITIES}
+        for part, end in _PERPLEXITIES.items():
+            given: Perplexity | None = getattr(self, part)
+            for name in PER:
+                own[f"{name}{end}"] = None if given is None else getattr(given, name)
+        return own
 
 
 def pieces(paths: Sequence[Path]) -> list[str]:
@@ -93,5 +100,9 @@ def _score(fit: ModelFit, words_per_character: float) -> LMScore:
     else:
         read = fit.scored / fit.fertility if fit.fertility else 0.0
         characters = read / words_per_character if words_per_character else 0.0
-    found = perplexity(fit.total, fit.scored, words=read, characters=characters)
-    return LMScore(fit.name, fit.kind, fit.scored, found, fit.seconds)
+
+    def of(total: float) -> Perplexity:
+        return perplexity(total, fit.scored, words=read, characters=characters)
+
+    low, high = (None if one is None else of(one * fit.scored) for one in (fit.low, fit.high))
+    return LMScore(fit.name, fit.kind, fit.scored, of(fit.total), fit.seconds, low=low, high=high)

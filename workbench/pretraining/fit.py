@@ -12,7 +12,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from workbench.base.errors import WorkbenchError
+from workbench.metrics.resampling import bounds, resampled
 from workbench.models import device as devices
 from workbench.models import spec
 from workbench.models.base import LoadOptions
@@ -45,20 +46,39 @@ T = TypeVar("T")
 class Tally:
     """Sum of the negative log-likelihoods, and of their squares, of `count` units.
 
-    end: of the processor time for it.
+    end: of the processor time for it. texts: number of a text → sum and count of its units.
     """
 
     end: float = 0.0
     total: float = 0.0
     squares: float = 0.0
     count: int = 0
+    texts: dict[int, tuple[float, int]] = field(default_factory=dict)
 
-    def add(self, logits: Tensor, targets: Tensor) -> None:
-        """logits (N, V), targets (N,)."""
+    def add(self, logits: Tensor, targets: Tensor, texts: np.ndarray) -> None:
+        """logits (N, V), targets (N,), texts int (N,): the number of the text of each."""
         losses = functional.cross_entropy(logits.float(), targets, reduction="none").double()
         self.total += float(losses.sum())
         self.squares += float(losses.square().sum())
         self.count += len(losses)
+        numbers, places = np.unique(texts, return_inverse=True)
+        sums, counts = np.bincount(places, losses.cpu().numpy()), np.bincount(places)
+        for number, total, count in zip(numbers.tolist(), sums, counts, strict=True):
+            before = self.texts.get(number, (0.0, 0))
+            self.texts[number] = before[0] + float(total), before[1] + int(count)
+
+    def bounds(self, seed: int) -> tuple[float, float] | None:
+        """95 % interval of the mean by a bootstrap over texts; None with fewer than two."""
+        given = np.array([*self.texts.values()])  # (texts, 2)
+        if len(given) < 2:
+            return None
+
+        def mean(weights: np.ndarray) -> dict[str, np.ndarray]:
+            total, count = (weights @ given).T
+            return {"mean": total / count}
+
+        low, high = bounds(resampled(mean, len(given), seed=seed)["mean"])
+        return float(low), float(high)
 
     @property
     def done(self) -> bool:
@@ -113,6 +133,7 @@ def _measured(
     limit = info.max_length if info.tokenizer else 0
     total, units = scored.total, scored.count
     mean = total / units if units else 0.0
+    low, high = scored.bounds(params["seed"]) or (None, None)
     # The mean per unit times the units per word, or per character of the text.
     per_word = words.fertility if kind != CHARACTER else 1.0
     letters = sum(map(len, texts))
@@ -133,6 +154,8 @@ def _measured(
         words.lengths,
         tuple((one.word, one.units, one.count, one.texts) for one in words.split),
         total=total,
+        low=low,
+        high=high,
     )
 
 
@@ -202,7 +225,7 @@ def _masked(
                 targets.append(ids[at])
                 rows.append([*ids[:at], model.mask, *ids[at + 1 :]])
             logits = model.logits(rows, [[at] for _number, at in batch])[:, 0]  # (B, V)
-            found.add(logits, torch.tensor(targets))
+            found.add(logits, torch.tensor(targets), np.array([number for number, _at in batch]))
 
 
 def _causal(model: LanguageModel, texts: Sequence[str], found: Tally) -> None:
@@ -210,15 +233,17 @@ def _causal(model: LanguageModel, texts: Sequence[str], found: Tally) -> None:
     for start in range(0, len(texts), TEXTS):
         if found.done:
             break
-        for batch in _by_length(_inputs(model, texts[start : start + TEXTS]), len):
+        numbered = [*enumerate(_inputs(model, texts[start : start + TEXTS]), start)]
+        for chosen in _by_length(numbered, lambda one: len(one[1])):
+            batch = [one for _number, one in chosen]
             places = [[int(at) for at in np.flatnonzero(one.text >= 0) if at] for one in batch]
             if not any(places):
                 continue
             befores = [[at - 1 for at in row] for row in places]
             logits = model.logits([one.ids.tolist() for one in batch], befores)  # (B, K, V)
-            for scores, one, row in zip(logits, batch, places, strict=True):
+            for scores, (number, one), row in zip(logits, chosen, places, strict=True):
                 targets = torch.from_numpy(one.ids[row].astype(np.int64))
-                found.add(scores[: len(row)], targets)
+                found.add(scores[: len(row)], targets, np.full(len(row), number))
 
 
 def _by_length(items: Sequence[T], length: Callable[[T], int]) -> Iterator[list[T]]:
@@ -245,13 +270,21 @@ def _recurrent(
             for text in texts[start : start + TEXTS]
         ]
         for direction in directions:
-            _streams(encoder, [encoder.stream(one, direction) for one in lines], direction, found)
+            streams = [encoder.stream(one, direction) for one in lines]
+            _streams(encoder, streams, direction, found, start)
 
 
 def _streams(
-    encoder: RecurrentModel, streams: Sequence[StreamUnits], direction: str, found: Tally
+    encoder: RecurrentModel,
+    streams: Sequence[StreamUnits],
+    direction: str,
+    found: Tally,
+    first: int,
 ) -> None:
-    """Streams of any length side by side. What follows the end of one is read, but not scored."""
+    """Streams of any length side by side. What follows the end of one is read, but not scored.
+
+    first: the number of the first text.
+    """
     memory = None
     lengths = torch.tensor([len(one.targets) - 1 for one in streams])
     names, longest = streams[0].inputs, int(lengths.max())
@@ -264,7 +297,7 @@ def _streams(
         with torch.inference_mode():
             states, memory = encoder.read(part, direction, memory)
             logits = encoder.scores(states[kept], direction)  # (N, V)
-        found.add(logits, targets[:, places][kept])
+        found.add(logits, targets[:, places][kept], first + kept.nonzero()[:, 0].numpy())
 
 
 def _stacked(arrays: Sequence[np.ndarray], length: int) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -82,7 +83,8 @@ class ModelFit:
     the model takes; cut_at: limit → the same for that many units. limit: 0 if there is none.
     kind: of the perplexity. perplexity: per word, for CHARACTER per character; 0 without one.
     per_character: perplexity per character of the text, for all kinds. scored: predicted units;
-    total: the sum of their negative natural log-likelihoods.
+    total: the sum of their negative natural log-likelihoods; low, high: 95 % interval of their mean
+    by a bootstrap over texts, None with fewer than two.
     lengths: units of each text, special ones included. split: words divided most often, as
     (word, units, count, texts). problem: why the model could not be measured.
     """
@@ -103,6 +105,17 @@ class ModelFit:
     split: tuple[tuple[str, tuple[str, ...], int, int], ...] = ()
     problem: str = ""
     total: float = 0.0
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """95 % interval of `perplexity`; None if there is none."""
+        if self.low is None or self.high is None:
+            return None
+        units = 1.0 if self.kind == CHARACTER else self.fertility
+        low, high = (math.exp(min(one * units, 700.0)) for one in (self.low, self.high))
+        return low, high
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -181,6 +181,15 @@ def figure(value: float | None) -> str:
     return formats.count(round(value)) if value >= 100 else formats.significant(value, 3)
 
 
+def interval_words(row: Ranked) -> str:
+    """The interval of a perplexity, "" without one."""
+    if row.fit.interval is None:
+        return ""
+    low, high = map(figure, row.fit.interval)
+    told = _("95 % interval by a bootstrap over texts: {low} – {high}")
+    return told.format(low=low, high=high)
+
+
 def kind_words(row: Ranked) -> str:
     return _(KINDS[row.fit.kind]) if row.fit.kind else ""
 
