@@ -26,6 +26,13 @@ model_option = click.option(
     "--model",
     help=_("Model with word vectors: a name or a path. [default: the first of the list]"),
 )
+by_option = click.option(
+    "--by",
+    type=click.Choice(MEASURES),
+    default="cosine",
+    show_default=True,
+    help=_("Measure of nearness."),
+)
 top_option = click.option(
     "--top",
     type=click.IntRange(1, 1000),
@@ -47,13 +54,7 @@ def vectors() -> None:
 @vectors.command()
 @click.argument("words", nargs=-1, required=True, metavar="WORD…")
 @model_option
-@click.option(
-    "--by",
-    type=click.Choice(MEASURES),
-    default="cosine",
-    show_default=True,
-    help=_("Measure of nearness."),
-)
+@by_option
 @top_option
 @as_json
 def neighbours(words: tuple[str, ...], model: str | None, by: str, top: int, as_json: bool) -> None:
@@ -82,22 +83,23 @@ def neighbours(words: tuple[str, ...], model: str | None, by: str, top: int, as_
 @click.argument("b")
 @click.argument("c")
 @model_option
+@by_option
 @top_option
 @as_json
-def analogy(a: str, b: str, c: str, model: str | None, top: int, as_json: bool) -> None:
+def analogy(a: str, b: str, c: str, model: str | None, by: str, top: int, as_json: bool) -> None:
     """List the words that are to C as B is to A.
 
     By cosine to B - A + C of unit vectors, without these three words (3CosAdd, Mikolov, Yih and
-    Zweig 2013).
+    Zweig 2013), or by the dot product with it or the distance to it of the vectors as they are.
     """
     from workbench.operations import vectors as operations
 
     with _opened(model) as (info, lexicon):
-        found = operations.analogy(lexicon, a, b, c, top=top)
+        found = operations.analogy(lexicon, a, b, c, by=by, top=top)
     if as_json:
-        emit({"model": info.name, "a": a, "b": b, "c": c, "words": to_plain(found)})
+        emit({"model": info.name, "by": by, "a": a, "b": b, "c": c, "words": to_plain(found)})
     else:
-        table((_("Word"), "cosine"), [(near.word, near.score) for near in found])
+        table((_("Word"), by), [(near.word, near.score) for near in found])
 
 
 @vectors.command()
@@ -109,8 +111,9 @@ def analogy(a: str, b: str, c: str, model: str | None, top: int, as_json: bool) 
     metavar="DATASET",
     help=_("File or folder of word pairs or analogies; can be given several times."),
 )
+@by_option
 @as_json
-def evaluate(model: str, sets: tuple[str, ...], as_json: bool) -> None:
+def evaluate(model: str, sets: tuple[str, ...], by: str, as_json: bool) -> None:
     """Evaluate MODEL on word similarity (Spearman) and analogies (accuracy).
 
     Only the 300,000 most frequent words count. Upper and lower case are equal. Pairs and questions
@@ -122,11 +125,11 @@ def evaluate(model: str, sets: tuple[str, ...], as_json: bool) -> None:
     files = operations.set_files(sets)
     with _opened(model) as (info, lexicon):
         progress = Progress(_("Evaluating"))
-        found = operations.evaluate(lexicon, files, Watch(progress.show))
+        found = operations.evaluate(lexicon, files, Watch(progress.show), by=by)
         progress.end()
     rows = [operations.to_json(one) for one in found]
     if as_json:
-        emit({"model": info.name, "words": len(lexicon), "sets": rows})
+        emit({"model": info.name, "words": len(lexicon), "by": by, "sets": rows})
         return
     head = (_("Data set"), _("Items"), _("Used"), _("Coverage"), _("Spearman"), _("Accuracy"))
     table(head, [_row(one) for one in rows])

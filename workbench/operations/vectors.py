@@ -25,7 +25,7 @@ from workbench.runtime.vectors.evaluation import (
     Similarity,
     read_set,
 )
-from workbench.runtime.vectors.lexicon import Lexicon, Neighbour
+from workbench.runtime.vectors.lexicon import COSINE, Lexicon, Neighbour
 from workbench.storage import documents
 from workbench.training.vectors import spec as training
 
@@ -85,10 +85,12 @@ def neighbours(lexicon: Lexicon, words: Sequence[str], *, by: str, top: int) -> 
     return found
 
 
-def analogy(lexicon: Lexicon, a: str, b: str, c: str, *, top: int) -> tuple[Neighbour, ...]:
+def analogy(
+    lexicon: Lexicon, a: str, b: str, c: str, *, by: str = COSINE, top: int
+) -> tuple[Neighbour, ...]:
     """Words that are to `c` as `b` is to `a`. Raises ModelError for a word without a vector."""
     forms = [lexicon.known(word) or word for word in (a, b, c)]
-    return lexicon.analogy(forms[0], forms[1], forms[2], top=top)
+    return lexicon.analogy(forms[0], forms[1], forms[2], by=by, top=top)
 
 
 # ---------------------------------------------------------------- evaluation
@@ -133,11 +135,11 @@ def _in_folder(folder: Path) -> list[Path]:
 
 
 def evaluate(
-    lexicon: Lexicon, files: Sequence[Path], watch: Watch = QUIET
+    lexicon: Lexicon, files: Sequence[Path], watch: Watch = QUIET, *, by: str = COSINE
 ) -> list[Similarity | Analogies]:
     """One result per file. Raises ImportFailed for a file that is no data set."""
     sets = [read_set(path) for path in files]
-    evaluator = Evaluator(lexicon)
+    evaluator = Evaluator(lexicon, by)
     found: list[Similarity | Analogies] = []
     for number, (path, rows) in enumerate(zip(files, sets, strict=True)):
         part = watch.part(number / len(files), (number + 1) / len(files))

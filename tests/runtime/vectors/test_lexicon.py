@@ -72,6 +72,15 @@ def test_the_measures_order_words_as_calculated_by_hand(small):
     assert (by_distance, distances) == (["b", "c", "d"], pytest.approx([1, 1, 10**0.5]))
 
 
+def test_analogies_by_other_measures_read_the_vectors_as_they_are(small):
+    # b − a + c = (2, 1): dot products a 2, d 3; distances to d (0, 3)
+    by_dot, dots = pairs(small.analogy("a", "b", "c", by="dot"))
+    by_distance, distances = pairs(small.analogy("a", "b", "c", by="euclid"))
+
+    assert (by_dot, dots) == (["d"], [3])
+    assert (by_distance, distances) == (["d"], pytest.approx([8**0.5]))
+
+
 def test_words_without_a_vector_are_named(small):
     assert small.neighbours("e") is None
     assert small.known("A") == "a"

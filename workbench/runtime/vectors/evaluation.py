@@ -17,7 +17,7 @@ import numpy as np
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
-from workbench.runtime.vectors.lexicon import Lexicon, best
+from workbench.runtime.vectors.lexicon import COSINE, DOT, EUCLID, Lexicon, best
 
 FREQUENT = 300_000  # words of the vocabulary, as it is ordered by frequency
 QUESTIONS = 128  # analogies per step
@@ -155,10 +155,13 @@ def _without_classes(found: list[Any]) -> list[Any]:
 
 
 class Evaluator:
-    """Looks up words of the data sets in the most frequent words of a model."""
+    """Looks up words of the data sets in the most frequent words of a model.
 
-    def __init__(self, lexicon: Lexicon):
-        self.lexicon = lexicon
+    by: the measure, a key of `lexicon.MEASURES`; cosine as in gensim.
+    """
+
+    def __init__(self, lexicon: Lexicon, by: str = COSINE):
+        self.lexicon, self.by = lexicon, by
         self.size = min(FREQUENT, len(lexicon))
         self._rows: dict[str, int] = {}
         for row in range(self.size):
@@ -172,12 +175,17 @@ class Evaluator:
         for pair in pairs:
             first, second = self.row(pair.first), self.row(pair.second)
             if first is not None and second is not None:
-                scores.append(self._cosine(first, second))
+                scores.append(self._near(first, second))
                 gold.append(pair.score)
         return Similarity(name, len(pairs), len(gold), spearman(gold, scores))
 
-    def _cosine(self, first: int, second: int) -> float:
+    def _near(self, first: int, second: int) -> float:
+        """Higher for nearer words."""
         table, norms = self.lexicon.table, self.lexicon.norms
+        if self.by == EUCLID:
+            return -float(np.linalg.norm(table[first] - table[second]))
+        if self.by == DOT:
+            return float(table[first] @ table[second])
         lengths = float(norms[first] * norms[second]) or 1.0
         return float(table[first] @ table[second]) / lengths
 
@@ -189,17 +197,21 @@ class Evaluator:
             rows = [self.row(word) for word in (*question.words, question.answer)]
             if None not in rows:
                 usable.append((question, rows))
-        lengths = np.maximum(self.lexicon.norms[: self.size], np.finfo(np.float32).tiny)
-        units = self.lexicon.table[: self.size] / lengths[:, None]
+        vectors = self.lexicon.table[: self.size]
+        if self.by == COSINE:
+            lengths = np.maximum(self.lexicon.norms[: self.size], np.finfo(np.float32).tiny)
+            vectors = vectors / lengths[:, None]
         right: list[bool] = []
         for part in watch.over(usable, QUESTIONS) if usable else ():
-            right += self._answered(units, part)
+            right += self._answered(vectors, part)
         return _counted(name, questions, [question for question, _rows in usable], right)
 
-    def _answered(self, units: np.ndarray, part: Sequence[Any]) -> list[bool]:
+    def _answered(self, vectors: np.ndarray, part: Sequence[Any]) -> list[bool]:
         rows = np.array([found for _question, found in part])  # (Q, 4)
-        a, b, c = (units[rows[:, column]] for column in range(3))
-        scores = (b + c - a) @ units.T  # (Q, N)
+        a, b, c = (vectors[rows[:, column]] for column in range(3))
+        scores = (b + c - a) @ vectors.T  # (Q, N)
+        if self.by == EUCLID:  # of each question the order of −|q − x|², less |q|²
+            scores = 2 * scores - self.lexicon.norms[: self.size] ** 2
         scores[np.arange(len(rows))[:, None], rows[:, :3]] = -np.inf
         found = []
         for (question, _rows), line in zip(part, scores, strict=True):

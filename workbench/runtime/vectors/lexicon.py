@@ -16,10 +16,11 @@ from workbench.runtime.vectors import store
 from workbench.runtime.vectors.ngrams import Ngrams
 from workbench.runtime.vectors.words import WordIndex
 
+COSINE, DOT, EUCLID = "cosine", "dot", "euclid"
 MEASURES = {
-    "cosine": N_("Cosine similarity"),
-    "dot": N_("Dot product"),
-    "euclid": N_("Euclidean distance"),
+    COSINE: N_("Cosine similarity"),
+    DOT: N_("Dot product"),
+    EUCLID: N_("Euclidean distance"),
 }
 BLOCK = 1 << 16  # rows per step
 
@@ -125,8 +126,11 @@ class Lexicon:
             return None
         return self.nearest(vector, by=by, top=top, without=self._rows([word]))
 
-    def combined(self, positive: Sequence[str], negative: Sequence[str] = ()) -> np.ndarray:
-        """float32 (H,): the mean of unit vectors, those of `negative` with a negative sign.
+    def combined(
+        self, positive: Sequence[str], negative: Sequence[str] = (), *, unit: bool = True
+    ) -> np.ndarray:
+        """float32 (H,): the mean of unit vectors, those of `negative` with a negative sign; the sum
+        of the vectors as they are without `unit`.
 
         Source: Mikolov, Yih and Zweig 2013. Raises ModelError for a word without a vector.
         """
@@ -138,13 +142,19 @@ class Lexicon:
                     raise ModelError(
                         _("The word {word!r} has no vector in this model.").format(word=word)
                     )
-                total += sign * vector / (float(np.linalg.norm(vector)) or 1.0)
-        return total / (len(positive) + len(negative))
+                length = float(np.linalg.norm(vector)) if unit else 1.0
+                total += sign * vector / (length or 1.0)
+        return total / (len(positive) + len(negative)) if unit else total
 
-    def analogy(self, a: str, b: str, c: str, *, top: int = 10) -> tuple[Neighbour, ...]:
-        """Words that are to `c` as `b` is to `a`, by cosine to b - a + c; without these three."""
-        query = self.combined((b, c), (a,))
-        return self.nearest(query, top=top, without=self._rows([a, b, c]))
+    def analogy(
+        self, a: str, b: str, c: str, *, by: str = COSINE, top: int = 10
+    ) -> tuple[Neighbour, ...]:
+        """Words that are to `c` as `b` is to `a`: nearest to b - a + c, without these three.
+
+        By cosine of unit vectors; by the dot product and the distance of the vectors as they are.
+        """
+        query = self.combined((b, c), (a,), unit=by == COSINE)
+        return self.nearest(query, by=by, top=top, without=self._rows([a, b, c]))
 
     def _rows(self, words: Sequence[str]) -> list[int]:
         return [row for word in words if (row := self.words.row(word)) >= 0]

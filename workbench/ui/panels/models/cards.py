@@ -144,6 +144,17 @@ class ModelCard(QFrame):
                         tip=_("Word vectors in two dimensions"),
                     )
                 )
+                found.append(
+                    Button(
+                        _("Analogies…"),
+                        "whole-word",
+                        "quiet",
+                        small=True,
+                        on=lambda: page.ask_analogies(info),
+                        name=_("Analogies and similarity of {name}").format(name=name),
+                        tip=_("Words that complete an analogy, and scores on data sets"),
+                    )
+                )
         elif info.only_untrusted:
             found.append(
                 Button(
@@ -193,6 +204,7 @@ def _choices(page: ModelsView, info: ModelInfo) -> tuple[Choice | None, ...]:
         ]
         if state.has_words(info):
             found.append(Choice(_("&Word map…"), lambda: page.ask_word_map(info)))
+            found.append(Choice(_("&Analogies…"), lambda: page.ask_analogies(info)))
     elif info.only_untrusted:
         found.append(Choice(_("T&rust weights…"), lambda: page.ask_trust(info)))
     there = Path(info.path).is_dir()

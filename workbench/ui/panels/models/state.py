@@ -18,6 +18,7 @@ from workbench.operations import models as operations
 from workbench.operations import vectors
 from workbench.ui import formats
 from workbench.ui.panels.models import listing
+from workbench.ui.panels.models.analogies_state import AnalogiesState
 from workbench.ui.panels.models.listing import Row
 from workbench.ui.panels.models.suit_state import SuitState
 from workbench.ui.panels.models.tokenizers_state import TokenizersState
@@ -124,6 +125,10 @@ class ModelsState(State):
     def word_map(self, card: ModelInfo) -> WordMapState:
         """The state of the dialog that shows its words in two dimensions."""
         return WordMapState(self.context, card)
+
+    def analogies(self, card: ModelInfo) -> AnalogiesState:
+        """The state of the dialog that completes analogies of its words."""
+        return AnalogiesState(self.context, card)
 
     def close(self) -> None:
         self.suit.close()

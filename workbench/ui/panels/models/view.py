@@ -285,6 +285,12 @@ class ModelsView(View):
 
         _asked(WordMapDialog(self.window(), self.state.word_map(info)))
 
+    def ask_analogies(self, info: ModelInfo) -> None:
+        """Complete analogies of a model's words, and measure it on data sets."""
+        from workbench.ui.panels.models.analogies_dialog import AnalogiesDialog
+
+        _asked(AnalogiesDialog(self.window(), self.state.analogies(info)))
+
     def ask_tokenizers(self) -> None:
         """Compare, apply and learn tokenizers."""
         from workbench.ui.panels.models.tokenizers_dialog import Tokenizers
