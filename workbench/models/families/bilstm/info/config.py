@@ -171,10 +171,10 @@ def _check(config: Config) -> None:
         value = getattr(config, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < most:
             raise ValueError(_("{name} is {value}").format(name=name, value=quoted(value)))
-    if not isinstance(config.part_norm, bool):
-        raise ValueError(
-            _("{name} is {value}").format(name="part_norm", value=quoted(config.part_norm))
-        )
+    for name in ("part_norm",):
+        if not isinstance(getattr(config, name), bool):
+            value = quoted(getattr(config, name))
+            raise ValueError(_("{name} is {value}").format(name=name, value=value))
     for name, known in (("lm_states", ENTERS), ("subwords", SUBWORDS)):
         if getattr(config, name) not in known:
             value = quoted(getattr(config, name))
