@@ -360,6 +360,14 @@ def test_neighbours_follow_the_filter(s):
     assert [row.key for row in annotate.queue_page(s.project, ids, [s.spans])] == ["d0", "d1", "d2"]
 
 
+def test_the_row_of_the_open_document_is_the_same_without_reading_its_text(s):
+    for document in (s.one, s.pair):
+        shown = annotate.view(s.project, document)
+        read = annotate.queue_page(s.project, [document], [s.spans])
+
+        assert annotate.queue_page(s.project, [document], [s.spans], shown=shown) == read
+
+
 @pytest.mark.parametrize(
     ("states", "word"),
     [

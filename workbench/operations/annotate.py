@@ -58,15 +58,17 @@ def add_span(
     *,
     field: str = "text",
     chain: int | None = None,
+    document: Document | None = None,
     origin: object = None,
 ) -> int:
     """Label code points [start, end) of one text; returns the span id. An identical span is not
-    added again. In a layer of chains it joins `chain`, by default a new one.
+    added again. In a layer of chains it joins `chain`, by default a new one. `document`: the
+    document if it is loaded already.
 
     Raises WorkbenchError if the offsets are outside the text or the layer does not apply to the
     document.
     """
-    document = documents.get(project.db, document_id)
+    document = document or documents.get(project.db, document_id)
     layer, label = _layer_and_label(project, label_id)
     check_layer(document, layer, SPANS)
     _check_borders(document, field, start, end)

@@ -6,12 +6,14 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from workbench.operations.document_view import DocumentView
 from workbench.project.project import Project
 from workbench.storage import documents, listing, unfinished
 from workbench.storage import queue as storage_queue
 from workbench.storage import states as storage_states
-from workbench.storage.listing import DocumentRow, Filter
+from workbench.storage.listing import DocumentRow, Filter, Known
 from workbench.storage.queue import SourceFile
+from workbench.text.rows import row_id
 
 
 def queue(project: Project, wanted: Filter | None = None) -> array[int]:
@@ -30,13 +32,23 @@ def source_files(project: Project) -> tuple[SourceFile, ...]:
 
 
 def queue_page(
-    project: Project, ids: Sequence[int], layer_ids: Sequence[int]
+    project: Project,
+    ids: Sequence[int],
+    layer_ids: Sequence[int],
+    *,
+    shown: DocumentView | None = None,
 ) -> tuple[DocumentRow, ...]:
     """Labels and states of these documents in these layers, as shown in the queue.
 
-    A document to which none of the layers applies is pending.
+    A document to which none of the layers applies is pending. `shown`: the open document, whose
+    text and spans are not read again.
     """
-    rows = documents.rows(project.db, ids, layer_ids)
+    known = {}
+    if shown is not None:
+        counts = shown.spans.of_layers
+        texts = tuple(content for _field, content in shown.document.texts)
+        known[row_id(shown.document)] = Known(texts, sum(counts[id] for id in layer_ids))
+    rows = documents.rows(project.db, ids, layer_ids, known=known)
     return tuple(replace(row, state=row.state or "pending") for row in rows)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import NamedTuple
 
 from workbench.storage import (
     columns,
@@ -69,6 +71,13 @@ class Filter:
     def empty(self) -> bool:
         """Whether there are no conditions, so that all documents match."""
         return self == Filter()
+
+
+class Known(NamedTuple):
+    """What is not read again for the row of a loaded document: texts, and spans in the layers."""
+
+    texts: tuple[str, ...]
+    spans: int
 
 
 @dataclass(frozen=True)
@@ -247,6 +256,7 @@ def rows(
     *,
     found_by: str = "",
     more: Sequence[str] = (),
+    known: Mapping[int, Known] = MappingProxyType({}),
 ) -> tuple[DocumentRow, ...]:
     """Rows of the given documents, in this order; ids that do not exist are omitted.
 
@@ -256,8 +266,11 @@ def rows(
     """
     document_ids, layers = list(ids), _layers(db, layer_ids)
     these, shown = (ids_in(document_ids),), (ids_in(document_ids), ids_in(layers))
+    unknown = ids_in([id for id in document_ids if id not in known])
     read = db.reader().execute
-    texts = _beginnings(db, these, SEARCHED if found_by.strip() else 4 * PREVIEW)
+    length = SEARCHED if found_by.strip() else 4 * PREVIEW
+    texts = _beginnings(db, (unknown,), length)
+    texts.update((id, _joined(one.texts, length)) for id, one in known.items())
     classes: dict[int, list[tuple[str, str]]] = {}
     marks = (
         "select m.document_id, l.name, b.name from mark m join layer l on l.id = m.layer_id"
@@ -266,7 +279,9 @@ def rows(
     for id, layer, label in read(f"{marks} order by m.layer_id, m.id", shown).fetchall():
         classes.setdefault(id, []).append((layer, label))
     count = "select document_id, count(*) from {} where {} and {} group by document_id"
-    spans = dict(read(count.format("span", _THESE, _IN_LAYERS), shown).fetchall())
+    spans = {id: one.spans for id, one in known.items()}
+    of_unknown = unknown, ids_in(layers)
+    spans.update(read(count.format("span", _THESE, _IN_LAYERS), of_unknown).fetchall())
     open_suggestions = count.format("suggestion", f"status = 'open' and {_THESE}", _IN_LAYERS)
     suggestions = dict(read(open_suggestions, shown).fetchall())
     in_layers = states.of_documents(db, document_ids, layers)
@@ -301,14 +316,18 @@ def rows(
 def _beginnings(db: Database, these: tuple[str], length: int) -> dict[int, str]:
     """Map document id → the first `length` code points of each of its texts, joined by "⏐"."""
     cut = f"case typeof(content) when 'text' then substr(content, 1, {length}) else content end"
-    texts: dict[int, str] = {}
+    texts: dict[int, list[str]] = {}
     for id, content in (
         db.reader()
         .execute(f"select document_id, {cut} from body where {_THESE} order by id", these)
         .fetchall()
     ):
-        texts[id] = f"{texts[id]} ⏐ {text_out(content)}" if id in texts else text_out(content)
-    return texts
+        texts.setdefault(id, []).append(text_out(content))
+    return {id: _joined(each, length) for id, each in texts.items()}
+
+
+def _joined(texts: Sequence[str], length: int) -> str:
+    return " ⏐ ".join(text[:length] for text in texts)
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,17 @@ import random
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QAccessible
+from PySide6.QtGui import QAccessible, QImage
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from workbench.ui.widgets import span_layout, text_caret
 from workbench.ui.widgets.span_layout import TextSpan
-from workbench.ui.widgets.text_view import LEFT, TOP, TextView
+from workbench.ui.widgets.text_scroll import LEFT, TOP
+from workbench.ui.widgets.text_view import TextView
 
 NONE, ALT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.AltModifier
+RGB = QImage.Format.Format_RGB32
 HEBREW = "האוטובוס 👩‍👩‍👧 הגיע מאוחר"
 ARABIC = "وصل الباص رقم 42 متأخراً hello world نصف ساعة"
 
@@ -338,6 +341,60 @@ def test_what_stands_at_the_top_stays_there_while_heights_settle(make, qtbot):
     assert (
         abs(view.position_at(QPointF(LEFT, 5)) - top) < 120
     )  # the true line may replace a guessed one
+
+
+def test_the_screen_shows_what_a_whole_paint_would_after_partial_ones(make, qtbot):
+    """The pixels on the screen, against those of the view painted anew, after 60 random acts."""
+    draw = random.Random(5)
+    words = " ".join(draw.choices(("tram", "gate", "محطة", "Northfield", "late"), k=400))
+    text = words[:900] + "\n" + words[900:1500] + "\n" + words[1500:]
+    view = make(text, [TextSpan(n * 30, n * 30 + 9, "PER", n % 3, n) for n in range(40)])
+    shown = list(view.spans)
+
+    def change():
+        gone = draw.sample(shown, draw.randrange(3))
+        at = draw.randrange(400)
+        come = [TextSpan(at, at + draw.choice((3, 40)), "LOC", 4, 1000 + len(shown) + at)]
+        shown[:] = [one for one in shown if one not in gone] + come
+        view.exchange_spans(gone, come)
+
+    def act():
+        at, name = draw.randrange(500), draw.choice(shown).name
+        draw.choice(
+            (
+                lambda: view.select(at, at, show=False),
+                lambda: view.select(at, at + draw.randrange(200), show=False),
+                lambda: view.choose(draw.choice((None, name)), show=draw.random() < 0.2),
+                lambda: view.set_linked(draw.choice((None, name))),
+                change,
+            )
+        )()
+
+    for _ in range(60):
+        act()
+        QApplication.processEvents()
+
+        on_screen, anew = view.screen().grabWindow(view.winId()), view.grab()
+        assert pixels(view, on_screen) == pixels(view, anew)
+
+
+def pixels(view, picture):
+    """Of the text, without the scroll bar."""
+    return picture.toImage().copy(view.viewport().geometry()).convertToFormat(RGB)
+
+
+def test_a_caret_step_paints_its_lines_only(make, monkeypatch):
+    view = make("one two three four\n" * 30, size=(600, 500))
+    QApplication.processEvents()
+    painted = []
+    monkeypatch.setattr(view, "_paint_part", lambda _painter, clip, _marked: painted.append(clip))
+
+    view.select(0, 0, show=False)
+    view.select(4, 4, show=False)
+    QApplication.processEvents()
+
+    assert len(painted) == 1
+    assert painted[0].height() < 80
 
 
 def test_zoom_goes_to_300_per_cent_and_keeps_the_place(make):

@@ -50,6 +50,9 @@ class ArcIndex:
     def __init__(self) -> None:
         self._ends: list[tuple[int, TextArc]] = []
 
+    def __bool__(self) -> bool:
+        return bool(self._ends)
+
     def exchange(self, gone: Iterable[TextArc], new: Iterable[TextArc]) -> None:
         """Remove some arcs and add others."""
         for arc in gone:

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QTableView,
 )
 
+from workbench.base.ordered_rows import OrderedRows
 from workbench.ui import theme
 from workbench.ui.widgets.delegates import BarDelegate, ChipDelegate
 from workbench.ui.widgets.table_rows import CHIP, INDENTED, SHARE, Column, Rows
@@ -155,14 +156,18 @@ class Table(QTableView):
 
     def set_rows(self, rows: Sequence[Any]) -> None:
         """Replace the rows; the selection is kept where possible."""
-        keys = {self.rows_model.key(one) for one in self.chosen_rows()}
+        keys = self._chosen_keys()
         blocked = self.blockSignals(True)
         self.rows_model.set_rows(rows)
-        if keys and keys != {self.rows_model.key(one) for one in self.chosen_rows()}:
+        if keys != self._chosen_keys():  # Qt selects the next row if the current one is removed
             self.choose(keys)
         self.blockSignals(blocked)
         self._fit_numbers()
-        self.viewport().update()
+        if not isinstance(rows, OrderedRows):  # of those, the model has told what has changed
+            self.viewport().update()
+
+    def _chosen_keys(self) -> set[Hashable]:
+        return {self.rows_model.key(one) for one in self.chosen_rows()}
 
     def _fit_numbers(self) -> None:
         """Adapt the columns of numbers to their contents."""
@@ -234,6 +239,8 @@ class Table(QTableView):
     def choose(self, keys: AbstractSet[Hashable]) -> None:
         """Select the rows with these keys; emits nothing."""
         selection = self.selectionModel()
+        before = {index.row() for index in selection.selectedRows()}
+        before.add(self.currentIndex().row())
         blocked = selection.blockSignals(True)
         selection.clearSelection()
         flag = selection.SelectionFlag
@@ -242,9 +249,23 @@ class Table(QTableView):
             selection.select(index, flag.Select | flag.Rows)
             if position == 0:
                 selection.setCurrentIndex(index, flag.NoUpdate)
-                self.scrollTo(index)
+                self._show_row(index)
         selection.blockSignals(blocked)
-        self.viewport().update()
+        for number in before.union(index.row() for index in selection.selectedRows()):
+            self._update_row(number)
+
+    def _show_row(self, index: QModelIndex) -> None:
+        """Scroll to a row that is out of view with its neighbours on both sides, so that steps from
+        row to row do not scroll, and paint all rows, each time.
+        """
+        top, height = self.rowViewportPosition(index.row()), self.rowHeight(index.row())
+        if top < 0 or top + height > self.viewport().height():
+            self.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
+
+    def _update_row(self, number: int) -> None:
+        """Paint a row again; the view does so itself unless the signals are blocked."""
+        top, viewport = self.rowViewportPosition(number), self.viewport()
+        viewport.update(0, top, viewport.width(), self.rowHeight(number))
 
     def fit_height(self, most: int = 12) -> None:
         """Adapt the height to the rows, at most `most` of them."""

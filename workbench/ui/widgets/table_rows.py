@@ -9,11 +9,12 @@ from typing import Any, cast
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QWidget
 
-from workbench.base.ordered_rows import OrderedRows
+from workbench.base.ordered_rows import Change, OrderedRows
 from workbench.ui import icons, plain, theme
 
 SHARE = Qt.ItemDataRole.UserRole  # a float in [0, 1] for a bar
 ROOT = QModelIndex()  # parent of all rows of a table
+FEW = 20  # changed rows up to which a view is told of each; beyond, it is laid out again
 CHIP = Qt.ItemDataRole.UserRole + 1  # (text, label or None, tone) for a chip
 INDENTED = Qt.ItemDataRole.UserRole + 3  # whether the chip is indented
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -75,16 +76,44 @@ class Rows(QAbstractTableModel):
         Of `OrderedRows`, which `key` must identify by their ids, only the changed ones are read.
         """
         before, self._ordered = self._ordered, None
-        self._given = list(rows)
         if isinstance(rows, OrderedRows) and self._order is None:
             self._ordered = rows
             change = rows.changes(before)
-            if change is not None:
-                self._take(self._given, None, same=change.in_place)
+            if before is not None and change is not None:
+                self._follow(before, rows, change)
                 return
+        self._given = list(rows)
         kept = self._sorted(self._given)
         keys = [self.key(one) for one in kept]
         self._take(kept, keys, same=keys == self._keys)
+
+    def _follow(self, before: OrderedRows[Any], rows: OrderedRows[Any], change: Change) -> None:
+        """Tell the view which rows a change touches, so that it neither lays out nor paints others.
+
+        Rows whose position changes are removed and inserted.
+        """
+        gone = sorted(cast(int, before.number_of(row.id)) for row in change.gone)
+        come = sorted(cast(int, rows.number_of(row.id)) for row in change.come)
+        self._given, self._listed, self._numbers = list(rows), None, None
+        if change.in_place:
+            self.rows = self._given
+            for number in come:
+                self.dataChanged.emit(
+                    self.index(number, 0), self.index(number, len(self.columns) - 1)
+                )
+        elif len(gone) + len(come) > FEW:
+            self.beginResetModel()
+            self.rows = self._given
+            self.endResetModel()
+        else:
+            for number in reversed(gone):
+                self.beginRemoveRows(ROOT, number, number)
+                del self.rows[number]
+                self.endRemoveRows()
+            for number in come:
+                self.beginInsertRows(ROOT, number, number)
+                self.rows.insert(number, rows[number])
+                self.endInsertRows()
 
     def _take(self, rows: list[Any], keys: list[Hashable] | None, *, same: bool) -> None:
         """`same`: the keys and their order are those of the rows before."""

@@ -46,7 +46,7 @@ class Pieces:
         arcs: ArcIndex | None = None,
     ):
         self.text, self.measures, self.spans = text, measures, spans
-        self.arcs = arcs or ArcIndex()
+        self.arcs = arcs if arcs is not None else ArcIndex()
         metrics = QFontMetricsF(measures.font)
         self._characters = max(1.0, measures.width / max(1.0, metrics.averageCharWidth() * 1.02))
         self._pitch = metrics.lineSpacing() + measures.lead + measures.least_lanes * measures.lane

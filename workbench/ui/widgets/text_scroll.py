@@ -17,7 +17,8 @@ from workbench.ui.widgets.text_pieces import Pieces
 
 LEFT, TOP = 5, 4  # inner margins
 SLICE = 0.004  # seconds of work per event while heights are computed
-PAUSE = 5  # milliseconds before more is measured, so that key presses are painted first
+PAUSE = 5  # milliseconds before more is measured
+REST = 60  # milliseconds after a change: no key press of a fast series waits for a measurement
 _SETTLE_LIMIT = 2_000_000  # maximum number of code points for which all heights are measured
 
 Place = tuple[int, float]  # a character, and the distance of its line from the top of the viewport
@@ -37,7 +38,7 @@ class PiecesArea(QAbstractScrollArea):
         self._held: tuple[int, Place] | None = None  # scroll value, and the position it was set for
         self._settling = QTimer(self)
         self._settling.setSingleShot(True)
-        self._settling.setInterval(PAUSE)
+        self._settling.setInterval(REST)
         self._settling.timeout.connect(self._settle)
 
     def _measures(self) -> Measures:
@@ -179,7 +180,17 @@ class PiecesArea(QAbstractScrollArea):
         if self._showing() != before:
             self.viewport().update()
         if more:
-            self._settling.start()
+            self._settling.start(PAUSE)
+
+    def _frame(self) -> list[tuple[object, float]]:
+        """The visible pieces, where they are in the viewport, and where the last one ends."""
+        pieces, y = self._pieces, self.offset
+        first = pieces.index_at_y(y)
+        last = pieces.index_at_y(y + self.viewport().height())
+        found: list[tuple[object, float]] = [
+            (pieces.pieces[index], pieces.tops[index] - y) for index in range(first, last + 1)
+        ]
+        return [*found, (None, pieces.tops[last + 1] - y)]
 
     def _showing(self) -> tuple[list[int], float]:
         """Visible pieces and the offset of the first: equal if nothing changed on the screen."""
@@ -190,11 +201,13 @@ class PiecesArea(QAbstractScrollArea):
             first
         ]
 
-    def _after_change(self) -> None:
+    def _after_change(self, frame: object = None) -> None:
+        """`frame`: what was visible; nothing is painted again if it has not moved."""
         self._pin(self.verticalScrollBar().value())
-        self.viewport().update()
+        if frame is None or frame != self._frame():
+            self.viewport().update()
         if self.isVisible():
-            self._settling.start()
+            self._settling.start(REST)
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         if not self._pinning:
@@ -202,13 +215,13 @@ class PiecesArea(QAbstractScrollArea):
 
     def show_range(self, start: int, end: int) -> None:
         """Scroll as little as possible to show a range, with priority for its start."""
-        bar, height = self.verticalScrollBar(), self.viewport().height()
+        bar, height, frame = self.verticalScrollBar(), self.viewport().height(), self._frame()
         index, line = self._pieces.locate(end)
         bottom = self._pieces.tops[index] + line.top + line.pitch + 2 * TOP
         if end >= len(self._text):
             bottom = self._pieces.height + 2 * TOP
         index, line = self._pieces.locate(start)
-        self._after_change()
+        self._after_change(frame)
         top = self._pieces.tops[index] + line.above
         if top < bar.value():
             bar.setValue(int(top))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
     QGuiApplication,
@@ -14,7 +13,6 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QPainter,
-    QPaintEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QFrame, QWidget
@@ -32,14 +30,15 @@ from workbench.ui.widgets.span_painter import Marked, SpanPainter, reading_font
 from workbench.ui.widgets.text_bounds import Bounds
 from workbench.ui.widgets.text_mouse import Mouse
 from workbench.ui.widgets.text_piece import Measures
-from workbench.ui.widgets.text_scroll import LEFT, TOP, PiecesArea, Place
+from workbench.ui.widgets.text_repaint import RepaintArea
+from workbench.ui.widgets.text_scroll import LEFT, Place
 
 ZOOMS = (50, 60, 75, 90, 100, 110, 125, 150, 175, 200, 250, 300)  # percent
 
 Range = tuple[int, int]
 
 
-class TextView(PiecesArea):
+class TextView(RepaintArea):
     """Positions are code points of the stored text, ranges half-open.
 
     `caret_moved()`: caret or selection changed. `span_clicked(name or None)`: the user clicked a
@@ -75,6 +74,8 @@ class TextView(PiecesArea):
         self._arcs = ArcIndex()
         self._shown_arcs: dict[int, TextArc] = {}
         self._shown: dict[int, TextSpan] = {}
+        self._named: dict[tuple[str, int], TextSpan] = {}
+        self._hint: tuple[Bounds, int, Range | None] | None = None  # the word at the caret
         self._bounds = Bounds(self._text)
         self._snapped = False  # whether the selection snapped to words or other units
         self.border_snap = WORD  # to what the boundaries of the selected span snap
@@ -99,7 +100,7 @@ class TextView(PiecesArea):
 
         `tokens`: token offsets of an import, which are then the words.
         """
-        self._text, self._spans, self._shown = DisplayText(text), Index(), {}
+        self._text, self._spans, self._shown, self._named = DisplayText(text), Index(), {}, {}
         self._arcs, self._shown_arcs = ArcIndex(), {}
         self._bounds = Bounds(self._text, tokens, snaps_to=self._bounds.snaps_to)
         self._caret = self._anchor = 0
@@ -129,6 +130,9 @@ class TextView(PiecesArea):
         if gone or come:
             place = self._place_now()
             self._spans.exchange(gone, come)
+            for span in gone:
+                self._named.pop(span.name, None)
+            self._named.update((span.name, span) for span in come)
             self._respan([(span.start, span.end) for span in gone | come], place)
 
     def set_arcs(self, arcs: Iterable[TextArc]) -> None:
@@ -140,9 +144,14 @@ class TextView(PiecesArea):
             self._respan([(at, at) for arc in gone | come for at in starts(arc)], place)
 
     def _respan(self, changed: list[Range], place: Place | None) -> None:
+        """Only the changed paragraphs are painted again, unless others have moved."""
+        frame = self._frame()
         self._pieces.respan(self._spans, changed)
         self._restore(place)
-        self._after_change()
+        if self.isVisible():
+            self._prepare()
+            self._paint_ranges(changed, whole=True)
+        self._after_change(frame)
 
     def set_lanes(self, least: int) -> None:
         """Number of lanes reserved on every line: 1 if spans are being labelled, else 0."""
@@ -217,7 +226,7 @@ class TextView(PiecesArea):
         self._goal_x = None
         if show:
             self.show_range(end, end)
-        self.viewport().update()
+        self._paint_marks()
         text_access.tell_caret(self)
         self.caret_moved.emit()
 
@@ -247,17 +256,21 @@ class TextView(PiecesArea):
         if name == self._chosen and not show:
             return
         self._chosen = name
-        span = next((one for one in self._spans.spans if one.name == name), None) if show else None
-        if span:
-            self.select(span.start, span.start, show=False)
-            self.show_range(span.start, span.end)
-        self.viewport().update()
+        found = self._range_of(name) if show and name is not None else None
+        if found:
+            self.select(found[0], found[0], show=False)
+            self.show_range(*found)
+        self._paint_marks()
+
+    def _range_of(self, name: tuple[str, int]) -> Range | None:
+        span = self._named.get(name)
+        return (span.start, span.end) if span is not None else None
 
     def set_linked(self, name: tuple[str, int] | None) -> None:
         """Mark the span from which a relation is being made."""
         if name != self._linked:
             self._linked = name
-            self.viewport().update()
+            self._paint_marks()
 
     def set_found(self, found: Found | None) -> None:
         """Set the matches of a search; None for no search."""
@@ -329,33 +342,21 @@ class TextView(PiecesArea):
 
     def _marked(self) -> Marked:
         focus = self.hasFocus()
-        hint = (
-            self.target
-            if focus and self._chosen is None and not self.selection and self._lanes
-            else None
-        )
+        hinted = focus and self._chosen is None and not self.selection and self._lanes
+        hint = self._word_hint() if hinted else None
         caret = self._caret if focus else None
         marked = Marked(self.selection, self._chosen, hint, caret, self._found, self._linked)
         marked.lit = self._lit
         return marked
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        self._prepare()
-        pieces, offset = self._pieces, self.verticalScrollBar().value() - TOP
-        clip = QRectF(event.rect())
-        marked = self._marked()
-        painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        index = max(0, bisect_right(pieces.tops, offset + clip.top() - 2) - 1)
-        while index < len(pieces.pieces) and pieces.tops[index] - offset < clip.bottom():
-            piece = pieces.ensure(index)
-            self._painter.paint(
-                painter, piece, QPointF(LEFT, pieces.tops[index] - offset), clip, marked
-            )
-            index += 1
+    def _word_hint(self) -> Range | None:
+        if self._hint is None or self._hint[:2] != (self._bounds, self._caret):
+            self._hint = self._bounds, self._caret, self.target
+        return self._hint[2]
+
+    def _paint_over(self, painter: QPainter) -> None:
         if (band := self._mouse.band) is not None:
             rubber_band(painter, *band)
-        painter.end()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)

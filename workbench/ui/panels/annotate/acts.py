@@ -179,7 +179,9 @@ class AnnotateActs(FinishState):
     def _add(self, start: int, end: int, label_id: int, field: str) -> None:
         if field == TEXT:
             start, end = self.units.clipped(start, end)
-        id = self._do(annotate.add_span, self.document_id, start, end, label_id, field=field)
+        document = self.shown_doc.document
+        given = {"field": field, "document": document}
+        id = self._do(annotate.add_span, self.document_id, start, end, label_id, **given)
         if id is not None:
             self.choose((GOLD, id))
 

@@ -21,22 +21,27 @@ def steps(layer: Layer) -> bool:
 class LabelKeys(InstantState):
     """What the layers of the open document offer."""
 
+    # computed once for the layers before them: each row of each painted list asks for them
+    _active: tuple[tuple[Layer, ...], object, tuple[Layer, ...]] = ((), None, ())
+    _label_of: tuple[tuple[Layer, ...], dict[int, tuple[Layer, Label]]] = ((), {})
+
     @property
     def active(self) -> tuple[Layer, ...]:
         """The selected layers that apply to this document."""
-        return (
-            tuple(
-                layer
-                for layer in self.doc.layers
-                if layer.traits.editor and layer.id not in self.off
-            )
-            if self.doc
-            else ()
-        )
+        if self.doc is None:
+            return ()
+        layers, off = self.doc.layers, self.off
+        if self._active[0] is not layers or self._active[1] is not off:
+            shown = (one for one in layers if one.traits.editor and one.id not in off)
+            self._active = layers, off, tuple(shown)
+        return self._active[2]
 
     @property
     def label_of(self) -> Mapping[int, tuple[Layer, Label]]:
-        return {row_id(label): (layer, label) for layer in self.layers for label in layer.labels}
+        if self._label_of[0] is not self.layers:
+            found = {row_id(one): (layer, one) for layer in self.layers for one in layer.labels}
+            self._label_of = self.layers, found
+        return self._label_of[1]
 
     @property
     def keys(self) -> Mapping[str, int]:

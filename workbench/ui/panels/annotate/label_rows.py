@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QRectF, Qt
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QRect, QRectF, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPixmap
-from PySide6.QtWidgets import QAbstractItemView, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from workbench.base.i18n import _
 from workbench.ui import formats, icons, plain, theme
@@ -19,9 +19,20 @@ if TYPE_CHECKING:
     from workbench.text.labels import Label
 
 CROSS = 30  # width at the end of a span's row, pixels at 100 %, where a click deletes the span
+PICTURES = 300  # of rows that are kept: some screens full
 _VERBATIM = (
     Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
 )
+
+
+class Shown(NamedTuple):
+    """What a row shows; `label`: a Label or None, for the colour of the chip."""
+
+    name: str
+    label: Any
+    text: str
+    below: str
+    score: float | None
 
 
 class Sign(QStyledItemDelegate):
@@ -68,6 +79,7 @@ class LabelAndText(QStyledItemDelegate):
         self._chips: dict[tuple[object, ...], QPixmap] = {}
         self._cuts: dict[tuple[str, int], str] = {}
         self._widths: dict[str, int] = {}
+        self._pictures: dict[tuple[object, ...], QPixmap] = {}
         self.restyle()
 
     def restyle(self) -> None:
@@ -79,6 +91,7 @@ class LabelAndText(QStyledItemDelegate):
         self._cross = icons.pixmap("x", "muted", self._side)
         self._cuts.clear()
         self._widths.clear()
+        self._pictures.clear()
 
     def _cut(self, text: str, width: int) -> str:
         key = text, width
@@ -105,26 +118,45 @@ class LabelAndText(QStyledItemDelegate):
         return self._chips[key]
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        one = cast(Rows, index.model()).rows[index.row()]
+        """Draw a picture of the row, which is kept: an edit moves many rows and changes few."""
+        box, scale = option.rect, painter.device().devicePixelRatioF()
+        shown = self._shown(cast(Rows, index.model()).rows[index.row()])
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        key = shown, chosen, box.width(), box.height(), scale
+        picture = self._pictures.get(key)
+        if picture is None:
+            if len(self._pictures) > PICTURES:
+                self._pictures.clear()
+            picture = QPixmap(round(box.width() * scale), round(box.height() * scale))
+            picture.setDevicePixelRatio(scale)
+            picture.fill(Qt.GlobalColor.transparent)
+            inner, here = QPainter(picture), QStyleOptionViewItem(option)
+            here.rect = QRect(0, 0, box.width(), box.height())
+            self._draw(inner, here, shown)
+            inner.end()
+            self._pictures[key] = picture
+        painter.drawPixmap(box.topLeft(), picture)
+
+    def _shown(self, one: Any) -> Shown:
         name, label = self._chip_of(one)
-        painter.save()
+        score = one.score if getattr(one, "kind", "") else None
+        below = self._below_of(one) if self._below_of is not None else ""
+        return Shown(name, label, self._text_of(one), below, score)
+
+    def _draw(self, painter: QPainter, option: QStyleOptionViewItem, shown: Shown) -> None:
         ground(painter, option, last_line=False)
-        box, height = option.rect, self._height
+        box, height, name = option.rect, self._height, shown.name
         if self._below_of is not None:
             under = box.adjusted(14, box.height() // 2, -4, -2)
             box = box.adjusted(0, 2, 0, -(box.height() // 2 - 4))
             painter.setFont(self._font)
             painter.setPen(theme.qcolour("muted"))
-            below = self._cut(self._below_of(one), under.width())
-            painter.drawText(under, _VERBATIM, below)
+            painter.drawText(under, _VERBATIM, self._cut(shown.below, under.width()))
         if name not in self._widths:
             self._widths[name] = chip_width(name)
         width = min(self._widths[name], int(box.width() * 0.6))
-        painter.drawPixmap(
-            box.left() + 12,
-            box.center().y() - height // 2 + 1,
-            self._chip(name, label, width, height, painter),
-        )
+        chip = self._chip(name, shown.label, width, height, painter)
+        painter.drawPixmap(box.left() + 12, box.center().y() - height // 2 + 1, chip)
         painter.setFont(self._font)
         painter.setPen(theme.qcolour("text"))
         words_box = box.adjusted(12 + width + 8, 0, -self._end, 0)
@@ -136,17 +168,15 @@ class LabelAndText(QStyledItemDelegate):
                 self._side,
                 self._cross,
             )
-        if getattr(one, "kind", "") and one.score is not None:
-            score = formats.decimal(one.score, 2)
+        if shown.score is not None:
+            score = formats.decimal(shown.score, 2)
             painter.setPen(theme.qcolour("muted"))
             painter.drawText(
                 words_box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, score
             )
             painter.setPen(theme.qcolour("text"))
             words_box.setRight(words_box.right() - self._metrics.horizontalAdvance(score) - 8)
-        text = self._cut(self._text_of(one), words_box.width())
-        painter.drawText(words_box, _VERBATIM, text)
-        painter.restore()
+        painter.drawText(words_box, _VERBATIM, self._cut(shown.text, words_box.width()))
 
     def editorEvent(
         self,

@@ -115,7 +115,8 @@ class QueueState(State):
         return tuple(id for id in map(row_id, self.layers) if id not in self.off)
 
     def rows(self, ids: Sequence[int]) -> tuple[DocumentRow, ...]:
-        return annotate.queue_page(self.project, ids, self.active_ids)
+        shown = self.doc if self.document_id in ids else None
+        return annotate.queue_page(self.project, ids, self.active_ids, shown=shown)
 
     # ------------------------------------------------------------ filter
 

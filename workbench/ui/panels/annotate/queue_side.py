@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 NARROW, WIDEST_LEAST = 180, 340
 ORDER = 120  # least width of the name of the order, pixels at 100 %
 FILTER = 150  # width of a filter's name, pixels at 100 %
+ONLY_ROWS = frozenset({"stale_rows"})
 STATES = ("pending", "draft", "submitted", "discarded")
 _CLEARED = {
     "state": None, "suggested": False, "label_id": None, "split": None, "source": None,
@@ -133,6 +134,8 @@ class QueueSide(QFrame):
                 self.list.show_row(state.place)
         if concerns(fields, "narrowed", "errors", "layers"):
             self._show_filters()
+        if fields == ONLY_ROWS:
+            return
         self._instant.render()
         self.ahead.render()
         self._title.setText(_("Errors") if state.errors else _("Queue"))

@@ -328,7 +328,8 @@ class RightSide(QFrame):
         layout = layout_of(self)
         crowded = len(self.state.spans) > FEW_SPANS
         takes = SPANS if crowded else 0 if self.guideline_shown else 1
-        layout.setStretchFactor(self._spans_part, takes)
+        if layout.stretch(layout.indexOf(self._spans_part)) != takes:  # it lays out in any case
+            layout.setStretchFactor(self._spans_part, takes)
         few = self.guideline_shown and not crowded
         self.spans.verticalHeader().setDefaultSectionSize(theme.px(SUGGESTION))
         rows = len(self.state.spans) * theme.px(SUGGESTION) + 8

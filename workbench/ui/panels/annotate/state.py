@@ -285,13 +285,13 @@ class AnnotateState(WithRemarks):
         if changes.touches("document") or (labelled and not few and not self.narrowed.empty):
             self._load_queue()
         if labelled:
-            self.update(stale_rows=changes.documents)
             if changes.touches("state"):
                 self._count()
             self._learn(changes.documents)
             if documents is not None and few:
                 self._check(documents)
             self._follow(changes)
+            self.update(stale_rows=changes.documents)  # the row shows what `doc` knows
 
     def _reload_all(self) -> None:
         self.update(stale_rows=None)

@@ -1,0 +1,88 @@
+"""What a table tells its view after an edit of many rows: only what has changed."""
+
+from typing import NamedTuple
+
+import pytest
+
+from workbench.base.ordered_rows import OrderedRows
+from workbench.ui.widgets.table import Column, Table
+
+
+class Row(NamedTuple):
+    id: int
+    name: str
+
+
+class ByName(OrderedRows):
+    @staticmethod
+    def order(row):
+        return row.name, row.id
+
+
+@pytest.fixture
+def rows():
+    return ByName(Row(number, f"{number:04}") for number in range(500))
+
+
+@pytest.fixture
+def table(look, qtbot, rows):
+    table = Table((Column("Name", lambda row: row.name),), name="Rows", key=lambda row: row.id)
+    qtbot.addWidget(table)
+    table.resize(300, 400)
+    with qtbot.waitExposed(table):
+        table.show()
+    table.set_rows(rows)
+    table.choose({3})
+    return table
+
+
+def shown(table):
+    model = table.rows_model
+    return [model.index(number, 0).data() for number in range(model.rowCount())]
+
+
+def test_a_row_changed_in_place_is_the_only_one_told(table, rows):
+    told, model = [], table.rows_model
+    model.dataChanged.connect(lambda first, last, _roles: told.append((first.row(), last.row())))
+    model.modelReset.connect(lambda: told.append("reset"))
+    renamed = rows.exchanged([5], [Row(5, "0005a")])
+
+    table.set_rows(renamed)
+
+    assert shown(table) == [row.name for row in renamed]
+    assert told == [(5, 5)]
+
+
+def test_rows_come_and_go_and_the_selection_stays(table, rows):
+    edited = rows.exchanged([1, 7, 499], [Row(600, "0002a"), Row(7, "0400a")])
+
+    table.set_rows(edited)
+
+    assert shown(table) == [row.name for row in edited]
+    assert [row.id for row in table.chosen_rows()] == [3]
+
+
+def test_the_selected_row_goes_without_another_one_taking_its_place(table, rows):
+    heard = []
+    table.chosen.connect(lambda: heard.append(True))
+
+    table.set_rows(rows.exchanged([3], []))
+
+    assert table.chosen_rows() == []
+    assert heard == []
+
+
+def test_many_changes_at_once_show_the_same_rows(table, rows):
+    edited = rows.exchanged(range(0, 200, 2), [Row(900 + n, f"{n:04}b") for n in range(80)])
+
+    table.set_rows(edited)
+
+    assert shown(table) == [row.name for row in edited]
+    assert [row.id for row in table.chosen_rows()] == [3]
+
+
+def test_a_row_out_of_view_is_shown_amid_its_neighbours(table):
+    table.choose({300})
+
+    place = table.rowViewportPosition(300)
+    assert abs(place - table.viewport().height() / 2) < 2 * table.rowHeight(300)
