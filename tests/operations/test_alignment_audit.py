@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.base import paths
-from workbench.base.errors import Cancelled
+from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.watch import Watch
 from workbench.operations import alignment_audit, annotate
 from workbench.operations.alignment_audit import audit, snap
@@ -41,6 +41,17 @@ def test_labels_over_a_longer_one_are_left_out(project, places):
     layer, _ids = places(("north gate lift", [(0, 10, "PLACE"), (6, 10, "PLACE")]))
 
     assert kinds(audit(project, layer, STARTER)) == [("overlap", "gate", None)]
+
+
+def test_nested_labels_are_learned_by_a_span_classifier(project, places):
+    layer, _ids = places(("north gate lift", [(0, 10, "PLACE"), (6, 10, "PLACE"), (6, 9, "PLACE")]))
+
+    found = audit(project, layer, STARTER, task="spans")
+
+    assert kinds(found) == [("word", "gat", (6, 10))] and found.task == "spans"
+    assert audit(project, layer, STARTER).task == "tag"
+    with pytest.raises(WorkbenchError, match="'classify' does not learn layer 'place'"):
+        audit(project, layer, STARTER, task="classify")
 
 
 def test_documents_in_several_windows_are_long(project, places):

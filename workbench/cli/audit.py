@@ -15,11 +15,18 @@ from workbench.cli.session import project_argument, reading, session
 @project_argument
 @click.option("--layer", "layer_name", required=True, help=_("Name of the layer."))
 @click.option("--model", required=True, help=_("Name or folder of the model."))
+@click.option("--task", default="", help=_("Task to train. [default: the first of the layer]"))
 @click.option("--max-length", type=click.IntRange(min=8), help=_("Maximum length in units."))
 @click.option("--fix", is_flag=True, help=_("Move borders of labels to words, as one undo step."))
 @as_json
 def audit(
-    file: Path, layer_name: str, model: str, max_length: int | None, fix: bool, as_json: bool
+    file: Path,
+    layer_name: str,
+    model: str,
+    task: str,
+    max_length: int | None,
+    fix: bool,
+    as_json: bool,
 ) -> None:
     """List the labels that a training would split, lose or cut, and documents that are too long."""
     from workbench.operations import alignment_audit as operations
@@ -29,7 +36,12 @@ def audit(
     with reading(file) as project:
         layer = folds.layer_named(project, layer_name)
         found = operations.audit(
-            project, layer, card.path, max_length=max_length, model_length=card.max_length
+            project,
+            layer,
+            card.path,
+            max_length=max_length,
+            model_length=card.max_length,
+            task=task,
         )
     moved = 0
     if fix:
@@ -41,6 +53,7 @@ def audit(
             {
                 "layer": layer_name,
                 "model": card.name,
+                "task": found.task,
                 "documents": found.documents,
                 "labels": found.labels,
                 "max_length": found.max_length,

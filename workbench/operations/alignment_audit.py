@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,15 +25,17 @@ from workbench.storage import documents
 from workbench.storage.listing import Filter
 from workbench.tasks import spec as tasks
 from workbench.text.alignment import token_range
+from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.rows import row_id
 from workbench.text.segment import tokens_of
-from workbench.text.spans import Span, flatten
+from workbench.text.spans import Span, highest_ends, overlap
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.runtime.inputs import Prepared
     from workbench.storage.annotations import SpanRow
+    from workbench.tasks.spec import TaskInfo
     from workbench.text.labels import Layer
 
 KINDS = WORD, SPLIT, LOST, OVERLAP, CUT, LONG = (
@@ -101,6 +104,7 @@ class Audit:
     documents: int
     labels: int
     max_length: int
+    task: str = ""
 
     @property
     def counts(self) -> Counter[str]:
@@ -118,17 +122,16 @@ def audit(
     *,
     max_length: int | None = None,
     model_length: int = 512,
+    task: str = "",
     watch: Watch = QUIET,
 ) -> Audit:
     """Check every submitted document of a layer with the tokenizer of a model, in a thread.
 
-    Raises WorkbenchError if no task learns the layer or the model has no readable tokenizer,
-    Cancelled through `watch`.
+    task: that would learn the labels, by default the first that fits the layer. Raises
+    WorkbenchError if no task learns the layer or the model has no readable tokenizer, Cancelled
+    through `watch`.
     """
-    fitting = tasks.fitting(layer)
-    if not fitting:
-        raise WorkbenchError(_("No task learns layer {layer!r}.").format(layer=layer.name))
-    info, preparer = fitting[0], models.preparer(model)
+    info, preparer = _task(layer, task), models.preparer(model)
     length = min(max_length or 512, model_length or 512)
     ids = documents.ids(project.db, Filter(layer_id=layer.id, state="submitted"))
     names = {label.id: label.name for label in layer.labels}
@@ -141,8 +144,23 @@ def audit(
         for number, document in enumerate(page):
             rows = _rows(project, layer, document) if layer.traits.in_text else []
             labels += len(rows)
-            found += _findings(document, prepared, number, rows, names, length)
-    return Audit(tuple(found), len(ids), labels, length)
+            found += _findings(document, prepared, number, rows, names, info)
+    return Audit(tuple(found), len(ids), labels, length, info.id)
+
+
+def _task(layer: Layer, wanted: str) -> TaskInfo:
+    fitting = {info.id: info for info in tasks.fitting(layer)}
+    if not fitting:
+        raise WorkbenchError(_("No task learns layer {layer!r}.").format(layer=layer.name))
+    chosen = wanted or next(iter(fitting))
+    if chosen not in fitting:
+        raise WorkbenchError(
+            _("Task {task!r} does not learn layer {layer!r}.").format(
+                task=wanted, layer=layer.name
+            ),
+            hint=_("Tasks: {names}.").format(names=", ".join(fitting)),
+        )
+    return fitting[chosen]
 
 
 def _rows(project: Project, layer: Layer, document: Document) -> list[SpanRow]:
@@ -156,7 +174,7 @@ def _findings(
     number: int,
     rows: Sequence[SpanRow],
     names: dict[int | None, str],
-    length: int,
+    info: TaskInfo,
 ) -> Iterator[Finding]:
     id, text = row_id(document), document.text
     inputs = prepared.of(number)
@@ -171,14 +189,35 @@ def _findings(
     spans = {
         row.id: Span(row.start, row.end, names.get(row.label_id, ""), id=row.id) for row in rows
     }
-    kept = {span.id for span in flatten(spans.values())[0]}
+    covered = _covered(info, document, spans)
     for row in rows:
         span = spans[row.id]
         for kind, fix in _of_label(span, text, words, units, prepared, number, reached):
-            if kind == WORD or row.id in kept:
+            if kind == WORD or row.id not in covered:
                 yield _finding(kind, document, row, span.label, fix)
-        if row.id not in kept:
+        if row.id in covered:
             yield _finding(OVERLAP, document, row, span.label, None)
+
+
+def _covered(info: TaskInfo, document: Document, spans: Mapping[int, Span]) -> set[int]:
+    """The labels that the task leaves out of its gold and that share a character with one in it."""
+    layer = "layer"
+    gold = info.gold(Record(document, spans={layer: tuple(spans.values())}), layer)
+    learned: tuple[Span, ...] = getattr(gold, "spans", ())
+    known = {(span.start, span.end, span.label) for span in learned}
+    ends = highest_ends(learned)
+    return {
+        id
+        for id, span in spans.items()
+        if (span.start, span.end, span.label) not in known
+        and any(
+            overlap(span, other)
+            for other in takewhile(
+                lambda other: other.start < span.end,  # noqa: B023 (used in this step alone)
+                learned[bisect_right(ends, span.start) :],
+            )
+        )
+    }
 
 
 def _finding(

@@ -78,6 +78,8 @@ class AuditDialog(Dialog):
             self._layer.addItem(layer.name, layer.name)
         self._layer.activated.connect(lambda _at: state.choose(layer=self._layer.currentData()))
         self._model.activated.connect(lambda _at: state.choose(model=self._model.currentData()))
+        self._task = _combo(_("Task"))
+        self._task.activated.connect(lambda _at: state.choose(task=self._task.currentData()))
         self._kind = _combo(_("Kind of finding"))
         self._kind.activated.connect(lambda _at: state.narrow(self._kind.currentData()))
         again = Button(_("Check again"), "rotate-ccw", "quiet", small=True, on=state.check)
@@ -91,7 +93,7 @@ class AuditDialog(Dialog):
         self.table.opened.connect(state.open)
         self.table.chosen.connect(self._show_meaning)
         self._meaning = words("", "small", "muted", wrap=True)
-        head = flow(self._layer, self._model, self._kind, again, gap=8)
+        head = flow(self._layer, self._model, self._task, self._kind, again, gap=8)
         self.put(head, self._told, self._wait, self._outdated, self.table, self._meaning)
         self._open = Button(_("Open in Annotate"), "arrow-up-right", on=self._open_chosen)
         self._snap = Button(_("Snap to word"), "whole-word", on=self._snap_chosen)
@@ -120,6 +122,7 @@ class AuditDialog(Dialog):
             for name in names:
                 self._model.addItem(name, name)
         self._model.setCurrentIndex(self._model.findData(state.model))
+        self._show_tasks()
         self._show_kinds()
         self._wait.setVisible(state.share is not None)
         self._meter.set(state.share)
@@ -131,6 +134,16 @@ class AuditDialog(Dialog):
         self._all.setEnabled(can and bool(state.fixable))
         self._all.set_text(_("Snap all ({n})").format(n=formats.count(len(state.fixable))))
         self._show_meaning()
+
+    def _show_tasks(self) -> None:
+        """Only where there is a choice."""
+        found = {info.id: _(info.title) for info in self.state.tasks}
+        if [self._task.itemData(at) for at in range(self._task.count())] != [*found]:
+            self._task.clear()
+            for id, title in found.items():
+                self._task.addItem(title, id)
+        self._task.setVisible(len(found) > 1)
+        self._task.setCurrentIndex(max(self._task.findData(self.state.task), 0))
 
     def _show_kinds(self) -> None:
         state = self.state

@@ -11,11 +11,13 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
 from workbench.operations import alignment_audit, folds, models
 from workbench.operations.alignment_audit import Audit, Finding
+from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
     from workbench.project.changes import Changes
     from workbench.project.project import Project
+    from workbench.tasks.spec import TaskInfo
     from workbench.text.labels import Layer
     from workbench.ui.app import App
 
@@ -32,6 +34,7 @@ class AuditState(State):
         self.layers: tuple[Layer, ...] = folds.measurable(project)
         self.cards: tuple[ModelInfo, ...] = ()
         self.layer, self.model = layer or next((x.name for x in self.layers), ""), model
+        self.task = ""  # of the layer's tasks; "" for the first
         self.found: Audit | None = None
         self.kind = ""
         self.share: float | None = None
@@ -69,9 +72,24 @@ class AuditState(State):
         if self.found is not None and not own and any(map(changes.touches, LABELLED)):
             self.update(outdated=True)
 
-    def choose(self, *, layer: str | None = None, model: str | None = None) -> None:
-        self.update(layer=layer or self.layer, model=model or self.model, found=None, kind="")
+    def choose(
+        self, *, layer: str | None = None, model: str | None = None, task: str | None = None
+    ) -> None:
+        of_layer = "" if layer not in (None, self.layer) else self.task
+        self.update(
+            layer=layer or self.layer,
+            model=model or self.model,
+            task=of_layer if task is None else task,
+            found=None,
+            kind="",
+        )
         self.check()
+
+    @property
+    def tasks(self) -> tuple[TaskInfo, ...]:
+        """Those that learn the layer."""
+        layer = next((one for one in self.layers if one.name == self.layer), None)
+        return tasks.fitting(layer) if layer is not None else ()
 
     def narrow(self, kind: str) -> None:
         self.update(kind=kind)
@@ -90,10 +108,11 @@ class AuditState(State):
         self._watch = watch
         self.update(share=0.0, problem="", outdated=False)
 
+        length, task = card.max_length, self.task
+
         def work() -> Audit:
-            length = card.max_length
             return alignment_audit.audit(
-                self.project, layer, card.path, model_length=length, watch=watch
+                self.project, layer, card.path, model_length=length, task=task, watch=watch
             )
 
         def done(found: Audit) -> None:
