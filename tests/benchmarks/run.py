@@ -19,7 +19,12 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 PARTS = ("meter", "run")  # files of this folder that measure nothing
-BY_DOCUMENTS = ("near_duplicates", "patterns", "size")  # their first argument is that number
+BY_DOCUMENTS = (
+    "corpus_100k",
+    "near_duplicates",
+    "patterns",
+    "size",
+)  # their first argument is that number
 
 
 def names(folder: Path) -> list[str]:

@@ -110,3 +110,18 @@ def test_the_points_of_t_sne_are_those_of_scikit_learn_and_iterations_are_report
     wanted = TSNE(2, perplexity=13.0, random_state=1, max_iter=350).fit_transform(rows)
     assert np.allclose(found, wanted, atol=1e-3)
     assert len(shares) >= 7 and shares == sorted(shares) and shares[-1] == 1.0
+
+
+def test_texts_without_a_known_word_are_points_like_others(monkeypatch):
+    pytest.importorskip("sklearn.manifold")
+    monkeypatch.setattr(tsne, "ITERATIONS", 300)
+
+    work = tsne.tsne(np.zeros((30, 8), np.float32), 1)
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            points = end.value
+            break
+
+    assert points.shape == (30, 2) and np.isfinite(points).all()

@@ -17,6 +17,7 @@ PATIENCE = 300  # iterations without progress
 CHECKED = 50  # iterations between two checks, and two reports
 LEAST_GRADIENT, LEAST_GAIN = 1e-7, 0.01
 PERPLEXITY = 30.0
+LEAST_SCALE = 1e-9  # standard deviation below which rows are equal
 SCALE = 1e-4  # standard deviation of the first coordinate at the start
 
 
@@ -48,9 +49,13 @@ def _affinities(rows: np.ndarray) -> Any:
 
 
 def _initial(rows: np.ndarray, seed: int) -> np.ndarray:
-    """(2 N,): the first two principal components."""
+    """(2 N,): the first two principal components; random for equal rows, which have none."""
     from sklearn.decomposition import PCA
 
+    scale = float(np.std(rows, axis=0).max())
+    if scale < LEAST_SCALE:
+        drawn = np.random.default_rng(seed).normal(size=2 * len(rows)) * SCALE
+        return drawn.astype(np.float32)
     found = PCA(2, random_state=seed).fit_transform(rows).astype(np.float32, copy=False)
     scaled: np.ndarray = (found / np.std(found[:, 0]) * SCALE).ravel()
     return scaled
