@@ -43,7 +43,7 @@ def test_co_occurrences_are_sums_of_inverse_distances(tmp_path):
     path.write_text("a b c\na b\n")
     options = training.settings("glove", {"min_count": 1, "window": 2, "x_max": 4.0})
 
-    work = job.co_occurrences({"input": str(path), "options": options, "top": 2}, tmp_path)
+    work = job.co_occurrences({"inputs": [str(path)], "options": options, "top": 2}, tmp_path)
     while True:
         try:
             next(work)

@@ -148,7 +148,7 @@ def _row(one: dict[str, Any]) -> tuple[object, ...]:
 
 
 @vectors.command()
-@click.argument("source", type=click.Path(path_type=Path), metavar="FILE_OR_PROJECT")
+@click.argument("source", type=click.Path(path_type=Path), metavar="TEXTS_OR_PROJECT")
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option(
     "--method",
@@ -176,7 +176,8 @@ def _row(one: dict[str, Any]) -> tuple[object, ...]:
 def train(
     source: Path, out: Path, method: str, settings: dict[str, str], seed: int, as_json: bool
 ) -> None:
-    """Train vectors on a text file (one text per line; also .gz, .bz2, .xz) or on a project.
+    """Train vectors on a text file (one text per line; also .gz, .bz2, .xz), on the text files of
+    a folder, or on a project.
 
     The ending of OUT selects the format: .bin or .txt (word2vec), .vec; for fastText .bin keeps the
     n-grams; GloVe writes .txt. Ctrl+C cancels.

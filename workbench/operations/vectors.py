@@ -18,6 +18,7 @@ from workbench.jobs.spec import JobSpec
 from workbench.models import spec
 from workbench.models.spec import ModelInfo
 from workbench.operations import models
+from workbench.pretraining.texts import files_of
 from workbench.runtime.vectors.evaluation import (
     Analogies,
     Evaluator,
@@ -200,22 +201,22 @@ def train(
     settings: Mapping[str, Any],
     seed: int = 1,
 ) -> Job:
-    """Train vectors on a text file (one text per line), or on texts, in a worker.
+    """Train vectors on a text file (one text per line), the text files of a folder, or texts, in a
+    worker.
 
     Its result: output, words, dimension, tokens, epochs, losses, seconds; "stop" keeps the vectors
     so far. Raises SpecError for settings or a file name that do not fit.
     """
     options = training.settings(method, settings)
     training.check_output(method, out)
-    if isinstance(source, Path) and not source.is_file():
-        raise SpecError(_("There is no file {path}.").format(path=source))
+    files = files_of([source]) if isinstance(source, Path) else []
     if not out.absolute().parent.is_dir():
         raise SpecError(_("The folder {path} does not exist.").format(path=out.absolute().parent))
     folder = scratch.make("vectors")
     if not isinstance(source, Path):
-        source = _written(source, folder / "texts.txt")
+        files = [_written(source, folder / "texts.txt")]
     params = {
-        "input": str(source.absolute()),
+        "inputs": [str(file.absolute()) for file in files],
         "output": str(out.absolute()),
         "method": method,
         "options": options,
@@ -238,7 +239,7 @@ def co_occurrences(queue: Queue, source: Path, settings: Mapping[str, Any], *, t
     Its result: words, tokens, pairs (numbers) and top, rows of word, context, X and f(X).
     """
     params = {
-        "input": str(source.absolute()),
+        "inputs": [str(source.absolute())],
         "options": training.settings(training.COUNTED, settings),
         "top": top,
     }

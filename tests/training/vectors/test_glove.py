@@ -57,7 +57,7 @@ def glove(tmp_path):
     source = tmp_path / "text.txt"
     source.write_text("the cat sat\nthe dog sat\nthe cat ran\n" * 20)
     corpus = Corpus(tmp_path / "corpus.txt")
-    list(corpus.fill(source, lowercase=True))
+    list(corpus.fill([source], lowercase=True))
     options = spec.settings("glove", {"dimension": 4, "min_count": 1, "epochs": 3})
     return Glove(corpus, options, 1)
 

@@ -7,7 +7,9 @@ import pytest
 
 from workbench.base.errors import SpecError
 from workbench.runtime.vectors import store
+from workbench.training.vectors import corpus as corpora
 from workbench.training.vectors import job, spec
+from workbench.training.vectors.corpus import Corpus
 
 METHODS = (("skipgram", ".bin"), ("cbow", ".txt"), ("fasttext", ".bin"), ("glove", ".txt"))
 SMALL = {"dimension": 8, "min_count": 1, "epochs": 3, "window": 2}
@@ -29,7 +31,7 @@ def params(text, out, method, seed=1, **more):
     given = {**SMALL, **({"buckets": 50} if method == "fasttext" else {}), **more}
     options = spec.settings(method, given)
     return {
-        "input": str(text),
+        "inputs": [str(text)] if not isinstance(text, list) else [*map(str, text)],
         "output": str(out),
         "method": method,
         "options": options,
@@ -147,3 +149,41 @@ def test_a_damaged_compressed_text_is_named(text, tmp_path):
 
     with pytest.raises(SpecError, match=r"text\.txt\.xz cannot be read"):
         trained(packed, tmp_path / "out", "skipgram", ".bin")
+
+
+def test_the_files_of_a_folder_are_read_as_one_text(text, tmp_path):
+    other = tmp_path / "other.txt"
+    other.write_text("Zeno met Ada.\nZeno left.\n", encoding="utf-8")
+    events = []
+
+    result = finish(job.run(params([text, other], tmp_path / "v.txt", "cbow"), tmp_path), events)
+
+    written = (tmp_path / "v.txt").read_text(encoding="utf-8")
+    assert "\nzeno " in written and "\nking " in written
+    assert result["tokens"] > 1600
+    parts = [one["part"] for one in events if one["kind"] == "progress"]
+    assert parts == sorted(parts) and parts[-1] == 1
+
+
+def test_words_are_counted_in_bounded_memory_and_the_rarest_left_out(tmp_path):
+    source = tmp_path / "text.txt"
+    rare = " ".join(f"x{number}" for number in range(60))
+    source.write_text(f"late bus late bus {rare}\nlate tram\n", encoding="utf-8")
+    corpus = Corpus(tmp_path / "corpus.txt")
+    corpus.vocabulary.most = 20
+
+    list(corpus.fill([source], lowercase=True))
+
+    assert corpus.total == 66 and len(corpus.counts) <= 20
+    assert corpus.frequent(1, 2) == {"late": 3, "bus": 2}
+
+
+def test_a_text_on_one_line_is_read_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(corpora, "LONGEST_LINE", 16)
+    source = tmp_path / "text.txt"
+    source.write_text("ää " * 20, encoding="utf-8")
+    corpus = Corpus(tmp_path / "corpus.txt")
+
+    list(corpus.fill([source], lowercase=True))
+
+    assert corpus.counts["ää"] >= 12 and corpus.total <= 28

@@ -2,47 +2,62 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.models.vocabulary import Vocabulary
 from workbench.text import compressed
 from workbench.text.segment import words
 
 LONGEST = 1000  # words of a line; longer ones are divided
+LONGEST_LINE = 1 << 20  # bytes that are read at a time
 CHUNK = 200_000  # words trained on between two reports, a second or less
 
 
 class Corpus:
-    """Words separated by spaces, one text per line. `counts`: word → number of occurrences."""
+    """Words separated by spaces, one text per line. `counts`: word → number of occurrences, of the
+    words that were kept, see `Vocabulary`.
+    """
 
     def __init__(self, path: Path):
-        self.path, self.counts, self.total = path, Counter[str](), 0
+        self.path, self.vocabulary, self.total = path, Vocabulary(), 0
 
-    def fill(self, source: Path, *, lowercase: bool) -> Iterator[float]:
-        """Split the lines of a text file; yields the share done. Raises SpecError."""
-        size = max(1, source.stat().st_size)
-        with open(source, "rb") as file, open(self.path, "w", encoding="utf-8") as out:
-            for number, raw in enumerate(_lines(source, file), 1):
-                found = _split(_decoded(source, number, raw), lowercase)
-                self.counts.update(found)
-                self.total += len(found)
-                for start in range(0, len(found), LONGEST):
-                    out.write(" ".join(found[start : start + LONGEST]) + "\n")
-                if number % 1000 == 0:
-                    yield file.tell() / size
+    @property
+    def counts(self) -> dict[str, int]:
+        return self.vocabulary.counts
+
+    def fill(self, sources: Sequence[Path], *, lowercase: bool) -> Iterator[float]:
+        """Split the lines of text files; yields the share done. Raises SpecError."""
+        size, before = max(1, sum(source.stat().st_size for source in sources)), 0
+        with open(self.path, "w", encoding="utf-8") as out:
+            for source in sources:
+                with open(source, "rb") as file:
+                    for number, raw in enumerate(_lines(source, file), 1):
+                        self._add(_split(_decoded(source, number, raw), lowercase), out)
+                        if number % 1000 == 0:
+                            yield (before + file.tell()) / size
+                before += source.stat().st_size
         if not self.total:
-            raise SpecError(_("{path} contains no words.").format(path=source))
+            path = ", ".join(map(str, sources[:3]))
+            raise SpecError(_("{path} contains no words.").format(path=path))
 
-    def frequent(self, least: int) -> dict[str, int]:
-        """Words with at least `least` occurrences and their counts, most frequent first.
+    def _add(self, found: Sequence[str], out: IO[str]) -> None:
+        self.vocabulary.add(found)
+        self.total += len(found)
+        for start in range(0, len(found), LONGEST):
+            out.write(" ".join(found[start : start + LONGEST]) + "\n")
+
+    def frequent(self, least: int, most: int) -> dict[str, int]:
+        """Up to `most` words with at least `least` occurrences and their counts, most frequent
+        first.
 
         Raises SpecError if there are fewer than two.
         """
-        found = {word: count for word, count in self.counts.most_common() if count >= least}
+        every = self.vocabulary.counts.most_common(most)
+        found = {word: count for word, count in every if count >= least}
         if len(found) < 2:
             raise SpecError(
                 _("Only {n} words occur at least {least} times.").format(n=len(found), least=least),
@@ -72,7 +87,7 @@ class Corpus:
 def _lines(source: Path, file: IO[bytes]) -> Iterator[bytes]:
     content = compressed.opened(source, file)
     try:
-        while line := content.readline():
+        while line := content.readline(LONGEST_LINE):
             yield line
     except compressed.ERRORS as error:
         raise SpecError(
@@ -87,6 +102,9 @@ def _split(text: str, lowercase: bool) -> list[str]:
 
 
 def _decoded(source: Path, number: int, raw: bytes) -> str:
+    """A divided line may begin or end inside a character, which is dropped."""
+    if len(raw) >= LONGEST_LINE or 0x80 <= raw[0] < 0xC0:
+        return raw.decode("utf-8", "ignore")
     try:
         return raw.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:

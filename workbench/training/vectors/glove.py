@@ -92,7 +92,7 @@ class Glove:
 
     def __init__(self, corpus: Corpus, options: Mapping[str, Any], seed: int):
         self.options = options
-        counted = corpus.frequent(options["min_count"])
+        counted = corpus.frequent(options["min_count"], options["max_words"])
         self.vocabulary = {word: number for number, word in enumerate(counted)}
         self.corpus = corpus
         self.draw = torch.Generator().manual_seed(seed)

@@ -1,4 +1,4 @@
-"""The job that trains word vectors on a text file."""
+"""The job that trains word vectors on text files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPLITTING = 0.1  # share of the progress that splitting the text into words take
 def run(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
-    """Job target. params: input (a text file, one text per line), output (a file of vectors),
+    """Job target. params: inputs (text files, one text per line), output (a file of vectors),
     method, options (all of them), seed.
 
     Yields {"kind": "progress", "part"} and, after each epoch, {"kind": "epoch", "epoch", "loss"}.
@@ -32,7 +32,7 @@ def run(
     logging.getLogger("gensim").setLevel(logging.ERROR)
     began, options, output = time.monotonic(), params["options"], Path(params["output"])
     corpus = Corpus(folder / "corpus.txt")
-    for share in corpus.fill(Path(params["input"]), lowercase=options["lowercase"]):
+    for share in corpus.fill([*map(Path, params["inputs"])], lowercase=options["lowercase"]):
         yield {"kind": "progress", "part": SPLITTING * share}
     model = _model(corpus, params)
     losses: list[float] = []
@@ -71,14 +71,14 @@ def _model(corpus: Corpus, params: Mapping[str, Any]) -> Glove | Sampled:
 def co_occurrences(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
-    """Job target. params: input, options of GloVe, top: number of pairs.
+    """Job target. params: inputs, options of GloVe, top: number of pairs.
 
     Yields progress. Returns words (size of the vocabulary), tokens, pairs (number of different
     ones, in one order) and top: [word, context, X, f(X)] of the pairs with the largest X.
     """
     options = params["options"]
     corpus = Corpus(folder / "corpus.txt")
-    for share in corpus.fill(Path(params["input"]), lowercase=options["lowercase"]):
+    for share in corpus.fill([*map(Path, params["inputs"])], lowercase=options["lowercase"]):
         yield {"kind": "progress", "part": 0.5 * share}
     glove = Glove(corpus, options, 0)
     for done in glove.count():

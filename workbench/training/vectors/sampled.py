@@ -24,7 +24,9 @@ class Sampled:
         self.corpus, self.method, self.options = corpus, method, options
         self.draw = np.random.default_rng(seed)
         self.model = _model(method, options, seed)
-        self.model.build_vocab_from_freq(corpus.frequent(options["min_count"]))
+        self.model.build_vocab_from_freq(
+            corpus.frequent(options["min_count"], options["max_words"])
+        )
         self.total = options["epochs"] * corpus.total
         self.done = 0
         self.probes = self._probes()

@@ -31,8 +31,12 @@ _GENERAL = (
     Option("window", "int", 5, N_("Context words on each side."), low=1, high=100),
     Option("epochs", "int", 5, N_("Number of passes over the text."), low=1, high=1000),
     Option("min_count", "int", 5, N_("Rarer words are left out."), low=1, high=10**6),
+    Option(
+        "max_words", "int", 200_000, N_("Words at most; the rarest are left out."),
+        low=2, high=10**7,
+    ),
     Option("lowercase", "bool", True, N_("Convert the text to lower case.")),
-)
+)  # fmt: skip
 _SAMPLED = (
     Option("negatives", "int", 5, N_("Noise words per training pair."), low=1, high=100),
     Option("learning_rate", "float", 0.025, N_("Learning rate at the start."), low=1e-6, high=1.0),
