@@ -50,6 +50,26 @@ def test_models_that_do_not_know_the_words_come_last_with_the_reason():
     assert "None of the measured" in recommendation([row for row in rows if not row.suits])
 
 
+def test_models_for_another_language_do_not_suit():
+    german = {"script": "Latin", "language": "de"}
+    rows = ranked(
+        [
+            fit("english", PSEUDO, 1.0, languages=("en",), **german),
+            fit("german", PSEUDO, 3.0, languages=("de",), **german),
+            fit("many", PSEUDO, 4.0, languages=("multilingual",), **german),
+            fit("unknown", PSEUDO, 5.0, **german),
+            fit("cyrillic", CAUSAL, 2.0, languages=("en",), script="Cyrillic"),
+        ]
+    )
+
+    assert [row.fit.name for row in rows if row.suits] == ["german", "many", "unknown"]
+    words = {row.fit.name: row.words for row in rows if not row.suits}
+    assert words == {
+        "english": "Not suitable: the texts are German, the model is for English",
+        "cyrillic": "Not suitable: the texts are in Cyrillic script, the model is for English",
+    }
+
+
 def test_a_sample_is_seeded_and_keeps_the_order():
     texts = [f"text {number}" for number in range(100)] + [" "]
 

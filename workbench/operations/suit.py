@@ -14,6 +14,7 @@ from workbench.base.i18n import N_, _, ngettext
 from workbench.jobs.events import Event, Finished
 from workbench.jobs.spec import JobSpec
 from workbench.pretraining.results import BOTH, CAUSAL, CHARACTER, NONE, PSEUDO, ModelFit
+from workbench.text.language import NAMES, matches
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
@@ -39,9 +40,9 @@ BEST = {
     NONE: N_("Baseline; not a language model"),
 }
 RULE = N_(
-    "A model suits the text if under 5 % of the words are unknown and it needs at most 2.5 units "
-    "per word. Among suitable models of one kind, the one with the lowest perplexity per character "
-    "is recommended."
+    "A model suits the text if the languages match, as far as they are known, under 5 % of the "
+    "words are unknown, and it needs at most 2.5 units per word. Among suitable models of one "
+    "kind, the one with the lowest perplexity per character is recommended."
 )
 
 
@@ -140,11 +141,22 @@ def _objection(fit: ModelFit) -> str:
     """Why a model does not suit the text, "" if it does."""
     if fit.problem:
         return fit.problem
+    if not matches(fit.languages, fit.script, fit.language):
+        return _other_language(fit)
     if fit.unknown >= MOST_UNKNOWN:
         return _("Not suitable: {share:.0%} of the words are unknown").format(share=fit.unknown)
     if fit.fertility > MOST_UNITS and fit.kind != CHARACTER:
         return _("Not suitable: {n:.1f} units per word").format(n=fit.fertility)
     return ""
+
+
+def _other_language(fit: ModelFit) -> str:
+    models = ", ".join(_(NAMES.get(one, one)) for one in fit.languages[:3])
+    if fit.language:
+        told = _("Not suitable: the texts are {language}, the model is for {languages}")
+        return told.format(language=_(NAMES[fit.language]), languages=models)
+    told = _("Not suitable: the texts are in {script} script, the model is for {languages}")
+    return told.format(script=fit.script, languages=models)
 
 
 def recommendation(rows: Sequence[Ranked]) -> str:

@@ -33,6 +33,7 @@ from workbench.pretraining.results import BOTH, CAUSAL, CHARACTER, PSEUDO, Model
 from workbench.pretraining.streams import RecurrentModel
 from workbench.runtime.inputs import EncodedInput
 from workbench.runtime.vocabularies.measures import measure
+from workbench.text.language import language_of
 
 LONGEST = 256  # units of a text that are scored
 BATCH_TOKENS = 2048
@@ -103,7 +104,7 @@ def run(
     devices.use_threads()
     texts = json.loads(Path(params["texts"]).read_text(encoding="utf-8"))
     found: list[dict[str, Any]] = []
-    models = params["models"]
+    models, written = params["models"], language_of(texts)
     for number, model in enumerate(models):
         command = yield {
             "kind": "progress",
@@ -112,14 +113,18 @@ def run(
         }
         if command == "stop":
             break
-        fit = _measured(model, texts, params)
+        fit = _measured(model, texts, params, *written)
         found.append(fit.to_json())
         yield {"kind": "fit", "fit": found[-1]}
     return {"fits": found}
 
 
 def _measured(
-    model: Mapping[str, Any], texts: Sequence[str], params: Mapping[str, Any]
+    model: Mapping[str, Any],
+    texts: Sequence[str],
+    params: Mapping[str, Any],
+    script: str,
+    language: str,
 ) -> ModelFit:
     began = time.monotonic()
     info = spec.card(model["path"], allow_pickle=model["allow_pickle"], name=model["name"])
@@ -156,6 +161,9 @@ def _measured(
         total=total,
         low=low,
         high=high,
+        languages=spec.languages(Path(info.path)),
+        script=script,
+        language=language,
     )
 
 

@@ -87,6 +87,8 @@ class ModelFit:
     by a bootstrap over texts, None with fewer than two.
     lengths: units of each text, special ones included. split: words divided most often, as
     (word, units, count, texts). problem: why the model could not be measured.
+    languages: codes of those that the model is for, () if unknown. script, language: of the texts,
+    "" if not recognized, see `text.language`.
     """
 
     name: str
@@ -107,6 +109,9 @@ class ModelFit:
     total: float = 0.0
     low: float | None = None
     high: float | None = None
+    languages: tuple[str, ...] = ()
+    script: str = ""
+    language: str = ""
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -123,4 +128,5 @@ class ModelFit:
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> ModelFit:
         split = tuple((word, tuple(units), n, texts) for word, units, n, texts in raw["split"])
-        return cls(**{**raw, "lengths": tuple(raw["lengths"]), "split": split})
+        tuples = {name: tuple(raw.get(name, ())) for name in ("lengths", "languages")}
+        return cls(**{**raw, **tuples, "split": split})

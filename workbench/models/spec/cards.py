@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING
@@ -226,12 +226,33 @@ def front_matter(text: str) -> dict[str, str]:
     return {}
 
 
+def languages(path: Path) -> tuple[str, ...]:
+    """Codes of the languages that the README of a model folder names, () without any.
+
+    In its header `language` is one code or a list of them.
+    """
+    text = _readme(path)
+    if one := front_matter(text).get("language", ""):
+        return tuple(part.strip(" \"'") for part in one.strip("[]").split(",") if part.strip())
+    _before, found, rest = text.partition("\nlanguage:\n")
+    header = _before.startswith("---") and "\n---" not in _before
+    if not found or not header:
+        return ()
+    items = takewhile(lambda line: line.lstrip().startswith("- "), rest.splitlines())
+    return tuple(line.lstrip()[2:].strip(" \"'") for line in items)
+
+
 def _licence(path: Path) -> str:
+    return one_line(front_matter(_readme(path)).get("license", ""), 100)
+
+
+def _readme(path: Path) -> str:
+    """Its beginning, "" without one."""
     readme = path / "README.md"
-    if not readme.is_file():
-        return ""
     try:
+        if not readme.is_file():
+            return ""
         with open(readme, encoding="utf-8", errors="replace") as file:
-            return one_line(front_matter(file.read(200_000)).get("license", ""), 100)
+            return file.read(200_000)
     except OSError:
         return ""
