@@ -911,6 +911,12 @@ def compared(node: ast.AST) -> list[str]:
         return [text for side in (node.left, *node.comparators) for text in literals(side)]
     if isinstance(node, ast.MatchValue):
         return literals(node.value)
+    if isinstance(node, ast.BoolOp):  # a default, as in `task or "classify"`
+        return [text for value in node.values[1:] for text in literals(value)]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        words = literals(node.func.value) if node.func.attr == "split" else []
+        found = [word for text in words for word in text.split()]  # a list of ids
+        return found if len(found) > 1 and all(word in contribution_ids() for word in found) else []
     if isinstance(node, DISPLAYS):  # a list of ids, to be compared with
         found = literals(node)
         known = len(found) > 1 and all(text in contribution_ids() for text in found)
@@ -926,10 +932,37 @@ def compared(node: ast.AST) -> list[str]:
     return []
 
 
+@cache
+def kind_constants() -> dict[str, str]:
+    """Constants of text/labels.py → the id of their kind of layer."""
+    from workbench.text import labels
+
+    found = {key: value for key, value in vars(labels).items() if not key.startswith("_")}
+    return {key: kind.id for key, kind in found.items() if isinstance(kind, labels.LayerKind)}
+
+
+def kinds_compared(path: Path, node: ast.AST) -> list[str]:
+    """Ids of the kinds of layers whose records a value is compared with: `traits == TAG`."""
+    if not isinstance(node, ast.Compare):
+        return []
+    sides = [side.id for side in (node.left, *node.comparators) if isinstance(side, ast.Name)]
+    known = [side for side in sides if side in kind_constants()]
+    return [kind_constants()[side] for side in known if imports_kind(path, side)]
+
+
+def imports_kind(path: Path, constant: str) -> bool:
+    """Whether a file imports a constant from text/labels.py; one that is made up does."""
+    return not path.is_file() or any(
+        constant in [alias.name for alias in node.names]
+        for node in nodes(path)
+        if isinstance(node, ast.ImportFrom) and node.module == "workbench.text.labels"
+    )
+
+
 def id_faults(path: Path, nodes: Iterable[ast.AST]) -> list[str]:
     found = []
     for node in nodes:
-        for text in compared(node):
+        for text in (*compared(node), *kinds_compared(path, node)):
             what = contribution_ids().get(text)
             if what is None or (name(path), text) in EXCUSED_IDS:
                 continue
@@ -960,6 +993,9 @@ def test_no_module_compares_the_id_of_a_contribution_that_is_not_its_own():
         'if view in {"attention", "transitions"}: pass',
         'if spec.backend != "local": pass',
         'if options["method"] == "lora": pass',
+        'task = given or "classify"',
+        'TASKS = "classify pairs".split()',
+        "if layer.traits == TAG: pass",
     ],
 )
 def test_a_comparison_with_an_id_is_found(line):

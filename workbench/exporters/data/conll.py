@@ -14,7 +14,7 @@ from workbench.exporters.data.base import COMMON, LOOKS, Plan, labelled, links_l
 from workbench.text.alignment import Audit, tags
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
-from workbench.text.labels import TAG, Layer
+from workbench.text.labels import TOKENS, Layer
 from workbench.text.schemes import EVERY
 from workbench.text.segment import words
 
@@ -93,7 +93,7 @@ def block(record: Record, layers: Sequence[Layer], plan: Plan) -> tuple[list[str
     columns, audit = [], Audit()
     for layer in layers:
         given = [one for one in record.spans.get(layer.name, ()) if one.field == TEXT]
-        column, found = tags(borders, given, EVERY if layer.traits == TAG else "IOB2")
+        column, found = tags(borders, given, EVERY if layer.traits.editor == TOKENS else "IOB2")
         columns.append(column)
         audit += found
     if layers and not labelled(record, layers[0].name):

@@ -290,10 +290,9 @@ class ExportState(State):
 
     def code(self) -> str:
         """Python code that loads the export, including the ONNX model if exported."""
-        if self.result is None:
+        task = self.card.task if self.card else self.run.spec.get("task") if self.run else ""
+        if self.result is None or not task:
             return ""
-        trained = self.card.task if self.card else self.run.spec.get("task") if self.run else ""
-        task = trained or "classify"
         return "\n".join(
             export.loading_code(name, folder, task, own_head=self.result.own_head)
             for name, folder in self.result.folders.items()
