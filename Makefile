@@ -5,7 +5,7 @@ ARGS ?=
 BIN := .venv/bin
 PREPARE = $(PYTHON) packaging/prepare.py $(1) $(if $(TORCH),--torch $(TORCH))
 
-.PHONY: help setup run test lint bench package
+.PHONY: help setup run test lint types bench package
 .DEFAULT_GOAL := help
 
 help:  ## list these commands
@@ -22,9 +22,12 @@ test:  ## the whole suite, without a display (ARGS="-k word" and the like are pa
 	@$(call PREPARE,dev)
 	@QT_QPA_PLATFORM=offscreen PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal --durations=10 $(ARGS)
 
-lint:  ## style and types
+lint: types  ## style and types
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+types:  ## types
 	@$(call PREPARE,dev)
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+	@$(BIN)/mypy
 
 bench:  ## print the measured targets (minutes; ARGS="--documents 1,000,000", ARGS="size startup")
 	@$(call PREPARE,dev)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from bag_of_embeddings import vectors
 from bag_of_embeddings.info import INFO, WEIGHTS, WORDS
+from bag_of_embeddings.preparer import Words
 from workbench.base.errors import ModelError
 from workbench.models.base import Encoder, LoadOptions, Parts, States
 from workbench.models.spec import ModelInfo
@@ -26,7 +27,7 @@ class WordVectors(Encoder):
 
     input_names = ("input_ids", MASK)
 
-    def __init__(self, info: ModelInfo, preparer, table: Tensor):
+    def __init__(self, info: ModelInfo, preparer: Words, table: Tensor):
         super().__init__()
         self.info, self.preparer, self.max_length = info, preparer, info.max_length
         self.table = nn.Embedding.from_pretrained(table, freeze=False, padding_idx=0)

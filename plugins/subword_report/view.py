@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from subword_report.info import Fertility
 from workbench.ui.panels.inspect.base import InspectorView
-from workbench.ui.widgets.layout import card, row
+from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.widgets.layout import card, layout_of, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 
 class FertilityView(InspectorView):
-    def __init__(self, state):
+    def __init__(self, state: Shown):
         super().__init__(state)
         self._figures = words("", "body", wrap=True, select=True)
         columns = [
@@ -19,8 +20,8 @@ class FertilityView(InspectorView):
             Column("Count", lambda one: str(one.count), 90, right=True),
         ]
         self._table = Table(columns, name="Words of most subwords", key=lambda one: one.word)
-        self.layout().addWidget(card(row(self._figures), title="Subword fertility"))
-        self.layout().addWidget(card(self._table, margins=(4, 4, 4, 4)))
+        layout_of(self).addWidget(card(row(self._figures), title="Subword fertility"))
+        layout_of(self).addWidget(card(self._table, margins=(4, 4, 4, 4)))
 
     def clear(self) -> None:
         self._figures.setText("")

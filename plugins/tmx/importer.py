@@ -137,7 +137,7 @@ class _Reader:
         done, self._done = self._done, []
         yield from done
 
-    def _entity(self, *_about) -> None:
+    def _entity(self, *_about: object) -> None:
         raise ImportFailed(
             f"{self._name} declares entities, which no translation memory needs.",
             hint="Remove the DOCTYPE from the file.",

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,8 +22,8 @@ _OPENING = re.compile(r'\{\s*(?:"|\}|$)|\[\s*(?:[{\["\]\d-]|null|true|false|$)')
 def _object(pairs: list[tuple[str, object]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _value in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        times = Counter(key for key, _value in pairs)
+        twice = next(key for key, number in times.items() if number > 1)
         raise ValueError(_("the key {key!r} occurs twice").format(key=twice))
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from workbench.base.i18n import ngettext
 from workbench.importers.base import Remark, is_number, show
@@ -48,7 +49,7 @@ class Placing:
         """Where the answer is, in code points; the occurrence nearest to a wrong start."""
         if not isinstance(text, str) or not text.strip():
             return None
-        given = int(start) if is_number(start) else None  # type: ignore[call-overload]
+        given = int(cast(float, start)) if is_number(start) else None
         if given is not None and given >= 0 and context.startswith(text, given):
             return given, given + len(text)
         wanted = text if text in context else text.strip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from workbench.text.spans import Span, overlap
 
@@ -42,8 +43,8 @@ def compare(gold: Iterable[Span], predicted: Iterable[Span]) -> tuple[Difference
     found += [Difference(MISSED, g, None) for g in ours if g in left[0]] + [
         Difference(EXTRA, None, p) for p in theirs if p in left[1]
     ]
-    # `_order` never gets None: at least one side is set.
-    return tuple(sorted(found, key=lambda one: _order(one.gold or one.predicted)))  # type: ignore[arg-type]
+    # at least one side is set
+    return tuple(sorted(found, key=lambda one: _order(cast(Span, one.gold or one.predicted))))
 
 
 def _meeting(ours: Sequence[Span], theirs: Sequence[Span]) -> list[tuple[Span, Span]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -96,6 +97,6 @@ def _measured(value: object, low: object, high: object) -> Measured:
     return Measured(_finite(value), _finite(low), _finite(high))
 
 
-def _finite(value: object) -> float | None:
-    found = float("nan") if value is None else float(value)  # type: ignore[arg-type]
+def _finite(value: Any) -> float | None:
+    found = float("nan") if value is None else float(value)
     return found if np.isfinite(found) else None

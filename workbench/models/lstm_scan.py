@@ -21,7 +21,7 @@ def scan(gates: Tensor, weights: Tensor, sizes: Sequence[int]) -> Tensor:
     rows, those of a step together. weights (D, 4H, H): of the states. sizes: active sequences at
     each step, the longest first, so never rising; their sum is N.
     """
-    found: Tensor = _Scan.apply(gates, weights, sizes)  # type: ignore[no-untyped-call]
+    found: Tensor = _Scan.apply(gates, weights, sizes)  # type: ignore[no-untyped-call] # torch has no types for it
     return found
 
 

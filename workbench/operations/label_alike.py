@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
@@ -179,21 +179,17 @@ def _plain(value: object) -> object:
 def _places(
     member: Record,
     replaced: Sequence[int],
-    copied: Mapping[str, object],
+    copied: Mapping[str, Any],
     layers: Mapping[str, Layer],
 ) -> set[object]:
     """The places of the spans that a document will have."""
     kept = [spans for name, spans in member.spans.items() if row_id(layers[name]) not in replaced]
-    return {
-        span.place
-        for spans in (*kept, *copied.values())
-        for span in spans  # type: ignore[attr-defined]
-    }
+    return {span.place for spans in (*kept, *copied.values()) for span in spans}
 
 
-def _between(value: object, places: set[object]) -> tuple[object, int]:
+def _between(value: Any, places: set[object]) -> tuple[object, int]:
     """The relations whose spans are there, and how many are not."""
-    given = list(value)  # type: ignore[call-overload]
+    given = list(value)
     kept = tuple(one for one in given if {one.from_span.place, one.to_span.place} <= places)
     return kept or None, len(given) - len(kept)
 
@@ -206,11 +202,11 @@ class _Target:
         self.equal = first.document.texts == member.document.texts
         self._by_field: dict[str, Carrying] = {}
 
-    def take(self, layer: Layer, value: object) -> tuple[object, int]:
+    def take(self, layer: Layer, value: Any) -> tuple[object, int]:
         """The value for the other document, and how many of its parts are lost."""
         record = layer.traits.record
         if record == SPANS:
-            spans = [self.span(one) for one in value or ()]  # type: ignore[attr-defined]
+            spans = [self.span(one) for one in value or ()]
             kept = tuple(replace(one, score=None) for one in spans if one is not None)
             return kept or None, len(spans) - len(kept)
         if self.equal or value is None:
@@ -234,18 +230,18 @@ class _Target:
             self._by_field[name] = Carrying(self.first.content(name), self.member.content(name))
         return self._by_field[name]
 
-    def _relations(self, value: object) -> tuple[object, int]:
+    def _relations(self, value: Any) -> tuple[object, int]:
         found = []
-        for one in value:  # type: ignore[attr-defined]
+        for one in value:
             ends = self.span(one.from_span), self.span(one.to_span)
             if all(ends):
                 found.append(replace(one, from_span=ends[0], to_span=ends[1], score=None, id=None))
-        return tuple(found) or None, len(value) - len(found)  # type: ignore[arg-type]
+        return tuple(found) or None, len(value) - len(found)
 
-    def _questions(self, value: object) -> tuple[object, int]:
+    def _questions(self, value: Any) -> tuple[object, int]:
         found, lost = [], 0
         carrying = self._carrying(self.first.fields[0])
-        for one in value:  # type: ignore[attr-defined]
+        for one in value:
             moved = [carrying.range(*answer) for answer in one.answers]
             kept = tuple(answer for answer in moved if answer is not None)
             lost += len(moved) - len(kept)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench.inspection.corpus.spec import Files
 from workbench.operations import inspect, queue_orders
@@ -74,7 +75,7 @@ def nearest(
     own = np.flatnonzero(ids == document_id)
     if not len(own):
         return ()
-    last = max(files.read_about()["layers"])  # type: ignore[call-overload]
+    last = max(cast(Sequence[int], files.read_about()["layers"]))
     cosines = _cosines(files.layer(last), int(own[0]))
     submitted = listing.ids(project.db, Filter(layer_id=row_id(layer), state="submitted"))
     cosines[~np.isin(ids, np.asarray(submitted, np.int64))] = -2

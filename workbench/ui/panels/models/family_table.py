@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
@@ -98,7 +98,7 @@ class _Name(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        table: FamilyTable = self.parent()  # type: ignore[assignment]
+        table = cast(FamilyTable, self.parent())
         row: Row = table.rows()[index.row()]
         if not row.is_group:
             if not table.flat:
