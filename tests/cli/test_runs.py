@@ -1,7 +1,8 @@
 import pytest
 
+from tests.models.spec import folders
 from workbench.project.project import Project
-from workbench.storage import runs
+from workbench.storage import labels, runs
 
 
 @pytest.fixture
@@ -42,3 +43,20 @@ def test_the_list_is_a_table_and_mistakes_are_explained(call, two):
     assert code == 2 and "--add or --remove is required" in err
     code, _out, err = call("runs", "note", two, "third", "x")
     assert code == 1 and "no run 'third'" in err and "first, second" in err
+
+
+def test_a_published_model_is_added_as_a_run(ask, call, file, tmp_path):
+    model = folders.make(tmp_path / "sentiment", architectures=["BertForSequenceClassification"])
+    weights = {**folders.TENSORS, "classifier.weight": ("F32", [2, 4])}
+    folders.write_weights(model / "model.safetensors", weights)
+    code, _out, err = call("runs", "add", file, model)
+    assert code == 1 and "it needs one layer" in err and "Layers of this kind: none" in err
+    project = Project.open(file)
+    with project.edit("add layer"):
+        labels.add_layer(project.db, "tone", "class")
+    project.close()
+
+    added = ask("runs-add", "runs", "add", file, model)
+
+    assert (added["run"], added["kind"], added["layer"]) == ("sentiment", "published", "tone")
+    assert [run["run"] for run in ask("runs-list", "runs", "list", file)] == ["sentiment"]

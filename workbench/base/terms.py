@@ -25,6 +25,7 @@ _WORDS = {
     "prompt": N_("prompt"),
     "baseline": N_("baseline"),
     "ensemble": N_("ensemble"),
+    "published": N_("published model"),
     "auto": N_("auto"),
     "macro_f1": N_("macro_f1"),
     "span_f1": N_("span_f1"),

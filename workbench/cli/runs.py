@@ -11,8 +11,9 @@ import click
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.cli.output import as_json, emit, say, table
-from workbench.cli.session import project_argument, reading
+from workbench.cli.output import Progress, as_json, emit, say, table
+from workbench.cli.session import project_argument, reading, session
+from workbench.cli.use import show_scores
 
 if TYPE_CHECKING:
     from workbench.operations.run_list import Earlier
@@ -45,6 +46,39 @@ def listing(file: Path, group: str, tag: str, archived: bool, as_json: bool) -> 
         return
     heads = (_("Run"), _("Kind"), _("Layer"), _("Status"), _("Group"), _("Tags"), _("Note"))
     table(heads, [_row(run) for run in found])
+
+
+@runs.command("add")
+@project_argument
+@click.argument("model", metavar="MODEL")
+@click.option("--layer", default="", help=_("Layer that it predicts. [default: the only one]"))
+@click.option("--name", default="", help=_("Name of the run. [default: that of the model]"))
+@as_json
+def add(file: Path, model: str, layer: str, name: str, as_json: bool) -> None:
+    """Add MODEL, which was published for a task, as a run of FILE.
+
+    A classifier or tagger predicts as it is, without a training. It is evaluated on dev, and can be
+    evaluated further, compared, and used for suggestions.
+    """
+    from workbench.operations import models, published, results
+
+    with session(file) as opened:
+        card = models.trained(model)
+        chosen = published.layer_named(opened.project, card, layer)
+        progress = Progress(_("Predicting"))
+        run = opened.ask(
+            lambda then: published.create(
+                opened.project, opened.queue, card, chosen, then, name=name
+            ),
+            heard=progress.heard,
+        )
+        progress.end()
+    if as_json:
+        emit(_described(run))
+        return
+    say(_("Added {model} as run {run}.").format(model=card.name, run=run.name))
+    if (scored := results.as_run(run, "dev")) is not None:
+        show_scores(_("Run {run}").format(run=run.name), scored.to_json())
 
 
 @runs.command("rename")

@@ -356,13 +356,16 @@ def _models(run_or_model: str, file: Path | None) -> list[tuple[Path, bool]]:
     for a task; and whether the user has allowed its pickle.
     """
     from workbench.models.spec import DESCRIPTION
-    from workbench.operations import ensemble, models, results, train
+    from workbench.operations import ensemble, models, predict, results, train
 
     if file is not None:
         with reading(file) as project:
             run = results.run_named(project, run_or_model)
             members = ensemble.members_of(project, run) if ensemble.is_one(run) else (run,)
-            return [(train.model_folder(project, member), False) for member in members]
+            return [
+                (train.model_folder(project, member), predict.allows_pickle(member))
+                for member in members
+            ]
     folder = Path(run_or_model)
     if (folder / DESCRIPTION).is_file():
         return [(folder, False)]

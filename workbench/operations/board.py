@@ -19,7 +19,7 @@ from workbench.baselines.spec import KIND as BASELINE
 from workbench.metrics.gain import Gain, gain
 from workbench.metrics.report import Measured, report
 from workbench.operations import predict, quality, queries, results, run_folders, scoring
-from workbench.operations.outcomes import ENSEMBLE, PROMPT, outcome, trained
+from workbench.operations.outcomes import ENSEMBLE, PROMPT, PUBLISHED, outcome, trained
 from workbench.operations.trained_on import TrainedOn, TrainingTexts
 from workbench.storage import labels
 from workbench.tasks import spec as tasks
@@ -218,7 +218,7 @@ def _entry(
         made_from(run),
         scores,
         problem,
-        seconds=run.seconds if run.kind not in (PROMPT, ENSEMBLE) else None,
+        seconds=run.seconds if run.kind not in (PROMPT, ENSEMBLE, PUBLISHED) else None,
         parameters=trained(run).parameters if run.kind != PROMPT else None,
         bytes=weight_bytes(project, run),
         cpu=cpu_seconds(project, run),
@@ -290,7 +290,7 @@ def weight_bytes(project: Project, run: Run) -> int | None:
         found = _total(weight_bytes(project, member) for member in _members(project, run))
         return None if found is None else int(found)
     folder = run_folders.model(project, run.id)
-    if run.kind == PROMPT:
+    if run.kind in (PROMPT, PUBLISHED):
         folder = Path(str(run.spec.get("model") or ""))
         if not folder.is_absolute():
             return None

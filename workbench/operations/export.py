@@ -17,7 +17,7 @@ from workbench.exporters.model.spec import ExportSpec, default_formats, loading_
 from workbench.jobs.events import Event, Finished, Started
 from workbench.jobs.spec import JobSpec
 from workbench.operations import models, results, train
-from workbench.operations.outcomes import trained
+from workbench.operations.outcomes import PUBLISHED, trained
 from workbench.storage import documents
 from workbench.tasks import spec as tasks
 from workbench.text import dataset
@@ -60,7 +60,9 @@ def exportable_runs(project: Project) -> tuple[Run, ...]:
     return tuple(
         one
         for one in results.all_runs(project)
-        if one.status in ("done", "stopped") and _has_model(project, one)
+        if one.status in ("done", "stopped")
+        and one.kind != PUBLISHED  # offered as models
+        and _has_model(project, one)
     )
 
 

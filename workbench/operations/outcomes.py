@@ -10,8 +10,9 @@ from workbench.training.results import TrainResult
 if TYPE_CHECKING:
     from workbench.storage.runs import Run
 
-# Kinds of runs. A prompt asks a language model, an ensemble averages other runs.
-TRAINING, PROMPT, ENSEMBLE = "train", "prompt", "ensemble"
+# Kinds of runs. A prompt asks a language model, an ensemble averages other runs, a published model
+# predicts as it is.
+TRAINING, PROMPT, ENSEMBLE, PUBLISHED = "train", "prompt", "ensemble", "published"
 
 
 def trained(run: Run) -> TrainResult:

@@ -21,7 +21,7 @@ from workbench.jobs.spec import JobSpec
 from workbench.models.spec import DESCRIPTION, published
 from workbench.operations import run_folders, train
 from workbench.operations.background import Background, here
-from workbench.operations.outcomes import ENSEMBLE, PROMPT, outcome
+from workbench.operations.outcomes import ENSEMBLE, PROMPT, PUBLISHED, outcome
 from workbench.storage import runs
 from workbench.text import dataset
 from workbench.text.document import TEXT, Document
@@ -125,6 +125,7 @@ def _missing(
             about=about,
             device=device_of(run),
             project=project.path,
+            allow_pickle=allows_pickle(run),
         ),
     )
 
@@ -165,6 +166,11 @@ def _keep_cost(project: Project, run_id: int, cost: PredictionCost | None) -> No
     before = outcome(now).predicting
     if cost is not None and cost.documents > (before.documents if before is not None else 0):
         runs.update(project.db, run_id, result={**now.result, "predicting": to_plain(cost)})
+
+
+def allows_pickle(run: Run) -> bool:
+    """Whether the user has confirmed the pickle of the published model that a run predicts with."""
+    return run.kind == PUBLISHED and bool(run.spec.get("allow_pickle"))
 
 
 def device_of(run: Run) -> str:

@@ -18,7 +18,7 @@ from workbench.jobs.spec import JobSpec
 from workbench.models.spec import card
 from workbench.operations import adapt, corpus, models, precision, run_folders
 from workbench.operations.cut_texts import WAITED_FOR, CutCount, count_cut
-from workbench.operations.outcomes import ENSEMBLE
+from workbench.operations.outcomes import ENSEMBLE, PUBLISHED
 from workbench.operations.training_data import (
     LeftOut,
     Plan,
@@ -400,6 +400,12 @@ def cancel(project: Project, queue: Queue, run_id: int) -> None:
 
 
 def model_folder(project: Project, run: Run) -> Path:
-    """The folder of the fine-tuned weights of a run. Raises WorkbenchError if it is missing."""
+    """The folder of the fine-tuned weights of a run, or of the published model that it predicts
+    with. Raises WorkbenchError if it is missing.
+    """
+    if run.kind == PUBLISHED:
+        from workbench.operations import published
+
+        return published.model_of(run)
     _check_trained(run)
     return run_folders.existing_model(project, run)

@@ -15,6 +15,7 @@ from workbench.base.events import Signal
 from workbench.base.settings import Settings, load
 from workbench.jobs.events import Output
 from workbench.operations import models as operations
+from workbench.operations import published
 from workbench.operations.suit import Ranked
 from workbench.pretraining.results import ModelFit
 from workbench.ui.panels.models.download import DownloadState, repository_words
@@ -192,6 +193,28 @@ def test_a_card_leads_on_to_train_and_inspect(state, context):
         ("train", {"model": "starter-bert"}),
         ("inspect", {"model": "starter-elmo"}),
     ]
+
+
+def test_a_published_model_is_added_as_a_run_on_a_layer_that_fits(state, context, monkeypatch):
+    context.project, card = SimpleNamespace(read_only=False), state.cards[0]
+    context.queue, context.attempt = None, lambda act, *args, **named: act(*args, **named)
+    made, layer = [], SimpleNamespace(name="tone")
+    monkeypatch.setattr(published, "layers", lambda project, one: (layer,) if one == card else ())
+
+    def create(project, queue, one, on, then, *, background):
+        made.append((one, on))
+        background(lambda: SimpleNamespace(name="sentiment"), then)
+
+    monkeypatch.setattr(published, "create", create)
+    context.run = lambda work, done, failed: done(work())
+    told = []
+    context.note = told.append
+
+    assert state.layers_of(card) == (layer,) and state.layers_of(state.cards[1]) == ()
+    state.add_run(card, layer)
+
+    assert made == [(card, layer)]
+    assert told[-1] == "Added sentiment as a run on tone; see Results."
 
 
 def test_a_change_while_the_cards_are_read_is_not_missed(context, mine):

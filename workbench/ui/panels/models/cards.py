@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
     from workbench.models.spec.blocks import ModelMap
     from workbench.models.spec.catalogue import Published
+    from workbench.text.labels import Layer
     from workbench.ui.panels.models.listing import Row
+    from workbench.ui.panels.models.state import ModelsState
     from workbench.ui.panels.models.view import ModelsView
 
 
@@ -132,6 +134,7 @@ class ModelCard(QFrame):
             )
             inspect.setEnabled(state.context.project is not None and not info.is_bare)
             found += [train, inspect]
+            found += [_run_button(state, info, layer) for layer in state.layers_of(info)]
             if state.has_words(info):
                 found.append(
                     Button(
@@ -193,6 +196,17 @@ class ModelCard(QFrame):
         return found
 
 
+def _run_button(state: ModelsState, info: ModelInfo, layer: Layer) -> Button:
+    return Button(
+        _("Add as a run on {layer}").format(layer=layer.name),
+        "plus",
+        "quiet",
+        small=True,
+        on=lambda: state.add_run(info, layer),
+        tip=_("It predicts as it is: evaluate it, and let it suggest labels"),
+    )
+
+
 def _choices(page: ModelsView, info: ModelInfo) -> tuple[Choice | None, ...]:
     """The context menu of a card."""
     state, found = page.state, list[Choice | None]()
@@ -202,6 +216,9 @@ def _choices(page: ModelsView, info: ModelInfo) -> tuple[Choice | None, ...]:
             Choice(_("&Train with this"), lambda: state.train(info), state.can_train),
             Choice(_("&Inspect"), lambda: state.inspect(info), may_inspect),
         ]
+        for layer in state.layers_of(info):
+            told = _("Add as a run on {layer}").format(layer=layer.name)
+            found.append(Choice(told, partial(state.add_run, info, layer)))
         if state.has_words(info):
             found.append(Choice(_("&Word map…"), lambda: page.ask_word_map(info)))
             found.append(Choice(_("&Analogies…"), lambda: page.ask_analogies(info)))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.registry import registry
@@ -15,7 +16,7 @@ from workbench.models.spec import ModelInfo
 from workbench.models.spec.blocks import ModelMap, model_map
 from workbench.models.spec.catalogue import DIRECTIONS
 from workbench.operations import models as operations
-from workbench.operations import vectors
+from workbench.operations import published, vectors
 from workbench.ui import formats
 from workbench.ui.panels.models import listing
 from workbench.ui.panels.models.analogies_state import AnalogiesState
@@ -25,6 +26,9 @@ from workbench.ui.panels.models.tokenizers_state import TokenizersState
 from workbench.ui.panels.models.word_map_state import WordMapState
 
 if TYPE_CHECKING:
+    from workbench.operations.background import Done
+    from workbench.storage.runs import Run
+    from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 
 UNKNOWN = "–"  # for an unknown figure
@@ -121,6 +125,31 @@ class ModelsState(State):
     def has_words(self, card: ModelInfo) -> bool:
         """Whether a model has vectors of words."""
         return vectors.GIVES in card.gives
+
+    def layers_of(self, card: ModelInfo) -> tuple[Layer, ...]:
+        """Layers of the open project that a published model predicts as it is."""
+        project = self.context.project
+        return published.layers(project, card) if project is not None and self.can_train else ()
+
+    def add_run(self, card: ModelInfo, layer: Layer) -> None:
+        """Add a published model as a run on a layer, evaluated on dev."""
+        context, project = self.context, self.context.project
+        if project is None:
+            return
+        context.note(_("Predicting the dev documents with {name}…").format(name=card.name))
+
+        def added(run: Run | None, error: Exception | None) -> None:
+            if run is None:
+                context.fail(error or WorkbenchError(_("Cancelled.")))
+                return
+            told = _("Added {name} as a run on {layer}; see Results.")
+            context.note(told.format(name=run.name, layer=layer.name))
+
+        def background(work: Callable[[], Any], done: Done) -> None:
+            context.run(work, lambda found: done(found, None), lambda error: done(None, error))
+
+        create = published.create
+        context.attempt(create, project, context.queue, card, layer, added, background=background)
 
     def word_map(self, card: ModelInfo) -> WordMapState:
         """The state of the dialog that shows its words in two dimensions."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.operations import ensemble
-from workbench.operations.outcomes import PROMPT
+from workbench.operations.outcomes import PROMPT, PUBLISHED
 
 if TYPE_CHECKING:
     from workbench.storage.runs import Run
@@ -34,8 +34,8 @@ class Averaging:
 
     @staticmethod
     def borrows(run: Run) -> bool:
-        """Whether a run predicts with the weights of others: a prompt, or an ensemble."""
-        return run.kind == PROMPT or ensemble.is_one(run)
+        """Whether a run has no weights of its own: a prompt, an ensemble, a published model."""
+        return run.kind in (PROMPT, PUBLISHED) or ensemble.is_one(run)
 
     def start(self) -> None:
         """Add an ensemble of the selected runs, and select it."""

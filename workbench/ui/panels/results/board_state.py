@@ -13,7 +13,7 @@ from workbench.base.watch import Watch
 from workbench.baselines.spec import KIND as BASELINE
 from workbench.operations import board as boards
 from workbench.operations import board_export, results
-from workbench.operations.outcomes import ENSEMBLE, PROMPT, TRAINING
+from workbench.operations.outcomes import ENSEMBLE, PROMPT, PUBLISHED, TRAINING
 from workbench.text.query import QueryError
 from workbench.ui.panels.results.comparing import MOST, Comparing
 from workbench.ui.query_text import QueryText
@@ -28,6 +28,7 @@ KINDS = {  # kind of run → its icon and title
     BASELINE: ("circle-dot", N_("Baseline")),
     PROMPT: ("message-square-quote", N_("Prompt")),
     ENSEMBLE: ("boxes", N_("Ensemble")),
+    PUBLISHED: ("download", N_("Published model")),
 }
 
 

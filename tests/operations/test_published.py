@@ -1,0 +1,94 @@
+"""Published models as runs: evaluated, used for suggestions, and found again."""
+
+import pytest
+
+from tests.models.spec import folders
+from workbench.base.errors import ModelError, WorkbenchError
+from workbench.models import spec
+from workbench.operations import board, export, predict, published, results, suggest, train
+from workbench.storage import documents
+
+LABELS = {"0": "praise", "1": "complaint"}
+
+
+@pytest.fixture
+def card(tmp_path):
+    """A classifier of two labels as it could have been downloaded; nothing loads it."""
+    folder = folders.make(
+        tmp_path / "sentiment", id2label=LABELS, architectures=["BertForSequenceClassification"]
+    )
+    weights = {**folders.TENSORS, "classifier.weight": ("F32", [2, 4])}
+    folders.write_weights(folder / "model.safetensors", weights)
+    return spec.card(folder)
+
+
+@pytest.fixture
+def run(project, queue, trained, card, answer_job):
+    """The model as a run on the layer of `trained`; it says praise of every document."""
+    layer, found = published.layer_named(project, card, "topic"), []
+    published.create(project, queue, card, layer, lambda *result: found.append(result))
+    answer_job(queue.jobs[-1], "praise")
+    made, error = found[0]
+    assert error is None
+    return made
+
+
+def test_a_published_model_is_a_run_with_scores_and_predictions_on_dev(project, run):
+    dev = results.scored(project, run, "dev")
+    right = sum(one.gold.label == "praise" for one in dev)
+
+    assert (run.kind, run.status, run.layer, run.name) == (
+        "published", "done", "topic", "sentiment",
+    )  # fmt: skip
+    assert run.scores["dev"]["accuracy"] == right / len(dev)
+    assert len(predict.stored(project, run, [one.document for one in dev])) == len(dev)
+    assert results.results(project, run.id).today.n == len(dev)
+    assert board.made_from(run) == "sentiment" and board.weight_bytes(project, run) > 0
+
+
+def test_it_predicts_with_the_model_in_its_place_and_suggests(
+    project, queue, run, card, answer_job
+):
+    pending = [r.document for r in documents.records(project.db) if not r.states]
+    found = []
+
+    suggest.suggest(project, queue, run, lambda *result: found.append(result))
+    job = queue.jobs[-1]
+    assert job.spec.params["model"] == card.path and not job.spec.params["allow_pickle"]
+    answer_job(job, "praise")
+
+    (outcome, error) = found[0]
+    assert error is None and outcome.suggestions == outcome.documents == len(pending) > 0
+
+
+def test_a_missing_model_is_named_and_it_is_exported_as_a_model(project, run, card, tmp_path):
+    assert run not in export.exportable_runs(project)
+
+    (tmp_path / "sentiment").rename(tmp_path / "moved")
+
+    with pytest.raises(ModelError, match="no .*sentiment"):
+        train.model_folder(project, run)
+    assert board.weight_bytes(project, run) is None
+
+
+def test_only_layers_of_its_kind_fit(project, add_layer, card):
+    add_layer("topic")
+    add_layer("spans", "span", ("PER",))
+    assert [one.name for one in published.layers(project, card)] == ["topic"]
+    assert published.layer_named(project, card).name == "topic"
+
+    add_layer("other")
+    with pytest.raises(WorkbenchError, match="predicts document classes") as caught:
+        published.layer_named(project, card)
+    assert "topic, other" in caught.value.hint
+
+
+def test_without_labels_it_is_added_without_scores(project, queue, add_layer, card):
+    add_layer("topic")
+    found = []
+
+    layer = published.layer_named(project, card)
+    published.create(project, queue, card, layer, lambda *result: found.append(result), name="x")
+
+    made, error = found[0]
+    assert error is None and (made.name, made.scores) == ("x", {}) and not queue.jobs

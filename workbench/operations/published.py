@@ -1,0 +1,155 @@
+"""Published models as runs: a classifier or tagger that predicts as it is, on a layer.
+
+Such a run has no weights of its own; it predicts with the model in its place. It is evaluated,
+compared and used for suggestions like a run that was trained here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import ModelError, WorkbenchError
+from workbench.base.i18n import _
+from workbench.operations import predict, run_folders, scoring
+from workbench.operations.background import Background, here
+from workbench.operations.outcomes import PUBLISHED
+from workbench.operations.predict import Then
+from workbench.storage import labels, runs
+from workbench.storage.values import now
+from workbench.tasks import spec as tasks
+from workbench.text.rows import row_id
+from workbench.training.results import TrainResult
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.models.spec import ModelInfo
+    from workbench.operations.scoring import Scored
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+    from workbench.text.fields import Prediction
+    from workbench.text.labels import Layer
+
+
+def layers(project: Project, card: ModelInfo) -> tuple[Layer, ...]:
+    """Those of the project that a model predicts; () for a model without a task."""
+    if not card.task or not card.usable:
+        return ()
+    return tuple(one for one in labels.layers(project.db) if tasks.info(card.task).fits(one))
+
+
+def layer_named(project: Project, card: ModelInfo, name: str = "") -> Layer:
+    """The layer with this name, or the only one that fits. Raises WorkbenchError."""
+    fitting = layers(project, card)
+    found = [one for one in fitting if one.name == name] if name else [*fitting]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(one.name for one in fitting) or _("none")
+    raise WorkbenchError(
+        _("{model} predicts {predicted}; it needs one layer for them.").format(
+            model=card.name, predicted=_(tasks.info(card.task).predicts)
+        ),
+        hint=_("Layers of this kind: {known}.").format(known=known),
+    )
+
+
+def create(
+    project: Project,
+    queue: Queue,
+    card: ModelInfo,
+    layer: Layer,
+    then: Then,
+    *,
+    name: str = "",
+    background: Background = here,
+) -> Job | None:
+    """Add the model as a run, evaluated on dev: `then(Run, None)` or `then(None, error)`.
+
+    Returns the job that predicts the documents of dev, if one is known already. Raises
+    WorkbenchError if the project cannot be changed.
+    """
+    if project.read_only:
+        raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
+    info = tasks.info(card.task)
+    started: list[Job] = []
+
+    def read(found: Any, error: Exception | None) -> None:
+        if error is not None:
+            return then(None, error)
+        if not found:
+            return background(lambda: _add(project, card, layer, name, (), ()), then)
+        asked = predict.Question(
+            Path(card.path),
+            [one.document for one in found],
+            title=_("Predict with {name}").format(name=card.name),
+            project=project.path,
+            allow_pickle=card.pickled,
+        )
+
+        def keep(event: Any) -> None:
+            background(lambda: _add(project, card, layer, name, found, asked.answers(event)), then)
+
+        started.append(asked.start(queue, keep))
+
+    background(lambda: scoring.scored_documents(project, info, layer, "dev"), read)
+    return started[0] if started else None
+
+
+def _add(
+    project: Project,
+    card: ModelInfo,
+    layer: Layer,
+    name: str,
+    found: Sequence[Scored],
+    given: Sequence[Prediction],
+) -> Run:
+    result, scores = TrainResult(parameters=card.parameters), dict[str, Any]()
+    if found:
+        scored = scoring.evaluate(card.task, "dev", found, given)
+        scores = {"dev": dict(scored.scores)}
+        evaluations = {"dev": {**scored.to_row(), "at": now()}}
+        result = TrainResult(
+            scores=scores,
+            used={"dev": len(found)},
+            evaluations=evaluations,
+            parameters=card.parameters,
+        )
+    spec = {
+        "task": card.task,
+        "layer": layer.name,
+        "model": card.path,
+        "model_name": card.name,
+        "allow_pickle": card.pickled,
+        "licence": card.licence,
+    }
+    with project.write(_("Add a published model")):
+        run = run_folders.add_run(
+            project,
+            name or runs.free_name(project.db, card.name),
+            PUBLISHED,
+            layer_id=layer.id,
+            spec=spec,
+            status="done",
+            result={k: v for k, v in result.to_json().items() if k not in ("scores", "versions")},
+            scores=scores,
+        )
+        rows = [
+            (row_id(one.document), one.document.text_hash, answer.to_json())
+            for one, answer in zip(found, given, strict=True)
+        ]
+        runs.save_predictions(project.db, run.id, rows)
+    return run
+
+
+def model_of(run: Run) -> Path:
+    """The model that a run predicts with. Raises ModelError if it is no longer in its place."""
+    path = Path(str(run.spec["model"]))
+    if not path.exists():
+        raise ModelError(
+            _("The model of run {name!r} is missing: there is no {path}.").format(
+                name=run.name, path=path
+            ),
+            hint=_("Add the model again, or restore its folder."),
+        )
+    return path
