@@ -10,6 +10,7 @@ from tests import tiny_models
 from workbench.base.errors import ModelError
 from workbench.models import spec
 from workbench.models.base import LoadOptions
+from workbench.models.families.transformer import family as transformer
 from workbench.models.families.transformer import saving
 from workbench.models.families.transformer.family import TransformerFamily
 from workbench.models.loading import load
@@ -336,6 +337,21 @@ def test_a_configuration_far_larger_than_the_weights_is_refused(folders, tmp_pat
 
     with pytest.raises(ModelError, match="config.json (describes|gives)"):
         classifier(wide)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_size_that_a_configuration_describes_is_that_of_the_model(folders, family, monkeypatch):
+    counts, real = [], transformer._described
+
+    def counted(*arguments):
+        counts.append(real(*arguments))
+        return counts[-1]
+
+    monkeypatch.setattr(transformer, "_described", counted)
+    (head,) = FAMILY.heads(spec.read_folder(folders[family])) & {"mask", "next"}
+    encoder = load(folders[family], LoadOptions(head=head))  # shares its weights with embeddings
+
+    assert counts == [sum(weights.numel() for weights in encoder.model.parameters())]
 
 
 def test_a_pickle_that_is_garbage_ends_in_a_model_error(folders, tmp_path):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import nn
+from transformers.initialization import no_init_weights
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
@@ -221,13 +222,7 @@ def _check_size(info: spec.ModelInfo, head: str, config: PretrainedConfig) -> No
 
     Missing weights would be initialized randomly, which could use all memory.
     """
-    with quiet():
-        try:
-            with torch.device("meta"):
-                empty = _class(info, head).from_config(config)
-        except Exception as error:  # as above
-            raise _not_loaded(info, first_line(error)) from error
-    wanted = sum(parameter.numel() for parameter in empty.parameters())
+    wanted = _described(info, head, config)
     there = info.parameters or info.size_bytes
     if wanted > 3 * there + MOST_NEW:
         raise _not_loaded(
@@ -236,6 +231,18 @@ def _check_size(info: spec.ModelInfo, head: str, config: PretrainedConfig) -> No
                 wanted=wanted, there=there
             ),
         )
+
+
+def _described(info: spec.ModelInfo, head: str, config: PretrainedConfig) -> int:
+    """The number of parameters of the model that the configuration describes."""
+    with quiet():
+        try:
+            with torch.device("meta"), no_init_weights():  # which would take most of the time
+                empty = _class(info, head).from_config(config)
+                empty.tie_weights()  # part of the initialization
+        except Exception as error:  # the library validates little: any exception is possible
+            raise _not_loaded(info, first_line(error)) from error
+    return sum(parameter.numel() for parameter in empty.parameters())
 
 
 def _config(info: spec.ModelInfo, options: LoadOptions) -> PretrainedConfig:
