@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 import workbench  # noqa: F401  turns telemetry off before a test imports onnxruntime
-from tests import leaks, operators
+from tests import compiled, leaks, operators
 from tests.deadline import Deadlines
 
 PLAIN_IMPORT = builtins.__import__  # before pytest-qt imports PySide6
@@ -31,11 +31,17 @@ def pytest_configure(config):
     config.pluginmanager.register(Deadlines())
 
 
-def pytest_sessionstart():
-    """Take PySide6 out of imports by others: it makes each take 1.3 microseconds longer.
+def pytest_sessionstart(session):
+    """Compile test modules, and take PySide6 out of imports by others."""
+    compiled.share(session.config)
+    _import_without_pyside()
 
-    Converting a model to ONNX runs half a million import statements. PySide6 needs its own
-    `__import__` only for `from __feature__ import`.
+
+def _import_without_pyside():
+    """PySide6 makes each import statement take 1.3 microseconds longer.
+
+    Converting a model to ONNX runs half a million of them. PySide6 needs its own `__import__` only
+    for `from __feature__ import`.
     """
     import PySide6.QtCore  # noqa: F401  which sets its own
 
