@@ -77,14 +77,15 @@ class ErrorItem:
 class Wanted:
     """Which errors are shown, and in which order. None and "" do not restrict.
 
-    gold, predicted: labels, where tasks.NONE stands for no label. match: text anywhere in the
-    document, regardless of case. documents: ids. state: OPEN, REVIEWED or "".
+    gold, predicted: labels, where tasks.NONE stands for no label; label: one of the two. match:
+    text anywhere in the document, regardless of case. documents: ids. state: OPEN, REVIEWED or "".
     """
 
     sort: str = CONFIDENCE
     kind: str = ""
     gold: str = ""
     predicted: str = ""
+    label: str = ""
     match: str = ""
     documents: Collection[int] | None = None
     state: str = ""
@@ -182,6 +183,7 @@ def arranged(given: Iterable[ErrorItem], wanted: Wanted) -> tuple[ErrorItem, ...
         if (not wanted.kind or item.mistake.kind == wanted.kind)
         and (not wanted.gold or (item.mistake.gold or tasks.NONE) == wanted.gold)
         and (not wanted.predicted or (item.mistake.predicted or tasks.NONE) == wanted.predicted)
+        and (not wanted.label or wanted.label in (item.mistake.gold, item.mistake.predicted))
         and (wanted.documents is None or item.document_id in wanted.documents)
         and (not wanted.state or (wanted.state == REVIEWED) == bool(item.verdict))
         and (not needle or needle in item.text.casefold())

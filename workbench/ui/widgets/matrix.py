@@ -33,6 +33,7 @@ from PySide6.QtWidgets import (
 
 from workbench.base.i18n import _
 from workbench.ui import formats, plain, theme
+from workbench.ui.widgets.savable import SavableTable
 
 ROWS, COLUMNS = "rows", "columns"  # what percentages are of
 COUNT, SHARE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
@@ -56,13 +57,14 @@ def set_up_matrix(table: QTableView, axes: str) -> None:
     table.setTabKeyNavigation(False)
 
 
-class Matrix(QTableView):
+class Matrix(SavableTable):
     """Rows: gold. Columns: predicted.
 
     `opened(row, column)` is emitted on Enter, Space, or a click on a nonzero cell.
     """
 
     opened = Signal(int, int)
+    named_rows = True
 
     def __init__(self, name: str):
         super().__init__()

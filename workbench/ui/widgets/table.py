@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 from workbench.base.ordered_rows import OrderedRows
 from workbench.ui import theme
 from workbench.ui.widgets.delegates import BarDelegate, ChipDelegate
+from workbench.ui.widgets.savable import SavableTable
 from workbench.ui.widgets.table_rows import CHIP, INDENTED, SHARE, Column, Rows
 
 _NUMBER = re.compile(r"((?:^[+-])?\d[\d,]*(?:\.\d+)?)")
@@ -84,7 +85,7 @@ def _by_text(column: Column) -> Callable[[Any], Any]:
     return lambda row: natural(column.text(row))
 
 
-class Table(QTableView):
+class Table(SavableTable):
     """A table over row objects.
 
     `opened(row)` is emitted on Enter and double-click, `chosen()` when the selection has changed,

@@ -1,5 +1,7 @@
 """The Results page in a window."""
 
+import csv
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
@@ -246,6 +248,36 @@ def test_enter_on_a_cell_of_the_matrix_shows_its_errors_with_the_focus(panel, qt
     qtbot.waitUntil(lambda: errors.model().rowCount() == count)
     assert errors.isVisible() and not named(panel, "Runs", QTableView).isVisible()
     assert "gold good, predicted bad" in panel.state.browser.caption
+
+
+def test_a_row_by_label_shows_the_errors_of_the_label_on_either_side(panel, qtbot):
+    table = named(panel, "By label", QTableView)
+    table.selectRow(0)
+    label = table.rows()[0].label
+
+    qtbot.keyClick(table, Qt.Key.Key_Return)
+
+    browser = panel.state.browser
+    qtbot.waitUntil(lambda: bool(browser.shown))
+    assert all(label in (one.mistake.gold, one.mistake.predicted) for one in browser.shown)
+    assert browser.caption == f"label {label}" and browser.wanted.restricts
+
+
+@pytest.mark.parametrize("name", ["By label", "All scores", "Confusion"])
+def test_tables_of_scores_are_saved_as_picture_and_numbers(panel, tmp_path, name):
+    table = named(panel, name, QTableView)
+
+    table.save_numbers(tmp_path / "a.csv")
+    table.save_picture(tmp_path / "a.png")
+    table.save_picture(tmp_path / "a.svg")
+
+    head, *rows = csv.reader((tmp_path / "a.csv").read_text("utf-8").splitlines())
+    model = table.model()
+    assert len(rows) == model.rowCount() and all(len(row) == len(head) for row in rows)
+    wanted = model.headerData(0, Qt.Orientation.Vertical) if name == "Confusion" else None
+    assert rows[0][0] == (wanted or model.index(0, 0).data())
+    assert QImage(str(tmp_path / "a.png")).width() == 2 * table.width()
+    assert (tmp_path / "a.svg").read_text().startswith("<?xml")
 
 
 def test_keys_accept_keep_and_go_on_and_back_returns_from_annotate(panel, qtbot):

@@ -19,7 +19,7 @@ from workbench.ui.panels.results.board_state import BoardState, kind_of
 from workbench.ui.panels.results.comparing import score_hint
 from workbench.ui.panels.results.comparison import ComparisonView
 from workbench.ui.panels.results.details import Scored
-from workbench.ui.panels.results.scores import SPLITS
+from workbench.ui.panels.results.gold_words import SPLITS
 from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import is_error, score_text, score_title

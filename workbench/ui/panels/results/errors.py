@@ -17,7 +17,7 @@ from workbench.ui import key_places, theme
 from workbench.ui.formats import decimal, points
 from workbench.ui.panels.results.error_detail import ErrorDetail
 from workbench.ui.panels.results.errors_state import LOSS, NONE, OPEN, REVIEWED, SORTS, VERDICTS
-from workbench.ui.panels.results.scores import SPLITS
+from workbench.ui.panels.results.gold_words import SPLITS
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState

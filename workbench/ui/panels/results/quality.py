@@ -11,9 +11,10 @@ from shiboken6 import isValid
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, plain, theme
 from workbench.ui.formats import points
+from workbench.ui.panels.results.gold_words import SPLITS
 from workbench.ui.panels.results.quality_state import QualityState
 from workbench.ui.panels.results.scatter import ScatterCard
-from workbench.ui.panels.results.scores import SPLITS, interval_text
+from workbench.ui.panels.results.scores import interval_text
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.panels.results.training_card import TrainingCard
 from workbench.ui.widgets.button import Button, Segments
@@ -166,7 +167,8 @@ class SlicesCard(QFrame):
         self._pattern.returnPressed.connect(self._add)
         add = Button(_("Add slice"), "plus", small=True, on=self._add)
         self._problem = Callout("", "warn")
-        head = row(words(_("Slices"), weight=600), self._note, None)
+        menu = save_menu("slices", self.table)
+        head = row(words(_("Slices"), weight=600), self._note, None, menu)
         inner = card(
             head,
             (self.table, 1),

@@ -13,12 +13,14 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBo
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, plain, theme
-from workbench.ui.formats import points, when_iso
+from workbench.ui.formats import points
 from workbench.ui.panels.results.details import ScoreRow
+from workbench.ui.panels.results.gold_words import SPLITS, documents_told, gold_told, today_told
 from workbench.ui.panels.results.measures import SpanRow
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import mixes_of, score_text, score_title
 from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.chart import save_menu
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layer_bars import LayerMixes
@@ -30,10 +32,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore
-    from workbench.operations.scoring import Evaluation
-    from workbench.ui.panels.results.details import Details
 
-SPLITS = {"dev": _("Dev"), "test": _("Test")}
 GOLDS = {"today": _("Current"), "run": _("As run")}
 # maximum number of labels for a table beside the matrix, in a window of common width
 FEW_LABELS = 10
@@ -86,7 +85,13 @@ class ScoresView(QFrame):
         self._beside = QHBoxLayout()
         self._beside.setSpacing(12)
         by_label = card(self._by_label_head(), self._gold_note, self._labels, gap=6)
-        every = card(self._scores, title=_("All scores"), note="%", gap=6)
+        head = row(
+            words(_("All scores"), weight=600),
+            words("%", "caption", "muted"),
+            None,
+            save_menu("scores", self._scores),
+        )
+        every = card(head, self._scores, gap=6)
         self._of_today = [by_label]
         self._layers = LayerMixes()
         plain.set_tip(self._layers, _("Learned weights of the layers at the best checkpoint"))
@@ -94,7 +99,8 @@ class ScoresView(QFrame):
         self._matching = card(self._spans, title=_("Matching of spans"), note=hint, gap=6)
         left = column(by_label, self._matching, every, self._layers, None, gap=12)
         self._beside.addWidget(left, 1)
-        head = row(words(_("Confusion"), weight=600), None, self._how)
+        menu = save_menu("confusion", self._matrix)
+        head = row(words(_("Confusion"), weight=600), None, self._how, menu)
         self._of_today.append(card(head, self._matrix_hint, (self._matrix, 1), gap=8))
         self._beside.addWidget(self._of_today[1], 1)
         whole = QFrame()
@@ -120,7 +126,8 @@ class ScoresView(QFrame):
         self._split.chosen.connect(lambda split: state.show_by_label(split, "today"))
         self._gold.chosen.connect(lambda gold: state.show_by_label(state.by_label[0], gold))
         self._gold_note = words("", "caption", "muted", wrap=True)
-        return flow(words(_("By label"), weight=600), None, self._split, self._gold)
+        menu = save_menu("labels", self._labels)
+        return flow(words(_("By label"), weight=600), None, self._split, self._gold, menu)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._arrange()
@@ -221,7 +228,16 @@ class ScoresView(QFrame):
                 hint=_("Number of occurrences in gold"),
             ),
         )
-        return Table(columns, name=_("By label"), key=lambda one: one.label, sortable=True)
+        found = Table(columns, name=_("By label"), key=lambda one: one.label, sortable=True)
+        found.opened.connect(self._open_label)
+        plain.set_tip(found, _("Double-click or Enter: the errors of a label"))
+        return found
+
+    def _open_label(self, one: LabelScore) -> None:
+        """Its errors on the shown split: where it is gold, and where it is predicted."""
+        state = self._state
+        told = _("label {label}").format(label=one.label)
+        state.browser.show(split=state.by_label[0], label=one.label, caption=told)
 
     def _area(self, row: LabelScore) -> float | None:
         return self._state.measures.label_value(self._state.by_label, row.label, "roc_auc")
@@ -325,7 +341,7 @@ class ScoresView(QFrame):
         as_run = self._gold.button("run")
         as_run.setEnabled(stored)
         plain.set_tip(as_run, "" if stored else _("This run did not store its scores per label."))
-        self._gold_note.setText(_gold_told(shown, gold, state.gold_changed(split)))
+        self._gold_note.setText(gold_told(shown, gold, state.gold_changed(split)))
 
     def _show_layers(self) -> None:
         run = self._state.run
@@ -336,7 +352,7 @@ class ScoresView(QFrame):
         info = found.task
         for tile, name in ((self._main, info.main), (self._second, info.second)):
             title = _("{score}, dev").format(score=score_title(name))
-            tile.set(points(results.as_run.get(name)), _today_told(found, name), title)
+            tile.set(points(results.as_run.get(name)), today_told(found, name), title)
             plain.set_tip(tile, _(info.definition))
         self._third.setVisible(info.has_majority or bool(info.beside))
         if not info.has_majority:
@@ -364,7 +380,7 @@ class ScoresView(QFrame):
         if shown is None:
             self._test.set("", told, _("Test score"))
             return
-        hint = f"{_documents(shown.n)} · {told}"
+        hint = f"{documents_told(shown.n)} · {told}"
         then = state.evaluation("test", "run")
         if state.gold_changed("test") and then is not None:
             before = points(then.scores.get(main))
@@ -393,54 +409,7 @@ def interval_text(found: tuple[float, float] | None, name: str = "") -> str:
     return f"{low} – {high}"
 
 
-def _documents(n: int) -> str:
-    return ngettext("{n:,} document", "{n:,} documents", n).format(n=n)
-
-
 def _score_name(row: ScoreRow) -> str:
     if row.split == "dev":
         return row.name
     return _("{score}, test").format(score=row.name)
-
-
-def _gold_told(shown: Evaluation | None, gold: str, changed: bool | None) -> str:
-    """Which documents and gold labels the table by label covers, in sentences."""
-    if shown is None:
-        return ""
-    about = {"split": SPLITS[shown.split], "documents": _documents(shown.n)}
-    if gold == "today":
-        told = [_("{split}: {documents}, against the current gold labels.").format(**about)]
-        if changed is not None:
-            same = _("Nothing has changed since the run.")
-            told.append(_("Documents or labels have changed since the run.") if changed else same)
-    elif shown.at:
-        text = _(
-            "{split}: {documents}, against the gold labels when this score was first shown "
-            "({when})."
-        )
-        told = [text.format(when=when_iso(shown.at), **about)]
-    else:
-        told = [
-            _("{split}: {documents}, against the gold labels at the end of the run.").format(
-                **about
-            )
-        ]
-    return " ".join((*told, _("0/0 counts as 0.")))
-
-
-def _today_told(found: Details, name: str) -> str:
-    """Text below a score of the run: the score against current gold, with its interval.
-
-    There is no interval if all or no predictions are correct: bootstrapping documents says nothing
-    about the uncertainty then.
-    """
-    today = found.results.today
-    if today is None:
-        return _("as run")
-    about = {"score": points(today.scores.get(name)), "documents": _documents(today.n)}
-    if name != found.interval_of:
-        return _("as run · current gold {score}").format(**about)
-    if found.low == found.high:
-        return _("as run · current gold {score} ({documents})").format(**about)
-    text = _("as run · current gold {score}, 95 %: {low} – {high} ({documents})")
-    return text.format(low=points(found.low), high=points(found.high), **about)

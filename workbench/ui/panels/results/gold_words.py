@@ -1,0 +1,61 @@
+"""Which gold labels a score was computed against, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui.formats import points, when_iso
+
+if TYPE_CHECKING:
+    from workbench.operations.scoring import Evaluation
+    from workbench.ui.panels.results.details import Details
+
+SPLITS = {"dev": _("Dev"), "test": _("Test")}
+
+
+def gold_told(shown: Evaluation | None, gold: str, changed: bool | None) -> str:
+    """Which documents and gold labels the table by label covers, in sentences."""
+    if shown is None:
+        return ""
+    about = {"split": SPLITS[shown.split], "documents": documents_told(shown.n)}
+    if gold == "today":
+        told = [_("{split}: {documents}, against the current gold labels.").format(**about)]
+        if changed is not None:
+            same = _("Nothing has changed since the run.")
+            told.append(_("Documents or labels have changed since the run.") if changed else same)
+    elif shown.at:
+        text = _(
+            "{split}: {documents}, against the gold labels when this score was first shown "
+            "({when})."
+        )
+        told = [text.format(when=when_iso(shown.at), **about)]
+    else:
+        told = [
+            _("{split}: {documents}, against the gold labels at the end of the run.").format(
+                **about
+            )
+        ]
+    return " ".join((*told, _("0/0 counts as 0.")))
+
+
+def today_told(found: Details, name: str) -> str:
+    """Text below a score of the run: the score against current gold, with its interval.
+
+    There is no interval if all or no predictions are correct: bootstrapping documents says nothing
+    about the uncertainty then.
+    """
+    today = found.results.today
+    if today is None:
+        return _("as run")
+    about = {"score": points(today.scores.get(name)), "documents": documents_told(today.n)}
+    if name != found.interval_of:
+        return _("as run · current gold {score}").format(**about)
+    if found.low == found.high:
+        return _("as run · current gold {score} ({documents})").format(**about)
+    text = _("as run · current gold {score}, 95 %: {low} – {high} ({documents})")
+    return text.format(low=points(found.low), high=points(found.high), **about)
+
+
+def documents_told(n: int) -> str:
+    return ngettext("{n:,} document", "{n:,} documents", n).format(n=n)

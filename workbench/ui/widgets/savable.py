@@ -1,0 +1,45 @@
+"""Tables that can be saved as a picture and as CSV, by the menu of `chart.save_menu`."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QTableView
+
+from workbench.text import formulas
+
+
+class SavableTable(QTableView):
+    """named_rows: the names of rows are the first column of the numbers."""
+
+    named_rows = False
+
+    def save_picture(self, path: Path) -> None:
+        """What is visible, as PNG or SVG."""
+        from workbench.ui.widgets.chart import save_drawing  # Qt's SVG module
+
+        def draw(painter: QPainter, _whole: QRectF) -> None:
+            self.render(painter, QPoint())
+
+        save_drawing(path, self.size(), draw)
+
+    def save_numbers(self, path: Path) -> None:
+        """All visible columns of all rows, as CSV."""
+        model = self.model()
+        columns = [at for at in range(model.columnCount()) if not self.isColumnHidden(at)]
+        across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        rows = [["", *(model.headerData(at, across) for at in columns)]]
+        for number in range(model.rowCount()):
+            cells = (model.index(number, at).data() for at in columns)
+            rows.append([model.headerData(number, down), *cells])
+        first = 0 if self.named_rows else 1
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([_safe(cell) for cell in cells[first:]] for cells in rows)
+
+
+def _safe(cell: object) -> str:
+    text = "" if cell is None else str(cell)
+    return formulas.escape(text) if formulas.is_formula(text) else text
