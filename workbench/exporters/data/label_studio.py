@@ -1,0 +1,100 @@
+"""Label Studio's JSON: an array of tasks, each with at most one annotation.
+
+A layer becomes a control (`from_name`) of that name over the text. Offsets are code points, as in
+Label Studio's own exports. Source: labelstud.io/guide/task_format.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
+
+from workbench.base.i18n import _
+from workbench.exporters.data.base import (
+    COMMON,
+    LOOKS,
+    STATES,
+    Plan,
+    labelled,
+    links_lost,
+    values_lost,
+)
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT
+from workbench.text.labels import Layer
+from workbench.text.relations import Relation, directed
+from workbench.text.spans import Place
+
+Result = dict[str, Any]
+
+
+class LabelStudioExporter:
+    def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
+        found = [_(COMMON), _(LOOKS), _(STATES), _("Tokens are not written.")]
+        if any(one.texts > 1 for one in layers):
+            told = _("Second texts are written as data of the task; their spans are omitted.")
+            found.append(told)
+        return (*found, *values_lost(layers), *links_lost(layers, relations=False))
+
+    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+        count = 0
+        out.write("[")
+        for record in records:
+            out.write(",\n" if count else "\n")
+            out.write(json.dumps(_task(record, plan), ensure_ascii=False))
+            count += 1
+        out.write("\n]\n")
+        return count
+
+
+def _task(record: Record, plan: Plan) -> dict[str, Any]:
+    document = record.document
+    more = {"split": document.split, "group": document.group}
+    data = dict(document.texts) | {name: value for name, value in more.items() if value}
+    task: dict[str, Any] = {"id": document.key, "data": data, "annotations": []}
+    shown = [layer for layer in plan.layers if layer.traits.has_labels]
+    if any(labelled(record, layer.name) for layer in shown) or record.relations:
+        task["annotations"] = [{"result": list(_results(record, plan)), "was_cancelled": False}]
+    elif "discarded" in record.states.values():
+        task["annotations"] = [{"result": [], "was_cancelled": True}]
+    if document.meta:
+        task["meta"] = dict(document.meta)
+    return task
+
+
+def _results(record: Record, plan: Plan) -> Iterable[Result]:
+    for layer in plan.class_layers():
+        if names := record.marks.get(layer.name):
+            yield _result(layer.name, "choices", {"choices": list(names)})
+    ids: dict[Place, str] = {}
+    for layer in plan.span_layers():
+        for span in record.spans.get(layer.name, ()):
+            if span.field != TEXT:
+                plan.count(_("{n} spans of second texts were omitted."))
+                continue
+            id = ids[span.place] = f"{layer.name}-{len(ids) + 1}"
+            covered = record.document.text[span.start : span.end]
+            value = {"start": span.start, "end": span.end, "text": covered, "labels": [span.label]}
+            yield {"id": id, **_result(layer.name, "labels", value)}
+    for layer in plan.layers:
+        for relation in record.relations.get(layer.name, ()):
+            yield from _relation(layer, relation, ids)
+
+
+def _result(layer: str, kind: str, value: dict[str, object]) -> Result:
+    return {"from_name": layer, "to_name": TEXT, "type": kind, "value": value}
+
+
+def _relation(layer: Layer, relation: Relation, ids: dict[Place, str]) -> Iterable[Result]:
+    """A relation of regions by their ids; one of omitted spans is omitted."""
+    ends = ids.get(relation.from_span.place), ids.get(relation.to_span.place)
+    if None not in ends:
+        way = "right" if directed(layer, relation.label) else "bi"
+        yield {
+            "type": "relation",
+            "from_id": ends[0],
+            "to_id": ends[1],
+            "direction": way,
+            "labels": [relation.label],
+        }
