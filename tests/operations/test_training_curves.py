@@ -28,6 +28,10 @@ def test_every_step_of_merged_messages_is_read(project, trained):
     found = training_curves(project, trained.id)
 
     assert found.loss == ((1, 2, 3), (2.0, 1.5, 1 / 3 + 1.0))
+    assert found.parts == {
+        "task": ((1, 2, 3), (1.0, 0.5, 1 / 3)),
+        "lm": ((1, 2, 3), (1.0, 1.0, 1.0)),
+    }
     assert found.learning_rate == ((1, 2, 3), (0.1, 0.2, 0.3))
     assert found.gradient_norm == ((1, 2, 3), (0.5, 1.5, 2.0))
     assert found.scores == {"accuracy": ((3,), (0.5,))} and found.best == 3

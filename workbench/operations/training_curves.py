@@ -20,6 +20,7 @@ Points = tuple[tuple[int, ...], tuple[float, ...]]  # steps and values
 class TrainingCurves:
     """loss: sum of all parts; learning_rate, gradient_norm: empty if they were not recorded.
 
+    parts: name → values of each loss where there are several, as of an auxiliary language model.
     scores: name → values on dev. best: step of the kept checkpoint, None without one.
     """
 
@@ -28,6 +29,7 @@ class TrainingCurves:
     gradient_norm: Points = ((), ())
     scores: Mapping[str, Points] = field(default_factory=dict)
     best: int | None = None
+    parts: Mapping[str, Points] = field(default_factory=dict)
 
 
 def training_curves(project: Project, run_id: int) -> TrainingCurves | None:
@@ -47,6 +49,7 @@ def training_curves(project: Project, run_id: int) -> TrainingCurves | None:
 class _Reader:
     def __init__(self) -> None:
         self.loss: list[tuple[int, float]] = []
+        self.parts: dict[str, list[tuple[int, float]]] = {}
         self.series: dict[str, list[tuple[int, float]]] = {name: [] for name in steps.SERIES}
         self.scores: dict[str, list[tuple[int, float]]] = {}
         self.best: int | None = None
@@ -57,6 +60,8 @@ class _Reader:
             numbers, losses = steps.curves(payload)
             sums = [sum(values) for values in zip(*losses.values(), strict=True)]
             self.loss += zip(numbers, sums, strict=True)
+            for name, values in losses.items():
+                self.parts.setdefault(name, []).extend(zip(numbers, values, strict=True))
             for name, pairs in self.series.items():
                 values = steps.series(payload, name)
                 own = payload.get(name)
@@ -73,7 +78,9 @@ class _Reader:
     def curves(self) -> TrainingCurves:
         scores = {name: _points(pairs) for name, pairs in self.scores.items()}
         rate, norm = (_points(self.series[name]) for name in steps.SERIES)
-        return TrainingCurves(_points(self.loss), rate, norm, scores, self.best)
+        several = self.parts if len(self.parts) > 1 else {}
+        parts = {name: _points(pairs) for name, pairs in several.items()}
+        return TrainingCurves(_points(self.loss), rate, norm, scores, self.best, parts)
 
 
 def _points(pairs: list[tuple[int, float]]) -> Points:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
 
 from workbench.base.i18n import _
 from workbench.ui import plain
 from workbench.ui.panels.results.quality_state import QualityState
 from workbench.ui.widgets.button import Button, Segments
-from workbench.ui.widgets.chart import CIRCLE, SQUARE, Axis, Chart, Series, save_menu
+from workbench.ui.widgets.chart import CIRCLE, NO_MARK, SQUARE, Axis, Chart, Series, save_menu
 from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.words import words
 
+if TYPE_CHECKING:
+    from workbench.operations.training_curves import TrainingCurves
+
 TONES = ("accent", "warn", "good", "bad", "muted")
 MARKS = (CIRCLE, SQUARE)
+MARK_TEXTS = ("●", "■")  # of the legend
 
 
 class TrainingCard(QFrame):
@@ -78,7 +84,10 @@ class TrainingCard(QFrame):
             (self.rate, _("learning rate"), found.learning_rate),
         ):
             steps, numbers = values
-            chart.set_series((Series(name, tuple(map(float, steps)), numbers, width=1.4),))
+            drawn = [Series(name, tuple(map(float, steps)), numbers, width=1.4)]
+            if chart is self.loss and found.parts:
+                drawn = _parts(drawn[0], found)
+            chart.set_series(drawn)
             if not numbers:
                 chart.hide()
         run = self._state.page.run
@@ -90,6 +99,26 @@ class TrainingCard(QFrame):
             xs = tuple(map(float, steps))
             series.append(Series(name, xs, numbers, tone, bool(number), mark))
         self.score.set_series(series)
-        self._legend.setVisible(is_score and len(named) > 1)
-        marks = [f"{'■' if number % 2 else '●'} {name}" for number, name in enumerate(named)]
+        shown = [*named] if is_score else [_("sum"), *found.parts] if found.parts else []
+        self._legend.setVisible(len(shown) > 1)
+        marks = [f"{MARK_TEXTS[number % 2]} {name}" for number, name in enumerate(shown)]
+        if not is_score and shown:
+            marks[0] = f"— {shown[0]}"  # the sum has no markers
         self._legend.setText("   ".join(marks))
+
+
+def _parts(whole: Series, found: TrainingCurves) -> list[Series]:
+    """The sum of the losses, and each of them, told apart by tone, dashes and marks."""
+    every = [(_("sum"), (found.loss[0], whole.y)), *found.parts.items()]
+    return [
+        Series(
+            name,
+            tuple(map(float, steps)),
+            tuple(values),
+            TONES[number % len(TONES)],
+            bool(number),
+            MARKS[number % len(MARKS)] if number else NO_MARK,
+            width=1.4,
+        )
+        for number, (name, (steps, values)) in enumerate(every)
+    ]

@@ -1,0 +1,38 @@
+"""The curves of a training, from values given by hand."""
+
+from types import SimpleNamespace
+
+from workbench.operations.training_curves import TrainingCurves
+from workbench.ui.panels.results.training_card import TrainingCard
+
+
+def card(qtbot, **curves):
+    found = TrainingCurves(**curves)
+    loaded = SimpleNamespace(training=found, others={}, score="accuracy")
+    page = SimpleNamespace(run=None)
+    state = SimpleNamespace(loaded=loaded, page=page, others=lambda: (), overlaid=())
+    made = TrainingCard(state)
+    qtbot.addWidget(made)
+    made.show_state()
+    return made
+
+
+def test_each_part_of_a_loss_is_a_curve_besides_their_sum(qtbot):
+    steps = (1, 2)
+    made = card(
+        qtbot,
+        loss=(steps, (3.0, 2.0)),
+        parts={"task": (steps, (2.0, 1.5)), "lm": (steps, (1.0, 0.5))},
+    )
+
+    drawn = {one.name: one for one in made.loss._series}
+    assert [*drawn] == ["sum", "task", "lm"]
+    assert drawn["sum"].y == (3.0, 2.0) and drawn["lm"].y == (1.0, 0.5)
+    assert len({(one.tone, one.dashed) for one in drawn.values()}) == 3
+    assert made._legend.text() == "— sum   ■ task   ● lm" and not made._legend.isHidden()
+
+
+def test_a_single_loss_is_one_curve_without_a_legend(qtbot):
+    made = card(qtbot, loss=((1, 2), (3.0, 2.0)))
+
+    assert [one.name for one in made.loss._series] == ["loss"] and made._legend.isHidden()
