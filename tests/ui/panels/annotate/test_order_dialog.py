@@ -3,9 +3,10 @@
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QComboBox, QLabel
 
 from workbench.operations.instant_curve import Point
+from workbench.ui.panels.annotate.learning import Curve
 
 
 @pytest.fixture
@@ -39,13 +40,28 @@ def test_orders_of_spans_are_offered_for_layers_of_spans(dialog):
     assert dialog._order.findText("Uncertainty: spans") > 0
 
 
+def texts(dialog):
+    return [label.text() for label in dialog.findChildren(QLabel)]
+
+
 def test_the_learning_curve_shows_its_points_and_advice(qtbot):
     from workbench.ui.panels.annotate.learning_dialog import LearningDialog
 
     points = (Point(10, None, 0, None), Point(20, 0.6, 20, 0.9))
-    state = SimpleNamespace(learning_points=points, learning_advice="Go on.")
+    curves = (Curve("Instant model", points, "Go on.", ""), Curve("Rounds", points, "Stop.", "a"))
+    dialog = LearningDialog(None, SimpleNamespace(read_curves=lambda done: done(curves)))
+    qtbot.addWidget(dialog)
+
+    box = dialog.findChild(QComboBox)
+    assert "Go on." in texts(dialog) and box.count() == 2
+    box.setCurrentIndex(1)
+    assert "Stop." in texts(dialog)
+
+
+def test_without_a_run_and_an_instant_model_there_is_no_curve(state, qtbot):
+    from workbench.ui.panels.annotate.learning_dialog import LearningDialog
 
     dialog = LearningDialog(None, state)
 
     qtbot.addWidget(dialog)
-    assert "Go on." in [label.text() for label in dialog.findChildren(QLabel)]
+    assert any(text.startswith("No run has been trained yet") for text in texts(dialog))

@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
-from workbench.operations import instant, live_suggestions, queue_orders, train
+from workbench.operations import instant, live_suggestions, queue_orders, rounds, train
 from workbench.operations.annotate import DocumentRow, SuggestionRow
 from workbench.operations.instant import FAILED, INDEXING, LEAST, READY, Instant
-from workbench.operations.instant_curve import Point, advice
 from workbench.text.rows import row_id
 from workbench.ui import formats
+from workbench.ui.panels.annotate import learning
 from workbench.ui.panels.annotate.ahead import AheadState
 from workbench.ui.panels.annotate.ordering import FILES
 from workbench.ui.panels.annotate.queue import DONE
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs import Run
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
+    from workbench.ui.panels.annotate.learning import Curve
 
 _ON = "annotate.instant"  # project uid → uid of the layer on which the instant model is on
 INSTANT = 0  # in place of the id of a run: predictions of the instant model
@@ -183,13 +184,17 @@ class InstantState(AheadState):
         )
         return f"{learned} {score}"
 
-    @property
-    def learning_points(self) -> tuple[Point, ...]:
-        return self.instant.points if self.instant is not None else ()
-
-    @property
-    def learning_advice(self) -> str:
-        return advice(self.learning_points)
+    def read_curves(self, done: Callable[[tuple[Curve, ...]], None]) -> None:
+        """Call `done` with the curve of the instant model and that of the newest run, if any."""
+        instant, run = self.instant, self.last_run
+        found = (learning.of_instant(instant.points),) if instant is not None else ()
+        if run is None:
+            done(found)
+            return
+        self.context.run(
+            lambda: rounds.rounds(self.project, run),
+            lambda known: done((*found, learning.of_rounds(known))),
+        )
 
     @property
     def can_keep_instant(self) -> bool:

@@ -1,4 +1,4 @@
-"""The learning curve of the instant model, with advice when to stop."""
+"""The learning curve of the instant model, or of rounds of training again, with advice to stop."""
 
 from __future__ import annotations
 
@@ -11,34 +11,62 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chart import CIRCLE, SQUARE, Axis, Chart, Series
 from workbench.ui.widgets.chart_legend import ChartLegend
 from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.field import combo
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.instant import InstantState
+    from workbench.ui.panels.annotate.learning import Curve
 
 
 class LearningDialog(Dialog):
     """Score and agreement of predictions over the number of labels."""
 
-    def __init__(self, parent: QWidget, state: InstantState) -> None:
+    def __init__(self, parent: QWidget | None, state: InstantState) -> None:
         super().__init__(
             parent,
             _("Learning curve"),
             _(
-                "Score on held-out labels (dev, else each fifth of the labels in turn), and "
-                "agreement (Cohen's kappa) of the predictions with those 10 labels before, on "
-                "documents without a label. Active learning selects hard documents, so the "
-                "score without dev is cautious."
+                "Score on held-out labels, and agreement (Cohen's kappa) of the predictions with "
+                "those before. Active learning selects hard documents, so a score without dev is "
+                "cautious."
             ),
             width=620,
         )
-        points = state.learning_points
-        scored = [one for one in points if one.score is not None]
-        agreed = [one for one in points if one.agreement is not None]
-        chart = Chart(
+        self._curves: tuple[Curve, ...] = ()
+        self._of = combo(name=_("Learning curve of"))
+        self._advice = words("", weight=500, wrap=True)
+        self._told = words("", "small", "muted", wrap=True)
+        self._chart = Chart(
             _("Learning curve"), Axis(_("labelled documents")), Axis(_("fraction of 1"), 0.0, 1.0)
         )
-        chart.setMinimumHeight(240)
+        self._chart.setMinimumHeight(240)
+        self._legend = ChartLegend()
+        self.put(self._of, self._advice, self._told, self._chart, self._legend)
+        self.end(None, Button(_("Close"), "", "primary", on=self.accept))
+        self._of.currentIndexChanged.connect(lambda _index: self._show())
+        self._advice.setText(_("Reading the predictions of the runs…"))
+        state.read_curves(self._take)
+
+    def _take(self, curves: tuple[Curve, ...]) -> None:
+        self._curves = curves
+        self._of.blockSignals(True)
+        self._of.clear()
+        for curve in curves:
+            self._of.addItem(curve.title)
+        self._of.blockSignals(False)
+        self._of.setVisible(len(curves) > 1)
+        self._show()
+
+    def _show(self) -> None:
+        at = self._of.currentIndex()
+        curve = self._curves[at] if 0 <= at < len(self._curves) else None
+        none = _("No run has been trained yet, and the instant model is off.")
+        self._advice.setText(curve.advice if curve is not None else none)
+        self._told.setText(curve.told if curve is not None else "")
+        points = curve.points if curve is not None else ()
+        scored = [one for one in points if one.score is not None]
+        agreed = [one for one in points if one.agreement is not None]
         series = [
             Series(
                 _("Score"),
@@ -55,8 +83,5 @@ class LearningDialog(Dialog):
                 marker=SQUARE,
             ),
         ]
-        chart.set_series(series)
-        legend = ChartLegend()
-        legend.set(series)
-        self.put(words(state.learning_advice, weight=500, wrap=True), chart, legend)
-        self.end(None, Button(_("Close"), "", "primary", on=self.accept))
+        self._chart.set_series(series)
+        self._legend.set(series)

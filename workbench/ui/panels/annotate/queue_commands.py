@@ -58,7 +58,7 @@ QUEUE_COMMANDS = (
         _("&Learning curve…"),
         lambda p: p.view.dialogs.show_learning(),
         "Labels",
-        enabled=lambda p: p.state.instant is not None,
+        enabled=lambda p: p.state.instant is not None or p.state.last_run is not None,
         group="queue",
     ),
     Command(

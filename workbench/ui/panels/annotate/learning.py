@@ -1,0 +1,33 @@
+"""Learning curves that Annotate shows: of the instant model, and over rounds of training again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.base.i18n import _
+from workbench.operations import instant_curve, rounds
+from workbench.operations.instant_curve import Point
+from workbench.operations.rounds import Rounds
+
+
+@dataclass(frozen=True)
+class Curve:
+    """advice: whether to go on labelling, in a sentence. told: what was measured."""
+
+    title: str
+    points: tuple[Point, ...]
+    advice: str
+    told: str
+
+
+def of_instant(points: tuple[Point, ...]) -> Curve:
+    told = _(
+        "Measured on dev, else on each fifth of the labels in turn; agreement with the predictions "
+        "10 labels before, on documents without a label."
+    )
+    return Curve(_("Instant model"), points, instant_curve.advice(points), told)
+
+
+def of_rounds(found: Rounds) -> Curve:
+    title = _("Rounds of training again up to {run}").format(run=found.runs[-1])
+    return Curve(title, found.points, rounds.advice(found), rounds.told(found))
