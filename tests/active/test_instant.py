@@ -141,6 +141,18 @@ def test_of_a_draft_only_the_words_with_a_label_are_learned(sentences):
     assert {tuple(row[:3]) for all in found["answers"].values() for row in all} == {(0, 5, 14)}
 
 
+def test_of_tags_the_next_best_are_told_for_the_open_document(sentences):
+    model = InstantModel({"index": sentences, "labels": ["A", "B"], "words": True, "single": True})
+    tags = {id: [[0, 4, 0], [5, 9, 1], [10, 14, 1], [15, 19, 0]] for id in range(1, 13)}
+
+    found = model({**ASKED, "gold": tags, "also": [20]})
+
+    assert list(found["chances"]) == [20]
+    start, end, best = found["chances"][20][1]
+    assert (start, end) == (5, 9) and [label for label, _score in best] == [1, 0]
+    assert sum(score for _label, score in best) == pytest.approx(1.0, abs=0.01)
+
+
 def test_adjacent_words_of_a_label_are_one_span(sentences):
     model = InstantModel({"index": sentences, "labels": ["PER"], "words": True})
     spans = {id: [[5, 14, 0]] for id in range(1, 13)}

@@ -23,6 +23,7 @@ FOLDS = 5  # parts of the labelled documents, each of which is held out once
 LEAST_DEV = 10  # labelled documents of dev from which these are measured instead
 SCALED = 20_000  # rows that the scale of the vectors is taken from
 IN_MEMORY = 512 << 20  # bytes of vectors
+CHANCES = 3  # labels of a word whose probabilities are returned
 CERTAIN = 0.5  # probability from which a label of several is predicted
 Request = Mapping[str, Any]
 
@@ -48,8 +49,10 @@ class InstantModel:
 
     An answer has `labelled` (number of documents), and from LEAST on `ids`, `scores`, `control`
     (arrays, unlabelled documents in order), `answers` {id: [[label, start, end, probability]]},
-    `score` on held-out labels (None if not measurable) with `tested` documents, `agreement`
-    (Cohen's kappa with the predictions POINT labels ago, else None), `seconds`.
+    `chances` {id: [[start, end, [[label, probability]]]]} of the words of `also`, the CHANCES most
+    probable, where every word has a tag; `score` on held-out labels (None if not measurable) with
+    `tested` documents, `agreement` (Cohen's kappa with the predictions POINT labels ago, else
+    None), `seconds`.
     """
 
     def __init__(self, params: Request):
@@ -98,6 +101,11 @@ class InstantModel:
             **found,
             "labelled": self.labelled,
             "answers": {id: self._answers(row, probabilities) for id, row in rows.items()},
+            "chances": {
+                id: self._chances(self.row[id], probabilities)
+                for id in request["also"]
+                if self.single and id in self.row
+            },
             "score": score,
             "tested": tested,
             "agreement": self._agreement(chosen),
@@ -251,6 +259,15 @@ class InstantModel:
              float(np.exp(np.log(np.maximum(values[first:last, label], 1e-12)).mean()))]
             for first, last, label in runs(values.argmax(1), single=self.single)
         ]  # fmt: skip
+
+    def _chances(self, number: int, probabilities: np.ndarray) -> list[list[Any]]:
+        """[start, end, [[label, probability]]] of each word, the most probable first."""
+        values, places = probabilities[self._rows(number)][:, 1:], self.places[self._rows(number)]
+        best = np.argsort(-values, axis=1, kind="stable")[:, :CHANCES]
+        return [
+            [int(place[1]), int(place[2]), [[int(one), float(row[one])] for one in order]]
+            for place, row, order in zip(places, values, best, strict=True)
+        ]
 
 
 def in_memory(rows: np.ndarray) -> np.ndarray:

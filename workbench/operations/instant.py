@@ -57,7 +57,9 @@ class Instant:
     """`status`: OFF, INDEXING, STARTING, READY or FAILED. `changed()` is emitted with each change.
 
     `order`: of the unlabelled documents. `answers`: document id → predicted labels, see
-    `active.instant`. `labelled`: documents it has learned from. `seconds`: of the last training.
+    `active.instant`. `chances`: (document, start, end) of a word of the open document → the most
+    probable tags (number of the label, probability). `labelled`: documents it has learned from.
+    `seconds`: of the last training.
     """
 
     def __init__(self, project: Project, queue: Queue, layer: Layer, background: Background):
@@ -66,6 +68,7 @@ class Instant:
         self.labelled, self.seconds = 0, 0.0
         self.order: Order | None = None
         self.answers: Mapping[int, Sequence[Sequence[Any]]] = {}
+        self.chances: Mapping[tuple[int, int, int], tuple[tuple[int, float], ...]] = {}
         self.points: tuple[Point, ...] = ()
         self.score: float | None = None
         self.tested = 0
@@ -279,6 +282,11 @@ class Instant:
         order = Order(self.strategy, row_id(self.layer), _("instant model"), self.share, 1, now())
         self.order = queue_orders.filled(order, found["ids"], found["scores"], found["control"])
         self.answers = {int(id): rows for id, rows in found["answers"].items()}
+        self.chances = {
+            (int(id), start, end): tuple((int(label), float(score)) for label, score in best)
+            for id, words in found["chances"].items()
+            for start, end, best in words
+        }
         self.seconds, self.score = float(found["seconds"]), found["score"]
         self.tested = int(found["tested"])
         last = self.points[-1] if self.points else None

@@ -2,10 +2,12 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
 
 from workbench.operations import labels, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.ui.panels.annotate import tokens
+from workbench.ui.widgets.chip import ChipButton
 
 Key = Qt.Key
 
@@ -191,6 +193,26 @@ def test_shift_a_accepts_the_tags_of_all_other_tokens(view, qtbot):
     qtbot.keyClick(grid, Key.Key_A, Qt.KeyboardModifier.ShiftModifier)
 
     assert sorted(tags(state).values()) == ["DET", "NOUN"] and grid.number == 0
+
+
+def test_the_side_shows_the_token_with_its_tag_and_what_is_suggested(view, qtbot, monkeypatch):
+    state, side = view.state, view.right.token
+    suggest_tags(state, (0, "DET", 0.6), (1, "NOUN", 0.9))
+    noun, verb = label(state, "NOUN").id, label(state, "VERB").id
+    state.choose_token(1)
+    monkeypatch.setattr(state, "tag_chances", lambda *_place: [(noun, 0.9), (verb, 0.08)])
+    state.choose_token(0)
+
+    def chips():
+        return [one for one in side.findChildren(ChipButton) if not one.isHidden()]
+
+    qtbot.waitUntil(lambda: [one.text() for one in chips()] == ["NOUN", "DET", "VERB"])
+    texts = [part.text() for part in side.findChildren(QLabel)]
+    assert "Token “Ada”" in texts and f"1 of {len(state.tokens)}" in texts
+
+    chips()[1].click()
+
+    assert tags(state) == {"Ada": "DET"} and state.token == 1
 
 
 def test_with_a_span_layer_the_text_stands_above_the_tokens(view):

@@ -346,6 +346,15 @@ class InstantState(AheadState):
                 found[run.id, run.layer_id] = None
         return list(found)
 
+    def tag_chances(self, layer: Layer, start: int, end: int) -> list[tuple[int, float]]:
+        """The most probable tags of a word by the instant model: (id of the label, probability)."""
+        model = self.instant
+        if model is None or model.layer.id != layer.id or self.document_id is None:
+            return []
+        best = model.chances.get((self.document_id, start, end), ())
+        labels = model.layer.labels
+        return [(row_id(labels[at]), score) for at, score in best if at < len(labels)]
+
     def _show_live(self) -> None:
         if self.doc is not None and not self.errors:
             doc = self._with_live(self.doc)

@@ -31,6 +31,7 @@ from workbench.ui.panels.annotate.sources import (
     SURE_ONES,
 )
 from workbench.ui.panels.annotate.state import SUGGESTED
+from workbench.ui.panels.annotate.token_side import TokenSide
 from workbench.ui.widgets import context_menu
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.field import combo, fill
@@ -70,10 +71,12 @@ class RightSide(QFrame):
         self._build_suggestions()
         self._build_spans()
         self.relations = RelationList(state)
+        self.token = TokenSide(state)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._guideline_part, GUIDELINE)
+        layout.addWidget(self.token)
         layout.addWidget(self.questions, QUESTIONS)
         layout.addWidget(self._suggested_part)
         layout.addWidget(self.relations.part)
@@ -300,6 +303,7 @@ class RightSide(QFrame):
         fill(self._source, [(None, _("All sources")), *names], state.source)
         self._fill_scores()
         spans = state.spans
+        self.token.render()
         self.relations.render()
         self.spans.set_rows(spans)
         self.spans.setVisible(bool(spans))

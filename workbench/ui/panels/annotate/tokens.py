@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from workbench.base.i18n import _, ngettext
 from workbench.operations import annotate, suggestion_edits
@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 PAGE = 1000  # tokens per page
 Place = tuple[int, int]
 R = TypeVar("R", SpanRow, SuggestionRow)
+
+
+class Offer(NamedTuple):
+    """A tag that is suggested for a token. row: None for the next best of the instant model."""
+
+    label_id: int
+    score: float | None
+    row: SuggestionRow | None
 
 
 class TokenState(AnnotateState):
@@ -92,6 +100,31 @@ class TokenState(AnnotateState):
     def _tag_rows(self, rows: Iterable[R]) -> list[R]:
         ids = {layer.id for layer in self.tag_layers}
         return [row for row in rows if row.layer_id in ids and row.field == TEXT]
+
+    @property
+    def token_text(self) -> str:
+        place = self.token_place
+        return self.shown_doc.document.text[slice(*place)] if place and self.doc else ""
+
+    def token_tags(self) -> list[SpanRow]:
+        """The tags of the selected token."""
+        return self.tags().get(self.token_place, []) if self.token_place else []
+
+    def token_offers(self) -> list[Offer]:
+        """What is suggested for the selected token, the most probable first.
+
+        Of a source that gives one tag only that one; of the instant model, the next best as well.
+        """
+        place = self.token_place
+        if place is None:
+            return []
+        rows = self.suggested_tags().get(place, ())
+        found = [Offer(row.label_id, row.score, row) for row in rows if row.label_id is not None]
+        known = {one.label_id for one in found}
+        for layer in self.tag_layers:
+            chances = self.tag_chances(layer, *place)
+            found += [Offer(id, score, None) for id, score in chances if id not in known]
+        return sorted(found, key=lambda one: -(one.score or 0.0))
 
     # ------------------------------------------------------------ actions
 

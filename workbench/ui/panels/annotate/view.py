@@ -215,6 +215,7 @@ class AnnotateView(View):
             self._show_head()
         if concerns(fields, "token"):
             self._paper.tokens.show_token()
+            self.right.token.render()
         if concerns(fields, "sure"):
             self.right.show_sure()
         elif concerns(fields, "asked"):

@@ -1,0 +1,86 @@
+"""The selected token on the right side of Annotate: its tag, and what is suggested for it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout
+
+from workbench.base.i18n import _
+from workbench.ui import formats, plain, theme
+from workbench.ui.widgets.chip import ChipButton
+from workbench.ui.widgets.layout import clear, line, row
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.words import Elided, words
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.tokens import Offer
+
+MOST = 4  # tags shown
+
+
+class TokenSide(QFrame):
+    """Visible while all labels in the text are tags. A click on a tag gives it to the token."""
+
+    def __init__(self, state: AnnotateActs) -> None:
+        super().__init__()
+        self.state = state
+        self._title = Elided("", "ui", weight=600)
+        self._place = words("", "small", "muted")
+        self._told = words("", "small", "muted", wrap=True)
+        self._offers = QGridLayout()
+        self._offers.setContentsMargins(14, 0, 14, 8)
+        self._offers.setHorizontalSpacing(10)
+        self._offers.setVerticalSpacing(6)
+        self._offers.setColumnStretch(1, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(row((self._title, 1), self._place, margins=(14, 12, 14, 0)))
+        layout.addWidget(row((self._told, 1), margins=(14, 0, 14, 4)))
+        layout.addLayout(self._offers)
+        layout.addWidget(line())
+
+    def render(self) -> None:
+        state = self.state
+        shown = state.doc is not None and state.only_tags and bool(state.tokens)
+        self.setVisible(shown)
+        if not shown:
+            return
+        self._title.setText(_("Token “{text}”").format(text=state.token_text))
+        place = _("{n:,} of {all:,}")
+        self._place.setText(place.format(n=state.token + 1, all=len(state.tokens)))
+        offers = state.token_offers()
+        told = [
+            _("{label}: {made}").format(label=self._name(one.label_id), made=state.made(one))
+            for one in state.token_tags()
+        ]
+        makers = dict.fromkeys(state.maker(one.row) for one in offers if one.row is not None)
+        if makers:
+            told.append(_("Suggested by {sources}").format(sources=", ".join(makers)))
+        self._told.setText("\n".join(told) or _("No tag yet."))
+        clear(self._offers)
+        for number, one in enumerate(offers[:MOST]):
+            self._add(number, one)
+
+    def _name(self, label_id: int | None) -> str:
+        known = self.state.label_of.get(label_id) if label_id is not None else None
+        return known[1].name if known is not None else "?"
+
+    def _add(self, number: int, one: Offer) -> None:
+        name, known = self._name(one.label_id), self.state.label_of.get(one.label_id)
+        chip = ChipButton(name, known[1] if known is not None else None)
+        chip.setFixedHeight(theme.px(26))
+        chip.setEnabled(self.state.can_edit)
+        chip.clicked.connect(partial(self._pick, one.label_id))
+        source = self.state.made(one.row) if one.row is not None else _("instant model")
+        plain.set_tip(chip, source)
+        self._offers.addWidget(chip, number, 0)
+        if one.score is not None:
+            self._offers.addWidget(Meter(one.score, name=name), number, 1)
+            self._offers.addWidget(words(formats.decimal(one.score, 2), "small"), number, 2)
+
+    def _pick(self, label_id: int, _checked: bool = False) -> None:
+        self.state.label(label_id)
