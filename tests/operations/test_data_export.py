@@ -115,7 +115,7 @@ def test_an_export_of_predictions_holds_no_gold(project, two_span_layers, tmp_pa
     )
     if format not in ("conllu", "squad", "squad_jsonl"):  # nothing without tokens or questions
         assert (
-            "1 documents have no prediction of this run and were omitted." in result.warnings
+            "1 document has no prediction of this run and was omitted." in result.warnings
             and result.documents == 1
         )
 

@@ -23,6 +23,7 @@ NO_COUNT = {
     "bits",
     "query",
     "rung",
+    "score",
 }
 
 

@@ -17,7 +17,7 @@ from workbench.cli.session import project_argument, reading, session
 @click.option("--model", required=True, help=_("Name or folder of the model."))
 @click.option("--task", default="", help=_("Task to train. [default: the first of the layer]"))
 @click.option("--max-length", type=click.IntRange(min=8), help=_("Maximum length in units."))
-@click.option("--fix", is_flag=True, help=_("Move borders of labels to words, as one undo step."))
+@click.option("--fix", is_flag=True, help=_("Move labels to word boundaries, as one undo step."))
 @as_json
 def audit(
     file: Path,
@@ -28,7 +28,7 @@ def audit(
     fix: bool,
     as_json: bool,
 ) -> None:
-    """List the labels that a training would split, lose or cut, and documents that are too long."""
+    """List labels that training would split, lose or truncate, and documents that are too long."""
     from workbench.operations import alignment_audit as operations
     from workbench.operations import folds, models
 
@@ -75,4 +75,4 @@ def audit(
     if rows:
         table((_("What"), _("Key"), _("Label"), _("Text")), rows)
     if fix:
-        say(_("Moved to word borders: {n}").format(n=moved))
+        say(_("Labels moved to word boundaries: {n}").format(n=moved))

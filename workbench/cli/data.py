@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.registry import registry
 from workbench.cli.data_import import SPLITS
 from workbench.cli.output import as_json, emit, note, say, table
@@ -116,4 +116,6 @@ def export_data(
     if as_json:
         emit({"path": str(out), "documents": outcome.documents, "warnings": list(outcome.warnings)})
     else:
-        say(_("{n} documents written to {out}.").format(n=outcome.documents, out=out))
+        n = outcome.documents
+        told = ngettext("{n} document written to {out}.", "{n} documents written to {out}.", n)
+        say(told.format(n=n, out=out))

@@ -57,7 +57,7 @@ def label_id(project: Project, name: str, layer: str | None) -> int:
 @click.argument("text")
 @click.option("--label", "name", required=True, metavar="NAME", help=_("The span label to add."))
 @click.option("--layer", metavar="NAME", help=_("The layer of the label, if several have it."))
-@click.option("--any-part", is_flag=True, help=_("Also inside of words."))
+@click.option("--any-part", is_flag=True, help=_("Match inside words, too."))
 @click.option("--any-case", is_flag=True, help=_("Ignore case."))
 @click.option("--document", "key", metavar="KEY", help=_("Only in the document with this key."))
 @click.option(

@@ -86,7 +86,7 @@ def _cell(value: object) -> object:
 @click.option("--label", "name", required=True, metavar="NAME", help=_("The label to suggest."))
 @click.option("--layer", metavar="NAME", help=_("The layer of the label, if several have it."))
 @click.option("--regex", is_flag=True, help=_("PATTERN is a regular expression."))
-@click.option("--any-part", is_flag=True, help=_("Match inside of words, too."))
+@click.option("--any-part", is_flag=True, help=_("Match inside words, too."))
 @click.option("--match-case", is_flag=True, help=_("Distinguish capital letters."))
 @click.option("--note", default="", help=_("A remark."))
 @as_json

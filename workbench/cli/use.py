@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.base.terms import term
 from workbench.cli import decoding
@@ -195,9 +195,10 @@ def _for_scores(file: Path, run: str, split: str) -> AbstractContextManager[Sess
 
 def show_scores(title: str, report: dict[str, Any]) -> None:
     """Print a score table."""
+    n = report["n"]
     say(
-        _("{title} on {split}, {n} documents").format(
-            title=title, split=report["split"], n=report["n"]
+        ngettext("{title} on {split}, {n} document", "{title} on {split}, {n} documents", n).format(
+            title=title, split=report["split"], n=n
         )
     )
     say("  ".join(f"{name} {value:.3f}" for name, value in report["scores"].items()))

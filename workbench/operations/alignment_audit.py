@@ -42,7 +42,7 @@ KINDS = WORD, SPLIT, LOST, OVERLAP, CUT, LONG = (
     "word", "split", "lost", "overlap", "cut", "long",
 )  # fmt: skip
 TITLES = {
-    WORD: N_("Not at word borders"),
+    WORD: N_("Not at word boundaries"),
     SPLIT: N_("Splits a unit of the model"),
     LOST: N_("Has no unit of the model"),
     OVERLAP: N_("Overlaps a longer label"),

@@ -120,7 +120,7 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
 
 
 def gain_text(one: Entry, over: Entry, score: str) -> str:
-    """The gain of an entry with its sign, and in parentheses the part of the error that is gone."""
+    """The gain of an entry with its sign, and in parentheses the relative error reduction."""
     found = one.gain(over, score)
     if one is over or found is None:
         return UNKNOWN

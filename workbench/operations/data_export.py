@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from workbench.base import registry
 from workbench.base.errors import ExportFailed
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.storage import documents, labels, runs
 from workbench.storage.header import is_project
 from workbench.text.dataset import Record
@@ -133,9 +133,9 @@ def export_data(
     count = _write(path, lambda out: exporter.write(records, plan, out))
     if source == "predictions" and run is not None:
         for sentence in _left_out(layers, run):
-            plan.count(sentence.replace("{", "{{").replace("}", "}}"))
+            plan.warn(sentence)
     if not count:
-        plan.count(_("No documents were exported: none matches the selection."))
+        plan.warn(_("No documents were exported: none matches the selection."))
     return ExportOutcome(count, plan.warnings)
 
 
@@ -270,10 +270,10 @@ def _predicted(
         text_hash, prediction = found.get(row_id(document)) or ("", None)
         if prediction is None or text_hash != document.asked_hash:
             if both:
-                plan.count(_("{n} documents have no prediction of this run."))
+                plan.count(_without_prediction)
                 yield record
             else:
-                plan.count(_("{n} documents have no prediction of this run and were omitted."))
+                plan.count(_omitted)
             continue
         kept = record if both else Record(document)
         states, marks, spans = dict(kept.states), dict(kept.marks), dict(kept.spans)
@@ -300,3 +300,19 @@ def _answered(record: Record, answers: Answers) -> Iterator[Question]:
             best = answer.best
             ranges = ((best.start, best.end),) if best is not None else ()
             yield replace(question, answers=ranges, is_null=best is None)
+
+
+def _without_prediction(n: int) -> str:
+    return ngettext(
+        "{n} document has no prediction of this run.",
+        "{n} documents have no prediction of this run.",
+        n,
+    )
+
+
+def _omitted(n: int) -> str:
+    return ngettext(
+        "{n} document has no prediction of this run and was omitted.",
+        "{n} documents have no prediction of this run and were omitted.",
+        n,
+    )

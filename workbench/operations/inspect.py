@@ -202,7 +202,9 @@ def _title(given: str) -> str:
     kind, known = fields.named(given), {**specs.GIVES, **inspectors.OUTPUTS, **tasks.GIVEN}
     for info in tasks.all_tasks():
         known |= info.further
-    return _(kind.title) if kind is not None and kind.title else _(known.get(given, given))
+    if kind is not None and kind.title:
+        return _(kind.title)
+    return _(known[given]) if given in known else given
 
 
 # ---------------------------------------------------------------- requests

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.metrics.resampling import bounds, resampled
 from workbench.metrics.slices import SEED, SliceScore, measured
@@ -111,8 +111,10 @@ def members(given: Evidence, patterns: Sequence[str] = ()) -> dict[str, np.ndarr
 def _members(given: Evidence, patterns: Sequence[str]) -> Iterator[tuple[str, np.ndarray]]:
     lengths = np.array([len(tokens_of(document)) for document in given.documents])
     low, high = (int(value) for value in np.quantile(lengths, (0.25, 0.75)))
-    yield _("fewer than {n} words").format(n=low), np.flatnonzero(lengths < low)
-    yield _("more than {n} words").format(n=high), np.flatnonzero(lengths > high)
+    fewer = ngettext("fewer than {n} word", "fewer than {n} words", low)
+    more = ngettext("more than {n} word", "more than {n} words", high)
+    yield fewer.format(n=low), np.flatnonzero(lengths < low)
+    yield more.format(n=high), np.flatnonzero(lengths > high)
     chosen = [set(gold.labels()) for gold in given.golds]
     for label in given.labels:
         has = np.array([label in labels for labels in chosen])

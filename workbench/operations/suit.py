@@ -151,7 +151,7 @@ def _objection(fit: ModelFit) -> str:
 
 
 def _other_language(fit: ModelFit) -> str:
-    models = ", ".join(_(NAMES.get(one, one)) for one in fit.languages[:3])
+    models = ", ".join(_(NAMES[one]) if one in NAMES else one for one in fit.languages[:3])
     if fit.language:
         told = _("Not suitable: the texts are {language}, the model is for {languages}")
         return told.format(language=_(NAMES[fit.language]), languages=models)

@@ -109,7 +109,7 @@ def test_conllu_needs_tokens(back, write, ada):
 
     result = write("conllu", [ada, bare])
 
-    assert result.count == 1 and "1 documents have no tokens" in result.warnings[0]
+    assert result.count == 1 and "1 document has no tokens" in result.warnings[0]
     (again,) = back("conllu", [ada])
     assert again.document.text == ada.document.text and again.document.tokens == ada.document.tokens
 

@@ -102,6 +102,6 @@ def test_spans_of_second_texts_are_omitted_and_counted(write):
 
     result = write("label-studio", [pair])
 
-    assert result.warnings == ("1 spans of second texts were omitted.",)
+    assert result.warnings == ("1 span of a second text was omitted.",)
     (task,) = json.loads(result.text)
     assert task["data"] == {"text": "one", "text_b": "two"}

@@ -49,7 +49,7 @@ def test_without_unanswerable_questions_the_version_is_1(write):
 
 def test_documents_without_questions_are_counted(write):
     assert write("squad", RECORDS, (LAYER,)).warnings == (
-        "1 documents have no question and were omitted.",
+        "1 document has no question and was omitted.",
     )
 
 

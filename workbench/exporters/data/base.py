@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TextIO
 
-from workbench.base.i18n import N_, _
+from workbench.base.i18n import N_, _, ngettext
 from workbench.text.dataset import Record
 from workbench.text.labels import Layer
 
@@ -19,18 +19,23 @@ class Plan:
     """
 
     layers: tuple[Layer, ...]
-    counted: dict[str, int] = field(
-        default_factory=dict
-    )  # warnings by sentence, `{n}` in it stands for the count
+    counted: dict[Callable[[int], str], int] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
     escape: bool = False
 
-    def count(self, sentence: str, n: int = 1) -> None:
+    def count(self, sentence: Callable[[int], str], n: int = 1) -> None:
+        """Warn of `n` more of something; `sentence(n)` is the text with the place `{n}`."""
         if n:
             self.counted[sentence] = self.counted.get(sentence, 0) + n
 
+    def warn(self, sentence: str) -> None:
+        """Warn of something that is not counted."""
+        self.said.append(sentence)
+
     @property
     def warnings(self) -> tuple[str, ...]:
-        return tuple(sentence.format(n=f"{n:,}") for sentence, n in self.counted.items())
+        counted = (sentence(n).format(n=f"{n:,}") for sentence, n in self.counted.items())
+        return (*counted, *self.said)
 
     def span_layers(self) -> tuple[Layer, ...]:
         return tuple(one for one in self.layers if one.traits.in_text)
@@ -97,4 +102,20 @@ def labelled(record: Record, layer: str) -> bool:
         or bool(record.spans.get(layer))
         or layer in record.numbers
         or layer in record.written
+    )
+
+
+def no_tokens(n: int) -> str:
+    return ngettext(
+        "{n} document has no tokens and was omitted.",
+        "{n} documents have no tokens and were omitted.",
+        n,
+    )
+
+
+def in_second_texts(n: int) -> str:
+    return ngettext(
+        "{n} span of a second text was omitted.",
+        "{n} spans of second texts were omitted.",
+        n,
     )

@@ -9,8 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from workbench.base.i18n import _
-from workbench.exporters.data.base import COMMON, LOOKS, Plan, labelled, links_lost, values_lost
+from workbench.base.i18n import _, ngettext
+from workbench.exporters.data.base import (
+    COMMON,
+    LOOKS,
+    Plan,
+    labelled,
+    links_lost,
+    no_tokens,
+    values_lost,
+)
 from workbench.text.alignment import Audit, tags
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
@@ -55,7 +63,7 @@ class ConllExporter:
             lines, found = block(record, chosen, plan)
             audit += found
             if not lines:
-                plan.count(_("{n} documents have no tokens and were omitted."))
+                plan.count(no_tokens)
                 continue
             out.write("\n" if count else "")
             if record.document.group is not None and record.document.group != group:
@@ -97,8 +105,8 @@ def block(record: Record, layers: Sequence[Layer], plan: Plan) -> tuple[list[str
         columns.append(column)
         audit += found
     if layers and not labelled(record, layers[0].name):
-        plan.count(_("{n} documents are not labelled in this layer; all their tags are O."))
-    plan.count(_("{n} second texts were omitted."), len(record.document.texts) - 1)
+        plan.count(_not_labelled)
+    plan.count(_second_texts, len(record.document.texts) - 1)
     tokens = (" ".join(text[start:end].split("\t")).replace("\n", " ") for start, end in borders)
     return ["\t".join(row) for row in zip(tokens, *columns, strict=True)], audit
 
@@ -110,8 +118,46 @@ def _group_line(group: str, columns: int) -> str:
 
 
 def tell(plan: Plan, audit: Audit) -> None:
-    plan.count(_("{n} spans overlap longer ones and were omitted."), audit.crowded)
-    plan.count(
-        _("{n} spans begin or end within a word and were moved to its boundary."), audit.shifted
+    plan.count(_overlapping, audit.crowded)
+    plan.count(_moved, audit.shifted)
+    plan.count(_without_word, audit.lost)
+
+
+def _not_labelled(n: int) -> str:
+    return ngettext(
+        "{n} document is not labelled in this layer; all its tags are O.",
+        "{n} documents are not labelled in this layer; all their tags are O.",
+        n,
     )
-    plan.count(_("{n} spans cover no word and were omitted."), audit.lost)
+
+
+def _second_texts(n: int) -> str:
+    return ngettext(
+        "{n} second text was omitted.",
+        "{n} second texts were omitted.",
+        n,
+    )
+
+
+def _overlapping(n: int) -> str:
+    return ngettext(
+        "{n} span overlaps a longer one and was omitted.",
+        "{n} spans overlap longer ones and were omitted.",
+        n,
+    )
+
+
+def _moved(n: int) -> str:
+    return ngettext(
+        "{n} span begins or ends within a word and was moved to its boundary.",
+        "{n} spans begin or end within a word and were moved to its boundary.",
+        n,
+    )
+
+
+def _without_word(n: int) -> str:
+    return ngettext(
+        "{n} span covers no word and was omitted.",
+        "{n} spans cover no word and were omitted.",
+        n,
+    )

@@ -9,8 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from workbench.base.i18n import _
-from workbench.exporters.data.base import COMMON, LOOKS, Plan, links_lost, main_layer, values_lost
+from workbench.base.i18n import _, ngettext
+from workbench.exporters.data.base import (
+    COMMON,
+    LOOKS,
+    Plan,
+    links_lost,
+    main_layer,
+    no_tokens,
+    values_lost,
+)
 from workbench.text.alignment import token_range
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
@@ -39,7 +47,7 @@ class Conll2012Exporter:
             document = record.document
             tokens = document.tokens.get(TEXT) or words(document.text)
             if not tokens:
-                plan.count(_("{n} documents have no tokens and were omitted."))
+                plan.count(no_tokens)
                 continue
             spans = record.spans.get(layer.name, ()) if layer else ()
             name, brackets = "_".join(document.key.split()) or "-", _brackets(spans, tokens, plan)
@@ -72,7 +80,7 @@ def _brackets(spans: Iterable[Span], tokens: Sequence[tuple[int, int]], plan: Pl
     for span in spans:
         place = token_range(tokens, span.start, span.end) if span.field == TEXT else None
         if place is None or span.chain is None or span.parts:
-            plan.count(_("{n} spans have no chain, have several parts or lie outside of tokens."))
+            plan.count(_not_written)
         else:
             placed.append((*place, span.chain - 1))
     for start, end, chain in sorted(placed, key=lambda one: (one[0], -one[1])):
@@ -81,3 +89,11 @@ def _brackets(spans: Iterable[Span], tokens: Sequence[tuple[int, int]], plan: Pl
         if end - start > 1:
             found[end - 1].append(f"{chain})")
     return ["|".join(pieces) or "-" for pieces in found]
+
+
+def _not_written(n: int) -> str:
+    return ngettext(
+        "{n} span has no chain, has several parts or lies outside of tokens.",
+        "{n} spans have no chain, have several parts or lie outside of tokens.",
+        n,
+    )

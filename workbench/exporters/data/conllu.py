@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from workbench.base.i18n import _
-from workbench.exporters.data.base import COMMON, LOOKS, Plan, links_lost, values_lost
+from workbench.exporters.data.base import COMMON, LOOKS, Plan, links_lost, no_tokens, values_lost
 from workbench.exporters.data.conll import chosen_layers, tell
 from workbench.text.alignment import Audit, to_tokens
 from workbench.text.dataset import Record
@@ -48,7 +48,7 @@ class ConlluExporter:
                 if document.text[one[0] : one[1]].strip()
             ]
             if not borders:
-                plan.count(_("{n} documents have no tokens and were omitted."))
+                plan.count(no_tokens)
                 continue
             found, more = to_tokens(borders, record.spans.get(layer.name, ()) if layer else ())
             audit += more

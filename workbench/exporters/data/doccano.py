@@ -10,7 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 from workbench.base.i18n import _
-from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan, labelled, links_lost
+from workbench.exporters.data.base import (
+    COMMON,
+    LOOKS,
+    STATES,
+    Plan,
+    in_second_texts,
+    labelled,
+    links_lost,
+)
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
 from workbench.text.labels import MARKS, SPANS, Layer
@@ -82,9 +90,7 @@ def _record(
             raw["relations"] = _relations(related, numbers)
         else:
             raw[names[0]] = [[one.start, one.end, one.label] for one in shown]
-        plan.count(
-            _("{n} spans of second texts were omitted."), sum(one.field != TEXT for one in found)
-        )
+        plan.count(in_second_texts, sum(one.field != TEXT for one in found))
     if any(labelled(record, layer) for layer in classes):
         raw[names[1]] = [label for layer in classes for label in record.marks.get(layer, ())]
     for layer in plan.layers:

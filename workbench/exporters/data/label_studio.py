@@ -16,6 +16,7 @@ from workbench.exporters.data.base import (
     LOOKS,
     STATES,
     Plan,
+    in_second_texts,
     labelled,
     links_lost,
     values_lost,
@@ -71,7 +72,7 @@ def _results(record: Record, plan: Plan) -> Iterable[Result]:
     for layer in plan.span_layers():
         for span in record.spans.get(layer.name, ()):
             if span.field != TEXT:
-                plan.count(_("{n} spans of second texts were omitted."))
+                plan.count(in_second_texts)
                 continue
             id = ids[span.place] = f"{layer.name}-{len(ids) + 1}"
             covered = record.document.text[span.start : span.end]

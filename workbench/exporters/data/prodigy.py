@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.exporters.data.base import (
     COMMON,
     LOOKS,
@@ -48,9 +48,7 @@ class ProdigyExporter:
         count = 0
         for record in records:
             if len(record.document.texts) > 1:
-                plan.count(
-                    _("{n} pairs were omitted: the format holds only one text per document.")
-                )
+                plan.count(_pairs)
                 continue
             out.write(json.dumps(_task(record, spans, classes), ensure_ascii=False) + "\n")
             count += 1
@@ -98,3 +96,11 @@ def _span(span: Span, borders: Sequence[tuple[int, int]]) -> dict[str, object]:
     if found := token_range(borders, span.start, span.end):
         raw |= {"token_start": found[0], "token_end": found[1] - 1}
     return raw
+
+
+def _pairs(n: int) -> str:
+    return ngettext(
+        "{n} pair was omitted: the format holds only one text per document.",
+        "{n} pairs were omitted: the format holds only one text per document.",
+        n,
+    )

@@ -6,13 +6,11 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
-from workbench.base.i18n import N_, _
+from workbench.base.i18n import _, ngettext
 from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan
 from workbench.text.dataset import Record
 from workbench.text.labels import Layer
 from workbench.text.questions import ID, Question
-
-_OMITTED = N_("{n} documents have no question and were omitted.")
 
 
 def _lost(layers: Sequence[Layer]) -> tuple[str, ...]:
@@ -83,8 +81,7 @@ class HubExporter:
                     },
                 }
                 if question.is_open:
-                    plan.count(_("{n} questions without an answer are written like those that "
-                                 "have none in the text."))  # fmt: skip
+                    plan.count(_unanswered)
                 out.write(json.dumps(row, ensure_ascii=False) + "\n")
         return count
 
@@ -97,7 +94,7 @@ def _asked(records: Iterable[Record], plan: Plan) -> Iterator[tuple[Record, list
         if questions:
             yield record, questions
         else:
-            plan.count(_(_OMITTED))
+            plan.count(_without_question)
 
 
 def _paragraph(record: Record, questions: Sequence[Question]) -> dict[str, Any]:
@@ -120,3 +117,19 @@ def _answers(text: str, question: Question) -> list[dict[str, Any]]:
 
 def _entry(name: str, value: str) -> str:
     return f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
+
+
+def _unanswered(n: int) -> str:
+    return ngettext(
+        "{n} question without an answer is written like those that have none in the text.",
+        "{n} questions without an answer are written like those that have none in the text.",
+        n,
+    )
+
+
+def _without_question(n: int) -> str:
+    return ngettext(
+        "{n} document has no question and was omitted.",
+        "{n} documents have no question and were omitted.",
+        n,
+    )

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from workbench.base.i18n import N_, _
+from workbench.base.i18n import _
 from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan, links_lost
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICE, QUESTION, choice_names
@@ -19,11 +19,6 @@ from workbench.text.spans import Span
 
 _FIRST = ("id", "text", "text_b", "split", "group")
 _RESERVED = (*_FIRST, "meta", ESCAPED_COLUMN)
-_FORMULAS = N_(
-    "Cells that spreadsheet programs may run as formulas, as they begin with =, +, -, @, "
-    "a tab or a "
-    "carriage return: {n}. The option to escape formulas (--escape-formulas) prevents this."
-)
 
 
 class CsvExporter:
@@ -46,7 +41,7 @@ class CsvExporter:
         if plan.escape:
             self._write_row(out, [escape_name(name) for name in (*names, ESCAPED_COLUMN)])
         else:
-            plan.count(_(_FORMULAS), sum(map(is_formula, names)))
+            plan.count(_formulas, sum(map(is_formula, names)))
             self._write_row(out, names)
         count = 0
         for record in records:
@@ -65,7 +60,7 @@ class CsvExporter:
             if plan.escape:
                 row = _escaped(row, names)
             else:
-                plan.count(_(_FORMULAS), sum(map(is_formula, row)))
+                plan.count(_formulas, sum(map(is_formula, row)))
             self._write_row(out, row)
             count += 1
         return count
@@ -120,3 +115,11 @@ def _cell(record: Record, layer: Layer) -> str:
 
 def _triple(span: Span) -> list[object]:
     return [span.start, span.end, span.label]
+
+
+def _formulas(_n: int) -> str:
+    return _(
+        "Cells that spreadsheet programs may run as formulas, as they begin with =, +, -, @, a tab "
+        "or a carriage return: {n}. The option to escape formulas (--escape-formulas) prevents "
+        "this."
+    )

@@ -145,7 +145,7 @@ class RightSide(QFrame):
             margins=(14, 12, 14, 4),
         )
         self._menu = QMenu(self)
-        self._more = icon_button("ellipsis", _("More acts on suggestions"), self._ask, small=True)
+        self._more = icon_button("ellipsis", _("More suggestion actions"), self._ask, small=True)
         acts = row(
             self._accept, self._sure, self._reject, None, self._more, gap=6, margins=(12, 6, 12, 10)
         )

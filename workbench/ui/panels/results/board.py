@@ -101,8 +101,8 @@ class BoardTable(Table):
                 138,
                 right=True,
                 hint=_(
-                    "Over the first selected system: the difference, and in parentheses the part "
-                    "of its error that is gone, difference / (100 - its score)"
+                    "Over the first selected system: the difference, and in parentheses the "
+                    "relative error reduction, difference / (100 - its score)"
                 ),
                 sort=state.gain,
             ),

@@ -143,8 +143,8 @@ class TaggerFile:
                 "predict."
             ).format(tags=tags, parts=all_parts)
         return _(
-            "A tagger of flair with the tags {tags} ({parts}). It predicts as it is. A training "
-            "keeps its language models and vectors as they are and trains the layers above them."
+            "A tagger of flair with the tags {tags} ({parts}). It can predict without training. "
+            "Training freezes its language models and vectors and updates the layers above them."
         ).format(tags=tags, parts=all_parts)
 
 
