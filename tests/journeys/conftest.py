@@ -1,10 +1,12 @@
 """Fixtures of journeys: the application as built by `main`, with the real starter models.
 
-All folders are temporary.
+All folders are temporary. The sample has a third of its texts: a journey answers for each of them
+several times with a starter model.
 """
 
 import sys
 import threading
+from itertools import islice
 
 import pytest
 
@@ -12,7 +14,15 @@ from tests.journeys.hand import Hand
 
 
 @pytest.fixture
-def hand(qapp, qtbot, user_dir, monkeypatch):
+def third_of_the_sample(monkeypatch):
+    from workbench.operations import sample
+
+    every = sample.records
+    monkeypatch.setattr(sample, "records", lambda folder: islice(every(folder), 0, None, 3))
+
+
+@pytest.fixture
+def hand(qapp, qtbot, user_dir, third_of_the_sample, monkeypatch):
     """The running application in a 1280 × 800 window, and a `Hand` that finds controls by
     accessible name.
     """
