@@ -18,6 +18,7 @@ EXAMPLES = {
     "<task>": "classify",
     "a training method": "lora",
     "a model family": "transformer",
+    "a pretraining objective": "masked_lm",
     "a baseline": "logistic",
     "an inspector": "attention",
     "a prompt backend": "local",
@@ -30,7 +31,7 @@ EXAMPLES = {
 @pytest.mark.parametrize("row", ROWS)
 def test_the_places_of_a_row_exist(row):
     places = PLACE.findall(ROWS[row])
-    names = {"<name>": EXAMPLES.get(row, ""), **EXAMPLES}
+    names = {"<name>": EXAMPLES[row], **EXAMPLES} if "<name>" in ROWS[row] else EXAMPLES
 
     for place in places:
         for name in re.findall(r"<\w+>", place):
