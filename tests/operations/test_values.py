@@ -3,12 +3,20 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import annotate, corpus, labels, provenance, suggestion_edits, values
+from workbench.operations import (
+    annotate,
+    corpus,
+    labels,
+    provenance,
+    questions,
+    suggestion_edits,
+    values,
+)
 from workbench.project.project import Project
 from workbench.storage import documents
 from workbench.storage.listing import Filter
 from workbench.storage.suggestions import NewSuggestion
-from workbench.text.labels import SCORE, WRITTEN_TEXT
+from workbench.text.labels import ANSWER, SCORE, WRITTEN_TEXT
 from workbench.text.query_parse import parse
 
 
@@ -140,3 +148,21 @@ def test_documents_are_found_by_their_number_and_by_words_of_a_written_text(rate
     assert list(found("written:driver")) == [ids[1]] and list(found("-written:driver")) == [ids[0]]
     (row,) = documents.rows(project.db, ids[:1], more=("number",))
     assert row.cells == (3.5,)
+
+
+def test_numbers_texts_and_answers_are_labels_for_a_query(rated):
+    project, score, text, ids = rated
+    asked = labels.add_layer(project, "asked", ANSWER.id)
+
+    def labelled():
+        return list(corpus.filter_ids(project, Filter(query=parse("has:label"))))
+
+    question = questions.add(project, ids[0], asked, "What is late?")
+    assert labelled() == []  # an open question is none
+    questions.answer(project, question, 4, 8)
+    values.set_number(project, ids[1], score, 0.0)
+    assert labelled() == ids
+    project.undo()
+    values.write_text(project, ids[1], text, "thanks")
+    questions.set_null(project, question, True)
+    assert labelled() == ids

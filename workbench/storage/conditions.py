@@ -29,8 +29,11 @@ _SOME = "(select value from json_each(?))"
 
 _HAS = {
     "label": (
-        "(exists (select 1 from mark t where t.document_id = d.id and t.label_id is not null)"
-        " or exists (select 1 from span t where t.document_id = d.id))"
+        "(exists (select 1 from mark t where t.document_id = d.id"
+        " and (t.label_id is not null or t.value is not null))"
+        " or exists (select 1 from span t where t.document_id = d.id)"
+        " or exists (select 1 from answer t where t.document_id = d.id"
+        " and (t.start is not null or t.text is not null or t.is_null)))"
     ),
     "span": "exists (select 1 from span t where t.document_id = d.id)",
     "note": "exists (select 1 from note t where t.document_id = d.id)",
