@@ -1,5 +1,6 @@
 import pytest
 
+from workbench.base import settings
 from workbench.base.errors import WorkbenchError
 from workbench.operations import annotate, labels
 from workbench.storage import documents
@@ -40,7 +41,10 @@ def test_a_key_that_is_taken_reserved_or_no_key_is_refused_by_name(project):
         labels.set_key(project, no.id, "q")
     with pytest.raises(WorkbenchError, match="already the key of PER"):
         labels.set_key(project, no.id, "1")
-    for wrong in ("a", "X", "u", "ab", "/", "["):
+    for wrong in ("a", "X", "u"):
+        with pytest.raises(WorkbenchError, match="is the key of a command in Annotate"):
+            labels.set_key(project, no.id, wrong)
+    for wrong in ("ab", "/", "["):
         with pytest.raises(WorkbenchError, match="cannot be used as a key"):
             labels.set_key(project, no.id, wrong)
     labels.set_key(project, no.id, "N")
@@ -223,3 +227,17 @@ def test_layers_can_be_renamed_and_have_a_guideline(project):
 def test_a_deleted_label_is_named_as_deleted(project):
     with pytest.raises(WorkbenchError, match="has been deleted"):
         labels.rename_label(project, 99, "x")
+
+
+def test_no_label_gets_the_key_that_the_user_gave_to_a_command(project):
+    kept = settings.load()
+    kept.window["keys"] = {"annotate.accept": ["Q"], "data.new": ["W"]}
+    kept.save()
+
+    id = labels.add_layer(project, "class", "class", labels=["yes", Label("no", key="q")])
+    added = labels.add_label(project, id, "maybe")
+
+    assert [one.key for one in layer(project).labels] == ["w", "e", "r"]
+    with pytest.raises(WorkbenchError, match="'q' is the key of a command in Annotate"):
+        labels.set_key(project, added, "q")
+    labels.set_key(project, added, "a")  # accepts nothing any more

@@ -12,6 +12,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.operations import label_groups
+from workbench.operations.label_keys import check_key, command_keys, may_be_key, used_keys
 from workbench.project import backup
 from workbench.project.project import Project
 from workbench.storage import answers, document_values, documents
@@ -22,7 +23,6 @@ from workbench.text.relations import SPANS
 from workbench.text.rows import row_id
 from workbench.text.snap import SNAPS, snap_of, with_snap
 
-RESERVED_KEYS = frozenset("axu")  # accept, reject, unselect
 MENTION = "mention"  # the label of a layer of chains that is added without labels
 FEW_CHOICES = 4  # labels of a layer for choices while the project has no such document
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
@@ -196,11 +196,8 @@ def add_label(
     name = _clean(name, _("A label"))
     _free_label_name(layer, name)
     colour = _check_colour(colour)
-    key = (
-        ""
-        if key is None
-        else _check_key(project, layer, key) or free_key(layer.kind, used_keys(project, layer))
-    )
+    used = {*used_keys(project, layer), *command_keys()}
+    key = "" if key is None else check_key(project, layer, key) or free_key(layer.kind, used)
     with project.edit(_("Add label {name}").format(name=name), origin=origin):
         return store.add_label(
             project.db, layer_id, name, colour=colour, key=key, description=description
@@ -218,18 +215,15 @@ def add_labels(
     layer = store.layer(project.db, layer_id)
     found = {label.name: row_id(label) for label in layer.labels}
     added: list[Label] = []
-    used = set(used_keys(project, layer))
+    taken = command_keys()
+    used = {*used_keys(project, layer), *taken}
     with project.edit(_("Add labels to {name}").format(name=layer.name), origin=origin):
         for one in wanted:
             label = one if isinstance(one, Label) else Label(one)
             name = _clean(label.name, _("A label"))
             if name in found:
                 continue
-            key = (
-                label.key
-                if _may_be_key(label.key) and label.key not in used
-                else free_key(layer.kind, used)
-            )
+            key = label.key if may_be_key(label.key, used) else free_key(layer.kind, used)
             used.add(key)
             added.append(replace(label, name=name))
             colour = label.colour if _COLOUR.fullmatch(label.colour) else ""
@@ -268,7 +262,7 @@ def set_key(project: Project, label_id: int, key: str, *, origin: object = None)
     Raises WorkbenchError naming the label if another label shown beside it has that key.
     """
     layer_id, label = _label(project, label_id)
-    key = _check_key(project, store.layer(project.db, layer_id), key, but=label_id)
+    key = check_key(project, store.layer(project.db, layer_id), key, but=label_id)
     with project.edit(_("Change key of {name}").format(name=label.name), origin=origin):
         store.update_label(project.db, label_id, key=key)
 
@@ -344,41 +338,6 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
 
 
 # ---------------------------------------------------------------- validation
-
-
-def used_keys(project: Project, layer: Layer, but: int | None = None) -> dict[str, str]:
-    """Key → label name, for all labels shown together with this layer: those of layers for the same
-    number of texts.
-    """
-    together = (
-        one
-        for other in store.layers(project.db)
-        if other.texts == layer.texts
-        for one in other.labels
-    )
-    return {one.key: one.name for one in together if one.key and one.id != but}
-
-
-def _check_key(project: Project, layer: Layer, key: str, but: int | None = None) -> str:
-    key = key.strip().lower()
-    if not key:
-        return ""
-    if not _may_be_key(key):
-        reserved = _("A, X and U accept, reject and unselect.")
-        raise WorkbenchError(
-            _("{key!r} cannot be used as a key: it must be one letter or digit.").format(key=key),
-            hint=reserved,
-        )
-    if (other := used_keys(project, layer, but).get(key)) is not None:
-        raise WorkbenchError(
-            _("{key!r} is already the key of {name}.").format(key=key, name=other),
-            hint=_("Change the other key first."),
-        )
-    return key
-
-
-def _may_be_key(key: str) -> bool:
-    return len(key) == 1 and key.isalnum() and key == key.lower() and key not in RESERVED_KEYS
 
 
 def _check_colour(colour: str) -> str:

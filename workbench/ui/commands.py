@@ -56,8 +56,8 @@ class Command:
     page is opened first, while the keys act on its own page only. `possible` is called with the
     window as long as the page has not been built. With `shown_only`, a widget of the page handles
     the keys itself (mostly single keys), and they are only listed; with `bare` the user can change
-    them as well. `choices(target)` make a
-    submenu, which has nothing to run.
+    them as well, and `with_ctrl` says that they mean something with Ctrl, too. `choices(target)`
+    make a submenu, which has nothing to run.
     """
 
     id: str
@@ -71,6 +71,7 @@ class Command:
     possible: Callable[[Any], bool] = always
     shown_only: bool = False
     bare: bool = False
+    with_ctrl: bool = False
     choices: Callable[[Any], Sequence[Choice | None]] | None = None
     group: str = ""  # groups of a menu are divided by separators
     # for the shortcut list, if the title is a function: a title that does not depend on the target

@@ -8,9 +8,11 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from workbench.base.settings import Settings
 from workbench.ui import key_places
 from workbench.ui.commands import Command
+from workbench.ui.own_keys import first_key
 
 _Mod = Qt.KeyboardModifier
 PORTABLE = QKeySequence.SequenceFormat.PortableText
+_DIGITS = tuple("123456789")
 
 
 def keys_of(command: Command, settings: Settings) -> tuple[str, ...]:
@@ -28,6 +30,12 @@ def shown(command: Command, settings: Settings) -> str:
     return ", ".join(
         one.toString(QKeySequence.SequenceFormat.NativeText) for one in sequences(command, settings)
     )
+
+
+def current(settings: Settings, id: str, *keys: str) -> str:
+    """As `first_key`, in the platform's notation."""
+    native = QKeySequence.SequenceFormat.NativeText
+    return QKeySequence(first_key(settings, id, *keys), PORTABLE).toString(native)
 
 
 def remap(command: Command, keys: list[str], settings: Settings) -> None:
@@ -51,12 +59,20 @@ def conflicts(
     seen: dict[str, list[tuple[Command, str]]] = {}
     found = []
     for command, place in commands:
-        for key in keys_of(command, settings):
+        for key in _pressed_for(command, settings):
             for other, its_place in seen.setdefault(key, []):
                 if place == its_place or not place or not its_place:
                     found.append((key, other, command))
             seen[key].append((command, place))
     return found
+
+
+def _pressed_for(command: Command, settings: Settings) -> tuple[str, ...]:
+    """All keys that a command takes: the digits between "1" and "9", and its keys with Ctrl."""
+    keys = keys_of(command, settings)
+    if command.shown_only and not command.bare and keys == _DIGITS[:: len(_DIGITS) - 1]:
+        return _DIGITS
+    return (*keys, *(f"Ctrl+{key}" for key in keys)) if command.with_ctrl else keys
 
 
 def name_of(event: QKeyEvent) -> str:

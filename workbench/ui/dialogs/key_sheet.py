@@ -9,8 +9,11 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QKeySequenceEdit, QLineEdit
 
 from workbench.base.i18n import _
+from workbench.operations import labels
+from workbench.operations.label_keys import PAGE_OF_KEYS
 from workbench.ui.commands import Command
 from workbench.ui.keys import PORTABLE, bare_name, conflicts, keys_of, remap, shown
+from workbench.ui.widgets import key_cap
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field
@@ -91,13 +94,16 @@ class KeySheet(Dialog):
             return
         self.fault("")
         if KeyDialog(self, self._app, line).exec():
-            self._app.window.menus.rekey()
-            self._fill()
+            self._changed()
 
     def _reset(self) -> None:
         self._app.settings.window["keys"] = {}
         self._app.settings.save()
+        self._changed()
+
+    def _changed(self) -> None:
         self._app.window.menus.rekey()
+        key_cap.changed(self._app.window)
         self._fill()
 
 
@@ -132,7 +138,8 @@ class KeyDialog(Dialog):
     def _use(self) -> None:
         pressed = self._edit.keySequence()
         wanted = bare_name(pressed) if self._line.command.bare else pressed.toString(PORTABLE)
-        if self._line.command.bare and (label := _label_with(self._app, wanted)):
+        on_labels = self._line.command.id.startswith(PAGE_OF_KEYS)
+        if self._line.command.bare and on_labels and (label := _label_with(self._app, wanted)):
             self._field.set_error(
                 _("{key} is the key of the label “{name}”. Change it on the Labels page.").format(
                     key=wanted, name=label
@@ -160,8 +167,6 @@ class KeyDialog(Dialog):
 
 def _label_with(app: App, key: str) -> str:
     """The label of the open project that has the key, "" for none."""
-    from workbench.operations import labels
-
     if app.project is None or not key:
         return ""
     found = (

@@ -101,14 +101,22 @@ class _Chips(QWidget):
 class LabelBar(QWidget):
     """`picked(label id)` when a chip is clicked, `more()` for the palette.
 
-    A label with sublabels has a button that folds them: `folded(label ids, whether to fold)`.
+    `cap` shows the key of the palette. A label with sublabels has a button that folds them:
+    `folded(label ids, whether to fold)`.
     """
 
     picked = Signal(int)
     more = Signal()
     folded = Signal(object, bool)
 
-    def __init__(self, title: str = "", *, wide_title: int = 52, always_more: bool = False):
+    def __init__(
+        self,
+        title: str = "",
+        *,
+        wide_title: int = 52,
+        always_more: bool = False,
+        cap: QWidget | None = None,
+    ):
         super().__init__()
         self._always_more = always_more
         self._labels: tuple[Label, ...] = ()
@@ -134,7 +142,7 @@ class LabelBar(QWidget):
         layout.setSpacing(4)
         layout.addWidget(self._title, 0, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self._chips, 1)
-        self._end = row(self._more, KeyCap("/"), gap=4)
+        self._end = row(self._more, cap or KeyCap("/"), gap=4)
         layout.addWidget(self._end, 0, Qt.AlignmentFlag.AlignTop)
 
     def set(

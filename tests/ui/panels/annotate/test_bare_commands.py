@@ -4,12 +4,18 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QLabel
 
-from workbench.ui.keys import remap
-from workbench.ui.panels.annotate.bare_commands import BARE_COMMANDS, BareKeys
+from workbench.ui.bare_keys import BareKeys
+from workbench.ui.commands import Command
+from workbench.ui.keys import conflicts, remap
+from workbench.ui.panels.annotate.bare_commands import BARE_COMMANDS
 from workbench.ui.panels.annotate.view import AnnotateView
+from workbench.ui.widgets import key_cap
+from workbench.ui.widgets.key_cap import CommandCap
 
 Key, NO, SHIFT = Qt.Key, Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
+CTRL = Qt.KeyboardModifier.ControlModifier
 COMMANDS = {one.id.removeprefix("annotate."): one for one in BARE_COMMANDS}
 
 
@@ -33,10 +39,12 @@ def press(key, text="", modifiers=NO) -> QKeyEvent:
         ({"annotate.accept": []}, press(Key.Key_A, "a"), None),
         ({"annotate.accept": ["L"]}, press(Key.Key_L, "l"), (Key.Key_L, "l")),  # a label's key
         ({"annotate.jump-extend": ["J"]}, press(Key.Key_J, "j"), '"'),
+        ({"annotate.start-left": ["H"]}, press(Key.Key_H, "", CTRL), (Key.Key_BracketLeft, "")),
+        ({"annotate.start-left": ["H"]}, press(Key.Key_BracketLeft, "", CTRL), None),
     ],
 )
 def test_keys_are_translated(own, pressed, meant):
-    found = BareKeys(lambda: own).meant(pressed, {"l"})
+    found = BareKeys(lambda: own, BARE_COMMANDS).meant(pressed, {"l"})
     if isinstance(meant, str):
         assert found.text() == meant
     elif meant is None:
@@ -63,3 +71,44 @@ def test_a_changed_key_acts_in_the_text_and_the_old_one_does_not(state, look, qt
     assert state.document_id == document
     QTest.keyClicks(view.first, "g")
     assert state.document_id != document
+
+
+def test_captions_tooltips_and_hints_follow_a_changed_key(state, look, qtbot):
+    view = AnnotateView(state)
+    qtbot.addWidget(view)
+    kept = state.context.settings
+    before = caps(view)
+    assert {"A", "X", "C", "Space", "Ctrl ↵"} <= before
+    assert "G" not in before
+
+    remap(COMMANDS["accept"], ["G"], kept)
+    remap(COMMANDS["link-key"], [], kept)
+    remap(COMMANDS["space"], ["F6"], kept)
+    kept.window["keys"]["annotate.guideline"] = ["Ctrl+B"]
+    key_cap.changed(view)
+
+    assert caps(view) == before - {"A", "C", "Space"} | {"G", "F6", ""}
+    tips = {part.toolTip() for part in view.findChildren(QAbstractButton)}
+    assert "Show the labelling guideline beside the text (Ctrl+B)" in tips
+    hints = {part.text() for part in view.findChildren(QLabel)}
+    assert "Select a span, then choose “Relation from here” in its menu." in hints
+
+
+def caps(view):
+    return {cap.text() for cap in view.findChildren(CommandCap)}
+
+
+def test_digits_and_brackets_with_ctrl_clash_with_other_keys(state):
+    every = [(one, "annotate") for one in BARE_COMMANDS]
+    move = Command("annotate.other", "Other", keys="Ctrl+H")
+    kept = state.context.settings
+    assert conflicts([*every, (move, "annotate")], kept) == []
+
+    remap(COMMANDS["accept"], ["5"], kept)
+    remap(COMMANDS["start-left"], ["H"], kept)
+
+    found = conflicts([*every, (move, "annotate")], kept)
+    assert {(key, one.id, other.id) for key, one, other in found} == {
+        ("5", "annotate.label", "annotate.accept"),
+        ("Ctrl+H", "annotate.start-left", "annotate.other"),
+    }

@@ -7,6 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTableView
 
 from workbench.operations import folds
+from workbench.ui.keys import remap
+from workbench.ui.panels.results.error_keys import ERROR_COMMANDS
 
 
 @pytest.fixture
@@ -45,8 +47,12 @@ def table(panel):
 def test_keys_change_keep_and_undo_leads_back(panel, qtbot):
     doubts = panel.state.doubts
     assert [one.key for one in doubts.suspects] == ["k1", "k4"]
+    keep = next(one for one in ERROR_COMMANDS if one.id == "results.error-keep")
+    remap(keep, ["G"], panel.context.settings)
 
     qtbot.keyClick(table(panel), Qt.Key.Key_K)
+    assert doubts.suspects[0].verdict == ""
+    qtbot.keyClick(table(panel), Qt.Key.Key_G)
     qtbot.keyClick(table(panel), Qt.Key.Key_1)  # the first class, as the folds answer
     assert [one.verdict for one in doubts.suspects] == ["kept", "changed"]
 

@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from workbench.base.i18n import _
 from workbench.ui import theme
 from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.key_cap import CommandCap, follow_tip
 from workbench.ui.widgets.layout import bar
-from workbench.ui.widgets.words import Elided, KeyCap, set_tone
+from workbench.ui.widgets.words import Elided, set_tone
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
@@ -30,8 +31,11 @@ class ActsBar(QWidget):
             "x",
             "quiet",
             on=state.discard,
-            tip=_("Exclude the document from labelling and training data (Ctrl+Backspace)"),
         )
+        follow_tip(
+            self._discard, _("Exclude the document from labelling and training data"),
+            state.context.settings, "annotate.discard", "Ctrl+Backspace",
+        )  # fmt: skip
         self._said = Elided("", "small", "muted", whole=True)
         self._said.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         skip = Button(
@@ -47,7 +51,11 @@ class ActsBar(QWidget):
             on=state.submit,
             tip=_("Submit in the selected layers and open the next document"),
         )
-        self.caps = KeyCap(_("Space")), KeyCap("Ctrl ↵")
+        kept = state.context.settings
+        self.caps = (
+            CommandCap(kept, "annotate.space", "Space"),
+            CommandCap(kept, "annotate.submit", "Ctrl+Return"),
+        )
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(

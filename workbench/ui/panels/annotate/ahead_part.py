@@ -12,6 +12,7 @@ from workbench.ui import plain
 from workbench.ui.commands import Choice
 from workbench.ui.widgets import context_menu
 from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.key_cap import with_key
 from workbench.ui.widgets.words import Elided
 
 if TYPE_CHECKING:
@@ -63,8 +64,9 @@ class AheadPart:
         state = self.state
         shown = state.can_ahead and not state.errors
         self.button.setVisible(shown)
-        tip = _("Predict the next documents with a run before they are opened (Ctrl+Shift+Y)")
-        plain.set_tip(self.button, tip)
+        told = _("Predict the next documents with a run before they are opened")
+        key = ("annotate.ahead", "Ctrl+Shift+Y")
+        plain.set_tip(self.button, with_key(told, state.context.settings, *key))
         self.line.setVisible(shown and bool(state.ahead_line))
         self.line.setText(state.ahead_line)
         self.line.tip = state.ahead_tip

@@ -1,24 +1,21 @@
 """Keys of Annotate without Ctrl or Alt: handled by the text and the lists, shown in the key list.
 
-Those with one meaning can be changed there; `BareKeys` translates the user's keys back.
+Those with one meaning can be changed there; `ui.bare_keys` translates the user's keys back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
-from typing import Any, cast
-
-from PySide6.QtCore import QEvent, QKeyCombination
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from collections.abc import Mapping
 
 from workbench.base.i18n import _
 from workbench.ui.commands import Command
-from workbench.ui.keys import PORTABLE, name_of
 
 
-def _bare(id: str, title: str, *keys: str) -> Command:
+def _bare(id: str, title: str, *keys: str, with_ctrl: bool = False) -> Command:
     """A key that can be changed; all its keys mean the same."""
-    return Command(f"annotate.{id}", title, keys=keys, shown_only=True, bare=True)
+    return Command(
+        f"annotate.{id}", title, keys=keys, shown_only=True, bare=True, with_ctrl=with_ctrl
+    )
 
 
 def _fixed(id: str, title: str, *keys: str) -> Command:
@@ -58,10 +55,30 @@ BARE_COMMANDS = (
         _("Delete the selected span or relation, the tag, or the last answer"),
         *("Del", "Backspace"),
     ),
-    _bare("start-left", _("Move the start of the selected span left (Ctrl: by a character)"), "["),
-    _bare("start-right", _("Move the start of the selected span right"), "]"),
-    _bare("end-left", _("Move the end of the selected span left (Ctrl: by a character)"), "{"),
-    _bare("end-right", _("Move the end of the selected span right"), "}"),
+    _bare(
+        "start-left",
+        _("Move the start of the selected span left (Ctrl: by a character)"),
+        "[",
+        with_ctrl=True,
+    ),
+    _bare(
+        "start-right",
+        _("Move the start of the selected span right"),
+        "]",
+        with_ctrl=True,
+    ),
+    _bare(
+        "end-left",
+        _("Move the end of the selected span left (Ctrl: by a character)"),
+        "{",
+        with_ctrl=True,
+    ),
+    _bare(
+        "end-right",
+        _("Move the end of the selected span right"),
+        "}",
+        with_ctrl=True,
+    ),
     _fixed(
         "stretch",
         _("Move the end of the selected span by a character"),
@@ -93,45 +110,4 @@ BARE_COMMANDS = (
     _bare("unselect", _("Clear selection"), "Esc", "U"),
 )
 
-
-class BareKeys:
-    """Translates keys that the user changed. `own` returns the changed keys: command id → keys."""
-
-    def __init__(self, own: Callable[[], Mapping[str, list[str]]]) -> None:
-        self._own = own
-        self._read: Mapping[str, list[str]] | None = None
-        self._meant: dict[str, str] = {}  # key → the key that the page knows
-        self._freed: frozenset[str] = frozenset()
-
-    def meant(self, event: QKeyEvent, labels: Container[str]) -> QKeyEvent | None:
-        """The event with the key that the page knows; None if the key has no meaning any more.
-
-        `labels`: keys of labels, which take precedence.
-        """
-        own = self._own()
-        if own is not self._read:
-            self._read = own
-            self._learn(own)
-        if not self._meant and not self._freed:
-            return event
-        name = name_of(event)
-        if name.lower() in labels:
-            return event
-        if name in self._meant:
-            return _pressed(self._meant[name], event)
-        return None if name in self._freed else event
-
-    def _learn(self, own: Mapping[str, list[str]]) -> None:
-        changed = [one for one in BARE_COMMANDS if one.bare and one.id in own]
-        self._meant = {key: one.all_keys[0] for one in changed for key in own[one.id]}
-        kept = {key for one in changed for key in own[one.id]}
-        self._freed = frozenset(key for one in changed for key in one.all_keys) - kept
-
-
-def _pressed(key: str, event: QKeyEvent) -> QKeyEvent:
-    """A press of a key by its name, as often as the one that the user pressed."""
-    at: QKeyCombination = cast(Any, QKeySequence(key, PORTABLE))[0]
-    text = key.lower() if len(key) == 1 else ""
-    return QKeyEvent(
-        QEvent.Type.KeyPress, at.key(), at.keyboardModifiers(), text, event.isAutoRepeat()
-    )
+KEYS: Mapping[str, tuple[str, ...]] = {one.id: one.all_keys for one in BARE_COMMANDS}

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 LONGEST = 32  # characters of the text in a menu entry
 Choices = tuple[Choice | None, ...]
 
+# commands whose keys stand beside the entries
+CHAIN, NEW_CHAIN, PART = "annotate.chain", "annotate.chain-new", "annotate.part"
+LINK, DELETE, SKIP = "annotate.link-key", "annotate.delete", "annotate.space"
+ACCEPT, REJECT = "annotate.accept", "annotate.reject"
+
 
 class ContextMenus:
     """Creates the context menus of a page; `view` is the page."""
@@ -88,12 +93,14 @@ class ContextMenus:
             chain = state.chain[1] if state.chain else None
             if chain is not None:
                 title = _("Add to c&hain {number}").format(number=chain)
-                found.append(Choice(title, links.join_chain, state.can_edit, key="="))
-            found.append(Choice(_("&New chain"), links.new_chain, state.can_edit, key="+"))
+                found.append(Choice(title, links.join_chain, state.can_edit, command=CHAIN))
+            found.append(
+                Choice(_("&New chain"), links.new_chain, state.can_edit, command=NEW_CHAIN)
+            )
         if (span := state.growing) is not None:
             title = _("Add to “{text}” as a &part")
             title = title.format(text=plain.menu_text(_cut(self._content(span))))
-            found.append(Choice(title, links.add_part, state.can_edit, key="&"))
+            found.append(Choice(title, links.add_part, state.can_edit, command=PART))
         return tuple(found)
 
     def _all_occurrences(self, some: bool) -> Choice:
@@ -153,7 +160,7 @@ class ContextMenus:
             Choice(_("&Copy text"), partial(_copy, self._content(span))),
             SEPARATOR,
             self._of_source(span),
-            Choice(_("&Delete span"), state.delete_chosen, can, key=_("Del")),
+            Choice(_("&Delete span"), state.delete_chosen, can, command=DELETE),
         )
 
     def _links(self, span: SpanRow) -> Choices:
@@ -161,10 +168,10 @@ class ContextMenus:
         state, can = self._state, self._state.can_edit
         found = []
         if state.can_link:
-            found.append(Choice(_("&Relation from here"), state.start_link, can, key="C"))
+            found.append(Choice(_("&Relation from here"), state.start_link, can, command=LINK))
         if span.chain is not None:
             title = _("&Split off into a new chain")
-            found.append(Choice(title, self._view.links.new_chain, can, key="+"))
+            found.append(Choice(title, self._view.links.new_chain, can, command=NEW_CHAIN))
         for start, end in span.parts:
             content = state.shown_doc.document.content(span.field)[start:end]
             title = _("Remove the part “{text}”").format(text=plain.menu_text(_cut(content)))
@@ -181,7 +188,7 @@ class ContextMenus:
             Choice(_("Re&verse"), state.reverse, can and directed, command="annotate.reverse"),
             SEPARATOR,
             self._of_source(row),
-            Choice(_("&Delete relation"), state.delete_chosen, can, key=_("Del")),
+            Choice(_("&Delete relation"), state.delete_chosen, can, command=DELETE),
         )
 
     def _of_source(self, row: SpanRow | SuggestionRow | RelationRow) -> Choice:
@@ -219,8 +226,18 @@ class ContextMenus:
         spans = layer is not None and layer.traits.in_text
         labels = self._labels([layer], self._label) if spans and layer else ()
         return (
-            Choice(_("&Accept suggestion"), partial(state.accept, row.id), can, key="A"),
-            Choice(_("&Reject suggestion"), partial(state.reject, row.id), can, key="X"),
+            Choice(
+                _("&Accept suggestion"),
+                partial(state.accept, row.id),
+                can,
+                command=ACCEPT,
+            ),
+            Choice(
+                _("&Reject suggestion"),
+                partial(state.reject, row.id),
+                can,
+                command=REJECT,
+            ),
             *([Choice(_("Correct the &label"), enabled=can, choices=labels)] if labels else ()),
             self._of_source(row),
             *(
@@ -233,8 +250,13 @@ class ContextMenus:
     def _answer(self) -> Choices:
         state = self._state
         return (
-            Choice(_("&Accept prediction as gold"), state.accept_answer, state.can_edit, key="A"),
-            Choice(_("&Keep gold and open the next error"), state.next_error, key="X"),
+            Choice(
+                _("&Accept prediction as gold"),
+                state.accept_answer,
+                state.can_edit,
+                command=ACCEPT,
+            ),
+            Choice(_("&Keep gold and open the next error"), state.next_error, command=REJECT),
         )
 
     def _content(self, row: SpanRow | SuggestionRow) -> str:
@@ -255,7 +277,7 @@ class ContextMenus:
         return (
             Choice(_("&Submit and open next"), state.submit, can, command="annotate.submit"),
             Choice(discard, state.discard, can, command="annotate.discard"),
-            Choice(_("S&kip document"), state.skip, key=_("Space")),
+            Choice(_("S&kip document"), state.skip, command=SKIP),
             SEPARATOR,
             Choice(_("&Inspect"), partial(go, "inspect", document=document.id)),
             Choice(

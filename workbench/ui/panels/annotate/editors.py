@@ -30,7 +30,9 @@ from PySide6.QtWidgets import (
 from workbench.base.i18n import _
 from workbench.text.labels import NUMBER, WRITING
 from workbench.ui import formats, plain, theme
+from workbench.ui.keys import current
 from workbench.ui.widgets.button import icon_button
+from workbench.ui.widgets.key_cap import follow
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -277,7 +279,7 @@ class NumberEditor(ValueEditor):
 class TextEditor(ValueEditor):
     """A text field. What is written is stored after a pause, on leaving the field and the document.
 
-    Ctrl+Enter submits.
+    The key of Submit works there, too.
     """
 
     def __init__(self, state: AnnotateActs, layer: Layer) -> None:
@@ -298,8 +300,14 @@ class TextEditor(ValueEditor):
         self._pause.setInterval(SAVE_AFTER)
         self._pause.timeout.connect(state.save_texts)
         self.field.textChanged.connect(self._written)
-        self.field.setPlaceholderText(_("Write a text for this document. Ctrl+Enter submits."))
+        follow(self, self._show_hint)
         self.restyle()
+
+    def _show_hint(self) -> None:
+        told = _("Write a text for this document.")
+        if key := current(self.state.context.settings, "annotate.submit", "Ctrl+Enter"):
+            told = _("Write a text for this document. {key} submits.").format(key=key)
+        self.field.setPlaceholderText(told)
 
     def restyle(self) -> None:
         font = theme.font("reading")

@@ -8,8 +8,8 @@ from workbench.ui.panels.annotate.acts import AnnotateActs
 from workbench.ui.panels.annotate.differences import Differences
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.key_cap import CommandCap
 from workbench.ui.widgets.layout import layout_of, row
-from workbench.ui.widgets.words import KeyCap
 
 
 class ErrorReview(Callout):
@@ -38,7 +38,10 @@ class ErrorReview(Callout):
             on=lambda: state.next_error(1),
             tip=_("Keep gold unchanged and open the next error"),
         )
-        acts = (self._accept, KeyCap("A"), 8, on_next, KeyCap("F8"), None)
+        kept = state.context.settings
+        accept = CommandCap(kept, "annotate.accept", "A")
+        following = CommandCap(kept, "annotate.error", "F8")
+        acts = (self._accept, accept, 8, on_next, following, None)
         layout_of(self).addWidget(row(*acts, gap=6, margins=(25, 0, 0, 0)))
         self.hide()
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout
 from workbench.base.i18n import _
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.key_cap import follow_tip
 from workbench.ui.widgets.layout import line, row
 from workbench.ui.widgets.words import words
 
@@ -25,7 +26,9 @@ class InstantPart(QFrame):
         self.state = state
         self._state = words("", "small", "muted")
         self._line = words("", "small", "muted", wrap=True)
-        self._switch = Button("", small=True, on=state.toggle_instant, tip=_("Ctrl+Shift+D"))
+        self._switch = Button("", small=True, on=state.toggle_instant)
+        key = ("annotate.instant", "Ctrl+Shift+D")
+        follow_tip(self._switch, "", state.context.settings, *key)
         self._curve = Button(_("Learning curve"), "activity", "quiet", small=True, on=show_learning)
         self._keep = Button(
             _("Keep suggestions"),

@@ -10,8 +10,9 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from workbench.ui import key_places
+from workbench.ui.bare_keys import BareKeys
 from workbench.ui.panels.annotate import jump
-from workbench.ui.panels.annotate.bare_commands import BareKeys
+from workbench.ui.panels.annotate.bare_commands import BARE_COMMANDS
 from workbench.ui.widgets import text_caret
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.token_grid import TokenGrid
@@ -39,7 +40,7 @@ class Keys(QObject):
         self._view, self._state = view, view.state
         self._jump = jump.Jump()
         kept = view.state.context.settings.window
-        self._own = BareKeys(lambda: kept.get("keys", _NONE))
+        self._own = BareKeys(lambda: kept.get("keys", _NONE), BARE_COMMANDS)
         self._acts = {
             _Key.Key_Return: view.links.enter,
             _Key.Key_Enter: view.links.enter,

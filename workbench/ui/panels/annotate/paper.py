@@ -19,6 +19,7 @@ from workbench.ui.panels.annotate.link_line import LinkLine, signed
 from workbench.ui.panels.annotate.shown_arcs import ShownArcs
 from workbench.ui.panels.annotate.shown_spans import ShownSpans
 from workbench.ui.panels.annotate.token_pane import TokenPane
+from workbench.ui.widgets.key_cap import CommandCap
 from workbench.ui.widgets.label_bar import MOST_LINES, LabelBar
 from workbench.ui.widgets.layout import layout_of, line, scrolled
 from workbench.ui.widgets.text_scroll import LEFT
@@ -321,7 +322,8 @@ class Paper(QFrame):
             self._editors[id].render(layer)
 
     def _add_bar(self, layer: Layer) -> None:
-        bar = LabelBar(always_more=layer.traits.in_text)
+        cap = CommandCap(self.state.context.settings, "annotate.palette", "/")
+        bar = LabelBar(always_more=layer.traits.in_text, cap=cap)
         bar.picked.connect(self.picked)
         bar.more.connect(self.more)
         bar.folded.connect(self._fold)

@@ -16,7 +16,9 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.i18n import _
+from workbench.base.settings import Settings
 from workbench.ui import formats, plain, theme
+from workbench.ui.keys import current
 from workbench.ui.panels.annotate.questions import ShownQuestion
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import column, layout_of, line, row, scrolled
@@ -169,11 +171,7 @@ class QuestionPane(QFrame):
                 plain.set_tip(made, state.answers_made(made.id))
         self._area.setVisible(bool(shown))
         current = state.question
-        self._none.setText(
-            _("Select the answer in the text, then press Enter. N: no answer. ?: new question.")
-            if shown
-            else _("No questions yet. Press ? and type the first one.")
-        )
+        self._none.setText(question_hint(state.context.settings, any_questions=bool(shown)))
         self.field.setEnabled(state.can_edit)
         for button in (self._null, self._edit, self._delete):
             button.setEnabled(state.can_edit and current is not None)
@@ -233,3 +231,21 @@ class QuestionPane(QFrame):
         self.field.clear()
         self._say_field()
         self.left.emit()
+
+
+def question_hint(settings: Settings, *, any_questions: bool) -> str:
+    """What to do next, with the current keys."""
+    ask = current(settings, "annotate.ask", "?")
+    if not any_questions:
+        told = _("No questions yet. Press {key} and type the first one.")
+        return told.format(key=ask) if ask else _("No questions yet. Type the first one.")
+    enter, null = (
+        current(settings, "annotate.enter", "Return"),
+        current(settings, "annotate.no-answer", "N"),
+    )
+    if not (ask and enter and null):
+        return _("Select the answer in the text.")
+    told = _(
+        "Select the answer in the text, then press {enter}. {null}: no answer. {ask}: new question."
+    )
+    return told.format(enter=enter, null=null, ask=ask)

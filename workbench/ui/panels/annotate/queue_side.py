@@ -22,10 +22,11 @@ from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.document_list import DocumentList
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.key_cap import CommandCap, follow_tip
 from workbench.ui.widgets.layout import clear, column, layout_of, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.query_bar import QueryBar
-from workbench.ui.widgets.words import Elided, KeyCap, words
+from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
@@ -57,11 +58,15 @@ class QueueSide(QFrame):
         self._meter = Meter(0.0, name=_("Done"))
         self._pace = Elided("", "small", "muted")
         self._unlabelled = Button(
-            _("Next unlabelled"), small=True, on=self._next, tip=_("Ctrl+Down")
+            _("Next unlabelled"),
+            small=True,
+            on=self._next,
         )
+        key = ("annotate.unlabelled", "Ctrl+Down")
+        follow_tip(self._unlabelled, "", state.context.settings, *key)
         self._menu = FilterMenu(state, self)
         self._filter = icon_button("filter", _("Filter the queue"), self._ask_filter, small=True)
-        self._key = KeyCap("Ctrl ↓")
+        self._key = CommandCap(state.context.settings, *key)
         self._onward = flow(self._unlabelled, self._key, None, self._filter)
         self.bar = QueryBar(state.query, placeholder=_("Search or filter"))
         self._order = Button("", small=True, on=dialogs.show_order, name=_("Order of the queue"))

@@ -16,6 +16,7 @@ from workbench.operations.annotate import RelationRow, SpanRow
 from workbench.text.labels import Label, Layer
 from workbench.text.relations import allowed, allowed_labels, directed, span_layer
 from workbench.text.rows import row_id
+from workbench.ui.own_keys import first_key
 from workbench.ui.panels.annotate.remarks import GOLD, Name
 from workbench.ui.panels.annotate.state import LINKED, Target
 from workbench.ui.panels.annotate.tokens import TokenState
@@ -197,13 +198,20 @@ class RelationState(TokenState):
             if span.chain is not None:
                 self.chain = span.layer_id, span.chain
 
+    def _chain_hint(self) -> str:
+        key = first_key(self.context.settings, "annotate.chain-new", "+")
+        if not key:
+            return _("Select a span of the chain first, or start a new chain in the menu.")
+        told = _("Select a span of the chain first, or press {key} for a new chain.")
+        return told.format(key=key)
+
     def join_chain(self, target: Target | None) -> None:
         """Label the selected text as part of the current chain."""
         layer = self._chain_layer()
         if layer is None or not self.can_edit or target is None:
             return
         if self.chain is None:
-            self.context.note(_("Select a span of the chain first, or press + for a new chain."))
+            self.context.note(self._chain_hint())
             return
         of_chain = [row for row in self.spans if (row.layer_id, row.chain) == self.chain]
         label = of_chain[-1].label_id if of_chain else None

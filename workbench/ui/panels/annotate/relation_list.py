@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.base.i18n import _
+from workbench.base.settings import Settings
 from workbench.ui import formats, theme
+from workbench.ui.keys import current
 from workbench.ui.panels.annotate.label_rows import LabelAndText
 from workbench.ui.panels.annotate.state import LINKED
+from workbench.ui.widgets.key_cap import CommandCap, follow
 from workbench.ui.widgets.layout import column, line, row
 from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import KeyCap, words
+from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.operations.annotate import RelationRow
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 EXCERPT = 60  # code points of a span shown in a row
 HEIGHT = 44  # of a row of two lines, pixels at 100 %
+LINK = "annotate.link-key"  # the command that starts a relation
 MOST = 5  # rows shown without scrolling
 
 
@@ -40,9 +44,11 @@ class RelationList:
         self.table.chosen.connect(self._choose)
         self.table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._number = words("", "small", "muted")
-        self._none = words(_("Select a span and press C."), "small", "muted", wrap=True)
+        self._none = words("", "small", "muted", wrap=True)
+        kept = self.state.context.settings
+        follow(self._none, lambda: self._none.setText(_hint(kept)))
         head = row(
-            words(_("Relations"), weight=600), KeyCap("C"), None, self._number,
+            words(_("Relations"), weight=600), CommandCap(kept, LINK, "C"), None, self._number,
             gap=6, margins=(14, 12, 14, 4),
         )  # fmt: skip
         none = column(self._none, margins=(14, 0, 14, 10))
@@ -112,3 +118,10 @@ class RelationList:
         """Called after the theme or text size has changed."""
         self._delegate.restyle()
         self._fit()
+
+
+def _hint(settings: Settings) -> str:
+    key = current(settings, LINK, "C")
+    if not key:
+        return _("Select a span, then choose “Relation from here” in its menu.")
+    return _("Select a span and press {key}.").format(key=key)

@@ -14,6 +14,7 @@ from workbench.ui import plain
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.filter_name import FilterName
+from workbench.ui.widgets.key_cap import with_key
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.words import Elided, IconLabel, call
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.remarks import RemarkState
 
 NUMBERED = 9  # flags with a digit as mnemonic in the menu
+
+FLAG, NOTE = ("annotate.flag", "Ctrl+K"), ("annotate.note", "Ctrl+T")  # commands and their keys
 
 
 class RemarkParts:
@@ -41,12 +44,13 @@ class RemarkParts:
 
     def render(self) -> None:
         state = self._state
-        on_span = state.span_id is not None
+        on_span, settings = state.span_id is not None, state.context.settings
         for button, name, tip in (
-            (self.flag, _("Flag the selected span"), _("Flag the document (Ctrl+K)")),
-            (self.note, _("Note on the selected span"), _("Note on the document (Ctrl+T)")),
+            (self.flag, _("Flag the selected span"), (_("Flag the document"), FLAG)),
+            (self.note, _("Note on the selected span"), (_("Note on the document"), NOTE)),
         ):
-            plain.set_tip(button, name if on_span else tip)
+            told, key = tip
+            plain.set_tip(button, name if on_span else with_key(told, settings, *key))
             button.setEnabled(state.document_id is not None and not state.project.read_only)
         text = state.line()
         self._text.setText(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from workbench.text.rows import row_id
 from workbench.ui import theme
 from workbench.ui.widgets.button import icon_button
 from workbench.ui.widgets.chip import ChipButton
+from workbench.ui.widgets.key_cap import with_key
 from workbench.ui.widgets.layout import clear, layout_of
 
 if TYPE_CHECKING:
@@ -80,11 +82,14 @@ class SelectionBar(QFrame):
             chip.clicked.connect(partial(self._pick, row_id(label)))
             self._add(chip)
         if len(labels) > MOST:
-            self._add(icon_button("search", _("Find a label (/)"), self._more, small=True))
-        every = icon_button("copy", _("Label all occurrences (M)"), self._every, small=True)
-        self._add(every)
+            self._act("search", _("Find a label"), self._more, "annotate.palette", "/")
+        self._act("copy", _("Label all occurrences"), self._every, "annotate.all", "M")
         if deletes:
-            self._add(icon_button("trash-2", _("Delete span (Del)"), self._delete, small=True))
+            self._act("trash-2", _("Delete span"), self._delete, "annotate.delete", "Del")
+
+    def _act(self, icon: str, told: str, act: Callable[[], object], *key: str) -> None:
+        tip = with_key(told, self._state.context.settings, *key)
+        self._add(icon_button(icon, tip, act, small=True))
 
     def _add(self, part: QWidget) -> None:
         part.setFocusPolicy(Qt.FocusPolicy.NoFocus)

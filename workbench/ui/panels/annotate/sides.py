@@ -35,10 +35,11 @@ from workbench.ui.panels.annotate.token_side import TokenSide
 from workbench.ui.widgets import context_menu
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.field import combo, fill
+from workbench.ui.widgets.key_cap import CommandCap, follow_tip, with_key
 from workbench.ui.widgets.layout import column, layout_of, line, row
 from workbench.ui.widgets.markdown import MarkdownView
 from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Elided, KeyCap, call, words
+from workbench.ui.widgets.words import Elided, call, words
 
 if TYPE_CHECKING:
     from workbench.storage.annotations import SpanRow
@@ -96,14 +97,20 @@ class RightSide(QFrame):
         self._guideline_part.hide()
 
     def _build_suggestions(self) -> None:
-        state = self.state
+        state, kept = self.state, self.state.context.settings
         columns = (
             Column(_("Label and text"), self._words_of, tip=self._tip_of),
             Column(
-                _("Accept"), lambda _row: _("Accept"), width=34, tip=lambda _row: _("Accept (A)")
+                _("Accept"),
+                lambda _row: _("Accept"),
+                width=34,
+                tip=lambda _row: with_key(_("Accept"), kept, "annotate.accept", "A"),
             ),
             Column(
-                _("Reject"), lambda _row: _("Reject"), width=34, tip=lambda _row: _("Reject (X)")
+                _("Reject"),
+                lambda _row: _("Reject"),
+                width=34,
+                tip=lambda _row: with_key(_("Reject"), kept, "annotate.reject", "X"),
             ),
         )
         self.suggestions = Table(columns, name=_("Suggestions"), key=lambda r: r.id)
@@ -126,7 +133,6 @@ class RightSide(QFrame):
             small=True,
             on=state.accept_all,
             name=_("Accept all confident suggestions"),
-            tip=_("Ctrl+Shift+A"),
         )
         self._reject = Button(
             _("Reject all"),
@@ -134,13 +140,14 @@ class RightSide(QFrame):
             small=True,
             on=state.reject_all,
             name=_("Reject all suggestions"),
-            tip=_("Ctrl+Shift+X"),
         )
+        follow_tip(self._accept, "", kept, "annotate.accept-all", "Ctrl+Shift+A")
+        follow_tip(self._reject, "", kept, "annotate.reject-all", "Ctrl+Shift+X")
         head = row(
             words(_("Suggested"), weight=600),
             (self._from, 1),
-            KeyCap("A"),
-            KeyCap("X"),
+            CommandCap(kept, "annotate.accept", "A"),
+            CommandCap(kept, "annotate.reject", "X"),
             gap=6,
             margins=(14, 12, 14, 4),
         )

@@ -42,6 +42,7 @@ from workbench.ui.panels.annotate.unit_menu import UnitButton
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.header import PageHeader
+from workbench.ui.widgets.key_cap import follow_tip, with_key
 from workbench.ui.widgets.label_palette import LabelPalette
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.text_view import TextView
@@ -50,6 +51,7 @@ from workbench.ui.widgets.words import Elided
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
+AGAIN = "annotate.again"  # the command that trains the newest run again
 STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
 
 
@@ -103,12 +105,11 @@ class AnnotateView(View):
 
     def _build_header(self) -> None:
         self._layers = LayersButton(self.state, self)
-        self._guideline = Button(
-            _("Guideline"),
-            "info",
-            on=self.toggle_guideline,
-            tip=_("Show the labelling guideline beside the text (Ctrl+G)"),
-        )
+        self._guideline = Button(_("Guideline"), "info", on=self.toggle_guideline)
+        follow_tip(
+            self._guideline, _("Show the labelling guideline beside the text"),
+            self.state.context.settings, "annotate.guideline", "Ctrl+G",
+        )  # fmt: skip
         self._train = Button(_("Train"), "play", on=self._train_again)
         self._header = PageHeader(_("Annotate"), "", self._layers, self._guideline, self._train)
 
@@ -122,8 +123,10 @@ class AnnotateView(View):
     def _show_train(self) -> None:
         run = self.state.last_run if self.state.can_write else None
         self._train.set_text(_("Train again") if run is not None else _("Train"))
-        told = _("Train {run} again on what is labelled now (Ctrl+Shift+T)")
-        plain.set_tip(self._train, told.format(run=run.name) if run is not None else "")
+        told = _("Train {run} again on what is labelled now").format(run=run.name) if run else ""
+        key = (AGAIN, "Ctrl+Shift+T")
+        tip = with_key(told, self.state.context.settings, *key) if told else ""
+        plain.set_tip(self._train, tip)
 
     def _build_centre(self) -> None:
         state = self.state

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
+from workbench.ui.panels.results.error_keys import ERROR_COMMANDS
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
@@ -17,11 +18,6 @@ if TYPE_CHECKING:
 
 def _usable(panel: ResultsPanel) -> bool:
     return panel.state.usable
-
-
-def _bare(id: str, title: str, keys: tuple[str, ...] | str) -> Command:
-    """A key handled by the list of errors itself, for the shortcut list."""
-    return Command(f"results.error-{id}", title, keys=keys, shown_only=True)
 
 
 class ResultsPanel(Panel):
@@ -137,14 +133,7 @@ class ResultsPanel(Panel):
         ),
     )
 
-    commands = (
-        *commands,
-        _bare("accept", _("In Errors and Label errors: accept the prediction as gold"), "A"),
-        _bare("keep", _("In Errors and Label errors: keep gold and mark it as reviewed"), "K"),
-        _bare("next", _("In Errors and Label errors: next open error"), "Space"),
-        _bare("label", _("In Label errors: change gold to another class"), ("1", "9")),
-        _bare("open", _("In Errors and Label errors: open the place in Annotate"), "Return"),
-    )
+    commands = (*commands, *ERROR_COMMANDS)
 
     def build(self, context: PanelContext) -> tuple[ResultsState, Callable[[], ResultsView]]:
         from workbench.ui.panels.results.state import ResultsState

@@ -13,16 +13,18 @@ from workbench.text.labels import TOKENS
 from workbench.text.mistakes import BOUNDARY, LABEL, MISSED
 from workbench.ui import plain, theme
 from workbench.ui.formats import points
+from workbench.ui.panels.results.error_keys import ERROR_COMMANDS
 from workbench.ui.panels.results.errors_state import NONE, VERDICTS
 from workbench.ui.panels.results.similar_list import SimilarList
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.delegates import STATE_TONES
+from workbench.ui.widgets.key_cap import CommandCap
 from workbench.ui.widgets.layout import bar, card, row
 from workbench.ui.widgets.span_layout import GOLD, PREDICTED, TextSpan
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.text_view import TextView
-from workbench.ui.widgets.words import Elided, KeyCap, words
+from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.operations.errors import Detail, ErrorItem
@@ -87,12 +89,14 @@ class ErrorDetail(QFrame):
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill_menu)
         self._other = Button(_("Another label"), menu=self._menu)
-        keys = (KeyCap("A"), 8), (KeyCap("K"), 8), (KeyCap(_("Space")), 8)
+        kept = state.context.settings
+        caps = [CommandCap(kept, one.id, *one.all_keys) for one in ERROR_COMMANDS if one.bare]
+        keys = [(cap, 8) for cap in caps[:3]]
         buttons = zip((self._accept, self._keep, self._next), keys, strict=True)
         parts = [part for button, (cap, gap) in buttons for part in (button, cap, gap)]
         acts = bar(*parts, self._other, None, margins=(0, 8, 0, 0))
         head = row((self._key, 1), self._split, self._of, self._verdict, None,
-                   self._inspect, self._open, KeyCap("Enter"))  # fmt: skip
+                   self._inspect, self._open, caps[-1])  # fmt: skip
         self._paper = card(
             row((self._title, 1), self._legend),
             *((text, 1) for text in self._texts),

@@ -11,11 +11,14 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLineEdit, QVBoxLa
 from shiboken6 import isValid
 
 from workbench.base.i18n import _, ngettext
+from workbench.base.settings import Settings
 from workbench.base.terms import term
 from workbench.text.mistakes import BOUNDARY, KINDS, LABEL, MISSED, SPURIOUS, TITLES
 from workbench.ui import key_places, theme
+from workbench.ui.bare_keys import BareKeys
 from workbench.ui.formats import decimal, points
 from workbench.ui.panels.results.error_detail import ErrorDetail
+from workbench.ui.panels.results.error_keys import ERROR_COMMANDS
 from workbench.ui.panels.results.errors_state import LOSS, NONE, OPEN, REVIEWED, SORTS, VERDICTS
 from workbench.ui.panels.results.gold_words import SPLITS
 from workbench.ui.widgets.button import Button, Segments
@@ -43,26 +46,40 @@ LIST = 470  # width of the list in pixels at 100 %
 NARROW_LIST = 400
 KIND, ICON_ONLY = 118, 44  # widths of the column of kinds
 CHOSEN = frozenset(("chosen", "detail"))  # fields that change with the chosen row alone
+_NONE: dict[str, list[str]] = {}
 WAIT = 250  # milliseconds after the last letter of a search
 
 
 class ErrorTable(Table):
-    """Leaves the keys of the review to the part around it."""
+    """Leaves the keys of the review to the part around it, which sets `keys`."""
+
+    keys: ErrorKeys | None = None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         digit = event.text().isdigit() and not event.modifiers()
-        if action_of(event) or digit:
+        if digit or (self.keys is not None and self.keys.action(event)):
             event.ignore()
         else:
             super().keyPressEvent(event)
 
 
-def action_of(event: QKeyEvent) -> str:
-    """accept, keep or next for the keys A, K and Space; "" for any other."""
-    if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
-        return ""
-    key = (key_places.meant(event) or event.text()).lower()
-    return {"a": "accept", "k": "keep", " ": "next"}.get(key, "")
+class ErrorKeys:
+    """The keys of a review, as the user has set them."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._own = BareKeys(lambda: settings.window.get("keys", _NONE), ERROR_COMMANDS)
+
+    def action(self, event: QKeyEvent) -> str:
+        """accept, keep, next or open for the keys A, K, Space and Return; "" for any other."""
+        meant = self._own.meant(event, ())
+        if meant is None or meant.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            return ""
+        if meant.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            return "open"
+        if meant.key() == Qt.Key.Key_Space:
+            return "next"
+        key = (key_places.meant(meant) or meant.text()).lower()
+        return {"a": "accept", "k": "keep"}.get(key, "")
 
 
 class ErrorsView(QFrame):
@@ -74,7 +91,9 @@ class ErrorsView(QFrame):
         self._looks: dict[str, Label] = {}
         self._asks = False  # the errors are answers to questions
         self._one_kind = False  # its name is left out then
+        self._keys = ErrorKeys(state.context.settings)
         self.table = self._error_table(state)
+        self.table.keys = self._keys
         self._detail = ErrorDetail(state)
         self._none = EmptyState("circle-check", _("No errors"), _("Nothing differs from gold."))
         self._clear = Button(_("Clear filters"), "x", "quiet", small=True, on=state.clear)
@@ -283,11 +302,8 @@ class ErrorsView(QFrame):
     # ---------------------------------------------------------------- events
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        action = action_of(event)
-        if action:
+        if action := self._keys.action(event):
             getattr(self.state, action)()
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.state.open()
         else:
             super().keyPressEvent(event)
 

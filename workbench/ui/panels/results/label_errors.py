@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QVBoxLayout
 from shiboken6 import isValid
@@ -13,7 +12,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, theme
 from workbench.ui.formats import points, when_iso
 from workbench.ui.panels.results.error_detail import ErrorDetail, Titles
-from workbench.ui.panels.results.errors import CHOSEN, ErrorTable, action_of
+from workbench.ui.panels.results.errors import CHOSEN, ErrorKeys, ErrorTable
 from workbench.ui.panels.results.errors_state import NONE, VERDICTS
 from workbench.ui.panels.results.label_errors_state import CHOICES, FOLDS, LabelErrorsState
 from workbench.ui.widgets.button import Button
@@ -54,7 +53,9 @@ class LabelErrorsView(QFrame):
             Tile(_("Reviewed")),
             Tile(_("So far")),
         )  # fmt: skip
+        self._keys = ErrorKeys(state.context.settings)
         self.table = self._suspect_table(state)
+        self.table.keys = self._keys
         titles = Titles(_("Change to {label}"), _("Keep {label}"), _("Skip"), _("Out of fold"))
         self._detail = ErrorDetail(state, titles)
         self._left = column((self.table, 1))
@@ -231,13 +232,11 @@ class LabelErrorsView(QFrame):
     # ---------------------------------------------------------------- events
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        action = action_of(event)
+        action = self._keys.action(event)
         if event.text().isdigit() and not event.modifiers():
             self.state.set_label_at(int(event.text()) - 1)
         elif action:
             getattr(self.state, action)()
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.state.open()
         else:
             super().keyPressEvent(event)
 
