@@ -656,6 +656,7 @@ NOT_CALLED_HERE = {
     "cli/filters.py": {"list_keys": "a command", "list_filters": "a command"},
     "cli/patterns.py": {"list_patterns": "a command", "import_patterns": "a command"},
     "cli/plugins.py": {"list_plugins": "a command"},
+    "cli/relabel.py": {"reorder": "a command"},
     "cli/sources.py": {"list_sources": "a command"},
     "project/check.py": {"check_open": "the check of an open project, for programs"},
 }

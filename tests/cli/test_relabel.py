@@ -83,3 +83,28 @@ def test_a_parent_is_set_shown_and_removed(ask, call, labelled):
     code, _out, err = call("relabel", "parent", labelled, "PER", "--of", "LOC")
     assert code == 1 and "LOC is a sublabel of PER" in err
     assert ask("relabel-parent", "relabel", "parent", labelled, "LOC")["parent"] is None
+
+
+def test_a_dry_run_says_what_would_change_and_changes_nothing(ask, call, labelled):
+    before = counts(ask, labelled)
+    merged = ask("relabel-merge", "relabel", "merge", labelled, "LOC", "--into", "PER", "--dry-run")
+    assert merged == {"merged": 0, "told": "2 annotations in 2 documents become PER."}
+    deleted = ask("relabel-delete", "relabel", "delete", labelled, "LOC", "--dry-run")
+    assert deleted["deleted"] == 0 and "2 spans in 2 documents" in deleted["told"]
+    code, out, _err = call("relabel", "reorder", labelled, "LOC", "--dry-run")
+    assert (code, out.strip()) == (0, "LOC, PER")
+    code, _out, err = call("relabel", "move", labelled, "LOC", "--to", "names", "--dry-run")
+    assert code and "in the layer names already" in err
+    assert counts(ask, labelled) == before and list(before["names"]) == ["PER", "LOC"]
+
+
+def test_labels_are_reordered_with_their_sublabels_and_deleted(ask, labelled):
+    ask("relabel-split", "relabel", "split", labelled, "PER", "WOMAN", "--text", "Ada")
+    ask("relabel-parent", "relabel", "parent", labelled, "WOMAN", "--of", "PER")
+
+    found = ask("relabel-reorder", "relabel", "reorder", labelled, "LOC", "PER")
+
+    assert found == {"order": ["LOC", "PER", "WOMAN"]}
+    assert list(counts(ask, labelled)["names"]) == found["order"]
+    assert ask("relabel-delete", "relabel", "delete", labelled, "LOC", "PER") == {"deleted": 2}
+    assert counts(ask, labelled) == {"names": {"WOMAN": 2}}

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from workbench.text.labels import Layer
 
 _layer = click.option("--layer", metavar="NAME", help=_("The layer of the labels."))
+_dry_run = click.option("--dry-run", is_flag=True, help=_("Only say what would change."))
 
 
 @click.group()
 def relabel() -> None:
-    """Rename, group, merge, split and move labels with their annotations."""
+    """Rename, order, group, merge, split, move and delete labels with their annotations."""
 
 
 @relabel.command()
@@ -51,10 +52,21 @@ def rename(file: Path, label: str, name: str, layer: str | None, as_json: bool) 
 @click.argument("labels", nargs=-1, required=True)
 @click.option("--into", required=True, metavar="LABEL", help=_("The label that remains."))
 @_layer
+@_dry_run
 @as_json
-def merge(file: Path, labels: Sequence[str], into: str, layer: str | None, as_json: bool) -> None:
+def merge(
+    file: Path, labels: Sequence[str], into: str, layer: str | None, dry_run: bool, as_json: bool
+) -> None:
     """Merge LABELS of FILE into one label, with their annotations, patterns and relations."""
     from workbench.operations import label_changes
+
+    def told(project: Project) -> str:
+        ids = [label_id(project, name, layer) for name in labels]
+        return label_changes.merge_told(project, ids, label_id(project, into, layer))
+
+    if dry_run:
+        _preview(file, "merged", told, as_json)
+        return
 
     def act(project: Project, watch: Watch) -> int:
         ids = [label_id(project, name, layer) for name in labels]
@@ -120,17 +132,86 @@ def split(
 @click.argument("labels", nargs=-1, required=True)
 @click.option("--to", "target", required=True, metavar="LAYER", help=_("The layer to move to."))
 @_layer
+@_dry_run
 @as_json
-def move(file: Path, labels: Sequence[str], target: str, layer: str | None, as_json: bool) -> None:
+def move(
+    file: Path, labels: Sequence[str], target: str, layer: str | None, dry_run: bool, as_json: bool
+) -> None:
     """Move LABELS of FILE with their annotations to another layer."""
     from workbench.operations import label_moves
     from workbench.text.rows import row_id
+
+    def told(project: Project) -> str:
+        ids = [label_id(project, name, layer) for name in labels]
+        layer_id = row_id(_named(project, target))
+        label_moves.check_move(project, ids, layer_id)
+        return label_moves.move_told(project, ids, layer_id)
+
+    if dry_run:
+        _preview(file, "moved", told, as_json)
+        return
 
     def act(project: Project, watch: Watch) -> int:
         ids = [label_id(project, name, layer) for name in labels]
         return label_moves.move(project, ids, row_id(_named(project, target)), watch=watch)
 
     _report("moved", _run(file, _("Moving"), act, as_json), as_json)
+
+
+@relabel.command()
+@project_argument
+@click.argument("labels", nargs=-1, required=True)
+@_layer
+@_dry_run
+@as_json
+def delete(
+    file: Path, labels: Sequence[str], layer: str | None, dry_run: bool, as_json: bool
+) -> None:
+    """Delete LABELS of FILE with their annotations, suggestions and patterns. Can be undone."""
+    from workbench.operations import labels as operations
+
+    def ids(project: Project) -> list[int]:
+        return [label_id(project, name, layer) for name in labels]
+
+    def act(project: Project, watch: Watch) -> int:
+        operations.delete_labels(project, ids(project), watch=watch)
+        return len(labels)
+
+    if dry_run:
+        _preview(
+            file, "deleted", lambda project: operations.will_go(project, ids(project)), as_json
+        )
+        return
+    deleted = _run(file, _("Deleting"), act, as_json)
+    if as_json:
+        emit({"deleted": deleted})
+    else:
+        say(ngettext("Deleted {n} label.", "Deleted {n} labels.", deleted).format(n=deleted))
+
+
+@relabel.command()
+@project_argument
+@click.argument("labels", nargs=-1, required=True)
+@_layer
+@_dry_run
+@as_json
+def reorder(
+    file: Path, labels: Sequence[str], layer: str | None, dry_run: bool, as_json: bool
+) -> None:
+    """Put LABELS of FILE first in their layer, in this order; the others follow as they are."""
+    from workbench.operations import labels as operations
+
+    with session(file) as opened:
+        project = opened.project
+        ids = [label_id(project, name, layer) for name in labels]
+        if dry_run:
+            order = operations.ordered(project, ids)
+        else:
+            order = operations.reorder_labels(project, ids)
+    if as_json:
+        emit({"order": list(order)})
+    else:
+        say(", ".join(order))
 
 
 @relabel.command()
@@ -191,6 +272,16 @@ def _named(project: Project, name: str) -> Layer:
         _("The project has no layer {name!r}.").format(name=name),
         hint=_("Its layers: {known}.").format(known=known),
     )
+
+
+def _preview(file: Path, key: str, told: Callable[[Project], str], quiet: bool) -> None:
+    """Say what would be done: nothing has changed."""
+    with session(file) as opened:
+        words = told(opened.project)
+    if quiet:
+        emit({key: 0, "told": words})
+    else:
+        say(words)
 
 
 def _run(file: Path, title: str, act: Callable[[Project, Watch], int], quiet: bool) -> int:

@@ -282,6 +282,34 @@ def move_label(project: Project, label_id: int, position: int, *, origin: object
         store.move_label(project.db, label_id, position)
 
 
+def ordered(project: Project, label_ids: Sequence[int]) -> tuple[str, ...]:
+    """The names of the layer's labels with these first, as `reorder_labels` would order them:
+    sublabels follow their parent.
+
+    Raises WorkbenchError if they are not in one layer.
+    """
+    layer_id, _first = _label(project, label_ids[0])
+    layer = store.layer(project.db, layer_id)
+    names = [_label(project, id)[1].name for id in dict.fromkeys(label_ids)]
+    if any(_label(project, id)[0] != layer_id for id in label_ids):
+        raise WorkbenchError(_("The labels are not in one layer."))
+    order = (*names, *(name for name in layer.names if name not in names))
+    below = {name: layer.label(name).parent for name in order}
+    grouped = ((name, *(one for one in order if below[one] == name)) for name in order)
+    return tuple(name for group in grouped if not below[group[0]] for name in group)
+
+
+def reorder_labels(
+    project: Project, label_ids: Sequence[int], *, origin: object = None
+) -> tuple[str, ...]:
+    """Put labels of a layer first, in this order, as one undo step; returns the names in order."""
+    order = ordered(project, label_ids)
+    with project.edit(_("Reorder labels"), origin=origin):
+        for position, id in enumerate(dict.fromkeys(label_ids)):
+            store.move_label(project.db, id, position)
+    return order
+
+
 def delete_label(project: Project, label_id: int, *, origin: object = None) -> None:
     """Delete the label with its annotations in one undo step."""
     delete_labels(project, [label_id], origin=origin)
