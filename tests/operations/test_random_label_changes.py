@@ -13,7 +13,7 @@ from workbench.project.project import Project
 from workbench.storage import documents, migrations
 from workbench.text.dataset import Record
 from workbench.text.document import Document, with_choices
-from workbench.text.labels import KINDS
+from workbench.text.labels import LAYER_KINDS
 from workbench.text.questions import Question
 from workbench.text.relations import Relation
 from workbench.text.rows import row_id
@@ -146,7 +146,7 @@ def a_change(project, draw):
 def test_label_changes_do_no_damage_and_undo_restores_everything(
     copy_of, tmp_path, inline_jobs, seed
 ):
-    assert {kind for _name, kind, *_rest in LAYERS} == set(KINDS)
+    assert {kind for _name, kind, *_rest in LAYERS} == set(LAYER_KINDS)
     project = Project.open(copy_of(filled, tmp_path / "p.glossbench"))
     draw, before, done = random.Random(seed), content(project), 0
     history = [before]

@@ -33,7 +33,7 @@ from workbench.importers.source import Source
 from workbench.text import remarks
 from workbench.text.dataset import FORMAT_VERSION, Record, layer_from_json, record_from_json
 from workbench.text.document import CHOICES
-from workbench.text.labels import KINDS, LAYER_KINDS, LONGEST_NAME, NUMBERS, WRITTEN, Label, Layer
+from workbench.text.labels import LAYER_KINDS, LONGEST_NAME, NUMBERS, WRITTEN, Label, Layer
 from workbench.text.relations import span_layer
 
 _SPAN = [int, int, str]
@@ -125,9 +125,9 @@ def _layer(raw: object) -> Layer:
     if not isinstance(raw, dict) or not _is_name(raw.get("name")):
         raise Fault(_("a layer has no name"))
     name, kind, texts = raw["name"], raw.get("kind"), raw.get("texts", 1)
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in LAYER_KINDS:
         told = _("the kind of layer {name!r} is {kind}, expected one of {kinds}")
-        raise Fault(told.format(name=name, kind=show(kind), kinds=", ".join(KINDS)))
+        raise Fault(told.format(name=name, kind=show(kind), kinds=", ".join(LAYER_KINDS)))
     least = CHOICES if LAYER_KINDS[kind].in_choices else 1
     if isinstance(texts, bool) or not isinstance(texts, int) or not least <= texts <= _MOST_TEXTS:
         told = _("the number of texts of layer {name!r} is {value}")

@@ -18,7 +18,7 @@ from workbench.project.project import Project
 from workbench.storage import answers, document_values, documents
 from workbench.storage import labels as store
 from workbench.text.document import CHOICES, choice_names
-from workbench.text.labels import KINDS, LAYER_KINDS, LONGEST_NAME, Label, Layer, free_key
+from workbench.text.labels import LAYER_KINDS, LONGEST_NAME, Label, Layer, free_key
 from workbench.text.relations import SPANS
 from workbench.text.rows import row_id
 from workbench.text.snap import SNAPS, snap_of, with_snap
@@ -62,10 +62,10 @@ def add_layer(
     Raises WorkbenchError for an invalid name, or labels that the kind cannot have.
     """
     name = _clean(name, _("A layer"))
-    if kind not in KINDS:
+    if kind not in LAYER_KINDS:
         raise WorkbenchError(
             _("Unknown layer kind: {kind!r}.").format(kind=kind),
-            hint=_("Known: {kinds}.").format(kinds=", ".join(KINDS)),
+            hint=_("Known: {kinds}.").format(kinds=", ".join(LAYER_KINDS)),
         )
     if LAYER_KINDS[kind].in_choices:
         texts = CHOICES

@@ -11,21 +11,11 @@ from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
 from workbench.storage.values import offsets_out
 from workbench.text.document import form_of, text_hash
-from workbench.text.labels import LABEL_TABLES, LAYER_KINDS
+from workbench.text.labels import LABEL_TABLES
 
 SHOWN = 20  # of one kind
 PAGE = 500  # documents read at once
 
-# table → kinds of layers whose labels it holds
-_KINDS = {
-    table: [kind.id for kind in LAYER_KINDS.values() if kind.table == table]
-    for table in LABEL_TABLES
-}
-
-
-_CLASSES, _SPANS, _ANSWERS = (
-    ", ".join(repr(kind) for kind in _KINDS[of]) for of in ("mark", "span", "answer")
-)
 _WITH_OFFSETS = ("span", "suggestion", "answer")
 _WITH_LABELS = ("mark", "span", "suggestion", "relation")
 _IN_LAYERS = ("state", "mark", "span", "suggestion", "relation", "answer")
@@ -47,8 +37,8 @@ def _mislabelled(table: str) -> str:
 
 def _misplaced(table: str) -> str:
     allowed = "1"
-    if table in _KINDS:
-        allowed = f"y.kind in ({', '.join(repr(kind) for kind in _KINDS[table])})"
+    if table in LABEL_TABLES:
+        allowed = f"y.holder is '{table}'"
     return (
         f"from {table} t join layer_texts y on y.id = t.layer_id"
         " join document d on d.id = t.document_id where (ifnull(y.texts, d.texts) != d.texts"
@@ -62,9 +52,9 @@ _UNCONNECTED = (
     " or f.layer_id is not o.layer_id)"
 )
 _UNFIT = (
-    "from suggestion t join layer y on y.id = t.layer_id where not (case t.kind when 'class'"
-    f" then t.start is null and y.kind in ({_CLASSES}) else (t.start is not null"
-    f" and y.kind in ({_SPANS})) or y.kind in ({_ANSWERS}) end)"
+    "from suggestion t join layer_texts y on y.id = t.layer_id where not (case t.kind when 'class'"
+    " then t.start is null and y.holder is 'mark' else (t.start is not null"
+    " and y.holder is 'span') or y.holder is 'answer' end)"
 )
 
 
@@ -106,8 +96,8 @@ def _prepare(conn: sqlite3.Connection) -> None:
         " primary key (document_id, field)) without rowid"
     )
     conn.execute(
-        "create temp table layer_texts as select id, name, kind,"
-        " texts_of(cast(options as blob)) as texts from layer"
+        "create temp table layer_texts as select id, name, kind, texts_of(cast(options as blob))"
+        " as texts, table_of_kind(cast(kind as blob)) as holder from layer"
     )
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from workbench.text.document import SPLITS
 from workbench.text.document import TEXT as DEFAULT_FIELD
-from workbench.text.labels import KINDS
 
 STATES = ("pending", "draft", "submitted", "discarded")
 SOURCE_KINDS = ("person", "import", "rule", "run", "prompt", "merge")
@@ -100,7 +99,7 @@ JOURNALED: Mapping[str, Mapping[str, Column]] = {
         "id": ID,
         "uid": UID,
         "name": NAME,
-        "kind": _one_of(KINDS),
+        "kind": Column("text", "table_of_kind({c}) != ''", exact=True),
         "options": replace(JSON, rule="texts_of({c}) >= 0", null=True),
         "guideline": TEXT,
         "gold": _ref("annotator"),

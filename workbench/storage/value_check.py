@@ -9,11 +9,13 @@ from collections.abc import Iterator, Mapping
 from workbench.base.i18n import _
 from workbench.storage.history import DROPPED
 from workbench.storage.tables import JOURNALED, TABLES, Column, of_version
+from workbench.text.labels import LAYER_KINDS
 
 SHOWN = 20  # rows of one table
 QUOTED = 60  # characters of a value
 
 _KEYS = {"meta": "key", "prediction": "run_id || '/' || document_id"}
+_OF_BLOBS = ("json_kind", "texts_of", "table_of_kind")
 _OPERATIONS = ("delete", "update", "insert", "range")
 _OF_JSON = {dict: "dict", list: "list", str: "str", bool: "bool", int: "number", float: "number"}
 
@@ -22,6 +24,14 @@ def register(conn: sqlite3.Connection) -> None:
     """Register the functions that the rules of `tables` call with a text as a blob."""
     conn.create_function("json_kind", 1, json_kind, deterministic=True)
     conn.create_function("texts_of", 1, texts_of, deterministic=True)
+    conn.create_function("table_of_kind", 1, table_of_kind, deterministic=True)
+
+
+def table_of_kind(kind: bytes | str | None) -> str | None:
+    """The table that holds the labels of layers of a kind; None if there is no such kind."""
+    name = kind.decode("utf-8", "replace") if isinstance(kind, bytes) else kind
+    found = LAYER_KINDS.get(name) if name is not None else None
+    return found.table if found is not None else None
 
 
 def json_kind(stored: bytes | None) -> str | None:
@@ -85,7 +95,7 @@ def _valid(column: Column, name: str) -> str:
     else:
         kind = f"typeof({name}) = '{column.storage}'"
     rule = column.rule.format(c=name)
-    if "json_kind" in rule or "texts_of" in rule:
+    if any(function in rule for function in _OF_BLOBS):
         rule = rule.replace(f"({name})", f"(cast({name} as blob))")
     valid = f"{kind} and ifnull({rule}, 0)" if rule else kind
     return f"{name} is null or ({valid})" if column.null else valid

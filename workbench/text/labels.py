@@ -210,7 +210,6 @@ LAYER_KINDS: Mapping[str, LayerKind] = {
         WRITTEN_TEXT,
     )
 }
-KINDS = tuple(LAYER_KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +232,8 @@ class Label:
 class Layer:
     """A set of labels for one annotation task.
 
-    `kind` is one of KINDS, `traits` its properties; `texts` is how many texts its documents have,
-    0 for documents with choices (see `Document.form`).
+    `kind` is one of LAYER_KINDS, `traits` its properties; `texts` is how many texts its documents
+    have, 0 for documents with choices (see `Document.form`).
     """
 
     name: str

@@ -174,6 +174,18 @@ MORE_KINDS = (
 )
 
 
+def all_kinds() -> tuple[Kind, ...]:
+    """All kinds of layers that can be added, those not described above by their table row."""
+    described = (*KINDS, *MORE_KINDS)
+    known = {kind.kind for kind in described}
+    others = (
+        Kind(row.id, row.title, row.title, row.id, row.id, 1, "")
+        for row in LAYER_KINDS.values()
+        if row.id not in known and row.editor
+    )
+    return (*described, *others)
+
+
 def split_labels(text: str) -> list[str]:
     """Labels typed or pasted, separated by line breaks, commas or semicolons; unique, in order."""
     found: list[str] = []

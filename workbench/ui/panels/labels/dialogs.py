@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.ui import theme
-from workbench.ui.dialogs.new_project import KINDS, MORE_KINDS, Kind, split_labels
+from workbench.ui.dialogs.new_project import Kind, all_kinds, split_labels
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field, combo
@@ -31,7 +31,7 @@ class AddLayer(Dialog):
             width=480,
         )
         self._state = state
-        kinds = [(kind.id, _(kind.title)) for kind in (*KINDS, *MORE_KINDS)]
+        kinds = [(kind.id, _(kind.title)) for kind in all_kinds()]
         self.kind = combo(kinds, value=kinds[0][0], name=_("Kind"))
         self._told = words("", "caption", "muted", wrap=True)
         self.name, self.labels = QLineEdit(), QPlainTextEdit()
@@ -63,7 +63,7 @@ class AddLayer(Dialog):
         self._labels_field.setVisible(kind.has_labels)
 
     def _kind(self) -> Kind:
-        return next(kind for kind in (*KINDS, *MORE_KINDS) if kind.id == self.kind.currentData())
+        return next(kind for kind in all_kinds() if kind.id == self.kind.currentData())
 
     def make(self) -> None:
         kind = self._kind()
