@@ -491,3 +491,38 @@ def test_no_copy_of_the_texts_stays_in_the_cache_however_an_import_ends(
 
     assert handle.status == "cancelled"
     assert [path for path in paths.cache_folder().rglob("*") if path.is_file()] == []
+
+
+HEAD = {
+    "glossbench": 1,
+    "layers": [
+        {"name": "names", "kind": "span", "labels": [{"name": "PER"}]},
+        {
+            "name": "links",
+            "kind": "relation",
+            "labels": [{"name": "met"}],
+            "options": {"spans": "names"},
+        },
+        {"name": "asked", "kind": "answer"},
+    ],
+}
+ADA, BOB = [0, 3, "PER"], [8, 11, "PER"]
+MET = {
+    "key": "a",
+    "texts": {"text": "Ada met Bob"},
+    "spans": {"names": [ADA, BOB]},
+    "relations": {"links": [["met", ADA, BOB]]},
+    "questions": {"asked": [{"question": "Who?", "answers": [[0, 3]]}]},
+}
+
+
+def test_questions_are_counted_and_what_cannot_be_a_suggestion_is_said(project, bring):
+    first = bring([HEAD, MET], format="glossbench")
+    again = bring([HEAD, MET], format="glossbench", duplicates="suggest")
+
+    assert (first.documents, first.spans, first.questions) == (1, 2, 1)
+    assert (again.documents, again.questions, again.suggestions) == (0, 0, 0)
+    assert (
+        "2 relations, questions and written texts cannot be suggestions and were left out."
+        in again.warnings
+    )

@@ -150,6 +150,7 @@ def import_data(
     found = {
         "documents": outcome.documents,
         "spans": outcome.spans,
+        "questions": outcome.questions,
         "skipped": [
             {"file": str(one.file), "line": one.line, "reason": one.reason}
             for one in outcome.skipped
@@ -187,11 +188,10 @@ def _wait(opened: Session, handle: ImportHandle, quiet: bool) -> ImportOutcome:
 def _show_import(found: dict[str, Any]) -> None:
     documents = ngettext("{n:,} document", "{n:,} documents", found["documents"])
     spans = ngettext("{n:,} span", "{n:,} spans", found["spans"])
-    say(
-        _("Imported: {documents}, {spans}.").format(
-            documents=documents.format(n=found["documents"]), spans=spans.format(n=found["spans"])
-        )
-    )
+    parts = [documents.format(n=found["documents"]), spans.format(n=found["spans"])]
+    if asked := found["questions"]:
+        parts.append(ngettext("{n:,} question", "{n:,} questions", asked).format(n=asked))
+    say(_("Imported: {parts}.").format(parts=", ".join(parts)))
     for one in found["skipped"][:20]:
         note(_("Skipped {file}, line {line}: {reason}").format(**one))
     if len(found["skipped"]) > 20:

@@ -169,7 +169,7 @@ class _Act:
                 skipped = sorted(
                     [*skipped, *found.skipped], key=lambda record: (record.file, record.line)
                 )
-                documents = spans = suggestions = 0
+                documents = spans = questions = suggestions = 0
                 wanted = found.skip
                 new = staged.documents > len(wanted) or not staged.documents
                 if new or self.duplicates.startswith("suggest"):
@@ -184,14 +184,16 @@ class _Act:
                         keys=found.keys,
                         watch=watch.part(0.0, 0.7),
                     )
+                    questions = intake.questions(project.db)
                     suggestions = found.suggest(project.db, targets, now())
                     made, fault = patterns.apply_to_new(project, last, watch=watch.part(0.7, 0.8))
                     suggestions += made
                     warnings += [fault] if fault else []
                 warnings += found.warnings
         return ImportOutcome(
-            documents, spans, tuple(skipped), tuple(warnings), suggestions, found.same_texts
-        )
+            documents, spans, tuple(skipped), tuple(warnings), suggestions, found.same_texts,
+            questions=questions,
+        )  # fmt: skip
 
     def _targets(self, staged: staging.Staged, warnings: list[str]) -> intake.Targets:
         layer_ids: dict[int, int] = {}

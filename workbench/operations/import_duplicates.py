@@ -101,6 +101,14 @@ class Duplicates:
                 for duplicate in self.texts
             ]  # fmt: skip
         count = intake.suggest(db, targets, pairs, at=at) if pairs else 0
+        if pairs and (left_out := intake.not_suggested(db)):
+            told = ngettext(
+                "{n:,} relation, question or written text cannot be a suggestion and was left out.",
+                "{n:,} relations, questions and written texts cannot be suggestions and were left "
+                "out.",
+                left_out,
+            )
+            self.warnings.append(told.format(n=left_out))
         if self.same:
             told = ngettext(
                 "{n:,} record already exists in the project; its labels were added as suggestions.",

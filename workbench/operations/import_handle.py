@@ -40,8 +40,8 @@ class SameTexts:
 
 @dataclass(frozen=True)
 class ImportOutcome:
-    """Numbers of new `documents` and `spans`; `suggestions` created from duplicates and
-    by patterns.
+    """Numbers of new `documents`, `spans` and `questions`; `suggestions` created from duplicates
+    and by patterns.
     """
 
     documents: int
@@ -51,6 +51,7 @@ class ImportOutcome:
     suggestions: int = 0
     same_texts: SameTexts = SameTexts()
     formats: tuple[FileRead, ...] = ()
+    questions: int = 0
 
 
 class ImportHandle:

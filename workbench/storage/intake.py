@@ -364,6 +364,30 @@ def suggest(db: Database, targets: Targets, pairs: list[tuple[int, int]], *, at:
     return count + changed
 
 
+def not_suggested(db: Database) -> int:
+    """Number of relations, questions and written texts of the documents that `suggest` was called
+    for: these cannot be suggestions.
+    """
+    of = "where seq in (select seq from temp.pair)"
+    statement = (
+        f"select (select count(*) from staging.relation {of})"
+        f" + (select count(*) from (select distinct seq, layer, question from staging.answer {of}))"
+        f" + (select count(*) from staging.written {of})"
+    )
+    count: int = db.writer.execute(statement).fetchone()[0]
+    return count
+
+
+def questions(db: Database) -> int:
+    """Number of questions of the staged documents that `copy_documents` did not skip."""
+    statement = (
+        "select count(*) from (select distinct seq, layer, question from staging.answer"
+        " where seq not in (select seq from temp.skip))"
+    )
+    count: int = db.writer.execute(statement).fetchone()[0]
+    return count
+
+
 def _prepare(
     conn: sqlite3.Connection, targets: Targets, skip: list[int], keys: Mapping[int, str]
 ) -> None:

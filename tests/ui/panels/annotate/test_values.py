@@ -121,3 +121,33 @@ def test_a_suggested_number_is_shown_and_accepted_by_a(view, filled, rated, stat
 
     press(view, "a")
     assert value(filled, rated) == 2.25 and state.suggestions == ()
+
+
+def test_plus_starts_a_chain_where_text_is_selected_and_moves_the_number_elsewhere(
+    view, filled, rated, state
+):
+    labels.add_layer(filled, "chains", "cluster", texts=2)
+    state.open(rated[0])
+    press(view, "3")
+    view.first.select(2, 6)
+    press(view, "+")
+    assert [one.chain for one in annotate.view(filled, rated[0]).spans] == [1]
+    assert value(filled, rated) == 3.0
+
+    view.unselect()
+    view.first.select(0, 0)
+    press(view, "+")
+    assert value(filled, rated) == 3.5 and len(annotate.view(filled, rated[0]).spans) == 1
+
+
+def test_the_state_of_more_than_two_layers_is_counted_and_listed_in_the_tooltip(
+    view, filled, rated, state
+):
+    labels.add_layer(filled, "tone", "class", texts=2, labels=["same"])
+    press(view, "3")
+    state.open(rated[0])
+    count = len(state.active)
+
+    assert count > 2 and state.states_short == f"draft: 1 of {count} layers"
+    assert view._state_chip.accessibleName() == state.states_short
+    assert "similarity: draft" in view._state_chip.toolTip()

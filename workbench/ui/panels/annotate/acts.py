@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.text.labels import Label, Layer
 
+FURTHEST = ("submitted", "discarded", "draft", "pending")  # states, the last step of work first
+
 
 class AnnotateActs(FinishState):
     """The state with its actions. Each is saved immediately; errors are shown, never raised."""
@@ -53,6 +55,19 @@ class AnnotateActs(FinishState):
             return term(self.state_of_document)
         told = _("{layer}: {state}")
         return " · ".join(told.format(layer=name, state=term(state)) for name, state in states)
+
+    @property
+    def states_short(self) -> str:
+        """As `states_told`, counted if more than two layers are selected."""
+        known = self.doc.states if self.doc else {}
+        states = [known.get(row_id(layer), "pending") for layer in self.active]
+        if len(set(states)) < 2 or len(states) < 3:
+            return self.states_told
+        furthest = next(state for state in FURTHEST if state in states)
+        told = ngettext(
+            "{state}: {n} of {layers} layer", "{state}: {n} of {layers} layers", len(states)
+        )
+        return told.format(state=term(furthest), n=states.count(furthest), layers=len(states))
 
     @property
     def saved_as(self) -> tuple[str, str]:

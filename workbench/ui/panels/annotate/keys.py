@@ -167,6 +167,8 @@ class Keys(QObject):
         elif letter in self._state.keys:
             if not self._state.step_sublabel(self._state.keys[letter]):
                 self._view.label(self._state.keys[letter])
+        elif letter == "+" and self._starts_chain():
+            self._view.links.new_chain()
         elif self._state.type_number(letter):
             pass
         elif letter == "m" and not in_tokens:
@@ -176,6 +178,11 @@ class Keys(QObject):
         else:
             return self._view.links.sign(letter)
         return True
+
+    def _starts_chain(self) -> bool:
+        """Whether + is about chains, where it also raises a number: text or a span is chosen."""
+        marked = self._view.paper.text.selection is not None
+        return bool(self._state.chain_layers) and (marked or self._state.chosen_span() is not None)
 
     def _letter_of(self, event: QKeyEvent) -> str:
         """The character that the key writes; for foreign layouts, the one at its position on a US

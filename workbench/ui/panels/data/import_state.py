@@ -271,6 +271,9 @@ class ImportState(State):
         parts = [documents.format(n=found.documents)]
         if found.spans:
             parts.append(ngettext("{n:,} span", "{n:,} spans", found.spans).format(n=found.spans))
+        if found.questions:
+            told = ngettext("{n:,} question", "{n:,} questions", found.questions)
+            parts.append(told.format(n=found.questions))
         if found.suggestions:
             told = ngettext("{n:,} suggestion", "{n:,} suggestions", found.suggestions)
             parts.append(told.format(n=found.suggestions))
