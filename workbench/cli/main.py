@@ -60,6 +60,11 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         "duplicates",
         _("Find equal and similar texts and leaks between splits, and fix them."),
     ),
+    "overlap": (
+        "overlap",
+        "overlap",
+        _("Find documents that share long n-grams with text files."),
+    ),
     "notes": ("notes", "notes", _("List and write notes on documents; set flags.")),
     "splits": ("splits", "splits", _("Assign submitted documents to train, dev and test.")),
     "models": ("models", "models", _("List, add and describe pretrained models.")),

@@ -12,6 +12,8 @@ _PROLOGUE = re.compile(
 )
 _ELEMENT = re.compile(r"<([A-Za-z_][\w.-]*(?::[A-Za-z_][\w.-]*)?)(?=[\s/>])")
 
+_SENSES = re.compile(r"<(?:wf|instance)\s[^>]*\blemma=")
+
 
 @dataclass(frozen=True)
 class Markup:
@@ -65,11 +67,20 @@ _HTML = frozenset(
 _BLOCKS = frozenset(("s", "doc", "text", "corpus"))
 
 
+def has_senses(start: str) -> bool:
+    """Whether a file is an all-words corpus for word sense disambiguation, see `wsd`."""
+    prologue = _PROLOGUE.match(start)
+    rest = start[prologue.end() :] if prologue else start
+    return rest.startswith("<corpus") and _SENSES.search(rest) is not None
+
+
 def recognize(start: str) -> Markup | None:
     """What a file is that begins with "<";
 
     None for a text that only begins so ("<3", "<unk> …").
     """
+    if has_senses(start):
+        return None
     prologue = _PROLOGUE.match(start)
     rest = start[prologue.end() :] if prologue else start
     element = _ELEMENT.match(rest)

@@ -1,0 +1,67 @@
+"""`overlap`: documents that share n-grams with text files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from workbench.base.i18n import _
+from workbench.base.records import to_plain
+from workbench.base.terms import term
+from workbench.base.watch import Watch
+from workbench.cli.output import Progress, as_json, emit, plain, say, table
+from workbench.cli.session import project_argument, reading
+
+MOST_SHOWN = 20  # documents that are printed
+ALL = "all"
+
+
+@click.command()
+@project_argument
+@click.argument("texts", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="TEXTS…")
+@click.option(
+    "--split",
+    type=click.Choice(("train", "dev", "test", ALL)),
+    default="test",
+    show_default=True,
+    help=_("Documents that are compared."),
+)
+@click.option(
+    "--ngram",
+    type=click.IntRange(2, 100),
+    default=13,
+    show_default=True,
+    help=_("Words of an n-gram."),
+)
+@as_json
+def overlap(file: Path, texts: tuple[Path, ...], split: str, ngram: int, as_json: bool) -> None:
+    """Tell which documents of FILE share a 13-gram with the text files and folders TEXTS.
+
+    A model that was trained on these texts may have seen the documents, so that its test score is
+    too high (Brown et al. 2020, appendix C). Case and punctuation are ignored.
+    """
+    from workbench.operations import overlap as operations
+
+    progress = Progress(_("Comparing"))
+    with reading(file) as project:
+        chosen = "" if split == ALL else split
+        watch = Watch(progress.show)
+        found = operations.overlap(project, texts, split=chosen, size=ngram, watch=watch)
+    progress.end()
+    if as_json:
+        emit({**to_plain(found), "share": found.share})
+        return
+    told = _(
+        "{share:.1%} of the documents share {n} words in a row with the texts: {count} of {all}."
+    )
+    enough = found.documents - found.short
+    say(told.format(share=found.share, n=found.size, count=len(found.rows), all=enough))
+    if found.short:
+        say(_("Too short to compare: {n}.").format(n=found.short))
+    rows = [
+        (plain(row.key), term(row.split) if row.split else "", f"{row.share:.0%}", row.words)
+        for row in found.rows[:MOST_SHOWN]
+    ]
+    if rows:
+        table((_("Document"), _("Split"), _("Share"), _("Words")), rows)

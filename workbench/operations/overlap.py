@@ -1,0 +1,80 @@
+"""Documents that share a long n-gram with text files, as those that a model was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
+from workbench.pretraining.texts import Texts
+from workbench.storage import documents
+from workbench.text.overlap import SIZE, Grams
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+
+REPORTED = 200  # documents of the files between two reports of progress
+
+
+@dataclass(frozen=True)
+class Row:
+    """A document of the project: the share of its n-grams that occur, and the first of them."""
+
+    key: str
+    split: str | None
+    share: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """size: words of an n-gram. documents: compared. short: of these, with fewer words than an
+    n-gram. rows: those with an n-gram of the files, the largest share first.
+    """
+
+    size: int
+    documents: int
+    short: int
+    rows: tuple[Row, ...]
+
+    @property
+    def share(self) -> float:
+        """Of the documents that are long enough."""
+        return len(self.rows) / max(1, self.documents - self.short)
+
+
+def overlap(
+    project: Project,
+    files: Sequence[Path],
+    *,
+    split: str = "test",
+    size: int = SIZE,
+    watch: Watch = QUIET,
+) -> Overlap:
+    """Of the documents of a split, or of all for "", all texts of each together.
+
+    The files are read once, as a stream. Raises SpecError without documents, WorkbenchError for
+    files that cannot be read, Cancelled.
+    """
+    given = [
+        (one.key, one.split, "\n".join(text for _name, text in one.texts))
+        for one in (record.document for record in documents.records(project.db, layers=()))
+        if not split or one.split == split
+    ]
+    if not given:
+        raise SpecError(
+            _("No document is in the split {split}.").format(split=split or _("all")),
+            hint=_("Make splits first, or compare all documents."),
+        )
+    grams, texts = Grams((text for _key, _split, text in given), size), Texts(list(files))
+    for number, lines in enumerate(texts):
+        if number % REPORTED == 0:
+            watch.at(texts.progress)
+        grams.read("\n".join(lines))
+    rows = [Row(*given[one.number][:2], one.share, one.words) for one in grams.shared()]
+    ordered = sorted(rows, key=lambda row: -row.share)
+    return Overlap(size, grams.count, grams.short, tuple(ordered))
