@@ -36,13 +36,11 @@ def _mislabelled(table: str) -> str:
 
 
 def _misplaced(table: str) -> str:
-    allowed = "1"
-    if table in LABEL_TABLES:
-        allowed = f"y.holder is '{table}'"
+    unfit = f" or y.holder is not '{table}'" if table in LABEL_TABLES else ""
     return (
         f"from {table} t join layer_texts y on y.id = t.layer_id"
         " join document d on d.id = t.document_id where (ifnull(y.texts, d.texts) != d.texts"
-        f" or not {allowed})"
+        f"{unfit})"
     )
 
 
