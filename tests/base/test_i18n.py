@@ -72,7 +72,6 @@ SINGLE = {
         "looked for in what torch says",
     ),
     "text/formulas.py": {"escaped cells": "the name of a column in files"},
-    "storage/document_check.py": {"y.holder is '": "SQL"},
     "storage/columns.py": dict.fromkeys(
         (" glob '*[0-9]' and ltrim(", " then cast(", " then lower(", ") else "), "SQL"
     ),
