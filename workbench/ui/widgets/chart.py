@@ -360,16 +360,16 @@ class Savable(Protocol):
     def save_numbers(self, path: Path) -> None: ...
 
 
-def save_menu(title: str, *charts: Savable) -> Button:
+def save_menu(file: str, name: str, *charts: Savable) -> Button:
     """A button "…" that saves the pictures or the numbers of those charts that are visible.
 
-    title: of the suggested file; several charts are saved as files numbered from 1.
+    file: the suggested name of the file, without suffix; several charts are saved as files numbered
+    from 1. name: the accessible name of the button.
     """
     parent = cast(QWidget, charts[0])
     menu = QMenu(parent)
-    menu.addAction(_("Save image…"), lambda: ask_picture(parent, charts, title))
-    menu.addAction(_("Save data…"), lambda: ask_numbers(parent, charts, title))
-    name = _("Save {title}").format(title=title)
+    menu.addAction(_("Save image…"), lambda: ask_picture(parent, charts, file))
+    menu.addAction(_("Save data…"), lambda: ask_numbers(parent, charts, file))
     button = Button("", "ellipsis", "quiet", small=True, name=name, menu=menu)
     button.setProperty("menu", False)  # the icon is sufficient; hide the menu arrow
     button.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")

@@ -47,7 +47,7 @@ class _Card(QFrame):
         self._missing = words("", "small", "muted", wrap=True)
         self._missing.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self._below = words("", "caption", "muted", wrap=True)
-        self._menu = save_menu(title, plot)
+        self._menu = save_menu(title, _("Save the plot “{title}”").format(title=title), plot)
         self._area = scrolled(plot)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         margin = theme.px(40)

@@ -167,7 +167,7 @@ class SlicesCard(QFrame):
         self._pattern.returnPressed.connect(self._add)
         add = Button(_("Add slice"), "plus", small=True, on=self._add)
         self._problem = Callout("", "warn")
-        menu = save_menu("slices", self.table)
+        menu = save_menu("slices", _("Save the slices"), self.table)
         head = row(words(_("Slices"), weight=600), self._note, None, menu)
         inner = card(
             head,
@@ -228,7 +228,11 @@ class ReliabilityCard(QFrame):
         self._use = Button(_("Use temperature"), small=True, on=self._toggle)
         side = column(self._before, self._after, self._temperature, self._told, self._use, None)
         side.setFixedWidth(theme.px(150))
-        head = row(words(_("Reliability"), weight=600), None, save_menu("reliability", self.chart))
+        head = row(
+            words(_("Reliability"), weight=600),
+            None,
+            save_menu("reliability", _("Save the reliability diagram"), self.chart),
+        )
         _fill(self, card(head, (row((self.chart, 1), side), 1)))
 
     def _toggle(self) -> None:
@@ -324,7 +328,7 @@ class CurvesCard(QFrame):
             self._kind,
             None,
             self._best,
-            save_menu("curve", self.pr, self.roc),
+            save_menu("curve", _("Save the curves"), self.pr, self.roc),
         )
         _fill(self, card(head, (self.pr, 1), (self.roc, 1), row((self._told, 1), self._set)))
 

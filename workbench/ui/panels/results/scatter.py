@@ -25,7 +25,7 @@ class ScatterCard(QFrame):
         self.chart.setMaximumHeight(theme.px(HIGHEST))
         self.chart.opened.connect(lambda _series, at: state.open_point(at))
         self._told = words("", "caption", "muted", wrap=True)
-        menu = save_menu("gold-and-predicted", self.chart)
+        menu = save_menu("gold-and-predicted", _("Save the scatter plot"), self.chart)
         head = row(words(_("Gold and predicted"), weight=600), None, menu)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

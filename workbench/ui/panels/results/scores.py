@@ -89,7 +89,7 @@ class ScoresView(QFrame):
             words(_("All scores"), weight=600),
             words("%", "caption", "muted"),
             None,
-            save_menu("scores", self._scores),
+            save_menu("scores", _("Save the scores"), self._scores),
         )
         every = card(head, self._scores, gap=6)
         self._of_today = [by_label]
@@ -99,7 +99,7 @@ class ScoresView(QFrame):
         self._matching = card(self._spans, title=_("Matching of spans"), note=hint, gap=6)
         left = column(by_label, self._matching, every, self._layers, None, gap=12)
         self._beside.addWidget(left, 1)
-        menu = save_menu("confusion", self._matrix)
+        menu = save_menu("confusion", _("Save the confusion matrix"), self._matrix)
         head = row(words(_("Confusion"), weight=600), None, self._how, menu)
         self._of_today.append(card(head, self._matrix_hint, (self._matrix, 1), gap=8))
         self._beside.addWidget(self._of_today[1], 1)
@@ -126,7 +126,7 @@ class ScoresView(QFrame):
         self._split.chosen.connect(lambda split: state.show_by_label(split, "today"))
         self._gold.chosen.connect(lambda gold: state.show_by_label(state.by_label[0], gold))
         self._gold_note = words("", "caption", "muted", wrap=True)
-        menu = save_menu("labels", self._labels)
+        menu = save_menu("labels", _("Save the scores by label"), self._labels)
         return flow(words(_("By label"), weight=600), None, self._split, self._gold, menu)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

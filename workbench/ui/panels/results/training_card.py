@@ -44,7 +44,14 @@ class TrainingCard(QFrame):
             self._kind,
             None,
             self._overlay,
-            save_menu("training", self.loss, self.norm, self.rate, self.score),
+            save_menu(
+                "training",
+                _("Save the training curves"),
+                self.loss,
+                self.norm,
+                self.rate,
+                self.score,
+            ),
         )
         inner = card(
             head,

@@ -38,7 +38,7 @@ class LadderResults(QFrame):
         menu = QMenu(self)
         menu.addAction(_("Save image…"), self._ask_image)
         menu.addAction(_("Save data…"), self._ask_data)
-        name = _("Save {title}").format(title=_("chart"))
+        name = _("Save the chart")
         more = Button("", "ellipsis", "quiet", small=True, name=name, menu=menu)
         more.setProperty("menu", False)
         more.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
