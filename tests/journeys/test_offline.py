@@ -76,7 +76,10 @@ def watch(tmp_path_factory):
         address = ""
         if sys.platform.startswith("linux"):
             short = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="forks")))
-            server = forks.Server(short, env=watch.env, prefix=watch.tracing())
+            # The process that forks imports matplotlib, with its fonts where workers keep them.
+            fonts = watch.home / "cache" / "glossbench" / "matplotlib"
+            env = {**watch.env, "MPLCONFIGDIR": str(fonts)}
+            server = forks.Server(short, env=env, prefix=watch.tracing())
             stack.callback(server.close)
             address = server.address
         travel(watch, address)

@@ -51,6 +51,7 @@ def test_deleting_a_class_sends_its_submitted_documents_back_and_undo_brings_all
         "spans": 0,
         "suggestions": 0,
         "relations": 0,
+        "annotations": 1,
         "documents": 1,
     }
 

@@ -45,7 +45,7 @@ class Pseudo(gettext.NullTranslations):
 
 ALLOWED = (
     (r"\{\{.*?\}\}|\{%.*?%\}", "what a template may hold"),
-    (r"(^|(?<= ))[A-Za-z]$|^[A-Z](, [A-Z])+$", "keys with a letter"),
+    (r"(^|(?<= ))[A-Za-z]\.?$|^[A-Z](, [A-Z])+$", "keys with a letter"),
     (r"[^\s“”]*/[^\s“”]*", "paths"),
     (
         r"\S+\.(glossbench|jsonl|csv|tsv|conllu?|iob|bio|txt|onnx|json|safetensors)\b",
