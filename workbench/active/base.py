@@ -44,7 +44,7 @@ class Decisions:
 
 
 def _width(documents: Sequence[np.ndarray]) -> int:
-    return max((one.shape[1] for one in documents), default=1)
+    return max((document.shape[1] for document in documents), default=1)
 
 
 @dataclass(frozen=True, eq=False)

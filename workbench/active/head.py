@@ -89,7 +89,7 @@ class Head:
             intercepts = np.concatenate([[0.0], intercepts])
         weights = (coefficients * self._scale).astype(np.float32).T
         bias = (intercepts - self._mean @ weights).astype(np.float32)
-        return [int(one) for one in model.classes_] if key < 0 else [key], weights, bias
+        return [int(class_) for class_ in model.classes_] if key < 0 else [key], weights, bias
 
 
 def _normalized(logits: np.ndarray) -> np.ndarray:

@@ -89,7 +89,7 @@ class InstantModel:
             return {"labelled": self.labelled}
         dev = {self.row[id] for id in request["dev"] if id in self.row} & set(self.gold)
         dev = dev if len(dev) >= LEAST_DEV else set()
-        self._train = [one for one in self.gold if one not in dev]
+        self._train = [number for number in self.gold if number not in dev]
         self._fit(self.head, self._train)
         probabilities = self.head.probabilities(self.vectors)
         chosen = self._chosen(probabilities)
@@ -158,8 +158,8 @@ class InstantModel:
     # ------------------------------------------------------------ training
 
     def _fit(self, head: Head, documents: Sequence[int]) -> None:
-        rows = [self.vectors[self._rows(one)] for one in documents]
-        targets = [self.gold[one] for one in documents]
+        rows = [self.vectors[self._rows(document)] for document in documents]
+        targets = [self.gold[document] for document in documents]
         rows += [self.vectors[at] for at, _targets in self.drafts.values()]
         targets += [given for _at, given in self.drafts.values()]
         head.fit(np.concatenate(rows), np.concatenate(targets))
@@ -171,26 +171,32 @@ class InstantModel:
     def _measured(self, dev: set[int], chosen: np.ndarray) -> tuple[float | None, int]:
         """Score on dev, else on the labels that `idle_steps` has held out."""
         predicted = (
-            {one: chosen[self._rows(one)] for one in dev}
+            {number: chosen[self._rows(number)] for number in dev}
             if dev
-            else {one: self.held_out[one] for one in self._train if one in self.held_out}
+            else {
+                number: self.held_out[number] for number in self._train if number in self.held_out
+            }
         )
         if len(predicted) < LEAST:
             return None, len(predicted)
-        pairs = [(self.gold[one], answer) for one, answer in predicted.items()]
+        pairs = [(self.gold[number], answer) for number, answer in predicted.items()]
         return self._score(pairs), len(pairs)
 
     @property
     def idle_steps(self) -> Iterator[int]:
         """Predict each part of the labels by a model that was trained on the others."""
         for fold in range(FOLDS) if len(self.gold) >= LEAST else ():
-            rest = [one for one in self._train if one % FOLDS != fold and one in self.gold]
-            part = [one for one in self._train if one % FOLDS == fold and one in self.gold]
+            rest = [
+                number for number in self._train if number % FOLDS != fold and number in self.gold
+            ]
+            part = [
+                number for number in self._train if number % FOLDS == fold and number in self.gold
+            ]
             if part and rest:
                 self._fit(self.other, rest)
-                rows = [self.vectors[self._rows(one)] for one in part]
+                rows = [self.vectors[self._rows(number)] for number in part]
                 answers = self._chosen(self.other.probabilities(np.concatenate(rows)))
-                ends = np.cumsum([len(one) for one in rows])[:-1]
+                ends = np.cumsum([len(row) for row in rows])[:-1]
                 self.held_out.update(zip(part, np.split(answers, ends), strict=True))
             yield fold
 
@@ -249,7 +255,7 @@ class InstantModel:
         values = probabilities[self._rows(number)]
         if self.several:
             sure = np.flatnonzero(values[0] > CERTAIN)
-            return [[int(one), None, None, float(values[0, one])] for one in sure]
+            return [[int(number), None, None, float(values[0, number])] for number in sure]
         if not self.words:
             best = int(values[0].argmax())
             return [[best, None, None, float(values[0, best])]]
@@ -265,7 +271,7 @@ class InstantModel:
         values, places = probabilities[self._rows(number)][:, 1:], self.places[self._rows(number)]
         best = np.argsort(-values, axis=1, kind="stable")[:, :CHANCES]
         return [
-            [int(place[1]), int(place[2]), [[int(one), float(row[one])] for one in order]]
+            [int(place[1]), int(place[2]), [[int(item), float(row[item])] for item in order]]
             for place, row, order in zip(places, values, best, strict=True)
         ]
 
@@ -296,6 +302,6 @@ def kappa(first: np.ndarray, second: np.ndarray) -> float:
     if not len(first):
         return 1.0
     labels = max(int(first.max()), int(second.max())) + 1
-    counts = [np.bincount(one, minlength=labels) / len(one) for one in (first, second)]
+    counts = [np.bincount(array, minlength=labels) / len(array) for array in (first, second)]
     chance = float(counts[0] @ counts[1])
     return 1.0 if chance == 1.0 else (float((first == second).mean()) - chance) / (1 - chance)

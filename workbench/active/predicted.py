@@ -17,12 +17,18 @@ def decisions_of(predictions: Sequence[Prediction], labels: Sequence[str]) -> De
     probability of its label is stored: the rest is shared equally by all others, which makes its
     entropy an upper bound.
     """
-    words = not any(one.get(DocumentLabels) for one in predictions)
-    rows = [_rows(one, tuple(labels)) for one in predictions if words or one.get(DocumentLabels)]
+    words = not any(prediction.get(DocumentLabels) for prediction in predictions)
+    rows = [
+        _rows(prediction, tuple(labels))
+        for prediction in predictions
+        if words or prediction.get(DocumentLabels)
+    ]
     if len(rows) == len(predictions):
         return Decisions.of(rows, outside=words)
     every, none = iter(rows), rows[0][:0]  # texts that the model could not read
-    return Decisions.of([next(every) if one.get(DocumentLabels) else none for one in predictions])
+    return Decisions.of(
+        [next(every) if prediction.get(DocumentLabels) else none for prediction in predictions]
+    )
 
 
 def _rows(prediction: Prediction, labels: tuple[str, ...]) -> np.ndarray:

@@ -80,5 +80,5 @@ class TimeLimitExceeded(BaseException):
 def is_disk_full(error: BaseException) -> bool:
     """Whether the disk is full. Checks the message too: some libraries raise their own types."""
     words = str(error).lower()
-    told = any(one in words for one in ("no space left", "disk is full", "disk quota"))
-    return told or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+    message = any(literal in words for literal in ("no space left", "disk is full", "disk quota"))
+    return message or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)

@@ -54,14 +54,14 @@ def read(path: Path, *, source: str = BUILTIN) -> tuple[Contribution, ...]:
         for number, entry in enumerate(raw.get(kind, ())):
             found.append(_contribution(path, kind, number, entry, source))
     seen: set[tuple[str, str]] = set()
-    for one in found:
-        if (one.kind, one.id) in seen:
+    for contribution in found:
+        if (contribution.kind, contribution.id) in seen:
             raise ManifestError(
                 _("{path}: {kind} {id!r} is defined twice").format(
-                    path=path, kind=one.kind, id=one.id
+                    path=path, kind=contribution.kind, id=contribution.id
                 )
             )
-        seen.add((one.kind, one.id))
+        seen.add((contribution.kind, contribution.id))
     return tuple(found)
 
 

@@ -105,7 +105,7 @@ def complete(options: Sequence[Option], asked: Mapping[str, Any], *, owner: str)
 
     Raises SpecError for an option that `owner` does not have, or a value that does not fit.
     """
-    known = {one.name: one for one in options}
+    known = {option.name: option for option in options}
     if unknown := sorted(set(asked) - set(known)):
         raise SpecError(
             _("{owner} has no option {name!r}.").format(owner=owner, name=unknown[0]),

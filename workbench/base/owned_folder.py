@@ -24,8 +24,8 @@ def create(folder: Path) -> None:
     """Make a new folder that carries the marker. Raises FileExistsError if anything is there."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir()
-    told = _("Glossbench wrote this folder and may replace or delete it.")
-    (folder / MARKER).write_text(told + "\n", encoding="utf-8")
+    message = _("Glossbench wrote this folder and may replace or delete it.")
+    (folder / MARKER).write_text(message + "\n", encoding="utf-8")
 
 
 def is_owned(folder: Path) -> bool:

@@ -63,7 +63,7 @@ def user_folder() -> Path:
 def find(settings: Settings) -> tuple[Plugin, ...]:
     """Every plugin: in the user's folder, in the folders of the settings, in installed packages."""
     folders = [user_folder(), *map(Path, settings.plugin_folders)]
-    found = [plugin for folder in folders for one in _inside(folder) if (plugin := describe(one))]
+    found = [plugin for folder in folders for path in _inside(folder) if (plugin := describe(path))]
     from importlib.metadata import entry_points  # slow to import and rarely needed
 
     found += [_installed(point.value) for point in sorted(entry_points(group=GROUP), key=str)]
@@ -76,7 +76,7 @@ def _inside(folder: Path) -> Iterator[Path]:
         if (folder / FILE).is_file():
             yield folder
         elif folder.is_dir():
-            yield from sorted(one for one in folder.iterdir() if (one / FILE).is_file())
+            yield from sorted(path for path in folder.iterdir() if (path / FILE).is_file())
     except OSError:
         return
 
@@ -159,13 +159,13 @@ def _check(path: Path, id: str, package: str, contributions: Sequence[Contributi
     if not all(part.isidentifier() for part in package.split(".")):
         message = _("The folder is named {name!r}; expected a Python name such as my_plugin.")
         raise ManifestError(message.format(name=package))
-    for one in contributions:
-        if not one.id.startswith(f"{id}."):
+    for contribution in contributions:
+        if not contribution.id.startswith(f"{id}."):
             message = _("{path}: the id {id!r} must begin with {prefix!r}.")
-            raise ManifestError(message.format(path=path, id=one.id, prefix=f"{id}."))
+            raise ManifestError(message.format(path=path, id=contribution.id, prefix=f"{id}."))
         targets = [
-            one.object,
-            *(one.options[key] for key in manifest.TARGETS if key in one.options),
+            contribution.object,
+            *(contribution.options[key] for key in manifest.TARGETS if key in contribution.options),
         ]
         for target in targets:
             if not f"{target.partition(':')[0]}.".startswith(f"{package}."):
@@ -240,6 +240,8 @@ def make_importable(plugin: Plugin) -> None:
 def forget_modules(plugin: Plugin) -> None:
     """Make the next import read the plugin's code again, as it may have been corrected."""
     start = f"{plugin.package}."
-    for name in [one for one in sys.modules if one == plugin.package or one.startswith(start)]:
+    for name in [
+        module for module in sys.modules if module == plugin.package or module.startswith(start)
+    ]:
         del sys.modules[name]
     importlib.invalidate_caches()

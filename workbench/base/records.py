@@ -26,18 +26,18 @@ def to_plain(value: Any) -> Any:
     if names := _names(kind):
         return {name: to_plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
-        return {str(key): to_plain(one) for key, one in value.items()}
+        return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, AbstractSet):
         return sorted(map(to_plain, value))
-    return [to_plain(one) for one in value] if isinstance(value, Sequence) else value
+    return [to_plain(item) for item in value] if isinstance(value, Sequence) else value
 
 
 def plain_rows(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """(path, value) of every value within plain ones, as in ("words.3.share", 0.5)."""
     if isinstance(value, dict | list) and value:
         named = value.items() if isinstance(value, dict) else enumerate(value)
-        for key, one in named:
-            yield from plain_rows(one, f"{path}.{key}" if path else str(key))
+        for key, item in named:
+            yield from plain_rows(item, f"{path}.{key}" if path else str(key))
     else:
         yield path, value
 
@@ -55,13 +55,13 @@ def from_plain(kind: type[T], raw: Mapping[str, Any]) -> T:
 @cache
 def _names(kind: Any) -> tuple[str, ...]:
     """The fields of a dataclass, () for anything else."""
-    return tuple(one.name for one in fields(kind)) if is_dataclass(kind) else ()
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
 @cache
 def _dataclass_reader(kind: Any) -> Reader:
     hints = get_type_hints(kind)
-    known = {one.name: _reader(hints[one.name]) for one in fields(kind) if one.init}
+    known = {field.name: _reader(hints[field.name]) for field in fields(kind) if field.init}
 
     def read(raw: Mapping[str, Any]) -> Any:
         return kind(
@@ -82,7 +82,7 @@ def _reader(hint: Any) -> Reader | None:
     origin: Any = get_origin(hint)
     inner = get_args(hint)
     if origin in (types.UnionType, Union):
-        wanted = [one for one in inner if one is not types.NoneType]
+        wanted = [item for item in inner if item is not types.NoneType]
         return _reader(wanted[0]) if len(wanted) == 1 else None
     if origin is tuple or hint is tuple:
         return _tuple_reader(inner)
@@ -105,12 +105,12 @@ def _tuple_reader(inner: tuple[Any, ...]) -> Reader:
     if not any(readers):
         return tuple
     return lambda value: tuple(
-        one if convert is None or one is None else convert(one)
-        for convert, one in zip(readers, value, strict=True)
+        item if convert is None or item is None else convert(item)
+        for convert, item in zip(readers, value, strict=True)
     )
 
 
 def _each(convert: Reader | None, values: Any) -> Any:
     if convert is None:
         return values
-    return [None if one is None else convert(one) for one in values]
+    return [None if value is None else convert(value) for value in values]

@@ -23,20 +23,22 @@ class Registry:
     """
 
     def __init__(self, contributions: tuple[manifest.Contribution, ...] = ()):
-        self._entries = {(one.kind, one.id): one for one in contributions}
+        self._entries = {
+            (contribution.kind, contribution.id): contribution for contribution in contributions
+        }
         self._objects: dict[tuple[str, str, str], Any] = {}
         self.faults: dict[str, PluginError] = {}
         self._failed: set[tuple[str, str]] = set()  # kind and id of the contributions that failed
         self.changed = Signal("registry.changed")
 
     def all(self, kind: str) -> tuple[manifest.Contribution, ...]:
-        return tuple(one for (its, _), one in self._entries.items() if its == kind)
+        return tuple(entry for (its, _), entry in self._entries.items() if its == kind)
 
     def everything(self) -> tuple[manifest.Contribution, ...]:
         return tuple(self._entries.values())
 
     def ids(self, kind: str) -> tuple[str, ...]:
-        return tuple(one.id for one in self.all(kind))
+        return tuple(contribution.id for contribution in self.all(kind))
 
     def entry(self, kind: str, id: str) -> manifest.Contribution:
         """Raises WorkbenchError that lists the known ids."""
@@ -90,16 +92,18 @@ class Registry:
     def infos(self, kind: str) -> tuple[Any, ...]:
         """The `info` objects of a kind, in order. Plugins that cannot be loaded are left out."""
         found = []
-        for one in self.all(kind):
-            if (kind, one.id) not in self._failed:
+        for contribution in self.all(kind):
+            if (kind, contribution.id) not in self._failed:
                 with suppress(PluginError):
-                    found.append(self.info(kind, one.id))
+                    found.append(self.info(kind, contribution.id))
         return tuple(found)
 
     def replace(self, contributions: tuple[manifest.Contribution, ...]) -> None:
         """Replace the contributions; plugin code is imported again when next requested."""
-        self._entries = {(one.kind, one.id): one for one in contributions}
-        builtin = {key for key, one in self._entries.items() if one.source == manifest.BUILTIN}
+        self._entries = {
+            (contribution.kind, contribution.id): contribution for contribution in contributions
+        }
+        builtin = {key for key, entry in self._entries.items() if entry.source == manifest.BUILTIN}
         self._objects = {
             key: made for key, made in self._objects.items() if (key[0], key[1]) in builtin
         }
@@ -118,14 +122,14 @@ class PluginError(WorkbenchError):
 
 def _plugin_error(id: str, plugin: str, error: Exception) -> PluginError:
     if isinstance(error, ModuleNotFoundError) and error.name:
-        told = _(
+        template = _(
             "{id} of the plugin {plugin} needs the Python package {package}, which is missing."
         )
-        message = told.format(id=id, plugin=plugin, package=error.name.partition(".")[0])
+        message = template.format(id=id, plugin=plugin, package=error.name.partition(".")[0])
         hint = _("Install it in the Python environment of Glossbench, then check the plugin again.")
     else:
-        told = _("{id} of the plugin {plugin} cannot be loaded: {error!r}.")
-        message = told.format(id=id, plugin=plugin, error=error)
+        template = _("{id} of the plugin {plugin} cannot be loaded: {error!r}.")
+        message = template.format(id=id, plugin=plugin, error=error)
         hint = _("Disable the plugin in the settings, or correct its code.")
     return PluginError(message, hint=hint, details="".join(traceback.format_exception(error)))
 

@@ -105,9 +105,9 @@ def load() -> Settings:
         _set_aside(settings.path)
         return settings
     if isinstance(raw, dict):
-        for one in fields(Settings):
-            if one.name in raw and type(raw[one.name]) is type(getattr(settings, one.name)):
-                setattr(settings, one.name, _usable(one.name, raw[one.name]))
+        for item in fields(Settings):
+            if item.name in raw and type(raw[item.name]) is type(getattr(settings, item.name)):
+                setattr(settings, item.name, _usable(item.name, raw[item.name]))
     return settings
 
 
@@ -122,7 +122,7 @@ _WINDOW = {
 def _usable(name: str, value: Any) -> Any:
     """The parts of a value that have the expected form; the file may have been edited by hand."""
     if isinstance(value, list):
-        return [one for one in value if isinstance(one, str) and "\0" not in one]
+        return [text for text in value if isinstance(text, str) and "\0" not in text]
     if name == "window":
         kept: dict[str, Any] = {
             key: its for key, its in value.items() if type(its) is _WINDOW.get(key, type(its))
@@ -138,7 +138,7 @@ def _usable(name: str, value: Any) -> Any:
     if name == "devices":
         known = value.get("all")
         sound = isinstance(known, list) and all(
-            isinstance(one, dict) and isinstance(one.get("name"), str) for one in known
+            isinstance(item, dict) and isinstance(item.get("name"), str) for item in known
         )
         return value if sound and isinstance(value.get("best"), str) else {}
     if name == "precision_trials":

@@ -23,13 +23,13 @@ class Watch:
 
     def __init__(
         self,
-        told: Callable[[float], None] | None = None,
+        message: Callable[[float], None] | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
     ):
         self.share = 0.0
         self.cancelled = False
-        self._told, self._clock = told, clock
+        self._told, self._clock = message, clock
         self._last = -EVERY
 
     def cancel(self) -> None:

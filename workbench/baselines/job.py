@@ -77,12 +77,13 @@ def fit(params: Mapping[str, Any], folder: Path) -> Messages:
     began = time.monotonic()
     yield {"kind": "progress", "part": 0.0}
     task, data = tasks.info(params["task"]), read(Path(params["data"]))
-    layer = next(one for one in data.layers if one.name == params["layer"])
+    layer = next(layer for layer in data.layers if layer.name == params["layer"])
     records = _records(task, data.records, layer.name, params["splits"])
     golds = {
-        split: [task.gold(one, layer.name) for one in found] for split, found in records.items()
+        split: [task.gold(record, layer.name) for record in found]
+        for split, found in records.items()
     }
-    documents = {split: [one.document for one in found] for split, found in records.items()}
+    documents = {split: [record.document for record in found] for split, found in records.items()}
     kind: type[Baseline] = registry().get(KIND, params["baseline"])
     seed = int(params.get("seed", 0))
     baseline = kind.fit(task, documents["train"], golds["train"], layer.names, seed=seed)
@@ -124,7 +125,7 @@ def fit(params: Mapping[str, Any], folder: Path) -> Messages:
 def _records(
     task: TaskInfo, given: Sequence[Record], layer: str, splits: Mapping[str, Sequence[int]]
 ) -> dict[str, list[Record]]:
-    usable = {one.document.id: one for one in given if tasks.usable(task, one, layer)}
+    usable = {record.document.id: record for record in given if tasks.usable(task, record, layer)}
     return {
         split: [usable[id] for id in splits.get(split, ()) if id in usable]
         for split in ("train", "dev", "test")

@@ -48,4 +48,4 @@ def info(baseline: str) -> BaselineInfo:
 
 def fitting(task: TaskInfo) -> tuple[BaselineInfo, ...]:
     """The baselines for a task, in the order of the registry."""
-    return tuple(one for one in all_baselines() if one.fits(task))
+    return tuple(baseline for baseline in all_baselines() if baseline.fits(task))

@@ -31,7 +31,7 @@ def grams(document: Document) -> list[str]:
         mark = SECOND if number else ""
         words = [text[start:end].lower() for start, end in tokens_of(document, name)]
         found += [mark + word for word in words]
-        found += [f"{mark}{one} {other}" for one, other in zip(words, words[1:], strict=False)]
+        found += [f"{mark}{item} {other}" for item, other in zip(words, words[1:], strict=False)]
     return found
 
 

@@ -59,18 +59,23 @@ def audit(
                 "max_length": found.max_length,
                 "kinds": counts,
                 "fixed": moved,
-                "findings": [one.to_json() for one in found.findings],
+                "findings": [finding.to_json() for finding in found.findings],
             }
         )
         return
-    told = _("{documents} documents with {labels} labels, at most {length} units each")
+    message = _("{documents} documents with {labels} labels, at most {length} units each")
     about = {"documents": found.documents, "labels": found.labels, "length": found.max_length}
-    say(told.format(**about))
+    say(message.format(**about))
     for kind, count in counts.items():
         say(f"  {_(operations.TITLES[kind])}: {count}")
     rows = [
-        (_(operations.TITLES[one.kind]), one.key, one.label or "–", plain(one.quote[:50]))
-        for one in found.findings
+        (
+            _(operations.TITLES[finding.kind]),
+            finding.key,
+            finding.label or "–",
+            plain(finding.quote[:50]),
+        )
+        for finding in found.findings
     ]
     if rows:
         table((_("What"), _("Key"), _("Label"), _("Text")), rows)

@@ -76,24 +76,24 @@ def _show(found: Board, score: str, over: Entry | None) -> None:
     from workbench.operations.board_export import gain_text
     from workbench.tasks import spec as tasks
 
-    told = _("Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}")
-    say(told.format(**vars(found) | {"split": term(found.split)}))
+    message = _("Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}")
+    say(message.format(**vars(found) | {"split": term(found.split)}))
     if found.where:
         say(_("Query: {query}").format(query=found.where))
     rows: list[list[object]] = []
-    for one in found.sorted_by(score):
-        at = one.scores.get(score)
+    for entry in found.sorted_by(score):
+        at = entry.scores.get(score)
         interval = [at.value, at.low, at.high] if at is not None else [None] * 3
-        weight = size(one.bytes) if one.bytes is not None else None
-        rows.append([one.run.name, term(one.run.kind), one.made_from, *interval])
-        rows[-1] += [] if over is None else [gain_text(one, over, score)]
-        rows[-1] += [one.seconds, weight, one.cpu]
+        weight = size(entry.bytes) if entry.bytes is not None else None
+        rows.append([entry.run.name, term(entry.run.kind), entry.made_from, *interval])
+        rows[-1] += [] if over is None else [gain_text(entry, over, score)]
+        rows[-1] += [entry.seconds, weight, entry.cpu]
     heads = (_("System"), _("Kind"), _("Made from"), tasks.score_title(score), _("Low"))
     gains = () if over is None else (_("Gain (relative)"),)
     table((*heads, _("High"), *gains, _("Training, s"), _("Size"), _("CPU s / 1,000")), rows)
     if found.definition:
         say(_(found.definition))
-    for one in found.entries:
-        warn_of_training_texts(one.run.name, one.trained_on, found.n)
-    for one in found.others:
-        note(_("{run} is not listed: {problem}").format(run=one.run.name, problem=one.problem))
+    for entry in found.entries:
+        warn_of_training_texts(entry.run.name, entry.trained_on, found.n)
+    for other in found.others:
+        note(_("{run} is not listed: {problem}").format(run=other.run.name, problem=other.problem))

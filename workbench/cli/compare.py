@@ -52,8 +52,8 @@ def compare(
     if as_json:
         return emit(comparison_report(found))
     _show_scores(found)
-    for one in found.systems:
-        warn_of_training_texts(one.run.name, one.trained_on, found.n)
+    for system in found.systems:
+        warn_of_training_texts(system.run.name, system.trained_on, found.n)
     for pair in found.pairs:
         _show_pair(found, pair)
     if found.settings:
@@ -63,13 +63,17 @@ def compare(
 def _show_scores(found: Comparison) -> None:
     from workbench.tasks import spec as tasks
 
-    told = _("{split}, {n} documents, fingerprint {fingerprint}")
-    say(told.format(split=term(found.split), n=found.n, fingerprint=found.fingerprint))
+    message = _("{split}, {n} documents, fingerprint {fingerprint}")
+    say(message.format(split=term(found.split), n=found.n, fingerprint=found.fingerprint))
     rows: list[list[object]] = []
     for name in tasks.score_names(found.systems[0].scores, found.systems[0].evidence.info.id):
         for system in found.systems:
-            one = system.scores.get(name)
-            values = (one.value, one.low, one.high) if one is not None else (None,) * 3
+            measured = system.scores.get(name)
+            values = (
+                (measured.value, measured.low, measured.high)
+                if measured is not None
+                else (None,) * 3
+            )
             rows.append([tasks.score_title(name), system.run.name, *values])
     table((_("Score"), _("Run"), _("Value"), _("Low"), _("High")), rows)
     say(_(found.definition))
@@ -134,7 +138,7 @@ def _show_settings(found: Comparison) -> None:
         [row.title(titles), *("–" if value is None else str(value) for value in row.values)]
         for row in found.settings
     ]
-    table((_("Settings that differ"), *(one.run.name for one in found.systems)), rows)
+    table((_("Settings that differ"), *(system.run.name for system in found.systems)), rows)
 
 
 def _p(value: float | None) -> str | None:

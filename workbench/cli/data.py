@@ -38,9 +38,9 @@ def labels(file: Path, as_json: bool) -> None:
             say()
             continue
         columns = {"name": _("Label"), "key": _("Key"), "colour": _("Colour"), "count": _("Count")}
-        if any("parent" in one for one in layer["labels"]):
+        if any("parent" in item for item in layer["labels"]):
             columns |= {"parent": _("Parent")}
-        rows = [[one.get(column, "") for column in columns] for one in layer["labels"]]
+        rows = [[item.get(column, "") for column in columns] for item in layer["labels"]]
         table(tuple(columns.values()), rows)
         say()
 
@@ -117,5 +117,5 @@ def export_data(
         emit({"path": str(out), "documents": outcome.documents, "warnings": list(outcome.warnings)})
     else:
         n = outcome.documents
-        told = ngettext("{n} document written to {out}.", "{n} documents written to {out}.", n)
-        say(told.format(n=n, out=out))
+        message = ngettext("{n} document written to {out}.", "{n} documents written to {out}.", n)
+        say(message.format(n=n, out=out))

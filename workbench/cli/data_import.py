@@ -152,8 +152,8 @@ def import_data(
         "spans": outcome.spans,
         "questions": outcome.questions,
         "skipped": [
-            {"file": str(one.file), "line": one.line, "reason": one.reason}
-            for one in outcome.skipped
+            {"file": str(record.file), "line": record.line, "reason": record.reason}
+            for record in outcome.skipped
         ],
         "warnings": [*outcome.warnings, *([offer] if offer and as_json else [])],
         "suggestions": outcome.suggestions,
@@ -192,8 +192,8 @@ def _show_import(found: dict[str, Any]) -> None:
     if asked := found["questions"]:
         parts.append(ngettext("{n:,} question", "{n:,} questions", asked).format(n=asked))
     say(_("Imported: {parts}.").format(parts=", ".join(parts)))
-    for one in found["skipped"][:20]:
-        note(_("Skipped {file}, line {line}: {reason}").format(**one))
+    for item in found["skipped"][:20]:
+        note(_("Skipped {file}, line {line}: {reason}").format(**item))
     if len(found["skipped"]) > 20:
         note(
             _("… and {n} more skipped records. Use --json to list all of them.").format(

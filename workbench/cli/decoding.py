@@ -21,15 +21,17 @@ def thresholds(given: tuple[str, ...]) -> dict[str, float] | None:
     if given == (FIT,):
         return None
     found = {}
-    for one in given:
-        label, equals, value = one.rpartition("=")
+    for item in given:
+        label, equals, value = item.rpartition("=")
         try:
             found[label] = float(value)
         except ValueError:
             equals = ""
         if not equals:
             raise click.UsageError(
-                _("{text!r} is not of the form LABEL=VALUE, nor the one word fit.").format(text=one)
+                _("{text!r} is not of the form LABEL=VALUE, nor the one word fit.").format(
+                    text=item
+                )
             )
     return found
 

@@ -73,7 +73,7 @@ def duplicates(
     """
     from workbench.operations import duplicates as operations
 
-    acts = [one for one in (fix, alike, keep_one or None) if one]
+    acts = [text for text in (fix, alike, keep_one or None) if text]
     if len(acts) > 1:
         raise click.UsageError(_("Choose one of --fix, --alike and --keep-one."))
     watch, done = Watch(), dict[str, Any]()
@@ -127,20 +127,20 @@ def _act(
 def _show(value: dict[str, Any], done: dict[str, Any]) -> None:
     groups = value["groups"]
     n = len(groups)
-    told = ngettext(
+    message = ngettext(
         "{n:,} group of duplicates among {all:,} documents, {leaks:,} of them across splits.",
         "{n:,} groups of duplicates among {all:,} documents, {leaks:,} of them across splits.",
         n,
     )
-    say(told.format(n=n, all=value["documents"], leaks=value["leaks"]))
+    say(message.format(n=n, all=value["documents"], leaks=value["leaks"]))
     rows = [
         (
-            _("leak") if one["leak"] else _("duplicate") if one["exact"] else _("similar"),
-            f"{one['similarity']:.2f}",
-            ", ".join(map(_member, one["keys"][:4], one["splits"][:4]))
-            + (" …" if one["keys"][4:] else ""),
+            _("leak") if group["leak"] else _("duplicate") if group["exact"] else _("similar"),
+            f"{group['similarity']:.2f}",
+            ", ".join(map(_member, group["keys"][:4], group["splits"][:4]))
+            + (" …" if group["keys"][4:] else ""),
         )
-        for one in groups[:MOST_SHOWN]
+        for group in groups[:MOST_SHOWN]
     ]
     if rows:
         table((_("Kind"), _("Similarity"), _("Documents")), rows)
@@ -148,12 +148,12 @@ def _show(value: dict[str, Any], done: dict[str, Any]) -> None:
         n = done["documents"]
         say(ngettext("{n:,} document changed.", "{n:,} documents changed.", n).format(n=n))
     if done.get("lost"):
-        told = ngettext(
+        message = ngettext(
             "{n:,} label has no place in the other text.",
             "{n:,} labels have no place in the other text.",
             done["lost"],
         )
-        say(told.format(n=done["lost"]))
+        say(message.format(n=done["lost"]))
 
 
 def _member(key: str, split: str | None) -> str:

@@ -110,13 +110,13 @@ def embed(
     if as_json:
         emit({**found.to_json(), "unit": unit, "stateful": stateful})
         return
-    told = ngettext(
+    message = ngettext(
         "{path} ({size}): {rows} rows of {n} document, {layers}, width {width}",
         "{path} ({size}): {rows} rows of {n} documents, {layers}, width {width}",
         found.documents,
     )
     say(
-        told.format(
+        message.format(
             path=found.path,
             size=size(found.bytes),
             rows=found.rows,
@@ -135,10 +135,10 @@ def _documents(texts: tuple[str, ...], source: Path | None) -> tuple[Document, .
     if source is None:
         return predict_files.texts_to_documents(texts)
     found, skipped = predict_files.read_inputs(source)
-    for one in skipped:
+    for item in skipped:
         note(
             _("Skipped {file}, line {line}: {reason}").format(
-                file=one.file, line=one.line, reason=one.reason
+                file=item.file, line=item.line, reason=item.reason
             )
         )
     return found

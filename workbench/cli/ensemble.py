@@ -28,14 +28,14 @@ def ensemble(file: Path, names: tuple[str, ...], name: str, as_json: bool) -> No
     from workbench.operations import ensemble, results
 
     with session(file) as opened:
-        members = [results.run_named(opened.project, one) for one in names]
+        members = [results.run_named(opened.project, name) for name in names]
         progress = Progress(_("Predicting"))
         run = opened.ask(
             lambda then: ensemble.create(opened.project, opened.queue, members, then, name=name),
             heard=progress.heard,
         )
         progress.end()
-        single = {one.name: one.scores.get("dev", {}) for one in members}
+        single = {member.name: member.scores.get("dev", {}) for member in members}
     scored = results.as_run(run, "dev")
     report = {
         "run": run.name,

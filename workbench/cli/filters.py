@@ -29,7 +29,9 @@ def list_keys(as_json: bool) -> None:
     All conditions of a query must hold. OR between two conditions, or a comma between values:
     at least one of them. A minus sign negates a condition. Parentheses group conditions.
     """
-    rows = [(key, _(one.title), one.example, ", ".join(one.choices)) for key, one in KEYS.items()]
+    rows = [
+        (key, _(item.title), item.example, ", ".join(item.choices)) for key, item in KEYS.items()
+    ]
     if as_json:
         names = ("key", "title", "example")
         emit([dict(zip(names, row, strict=False)) for row in rows])
@@ -45,7 +47,9 @@ def list_filters(file: Path, as_json: bool) -> None:
     from workbench.operations import queries
 
     with reading(file) as project:
-        rows = [{"name": one.name, "query": one.query} for one in queries.filters(project)]
+        rows = [
+            {"name": filter_.name, "query": filter_.query} for filter_ in queries.filters(project)
+        ]
     if as_json:
         emit(rows)
     else:
@@ -69,8 +73,8 @@ def find(file: Path, query: str, as_json: bool) -> None:
         emit({"query": query, "documents": found})
         return
     table((_("Key"), _("Split"), _("State")), [(r.key, r.split or "", r.state) for r in rows])
-    told = ngettext("{n:,} document matches.", "{n:,} documents match.", len(rows))
-    say(told.format(n=len(rows)))
+    message = ngettext("{n:,} document matches.", "{n:,} documents match.", len(rows))
+    say(message.format(n=len(rows)))
 
 
 @filters.command()
@@ -117,5 +121,5 @@ def delete(file: Path, name: str, as_json: bool) -> None:
     _report(name, chosen.query, _("Deleted filter {name}."), as_json)
 
 
-def _report(name: str, query: str, told: str, as_json: bool) -> None:
-    emit({"name": name, "query": query}) if as_json else say(told.format(name=name))
+def _report(name: str, query: str, message: str, as_json: bool) -> None:
+    emit({"name": name, "query": query}) if as_json else say(message.format(name=name))

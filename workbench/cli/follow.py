@@ -48,11 +48,11 @@ def _tell(progress: Progress, payload: Mapping[str, Any]) -> None:
             words.append(_("{time} left").format(time=seconds_in_words(left)))
         progress.show(payload["step"] / max(1, payload["total"]), "  ".join(words))
     elif kind == "features":
-        told = _("Computing features: {done:,} of {total:,} inputs").format(**payload)
-        progress.show(payload["done"] / max(1, payload["total"]), told)
+        message = _("Computing features: {done:,} of {total:,} inputs").format(**payload)
+        progress.show(payload["done"] / max(1, payload["total"]), message)
     elif kind == "adapting":
-        told = _("Adapting: step {step}/{total}").format(**payload)
-        progress.show(payload["step"] / max(1, payload["total"]), told)
+        message = _("Adapting: step {step}/{total}").format(**payload)
+        progress.show(payload["step"] / max(1, payload["total"]), message)
     elif kind == "adapted":
         scores = "  ".join(f"{name} {value:.2f}" for name, value in payload["scores"].items())
         progress.line(

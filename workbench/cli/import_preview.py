@@ -44,12 +44,12 @@ def show_dry_run(files: Sequence[Path], previews: Sequence[Preview]) -> None:
             )
         )
         _show_columns(found)
-        told = (
+        message = (
             _("{checked:,} records, {failed:,} with errors")
             if found.complete
             else _("{failed:,} of the first {checked:,} records have errors")
         )
-        say(told.format(checked=found.checked, failed=found.failed))
+        say(message.format(checked=found.checked, failed=found.failed))
         for line, reason in found.problems:
             note(_("Line {line:,}: {reason}").format(line=line, reason=reason))
         for warning in (*found.warnings, *([found.question] if found.question else [])):

@@ -149,10 +149,12 @@ def _examine(
 
 def _options(settings: Sequence[str]) -> dict[str, str]:
     found = {}
-    for one in settings:
-        name, equals, value = one.partition("=")
+    for setting in settings:
+        name, equals, value = setting.partition("=")
         if not equals:
-            raise click.UsageError(_("{text!r} is not of the form NAME=VALUE.").format(text=one))
+            raise click.UsageError(
+                _("{text!r} is not of the form NAME=VALUE.").format(text=setting)
+            )
         found[name] = value
     return found
 
@@ -180,7 +182,7 @@ def _refusal(choice: Choice, inspector: str) -> str:
     from workbench.operations import inspect as operations
 
     registry().entry("inspector", inspector)
-    return next(one.refused for one in operations.offers(choice) if one.id == inspector)
+    return next(offer.refused for offer in operations.offers(choice) if offer.id == inspector)
 
 
 def _list(choice: Choice, as_json: bool) -> None:
@@ -191,18 +193,18 @@ def _list(choice: Choice, as_json: bool) -> None:
         emit(
             [
                 {
-                    "id": one.id,
-                    "title": one.title,
-                    "question": one.question,
-                    "available": not one.refused,
-                    "reason": one.refused,
+                    "id": offer.id,
+                    "title": offer.title,
+                    "question": offer.question,
+                    "available": not offer.refused,
+                    "reason": offer.refused,
                 }
-                for one in offers
+                for offer in offers
             ]
         )
         return
     head = (_("Inspector"), _("Shows"), _("Available"))
-    table(head, [(one.id, one.title, one.refused or _("yes")) for one in offers])
+    table(head, [(offer.id, offer.title, offer.refused or _("yes")) for offer in offers])
 
 
 @contextmanager
@@ -227,9 +229,9 @@ class _Arrays:
     def replaced(self, value: Any, path: str = "") -> Any:
         """The value with its arrays replaced; `path` names them."""
         if isinstance(value, Mapping):
-            return {key: self.replaced(one, f"{path}-{key}") for key, one in value.items()}
+            return {key: self.replaced(item, f"{path}-{key}") for key, item in value.items()}
         if isinstance(value, list):
-            return [self.replaced(one, f"{path}-{n}") for n, one in enumerate(value)]
+            return [self.replaced(item, f"{path}-{n}") for n, item in enumerate(value)]
         if not hasattr(value, "tolist"):
             return value
         return value.tolist() if self._folder is None else self._write(self._folder, value, path)
@@ -268,14 +270,14 @@ def _print(answer: Answer, document: Document | None, arrays: _Arrays, as_json: 
 
 
 def _say_value(name: str, value: Any) -> None:
-    if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
+    if isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
         say(f"{name}:")
         named = [key for key in value[0] if any(row[key] not in NOTHING for row in value)]
         table(named, [[_cell(row[key]) for key in named] for row in value])
-    elif isinstance(value, list) and value and all(isinstance(one, list) for one in value):
+    elif isinstance(value, list) and value and all(isinstance(item, list) for item in value):
         say(f"{name}:")
         for row in value:
-            say("  ".join(str(_cell(one)) for one in row))
+            say("  ".join(str(_cell(item)) for item in row))
     else:
         say(f"{name}: {_cell(value)}")
 
@@ -284,7 +286,7 @@ def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, list):
-        return ", ".join(str(_cell(one)) for one in value) or "–"
+        return ", ".join(str(_cell(item)) for item in value) or "–"
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_cell(one)}" for key, one in value.items())
+        return ", ".join(f"{key} {_cell(item)}" for key, item in value.items())
     return f"{value:.4f}" if isinstance(value, float) else "–" if value in (None, "") else value

@@ -77,26 +77,26 @@ def label_errors(
                 "interval": [found.low, found.high],
                 "changed": found.changed,
                 "agreement": found.agreement,
-                "suspects": [one.to_json() for one in suspects],
+                "suspects": [suspect.to_json() for suspect in suspects],
             }
         )
         return
-    told = _("{layer}: {n} doubtful labels; {share:.1%} are expected to be wrong ({low:.1%} – "
+    message = _("{layer}: {n} doubtful labels; {share:.1%} are expected to be wrong ({low:.1%} – "
              "{high:.1%}), by {folds} folds of {model}")  # fmt: skip
     about: dict[str, object] = {"share": found.share, "low": found.low, "high": found.high}
     about |= {"layer": layer_name, "n": len(found.suspects)}
-    say(told.format(folds=found.measured.folds, model=found.measured.model, **about))
+    say(message.format(folds=found.measured.folds, model=found.measured.model, **about))
     head = (_("Key"), _("Text"), _("Gold"), _("Out of fold"), _("Confidence"), _("Margin"))
     rows = [
         (
-            one.key,
-            plain(one.quote[:50]),
-            one.mistake.gold or "–",
-            one.mistake.predicted or "–",
-            one.mistake.confidence,
-            one.margin,
+            suspect.key,
+            plain(suspect.quote[:50]),
+            suspect.mistake.gold or "–",
+            suspect.mistake.predicted or "–",
+            suspect.mistake.confidence,
+            suspect.margin,
         )
-        for one in suspects
+        for suspect in suspects
     ]
     if rows:
         table(head, rows)

@@ -152,18 +152,18 @@ def _train(opened: Session, work: Ladder) -> None:
     for missing in {cell.message: cell for cell in work.cells if cell.spec is None}.values():
         title = _(missing.rung.rung.title)
         note(_("{rung} is left out: {reason}.").format(rung=title, reason=missing.message))
-    told: set[int] = set()
+    text: set[int] = set()
 
     def tell() -> None:
         done = [number for number, cell in enumerate(work.cells) if cell.run and not cell.fraction]
         for number in done:
             cell = work.cells[number]
-            if cell.status == "done" and number not in told:
-                told.add(number)
+            if cell.status == "done" and number not in text:
+                text.add(number)
                 progress.line(_run_line(work, number))
         current = next((cell for cell in work.cells if cell.status == "running"), None)
         if current is not None and current.run is not None:
-            words = _("{done} of {total}").format(done=len(told), total=total)
+            words = _("{done} of {total}").format(done=len(text), total=total)
             progress.title = _("Training {name}").format(name=current.run.name)
             progress.show(current.fraction or 0.0, words)
 
@@ -209,10 +209,10 @@ def _check(work: Ladder) -> None:
         raise Cancelled(_("The experiment was interrupted. Repeat the command to continue."))
     failed = [cell for cell in work.cells if cell.status == "failed"]
     if failed:
-        told = ngettext(
+        template = ngettext(
             "{n} run failed: {message}", "{n} runs failed; the first: {message}", len(failed)
         )
-        raise JobFailed(told.format(n=len(failed), message=failed[0].message))
+        raise JobFailed(template.format(n=len(failed), message=failed[0].message))
 
 
 def _show(report: dict[str, Any]) -> None:

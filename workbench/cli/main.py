@@ -110,8 +110,8 @@ def _in_language(command: click.Command) -> click.Command:
     """A command whose help is the docstring of its function, translated."""
     if command.help:
         command.help = _(command.help)
-    for one in getattr(command, "commands", {}).values():
-        _in_language(one)
+    for item in getattr(command, "commands", {}).values():
+        _in_language(item)
     return command
 
 
@@ -120,11 +120,11 @@ def _not_a_command(name: str) -> str:
     if name.lower().endswith(paths.PROJECT_SUFFIX):
         return _("To open {name!r}, pass it as the only argument.").format(name=name)
     if os.path.isfile(name):  # noqa: PTH113, Path.is_file raises for a name that is too long
-        told = _(
+        message = _(
             "{name!r} is a file without the suffix {suffix}. To open it as a project, run "
             "`glossbench open FILE`; to import it, run `glossbench import PROJECT FILE`."
         )
-        return told.format(name=name, suffix=paths.PROJECT_SUFFIX)
+        return message.format(name=name, suffix=paths.PROJECT_SUFFIX)
     if os.path.sep in name or "." in name:
         return _("There is no file or command named {name!r}.").format(name=name)
     return ""
@@ -145,8 +145,8 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if arguments[0] not in COMMANDS and (told := _not_a_command(arguments[0])):
-            context.fail(told)
+        if arguments[0] not in COMMANDS and (message := _not_a_command(arguments[0])):
+            context.fail(message)
         return super().resolve_command(context, arguments)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:

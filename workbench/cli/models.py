@@ -34,7 +34,7 @@ def list_models(as_json: bool) -> None:
 
     found = operations.list()
     if as_json:
-        emit([operations.to_json(one) for one in found])
+        emit([operations.to_json(model) for model in found])
         return
     head = (
         *(_("Name"), _("Family"), _("Parameters"), _("Layers"), _("Width"), _("Size")),
@@ -65,8 +65,8 @@ def _problem(info: ModelInfo) -> str:
         return _("pickled weights, not confirmed")
     more = len(info.problems) - 1
     if more > 0:
-        told = ngettext("{problem}; {n} more problem", "{problem}; {n} more problems", more)
-        return told.format(problem=plain(info.problems[0]), n=more)
+        message = ngettext("{problem}; {n} more problem", "{problem}; {n} more problems", more)
+        return message.format(problem=plain(info.problems[0]), n=more)
     return plain(info.problems[0]) if info.problems else ""
 
 
@@ -116,12 +116,12 @@ def _show_blocks(found: ModelInfo) -> None:
         [
             *(
                 (
-                    one.words(),
-                    f"{one.parameters:,}",
-                    one.per_layer(),
-                    _(STATES[one.state]) if one.state else "",
+                    block.words(),
+                    f"{block.parameters:,}",
+                    block.per_layer(),
+                    _(STATES[block.state]) if block.state else "",
                 )
-                for one in blocks.blocks
+                for block in blocks.blocks
             ),
             (_("Total without heads"), f"{blocks.total:,}", "", ""),
         ],
@@ -149,7 +149,7 @@ def catalogue(search: str, sort: str | None, as_json: bool) -> None:
 
     found = published(search, sort or "")
     if as_json:
-        emit([one.to_json() for one in found])
+        emit([published.to_json() for published in found])
         return
     if not found:
         say(_("No model matches."))
@@ -158,14 +158,21 @@ def catalogue(search: str, sort: str | None, as_json: bool) -> None:
     table((*head, _("Licence"), _("Hub id"), _("Installed")), map(_published_row, found))
 
 
-def _published_row(one: Published) -> tuple[str | int | None, ...]:
+def _published_row(published: Published) -> tuple[str | int | None, ...]:
     from workbench.models.spec.catalogue import DIRECTIONS
 
-    parameters = _("{n:,.1f} M").format(n=one.parameters / 1e6) if one.parameters else None
-    installed = _("yes") if one.installed else None
+    parameters = (
+        _("{n:,.1f} M").format(n=published.parameters / 1e6) if published.parameters else None
+    )
+    installed = _("yes") if published.installed else None
     return (
-        *(one.name, one.paper, one.year, parameters, one.objectives),
-        *(_(DIRECTIONS[one.direction]), one.licence or None, one.hub or None, installed),
+        *(published.name, published.paper, published.year, parameters, published.objectives),
+        *(
+            _(DIRECTIONS[published.direction]),
+            published.licence or None,
+            published.hub or None,
+            installed,
+        ),
     )
 
 
@@ -201,8 +208,10 @@ def suit(source: Path, names: tuple[str, ...], count: int, seed: int, as_json: b
         raise failed(job, _("The measurement"))
     rows = suiting.ranked(map(ModelFit.from_json, job.result["fits"]))
     if as_json:
-        told = suiting.recommendation(rows)
-        emit({"texts": len(texts), "recommendation": told, "models": [r.to_json() for r in rows]})
+        message = suiting.recommendation(rows)
+        emit(
+            {"texts": len(texts), "recommendation": message, "models": [r.to_json() for r in rows]}
+        )
     else:
         _show_suit(rows)
 

@@ -50,8 +50,8 @@ def write(file: Path, key: str, text: str, as_json: bool) -> None:
         document_id = row_id(by_key(opened.project, key))
         operations.set_note(opened.project, document_id, text)
         now = operations.of_document(opened.project, document_id).note()
-    told = _("Note on {key} saved.") if now else _("Note on {key} deleted.")
-    emit({"key": key, "note": now}) if as_json else say(told.format(key=key))
+    message = _("Note on {key} saved.") if now else _("Note on {key} deleted.")
+    emit({"key": key, "note": now}) if as_json else say(message.format(key=key))
 
 
 @notes.command()
@@ -69,5 +69,5 @@ def flag(file: Path, name: str, where: str, remove: bool, as_json: bool) -> None
         checked(opened.project, where)
         ids = queries.matching(opened.project, where)
         changed = operations.set_flag(opened.project, ids, name, on=not remove)
-    told = ngettext("{n:,} document changed.", "{n:,} documents changed.", changed)
-    emit({"flag": name, "changed": changed}) if as_json else say(told.format(n=changed))
+    message = ngettext("{n:,} document changed.", "{n:,} documents changed.", changed)
+    emit({"flag": name, "changed": changed}) if as_json else say(message.format(n=changed))

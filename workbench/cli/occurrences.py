@@ -27,26 +27,26 @@ def label_id(project: Project, name: str, layer: str | None) -> int:
 
     layers = labels.layers(project)
     found = [
-        (one.name, label.id)
-        for one in layers
-        for label in one.labels
-        if label.name == name and layer in (None, one.name)
+        (item.name, label.id)
+        for item in layers
+        for label in item.labels
+        if label.name == name and layer in (None, item.name)
     ]
     if not found:
-        told = (
+        message = (
             _("The project has no label {name!r}.")
             if layer is None
             else _("The layer {layer!r} has no label {name!r}.")
         )
-        known = ", ".join(dict.fromkeys(label.name for one in layers for label in one.labels))
+        known = ", ".join(dict.fromkeys(label.name for layer in layers for label in layer.labels))
         raise SpecError(
-            told.format(name=name, layer=layer),
+            message.format(name=name, layer=layer),
             hint=_("Its labels: {known}.").format(known=known or _("none")),
         )
     if len(found) > 1:
-        told = _("The label {name!r} is in several layers: {layers}.")
+        message = _("The label {name!r} is in several layers: {layers}.")
         raise SpecError(
-            told.format(name=name, layers=", ".join(one for one, _id in found)),
+            message.format(name=name, layers=", ".join(text for text, _id in found)),
             hint=_("Choose one with --layer."),
         )
     return found[0][1] or 0
@@ -133,8 +133,8 @@ def _report(found: Occurrences, done: int | None, as_json: bool) -> None:
         return
     head = (_("Document"), _("Occurrence"), _("State"))
     table(head, [(row.key, _in_context(row), _state(row)) for row in found.rows[:SHOWN]])
-    told = ngettext("{n:,} occurrence found.", "{n:,} occurrences found.", len(found.rows))
-    say(told.format(n=len(found.rows)))
+    message = ngettext("{n:,} occurrence found.", "{n:,} occurrences found.", len(found.rows))
+    say(message.format(n=len(found.rows)))
     if found.cut:
         say(_("There are more; only these were searched for."))
     if done is not None:

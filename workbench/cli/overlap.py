@@ -52,11 +52,11 @@ def overlap(file: Path, texts: tuple[Path, ...], split: str, ngram: int, as_json
     if as_json:
         emit({**to_plain(found), "share": found.share})
         return
-    told = _(
+    message = _(
         "{share:.1%} of the documents share {n} words in a row with the texts: {count} of {all}."
     )
     enough = found.documents - found.short
-    say(told.format(share=found.share, n=found.size, count=len(found.rows), all=enough))
+    say(message.format(share=found.share, n=found.size, count=len(found.rows), all=enough))
     if found.short:
         say(_("Too short to compare: {n}.").format(n=found.short))
     rows = [

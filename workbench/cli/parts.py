@@ -59,8 +59,8 @@ def split(file: Path, unit: str, where: str, dry_run: bool, as_json: bool) -> No
             lambda project, ids, watch: operations.split(project, ids, unit, watch=watch),
             as_json,
         )
-    told = _("{documents} become {parts}.") if dry_run else _("{documents} became {parts}.")
-    _report(found, told, as_json)
+    message = _("{documents} become {parts}.") if dry_run else _("{documents} became {parts}.")
+    _report(found, message, as_json)
 
 
 @parts.command("join")
@@ -102,14 +102,14 @@ def _run(file: Path, title: str, where: str, act: Act, quiet: bool) -> Divided:
     return found
 
 
-def _report(found: Divided, told: str, as_json: bool) -> None:
+def _report(found: Divided, message: str, as_json: bool) -> None:
     from workbench.operations import parts as operations
 
     if as_json:
         emit({"documents": found.documents, "parts": found.parts, "kept": dict(found.kept)})
         return
-    one = ngettext("{n:,} document", "{n:,} documents", found.documents).format(n=found.documents)
+    item = ngettext("{n:,} document", "{n:,} documents", found.documents).format(n=found.documents)
     many = ngettext("{n:,} part", "{n:,} parts", found.parts).format(n=found.parts)
-    say(told.format(documents=one, parts=many))
+    say(message.format(documents=item, parts=many))
     if left := operations.told(found):
         note(left)

@@ -62,7 +62,7 @@ def _rows(project: Project, found: Sequence[Pattern]) -> list[dict[str, object]]
     from workbench.operations import pattern_files
 
     named = pattern_files.named(project)
-    return [{"id": one.id, **pattern_files.as_dict(one, named)} for one in found]
+    return [{"id": pattern.id, **pattern_files.as_dict(pattern, named)} for pattern in found]
 
 
 def _show(rows: Sequence[dict[str, object]], *more: str) -> None:
@@ -117,7 +117,9 @@ def add(
             note=note,
         )
         ids = operations.add(opened.project, [pattern])
-        added = [one for one in operations.all_patterns(opened.project) if one.id in ids]
+        added = [
+            pattern for pattern in operations.all_patterns(opened.project) if pattern.id in ids
+        ]
         rows = _rows(opened.project, added)
     if as_json:
         emit(rows[0])
@@ -134,7 +136,7 @@ def remove(file: Path, ids: tuple[int, ...], as_json: bool) -> None:
     from workbench.operations import patterns as operations
 
     with session(file) as opened:
-        known = {one.id for one in operations.all_patterns(opened.project)}
+        known = {pattern.id for pattern in operations.all_patterns(opened.project)}
         for id in ids:
             if id not in known:
                 raise SpecError(
@@ -145,8 +147,8 @@ def remove(file: Path, ids: tuple[int, ...], as_json: bool) -> None:
     if as_json:
         emit({"removed": removed})
     else:
-        told = ngettext("Removed {n:,} pattern.", "Removed {n:,} patterns.", removed)
-        say(told.format(n=removed))
+        message = ngettext("Removed {n:,} pattern.", "Removed {n:,} patterns.", removed)
+        say(message.format(n=removed))
 
 
 @patterns.command()
@@ -165,8 +167,8 @@ def count(file: Path, split: str | None, state: str | None, where: str, as_json:
         only = Filter(split=split, state=state, query=checked(project, where))
         counted = operations.count(project, found, where=only)
         rows = _rows(project, found)
-    for row, one in zip(rows, found, strict=True):
-        hits = counted.of[one.id or 0]
+    for row, pattern in zip(rows, found, strict=True):
+        hits = counted.of[pattern.id or 0]
         row.update(hits=hits.places, documents=hits.documents)
     if as_json:
         emit({"patterns": rows, "searched": counted.documents})
@@ -243,7 +245,7 @@ def export(file: Path, out: Path, as_json: bool) -> None:
     if as_json:
         emit({"written": written, "path": str(out)})
     else:
-        told = ngettext(
+        message = ngettext(
             "Wrote {n:,} pattern to {path}.", "Wrote {n:,} patterns to {path}.", written
         )
-        say(told.format(n=written, path=out))
+        say(message.format(n=written, path=out))

@@ -54,14 +54,14 @@ def perplexity(
         raise failed(job, _("The measurement"))
     found = lm_evaluation.scored(map(ModelFit.from_json, job.result["fits"]), texts)
     if as_json:
-        return emit({"texts": len(texts), "models": [one.to_json() for one in found]})
+        return emit({"texts": len(texts), "models": [score.to_json() for score in found]})
     heads = (_("Model"), _("Kind"), _("Tokens"), _("Per token"), _("Per word"), _("Per character"))
     rows = []
-    for one in found:
-        line = one.to_json()
+    for score in found:
+        line = score.to_json()
         values = [_measured(line, name) for name in lm_evaluation.PER]
-        kind = suit.KINDS.get(one.kind, "") or one.problem
-        rows.append([plain(one.model), kind, f"{one.tokens:,}", *values])
+        kind = suit.KINDS.get(score.kind, "") or score.problem
+        rows.append([plain(score.model), kind, f"{score.tokens:,}", *values])
     table(heads, rows)
     say(_("In parentheses: 95 % intervals by a bootstrap over the pieces of text."))
 

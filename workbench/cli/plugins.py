@@ -25,23 +25,23 @@ def list_plugins(as_json: bool) -> None:
 
     found = operations.all_plugins()
     if as_json:
-        emit([one.to_json() for one in found])
+        emit([status.to_json() for status in found])
         return
     head = (_("Id"), _("Version"), _("State"), _("Adds"), _("Folder"))
     rows = [
         (
-            plain(one.plugin.id),
-            plain(one.plugin.version),
-            _(operations.STATES[one.state]),
-            plain("; ".join(operations.adds(one.plugin))) or None,
-            plain(str(one.plugin.folder)),
+            plain(status.plugin.id),
+            plain(status.plugin.version),
+            _(operations.STATES[status.state]),
+            plain("; ".join(operations.adds(status.plugin))) or None,
+            plain(str(status.plugin.folder)),
         )
-        for one in found
+        for status in found
     ]
     table(head, rows)
-    for one in found:
-        if one.error:
-            say(f"{plain(one.plugin.id)}: {plain(one.error)}")
+    for status in found:
+        if status.error:
+            say(f"{plain(status.plugin.id)}: {plain(status.error)}")
 
 
 @plugins.command("enable")
@@ -56,16 +56,16 @@ def enable(name: str, yes: bool, as_json: bool) -> None:
     from workbench.operations import plugins as operations
 
     plugin = operations.find(name)
-    told = _(
+    message = _(
         "Plugins run Python code with your user rights: they can read and change your files and use"
         " the network. Enable {name} only if you trust its author."
     )
     if not yes and not plugin.fault:
-        note(told.format(name=plain(plugin.name)))
+        note(message.format(name=plain(plugin.name)))
         click.confirm(_("Enable it?"), abort=True, err=True)
     operations.ensure_checked(plugin)
     operations.enable(plugin)
-    status = next(one for one in operations.all_plugins() if one.plugin.key == plugin.key)
+    status = next(status for status in operations.all_plugins() if status.plugin.key == plugin.key)
     emit(status.to_json()) if as_json else say(
         _("{name} is enabled.").format(name=plain(plugin.name))
     )
@@ -101,12 +101,18 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
     plugin = operations.find(name)
     found = tuple(operations.check(plugin)) if not plugin.fault else ()
     if as_json:
-        emit({"id": plugin.id, "error": plugin.fault, "checked": [asdict(one) for one in found]})
+        emit(
+            {
+                "id": plugin.id,
+                "error": plugin.fault,
+                "checked": [asdict(checked) for checked in found],
+            }
+        )
     elif plugin.fault:
         say(plain(plugin.fault))
-    for one in found if not as_json else ():
-        say(f"{one.kind} {plain(one.id)}: {plain(one.error) or _('ok')}")
-        for line in one.details.splitlines():
+    for checked in found if not as_json else ():
+        say(f"{checked.kind} {plain(checked.id)}: {plain(checked.error) or _('ok')}")
+        for line in checked.details.splitlines():
             say(f"  {plain(line)}")
-    if plugin.fault or any(one.error for one in found):
+    if plugin.fault or any(checked.error for checked in found):
         context.exit(1)

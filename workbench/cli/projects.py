@@ -88,15 +88,15 @@ def _show_info(file: Path, found: dict[str, Any]) -> None:
     table(
         (_("Layer"), _("Kind"), _("Labels"), *(term(state) for state in found["states"])),
         [
-            (one["layer"], one["kind"], one["labels"], *one["states"].values())
-            for one in found["layers"]
+            (item["layer"], item["kind"], item["labels"], *item["states"].values())
+            for item in found["layers"]
         ],
     )
     if found["runs"]:
         say()
         table(
             (_("Run"), _("Status"), _("Task"), _("Model"), _("Scores on dev")),
-            [_run_row(one) for one in found["runs"]],
+            [_run_row(item) for item in found["runs"]],
         )
 
 
@@ -153,7 +153,7 @@ def backups(file: Path, as_json: bool) -> None:
     """
     from workbench.project import backup
 
-    found = [_version(one) for one in backup.versions(file)]
+    found = [_version(version) for version in backup.versions(file)]
     if as_json:
         emit(found)
     elif not found:
@@ -161,8 +161,14 @@ def backups(file: Path, as_json: bool) -> None:
     else:
         head = (_("Saved"), _("Reason"), _("Name"), _("MB"), _("File"))
         rows = [
-            (one["at"], term(one["reason"]), one["name"], f"{one['bytes'] / 1e6:.1f}", one["file"])
-            for one in found
+            (
+                entry["at"],
+                term(entry["reason"]),
+                entry["name"],
+                f"{entry['bytes'] / 1e6:.1f}",
+                entry["file"],
+            )
+            for entry in found
         ]
         table(head, rows)
 
@@ -235,14 +241,14 @@ def check(file: Path, as_json: bool) -> None:
 def _way_out(found: Recovered | None) -> str:
     if found is None:
         return _("Restore it from a backup.")
-    told = ngettext(
+    message = ngettext(
         "Restore it from a backup, or write {n:,} document to a new file with `glossbench project "
         "recover`.",
         "Restore it from a backup, or write {n:,} documents to a new file with `glossbench project "
         "recover`.",
         found.documents,
     )
-    return " ".join((told.format(n=found.documents), *found.lost))
+    return " ".join((message.format(n=found.documents), *found.lost))
 
 
 @project.command("recover")
@@ -268,12 +274,12 @@ def recover(file: Path, out: Path, as_json: bool) -> None:
     if as_json:
         emit({"path": str(out), **_recovered(found)})
         return
-    told = ngettext(
+    message = ngettext(
         "{n:,} document was written to {out}.",
         "{n:,} documents were written to {out}.",
         found.documents,
     )
-    say(told.format(n=found.documents, out=out))
+    say(message.format(n=found.documents, out=out))
     for sentence in found.lost or (_("Nothing was lost."),):
         say(sentence)
 
@@ -347,8 +353,10 @@ def _previewed(found: Preview) -> dict[str, Any]:
         "labels": found.found.labels,
         "predictions": found.found.predictions,
         "history": found.found.history,
-        "versions": [one.path.name for one in found.versions],
-        "deleted_versions": [one.path.name for one in found.deleted_versions],
+        "versions": [version.path.name for version in found.versions],
+        "deleted_versions": [
+            deleted_version.path.name for deleted_version in found.deleted_versions
+        ],
         "files": [str(path) for path in found.files],
         "runs": list(found.runs),
         "cache_bytes": found.cache_bytes,

@@ -153,7 +153,7 @@ def _show(layer: str, order: Order | None, listed: Listed, *, as_json: bool) -> 
                 "seed": order.seed if order is not None else None,
                 "at": order.at if order is not None else None,
                 "left": listed.left,
-                "documents": [one.to_json() for one in listed.documents],
+                "documents": [document.to_json() for document in listed.documents],
             }
         )
         return
@@ -165,12 +165,12 @@ def _show(layer: str, order: Order | None, listed: Listed, *, as_json: bool) -> 
     say(f"{title} · {order.source}" if order is not None and order.source else title)
     rows = [
         (
-            one.key,
-            plain(one.text[:60]),
-            one.score if one.score is not None else "–",
-            _("random control") if one.control else "",
+            document.key,
+            plain(document.text[:60]),
+            document.score if document.score is not None else "–",
+            _("random control") if document.control else "",
         )
-        for one in listed.documents
+        for document in listed.documents
     ]
     if rows:
         table((_("Key"), _("Text"), _("Score"), ""), rows)

@@ -117,7 +117,7 @@ def split(
         ids = documents = None
         if texts:
             uses = label_changes.uses(project, id)
-            ids = [one for use in uses if use.text in texts for one in use.ids]
+            ids = [id for use in uses if use.text in texts for id in use.ids]
         else:
             documents = corpus.filter_ids(project, corpus.Filter(text=containing or ""))
         return label_changes.split(project, id, name, ids=ids, document_ids=documents, watch=watch)[
@@ -274,10 +274,10 @@ def _named(project: Project, name: str) -> Layer:
     )
 
 
-def _preview(file: Path, key: str, told: Callable[[Project], str], quiet: bool) -> None:
+def _preview(file: Path, key: str, message: Callable[[Project], str], quiet: bool) -> None:
     """Say what would be done: nothing has changed."""
     with session(file) as opened:
-        words = told(opened.project)
+        words = message(opened.project)
     if quiet:
         emit({key: 0, "told": words})
     else:
@@ -298,9 +298,9 @@ def _report(key: str, changed: int, as_json: bool) -> None:
     if as_json:
         emit({key: changed})
         return
-    told = ngettext(
+    message = ngettext(
         "Changed {n:,} annotation or suggestion.",
         "Changed {n:,} annotations and suggestions.",
         changed,
     )
-    say(told.format(n=changed))
+    say(message.format(n=changed))

@@ -18,12 +18,12 @@ def warn_of_training_texts(run: str, seen: Sequence[TrainedOn], n: int) -> None:
     """A line on standard error, nothing without such documents. n: documents that were scored."""
     if not seen:
         return
-    told = ngettext(
+    message = ngettext(
         "Caution: the text of {seen} of {n} scored document was in the training data of {run}, so "
         "its scores are too optimistic ({keys}).",
         "Caution: the texts of {seen} of {n} scored documents were in the training data of {run}, "
         "so its scores are too optimistic ({keys}).",
         n,
     )
-    keys = ", ".join(one.key for one in seen[:NAMED]) + (", …" if len(seen) > NAMED else "")
-    note(told.format(seen=len(seen), n=n, run=run, keys=keys))
+    keys = ", ".join(on.key for on in seen[:NAMED]) + (", …" if len(seen) > NAMED else "")
+    note(message.format(seen=len(seen), n=n, run=run, keys=keys))

@@ -44,10 +44,13 @@ def list_sources(file: Path, as_json: bool) -> None:
     with reading(file) as project:
         found = provenance.sources(project)
     if as_json:
-        emit([{"source": _id(one), **_as_dict(one)} for one in found])
+        emit([{"source": _id(source), **_as_dict(source)} for source in found])
         return
     head = (_("Source"), _("Made by"), _("Labels"), _("Suggestions"), _("Last"))
-    rows = [(_id(one), plain(one.title), one.labels, one.suggestions, one.last) for one in found]
+    rows = [
+        (_id(source), plain(source.title), source.labels, source.suggestions, source.last)
+        for source in found
+    ]
     table(head, rows)
 
 
@@ -93,8 +96,8 @@ def accept(
     if as_json:
         emit({"accepted": done})
     else:
-        told = ngettext("Accepted {n:,} suggestion.", "Accepted {n:,} suggestions.", done)
-        say(told.format(n=done))
+        message = ngettext("Accepted {n:,} suggestion.", "Accepted {n:,} suggestions.", done)
+        say(message.format(n=done))
 
 
 @sources.command()
@@ -111,8 +114,8 @@ def reject(
     if as_json:
         emit({"rejected": done})
     else:
-        told = ngettext("Rejected {n:,} suggestion.", "Rejected {n:,} suggestions.", done)
-        say(told.format(n=done))
+        message = ngettext("Rejected {n:,} suggestion.", "Rejected {n:,} suggestions.", done)
+        say(message.format(n=done))
 
 
 def _decide(

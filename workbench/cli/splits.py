@@ -28,10 +28,10 @@ def _shares(_context: click.Context, _parameter: click.Parameter, value: str) ->
     from workbench.operations.splits import checked_shares
 
     try:
-        train, dev, test = (float(one) for one in re.split(r"[,/:]", value))
+        train, dev, test = (float(part) for part in re.split(r"[,/:]", value))
     except ValueError:
-        told = _("{value!r} is not of the form TRAIN,DEV,TEST, for example 80,10,10.")
-        raise click.BadParameter(told.format(value=value)) from None
+        message = _("{value!r} is not of the form TRAIN,DEV,TEST, for example 80,10,10.")
+        raise click.BadParameter(message.format(value=value)) from None
     scale = 100 if abs(train + dev + test - 1) < 1e-6 else 1
     try:
         return checked_shares(train * scale, dev * scale, test * scale)
@@ -136,7 +136,8 @@ def _as_dict(choice: SplitChoice, found: SplitPreview, dry_run: bool) -> dict[st
         "anew": not choice.keep,
         "splits": dict(found.counts),
         "labels": [
-            {"layer": one.layer, "label": one.label or None, **one.counts} for one in found.labels
+            {"layer": label.layer, "label": label.label or None, **label.counts}
+            for label in found.labels
         ],
         "changed": found.changed,
         "kept": found.kept,
@@ -148,20 +149,23 @@ def _as_dict(choice: SplitChoice, found: SplitPreview, dry_run: bool) -> dict[st
 
 def _show(found: SplitPreview, dry_run: bool) -> None:
     head = (_("Layer"), _("Label"), *(term(split) for split in SPLITS))
-    rows = [(one.layer, one.label or _("(no label)"), *one.counts.values()) for one in found.labels]
+    rows = [
+        (label.layer, label.label or _("(no label)"), *label.counts.values())
+        for label in found.labels
+    ]
     table(head, [("", _("All documents"), *found.counts.values()), *rows])
     if dry_run:
-        told = ngettext(
+        message = ngettext(
             "{n:,} document would change its split.",
             "{n:,} documents would change their split.",
             found.changed,
         )
     else:
-        told = ngettext(
+        message = ngettext(
             "{n:,} document changed its split.",
             "{n:,} documents changed their split.",
             found.changed,
         )
-    say(told.format(n=found.changed))
+    say(message.format(n=found.changed))
     for warning in found.warnings:
         note(_("Warning: {warning}").format(warning=warning))

@@ -61,9 +61,9 @@ def _layers(project: Project, name: str) -> tuple[Layer, ...]:
     from workbench.operations import labels
 
     every = tuple(labels.layers(project))
-    chosen = tuple(one for one in every if not name or one.name == name)
+    chosen = tuple(layer for layer in every if not name or layer.name == name)
     if name and not chosen:
-        known = ", ".join(one.name for one in every) or _("none")
+        known = ", ".join(layer.name for layer in every) or _("none")
         raise SpecError(
             _("The project has no layer {name!r}.").format(name=name),
             hint=_("Its layers: {known}.").format(known=known),
@@ -74,8 +74,8 @@ def _layers(project: Project, name: str) -> tuple[Layer, ...]:
 def _show(found: Statistics, lengths: Lengths, tokenizer: str) -> None:
     n = found.documents
     say(ngettext("{n:,} document", "{n:,} documents", n).format(n=n))
-    for one in found.layers:
-        _show_layer(one)
+    for layer_statistics in found.layers:
+        _show_layer(layer_statistics)
     say()
     _show_lengths(lengths.to_json(), tokenizer)
     if found.days:
@@ -86,26 +86,39 @@ def _show(found: Statistics, lengths: Lengths, tokenizer: str) -> None:
         say()
         titles = (_("Suggestions"), _("Layer"), _("Agree"), _("Changed"), _("Wrong"), _("Share"))
         rows = [
-            (plain(one.title), plain(one.layer.name), *one.counts.values(), one.share)
-            for one in found.agreement
+            (
+                plain(agreement.title),
+                plain(agreement.layer.name),
+                *agreement.counts.values(),
+                agreement.share,
+            )
+            for agreement in found.agreement
         ]
         table(titles, rows)
 
 
-def _show_layer(one: LayerStatistics) -> None:
+def _show_layer(layer_statistics: LayerStatistics) -> None:
     say()
-    told = ngettext(
+    message = ngettext(
         "{layer}: {n:,} submitted document, {without:,} without a label",
         "{layer}: {n:,} submitted documents, {without:,} without a label",
-        one.submitted,
+        layer_statistics.submitted,
     )
-    say(told.format(layer=plain(one.layer.name), n=one.submitted, without=one.unlabelled))
-    lengths = {span.label.name: span for span in one.spans}
+    say(
+        message.format(
+            layer=plain(layer_statistics.layer.name),
+            n=layer_statistics.submitted,
+            without=layer_statistics.unlabelled,
+        )
+    )
+    lengths = {span.label.name: span for span in layer_statistics.spans}
     head: tuple[str, ...] = (_("Label"), _("Count"), _("Documents"))
-    rows: list[tuple[Any, ...]] = [(plain(row.name), row.count, row.documents) for row in one.rows]
+    rows: list[tuple[Any, ...]] = [
+        (plain(row.name), row.count, row.documents) for row in layer_statistics.rows
+    ]
     if lengths:
         head = (*head, _("Words, median"), _("5th to 95th percentile"))
-        spans = (lengths.get(row.name) for row in one.rows)
+        spans = (lengths.get(row.name) for row in layer_statistics.rows)
         ends = (
             (None, "") if span is None else (span.median, f"{span.low} – {span.high}")
             for span in spans
@@ -113,8 +126,8 @@ def _show_layer(one: LayerStatistics) -> None:
         rows = [(*row, *more) for row, more in zip(rows, ends, strict=True)]
     if rows:
         table(head, rows)
-    names = one.layer.names
-    pairs = [(n, a, b) for (a, b), n in one.pairs.items() if a != b]
+    names = layer_statistics.layer.names
+    pairs = [(n, a, b) for (a, b), n in layer_statistics.pairs.items() if a != b]
     if pairs:
         head = (_("In the same document"), "", _("Documents"))
         first = sorted(pairs, reverse=True)[:MOST_PAIRS]
@@ -130,5 +143,5 @@ def _show_lengths(found: dict[str, Any], tokenizer: str) -> None:
     ]
     table(head, rows)
     for limit, share in found.get("cut", {}).items():
-        told = _("Longer than {limit} units: {share:.1%}")
-        say(told.format(limit=limit, share=share))
+        message = _("Longer than {limit} units: {share:.1%}")
+        say(message.format(limit=limit, share=share))

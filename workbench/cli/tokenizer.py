@@ -73,8 +73,8 @@ def train(
     if as_json:
         emit(dict(job.result))
     else:
-        told = _("{output}: {size:,} units, learned from {words:,} words in {seconds:.1f} s.")
-        say(told.format(**job.result))
+        message = _("{output}: {size:,} units, learned from {words:,} words in {seconds:.1f} s.")
+        say(message.format(**job.result))
 
 
 @tokenizer.command()
@@ -135,7 +135,7 @@ def show(
         counts = operations.counts_of(_texts(source))
         found = {rule: operations.merges(counts, rule, steps) for rule in ("score", "count")}
         if as_json:
-            emit({rule: [one.to_json() for one in rows] for rule, rows in found.items()})
+            emit({rule: [row.to_json() for row in rows] for rule, rows in found.items()})
         else:
             _show_merges(found)
         return
@@ -143,10 +143,10 @@ def show(
         raise click.UsageError(_("MODEL and WORDS, or --merges, are required."))
     divided = operations.divide(model, words)
     if as_json:
-        emit([_division(one) for one in divided])
+        emit([_division(division) for division in divided])
     else:
-        for one in divided:
-            _show_division(one)
+        for division in divided:
+            _show_division(division)
 
 
 def _texts(source: Path) -> Iterator[str]:
@@ -170,24 +170,30 @@ def _show_merges(found: dict[str, list[Merge]]) -> None:
             head,
             [
                 (
-                    *map(plain, (one.merged, one.first, one.second)),
-                    *(one.count, one.first_count, one.second_count, f"{one.score:.6f}"),
+                    *map(plain, (row.merged, row.first, row.second)),
+                    *(row.count, row.first_count, row.second_count, f"{row.score:.6f}"),
                 )
-                for one in rows
+                for row in rows
             ],
         )
         say()
 
 
-def _division(one: Division) -> dict[str, Any]:
-    steps = [{"position": s.position, "tried": [*s.tried], "found": s.found} for s in one.steps]
-    return {"word": one.word, "units": [*one.units], "steps": steps}
+def _division(division: Division) -> dict[str, Any]:
+    steps = [
+        {"position": s.position, "tried": [*s.tried], "found": s.found} for s in division.steps
+    ]
+    return {"word": division.word, "units": [*division.units], "steps": steps}
 
 
-def _show_division(one: Division) -> None:
-    say(_("{word}: {units}").format(word=plain(one.word), units=" ".join(map(plain, one.units))))
-    for step in one.steps:
-        told = _("Position {at}: {found}, after {n} longer candidates")
+def _show_division(division: Division) -> None:
+    say(
+        _("{word}: {units}").format(
+            word=plain(division.word), units=" ".join(map(plain, division.units))
+        )
+    )
+    for step in division.steps:
+        message = _("Position {at}: {found}, after {n} longer candidates")
         none = _("Position {at}: no match; the whole word is unknown")
-        chosen = told if step.found else none
+        chosen = message if step.found else none
         say("  " + chosen.format(at=step.position, found=plain(step.found), n=len(step.tried) - 1))

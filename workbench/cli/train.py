@@ -286,8 +286,8 @@ def _train(opened: Session, spec: TrainSpec, card: ModelInfo) -> Run:
         )
     for warning in operations.text_warnings(spec.task, check, card.name, exact):
         note(_("Warning: {warning}").format(warning=warning))
-    if told := spec.forecast(card).sentence():
-        note(told)
+    if message := spec.forecast(card).sentence():
+        note(message)
     run = operations.start(opened.project, opened.queue, spec)
     stopping = _("Stopping. The best checkpoint so far is kept. Press Ctrl+C again to cancel.")
     return _ended(opened, run, stopping)
@@ -368,21 +368,21 @@ def _per_label(run: Run) -> dict[str, Any]:
 
 
 def _show(report: dict[str, Any]) -> None:
-    told = _(
+    message = _(
         "Run {run} is {status}: {steps} steps in {seconds:.0f} s on {device}; best "
         "checkpoint: step {best_step}."
     )
     if report["steps"] is None:
-        told = _("Run {run} is {status}, after {seconds:.1f} s on {device}.")
-    say(told.format(**{**report, "status": term(report["status"])}))
+        message = _("Run {run} is {status}, after {seconds:.1f} s on {device}.")
+    say(message.format(**{**report, "status": term(report["status"])}))
     for split, scores in report["scores"].items():
         say(f"  {split}: " + "  ".join(f"{name} {value:.3f}" for name, value in scores.items()))
     if adaptation := report["adaptation"]:
         _show_adaptation(adaptation)
     used = report["used"]
     say(_("Documents used: {train} for training, {dev} for evaluation.").format(**used))
-    for one in report["left_out"]:
-        say(_("Left out: {count} ({reason})").format(**one))
+    for item in report["left_out"]:
+        say(_("Left out: {count} ({reason})").format(**item))
     say(_("To repeat: {command}").format(command=report["command"]))
 
 

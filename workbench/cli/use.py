@@ -118,18 +118,18 @@ def evaluate(
         seen = trained_on.TrainingTexts(opened.project).among(chosen, split, evidence.documents)
         more = quality_report.quality_report(opened.project, chosen, split, patterns, queries)
     as_run = results.as_run(chosen, split)
-    told = {
+    message = {
         "run": run,
         **found.to_json(),
         "seen_test": chosen.seen_test,
         "as_run": as_run.to_json() if as_run is not None else None,
         "report": report.to_json() if report is not None else None,
         "quality": more,
-        "trained_on": [to_plain(one) for one in seen],
+        "trained_on": [to_plain(on) for on in seen],
     }
     if as_json:
-        return emit(told)
-    show_scores(_("Run {run}").format(run=run), told)
+        return emit(message)
+    show_scores(_("Run {run}").format(run=run), message)
     warn_of_training_texts(run, seen, len(evidence))
     if report is not None:
         _show_report(report)
@@ -144,10 +144,10 @@ def _show_quality(found: dict[str, Any]) -> None:
         say()
         say(_("Expected calibration error: {ece:.3f}").format(ece=calibrated["before"]["ece"]))
         if (after := calibrated["after"]) is not None:
-            told = _("with temperature {temperature:.2f} ({state}): {ece:.3f}")
+            message = _("with temperature {temperature:.2f} ({state}): {ece:.3f}")
             state = _("in use") if calibrated["in_use"] else _("not in use")
             about = {"temperature": calibrated["temperature"], "state": state, "ece": after["ece"]}
-            say(told.format(**about))
+            say(message.format(**about))
     sliced = found["slices"]
     if sliced is None or not sliced["rows"]:
         return
@@ -171,8 +171,8 @@ def _show_report(report: Report) -> None:
         for name, score in report.scores.items()
     ]
     table(titles, rows)
-    told = _("95 % intervals: bootstrap over documents, {rounds:,} resamples, seed {seed}.")
-    say(told.format(rounds=report.rounds, seed=report.seed))
+    message = _("95 % intervals: bootstrap over documents, {rounds:,} resamples, seed {seed}.")
+    say(message.format(rounds=report.rounds, seed=report.seed))
     if report.outcomes:
         names = [*next(iter(report.outcomes.values()))]
         heads = [_("Scheme"), *map(term, names)]
@@ -297,10 +297,10 @@ def predict(
         raise click.UsageError(_("--text-b is required once for each --text."))
     if source is not None:
         asked, skipped = predict_files.read_inputs(source)
-        for one in skipped:
+        for item in skipped:
             note(
                 _("Skipped {file}, line {line}: {reason}").format(
-                    file=one.file, line=one.line, reason=one.reason
+                    file=item.file, line=item.line, reason=item.reason
                 )
             )
         models = _models(run_or_model, file)
@@ -312,8 +312,8 @@ def predict(
             list(zip(texts, second, strict=True)) if second else texts,
             form=predict_files.form_of(models[0][0]),
         )
-    if told := predict.token_note(models[0][0], asked):
-        note(_("Note: {told}").format(told=told))
+    if message := predict.token_note(models[0][0], asked):
+        note(_("Note: {told}").format(told=message))
     with session(None) as opened:
         tables = [_answers(opened, model, asked, device) for model in models]
     for document, *answers in zip(asked, *tables, strict=True):
@@ -382,13 +382,13 @@ def _in_words(line: dict[str, Any]) -> str:
         found = ", ".join(f"{label}  {scores[label]:.3f}" for label in chosen)
         return f"{found or '–'}  {line['text']}"
     if "answers" in line:
-        told = [
-            f"{one['question']}  →  {one['answer'] or '–'}  {one['score']:.3f}"
-            for one in line["answers"]
+        message = [
+            f"{item['question']}  →  {item['answer'] or '–'}  {item['score']:.3f}"
+            for item in line["answers"]
         ]
-        return "\n".join((line["text"], *(f"  {answer}" for answer in told)))
+        return "\n".join((line["text"], *(f"  {answer}" for answer in message)))
     found = ", ".join(
-        f"{one['label']} “{line['text'][one['start'] : one['end']]}”" for one in line["spans"]
+        f"{item['label']} “{line['text'][item['start'] : item['end']]}”" for item in line["spans"]
     )
     return f"{line['text']}  →  {found or '–'}"
 

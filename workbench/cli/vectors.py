@@ -70,11 +70,11 @@ def neighbours(words: tuple[str, ...], model: str | None, by: str, top: int, as_
     if as_json:
         emit({"model": info.name, "by": by, "words": to_plain(found)})
         return
-    for one in found:
-        if not one.form:
-            note(_("{word!r} has no vector in {model}.").format(word=one.word, model=info.name))
+    for nearest in found:
+        if not nearest.form:
+            note(_("{word!r} has no vector in {model}.").format(word=nearest.word, model=info.name))
             continue
-        table((one.word, by), [(near.word, near.score) for near in one.neighbours])
+        table((nearest.word, by), [(near.word, near.score) for near in nearest.neighbours])
         say()
 
 
@@ -127,23 +127,23 @@ def evaluate(model: str, sets: tuple[str, ...], by: str, as_json: bool) -> None:
         progress = Progress(_("Evaluating"))
         found = operations.evaluate(lexicon, files, Watch(progress.show), by=by)
         progress.end()
-    rows = [operations.to_json(one) for one in found]
+    rows = [operations.to_json(similarity) for similarity in found]
     if as_json:
         emit({"model": info.name, "words": len(lexicon), "by": by, "sets": rows})
         return
     head = (_("Data set"), _("Items"), _("Used"), _("Coverage"), _("Spearman"), _("Accuracy"))
-    table(head, [_row(one) for one in rows])
+    table(head, [_row(row) for row in rows])
 
 
-def _row(one: dict[str, Any]) -> tuple[object, ...]:
-    items = one.get("pairs", one.get("questions"))
+def _row(entry: dict[str, Any]) -> tuple[object, ...]:
+    items = entry.get("pairs", entry.get("questions"))
     return (
-        one["name"],
+        entry["name"],
         items,
-        one["used"],
-        _("{share:.1%}").format(share=one["coverage"]),
-        one.get("spearman"),
-        one.get("accuracy"),
+        entry["used"],
+        _("{share:.1%}").format(share=entry["coverage"]),
+        entry.get("spearman"),
+        entry.get("accuracy"),
     )
 
 
@@ -192,8 +192,8 @@ def train(
 
     def heard(payload: Mapping[str, Any], job: Any) -> None:
         if payload.get("kind") == "epoch":
-            told = _("Epoch {epoch}: loss {loss:.4f}")
-            progress.line(told.format(epoch=payload["epoch"], loss=payload["loss"]))
+            message = _("Epoch {epoch}: loss {loss:.4f}")
+            progress.line(message.format(epoch=payload["epoch"], loss=payload["loss"]))
         progress.heard(payload, job)
 
     with session(None) as opened:
@@ -207,8 +207,8 @@ def train(
     if as_json:
         emit(dict(job.result))
     else:
-        told = _("{output}: {words:,} words of width {dimension} from {tokens:,} tokens.")
-        say(told.format(**job.result))
+        template = _("{output}: {words:,} words of width {dimension} from {tokens:,} tokens.")
+        say(template.format(**job.result))
 
 
 @contextmanager

@@ -34,8 +34,8 @@ def checked(project: Project, text: str) -> Query:
         return queries.check(project, text)
     except QueryError as error:
         marked = f"{text[: error.at]}»{text[error.at : error.end]}«{text[error.end :]}"
-        told = _("{message} In the query: {query}").format(message=error.message, query=marked)
-        raise SpecError(told, hint=error.hint) from error
+        sentence = _("{message} In the query: {query}").format(message=error.message, query=marked)
+        raise SpecError(sentence, hint=error.hint) from error
 
 
 def matching(project: Project, text: str) -> array[int] | None:

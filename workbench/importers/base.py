@@ -160,10 +160,10 @@ def is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def offset(value: object, told: str) -> int:
+def offset(value: object, message: str) -> int:
     """A position as an int. Raises Fault with the sentence `told`, which names the `{value}`."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise Fault(told.format(value=show(value)))
+        raise Fault(message.format(value=show(value)))
     return value
 
 
@@ -252,8 +252,8 @@ def check(record: Record) -> None:
         if name != TEXT:
             _check_name(name)
         if not content or not content.isascii() or content.isspace() or "\0" in content:
-            told = _("the text") if name == TEXT else _("the text {name!r}").format(name=name)
-            check_text(content, told)
+            message = _("the text") if name == TEXT else _("the text {name!r}").format(name=name)
+            check_text(content, message)
         lengths[name] = len(content)
     if len(document.key) > LONGEST_NAME:
         raise Fault(

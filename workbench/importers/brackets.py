@@ -52,7 +52,7 @@ def parse(content: str) -> Iterator[Message]:
             _none(split),
             _none(label),
             text,
-            tuple(sorted(spans, key=lambda one: (one.start, -one.end, one.label))),
+            tuple(sorted(spans, key=lambda span: (span.start, -span.end, span.label))),
         )
 
 

@@ -161,7 +161,7 @@ class _Parts:
                 raise Fault(_("{line} is not an event").format(line=show(line[:60])))
             name, _type, trigger, arguments = match.groups()
             self.triggers[name] = trigger
-            for role, target in (one.rsplit(":", 1) for one in arguments.split()):
+            for role, target in (part.rsplit(":", 1) for part in arguments.split()):
                 self.links.append((number, role.rstrip("0123456789") or role, trigger, target))
         elif line[0] in _OTHERS:
             left[line[0]] += 1

@@ -185,18 +185,18 @@ class _Form:
         return [column for column in self.tagged if column not in mapped and column != self.text]
 
     def described_schemes(self) -> str:
-        told = _("column {column}: {schemes}")
+        message = _("column {column}: {schemes}")
         return ", ".join(
-            told.format(column=column, schemes=scheme) for column, scheme in self.schemes.items()
+            message.format(column=column, schemes=scheme) for column, scheme in self.schemes.items()
         )
 
 
 def _check_width(width: int, name: str) -> None:
     if width < 2:
-        one = _("{name} has 1 column, expected at least 2 (token and tag).")
+        item = _("{name} has 1 column, expected at least 2 (token and tag).")
         none = _("{name} has no columns, expected at least 2 (token and tag).")
         raise ImportFailed(
-            (one if width else none).format(name=name),
+            (item if width else none).format(name=name),
             hint=_("Check the format. Choose another delimiter, or import the file as plain text."),
         )
     if width > _WIDEST:
@@ -359,10 +359,10 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
             continue
         if len(line) > _LONGEST:
             block.line = block.line or number
-            told = _(
+            message = _(
                 "the line has {count:,} characters, at most {longest:,} are read in this format"
             )
-            block.fault = block.fault or (number, told.format(count=len(line), longest=_LONGEST))
+            block.fault = block.fault or (number, message.format(count=len(line), longest=_LONGEST))
             continue
         if is_comment(line, form.delimiter, form.width):
             if match := COMMENT.match(line):
@@ -415,7 +415,7 @@ def _record(block: Block, form: _Form) -> Record:
         add_spans(
             found,
             layer,
-            (Span(offsets[one.first][0], offsets[one.last - 1][1], one.label) for one in spans),
+            (Span(offsets[span.first][0], offsets[span.last - 1][1], span.label) for span in spans),
         )
     document = Document(block.key, ((TEXT, text),), None, block.group, {}, {TEXT: offsets})
     return Record(document, dict.fromkeys(found, "submitted"), {}, found)

@@ -144,8 +144,8 @@ class _Reading:
 
     def ended(self, layer: str) -> Item:
         if unclosed := [chain for chain, starts in self._open.items() if starts]:
-            told = _("a span of chain {chain} does not end").format(chain=unclosed[0])
-            self.fault = self.fault or (self.line, told)
+            message = _("a span of chain {chain} does not end").format(chain=unclosed[0])
+            self.fault = self.fault or (self.line, message)
         if self.fault is not None:
             return Skipped(*self.fault)
         text = "".join(self._pieces).rstrip("\n")

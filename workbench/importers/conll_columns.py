@@ -120,12 +120,12 @@ def _labels(rows: Sequence[Sequence[str]], column: int) -> Counter[str]:
     return Counter((split_tag(tag) or ("", tag))[1] for tag in tags if tag not in OUTSIDE)
 
 
-def _same_annotation(one: Counter[str], other: Counter[str]) -> bool:
-    if not one or not other or one.keys() & other.keys():
+def _same_annotation(counter: Counter[str], other: Counter[str]) -> bool:
+    if not counter or not other or counter.keys() & other.keys():
         return True
-    if (one.keys() <= _CHUNKS) != (other.keys() <= _CHUNKS):
+    if (counter.keys() <= _CHUNKS) != (other.keys() <= _CHUNKS):
         return False
-    return min(one.total(), other.total()) < _FEW
+    return min(counter.total(), other.total()) < _FEW
 
 
 def _layer_name(labels: Counter[str], column: int) -> str:

@@ -166,8 +166,8 @@ def _sentences(source: Source) -> Iterator[_Sentence]:
         row = _cells(line) if len(line) <= _LONGEST else [line]
         now.widths.append((number, len(row)))
         if len(row) >= len(COLUMNS) and not _ID.match(row[0]):
-            told = _("the line begins with {row}, expected the number of a word")
-            now.fault = now.fault or (number, told.format(row=show(row[0])))
+            message = _("the line begins with {row}, expected the number of a word")
+            now.fault = now.fault or (number, message.format(row=show(row[0])))
         now.rows.append(row)
     if now.rows or now.fault:
         yield _checked(now)
@@ -183,12 +183,12 @@ def _checked(sentence: _Sentence) -> _Sentence:
     elif wrong := [pair for pair in sentence.widths if pair[1] != wanted]:
         number, width = wrong[0]
         if sentence.fault is None or number < sentence.fault[0]:
-            told = ngettext(
+            message = ngettext(
                 "the line has {n} column, expected 10",
                 "the line has {n} columns, expected 10",
                 width,
             )
-            sentence.fault = (number, told.format(n=width))
+            sentence.fault = (number, message.format(n=width))
     return sentence
 
 
@@ -252,8 +252,8 @@ def _record(sentence: _Sentence, tags: list[tuple[str, int]], plain: set[int]) -
             spans,
             layer,
             (
-                Span(borders[one.first][0], borders[one.last - 1][1], one.label)
-                for one in schemes.spans(row, scheme)
+                Span(borders[span.first][0], borders[span.last - 1][1], span.label)
+                for span in schemes.spans(row, scheme)
             ),
         )
     document = Document(sentence.key, ((TEXT, text),), None, sentence.group, {}, {TEXT: borders})

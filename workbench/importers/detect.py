@@ -68,7 +68,9 @@ def _of_plugins(head: str, name: str) -> Detected | None:
     not support.
     """
     added = [
-        one.id for one in registry.registry().all("importer") if one.source != manifest.BUILTIN
+        contribution.id
+        for contribution in registry.registry().all("importer")
+        if contribution.source != manifest.BUILTIN
     ]
     guesses = [(format, _sniff(format, head, name)) for format in added]
     format, guess = max(guesses, key=lambda pair: pair[1].confidence, default=("", Guess(0.0)))

@@ -237,8 +237,8 @@ def _kind(values: list[object]) -> str:
     """`spans` or `classes`, by the first value that is not empty; only empty lists are spans."""
     for value in values:
         if isinstance(value, (list, dict)) and value:
-            one = next(iter(value)) if isinstance(value, list) else None
-            return "spans" if isinstance(one, (list, dict)) else "classes"
+            item = next(iter(value)) if isinstance(value, list) else None
+            return "spans" if isinstance(item, (list, dict)) else "classes"
         if isinstance(value, (str, bool, int, float)) and value != "":
             return "classes"
     return "spans" if any(isinstance(value, list) for value in values) else ""
@@ -260,16 +260,16 @@ def _record(value: object, mapped: tuple[roles.Role, ...], options: Options) -> 
         raise value
     if not isinstance(value, dict):
         raise Fault(_("expected an object with a text, found {value}").format(value=show(value)))
-    by_kind = {one.kind: one.column for one in mapped if one.kind in roles.PLAIN}
+    by_kind = {role.kind: role.column for role in mapped if role.kind in roles.PLAIN}
     text = _text(value, by_kind["text"])
     text_b = _text(value, by_kind["text_b"]) if "text_b" in by_kind else None
     parts = _Parts({}, {}, {}, text)
     meta: dict[str, object] = {}
-    for one in mapped:
-        if one.kind == "meta" and value.get(one.column) not in (None, ""):
-            meta[one.name] = value[one.column]
-        elif (one.kind == "label" or one.in_text) and one.column in value:
-            _labels(value[one.column], one, parts, options)
+    for role in mapped:
+        if role.kind == "meta" and value.get(role.column) not in (None, ""):
+            meta[role.name] = value[role.column]
+        elif (role.kind == "label" or role.in_text) and role.column in value:
+            _labels(value[role.column], role, parts, options)
     for name in ("meta", "metadata"):
         if isinstance(extra := value.get(name), dict):
             meta = {**extra, **meta}
@@ -280,7 +280,7 @@ def _record(value: object, mapped: tuple[roles.Role, ...], options: Options) -> 
         _group(value[by_kind["group"]]) if by_kind.get("group") in value else None,
         meta,
     )
-    cells = ((one, value.get(one.column)) for one in mapped)
+    cells = ((role, value.get(role.column)) for role in mapped)
     numbers, written = add_values(cells, parts.states)
     return Record(
         document, parts.states, parts.marks, parts.spans, numbers=numbers, written=written
@@ -331,13 +331,15 @@ def _labels(value: object, role: roles.Role, parts: _Parts, options: Options) ->
         value = [name for name, score in value.items() if score >= 0.5]
     if not isinstance(value, list):
         value = [value]
-    if any(isinstance(one, (list, dict)) for one in value) or (not value and role.kind != "label"):
+    if any(isinstance(item, (list, dict)) for item in value) or (
+        not value and role.kind != "label"
+    ):
         name = role.name if role.kind != "label" else options.span_layer
         add_spans(parts.spans, name, [span for raw in value for span in _spans(raw, parts.text)])
         parts.states[name] = "submitted"
     elif value:
         name = role.name if role.kind == "label" else options.class_layer
-        parts.marks[name] = tuple(dict.fromkeys(label_name(one) for one in value))
+        parts.marks[name] = tuple(dict.fromkeys(label_name(item) for item in value))
         parts.states[name] = "submitted"
 
 

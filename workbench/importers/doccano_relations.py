@@ -21,7 +21,7 @@ def with_relations(record: Record, value: object, options: Options) -> Record:
     if not isinstance(raw, list):
         raise Fault(_("the relations are {value}, expected a list").format(value=show(raw)))
     by_id = _by_id(value)
-    found = tuple(dict.fromkeys(_relation(one, by_id) for one in raw))
+    found = tuple(dict.fromkeys(_relation(item, by_id) for item in raw))
     name = options.relation_layer
     return replace(
         record,
@@ -34,23 +34,24 @@ def _by_id(value: Mapping[str, Any]) -> dict[str, Span]:
     found = {}
     for name in ("entities", "label", "labels"):
         raw = value.get(name)
-        for one in raw if isinstance(raw, list) else ():
-            if isinstance(one, dict) and "id" in one:
+        for item in raw if isinstance(raw, list) else ():
+            if isinstance(item, dict) and "id" in item:
                 start, end = span_borders(
-                    one.get("start_offset", one.get("start")), one.get("end_offset", one.get("end"))
+                    item.get("start_offset", item.get("start")),
+                    item.get("end_offset", item.get("end")),
                 )
-                found[str(one["id"])] = Span(start, end, label_name(one.get("label")))
+                found[str(item["id"])] = Span(start, end, label_name(item.get("label")))
     return found
 
 
-def _relation(one: object, by_id: Mapping[str, Span]) -> Relation:
-    if not isinstance(one, dict):
-        raise Fault(_("a relation is {value}, expected an object").format(value=show(one)))
-    ends = [by_id.get(str(one.get(name))) for name in ("from_id", "to_id")]
+def _relation(item: object, by_id: Mapping[str, Span]) -> Relation:
+    if not isinstance(item, dict):
+        raise Fault(_("a relation is {value}, expected an object").format(value=show(item)))
+    ends = [by_id.get(str(item.get(name))) for name in ("from_id", "to_id")]
     if ends[0] is None or ends[1] is None:
         raise Fault(
             _("a relation names the entities {one} and {other}; one is missing").format(
-                one=show(one.get("from_id")), other=show(one.get("to_id"))
+                one=show(item.get("from_id")), other=show(item.get("to_id"))
             )
         )
-    return Relation(label_name(one.get("type", one.get("label"))), ends[0], ends[1])
+    return Relation(label_name(item.get("type", item.get("label"))), ends[0], ends[1])

@@ -37,14 +37,14 @@ def _number(value: object, column: str) -> float:
     try:
         return number_of(value)
     except Fault as fault:
-        told = _("column {column!r}: {reason}")
-        raise Fault(told.format(column=column, reason=fault)) from None
+        message = _("column {column!r}: {reason}")
+        raise Fault(message.format(column=column, reason=fault)) from None
 
 
 def _text(value: object, column: str) -> str:
     if not isinstance(value, str):
-        told = _("{column!r} is {value}, expected a string")
-        raise Fault(told.format(column=column, value=show(value)))
+        message = _("{column!r} is {value}, expected a string")
+        raise Fault(message.format(column=column, value=show(value)))
     return value
 
 
@@ -55,8 +55,8 @@ def number_of(value: object) -> float:
         with suppress(ValueError, OverflowError):
             number = float(value)
     if not math.isfinite(number):
-        told = _("the number is {value}, expected digits with a decimal point, such as 3.5")
-        raise Fault(told.format(value=show(value)))
+        message = _("the number is {value}, expected digits with a decimal point, such as 3.5")
+        raise Fault(message.format(value=show(value)))
     return number
 
 
@@ -64,9 +64,9 @@ def check_scale(number: float, name: str, layer: Layer) -> None:
     """Raises Fault for a number that is not on the scale of its layer."""
     scale = Scale.of(layer.options)
     if not scale.holds(number):
-        told = _("{value} is not on the scale of the layer {name!r}, {minimum} to {maximum}")
+        message = _("{value} is not on the scale of the layer {name!r}, {minimum} to {maximum}")
         raise Fault(
-            told.format(
+            message.format(
                 value=f"{number:g}",
                 name=name,
                 minimum=f"{scale.minimum:g}",

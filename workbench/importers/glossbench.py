@@ -115,9 +115,9 @@ def _layers(header: object, name: str) -> dict[str, Layer]:
             ),
             hint=_("The file may have been edited by hand. Export it again."),
         ) from None
-    if len({one.name for one in layers}) != len(layers):
+    if len({layer.name for layer in layers}) != len(layers):
         raise ImportFailed(_("{name}, line 1: two layers have the same name.").format(name=name))
-    return {one.name: one for one in layers}
+    return {layer.name: layer for layer in layers}
 
 
 def _layer(raw: object) -> Layer:
@@ -126,12 +126,12 @@ def _layer(raw: object) -> Layer:
         raise Fault(_("a layer has no name"))
     name, kind, texts = raw["name"], raw.get("kind"), raw.get("texts", 1)
     if not isinstance(kind, str) or kind not in LAYER_KINDS:
-        told = _("the kind of layer {name!r} is {kind}, expected one of {kinds}")
-        raise Fault(told.format(name=name, kind=show(kind), kinds=", ".join(LAYER_KINDS)))
+        message = _("the kind of layer {name!r} is {kind}, expected one of {kinds}")
+        raise Fault(message.format(name=name, kind=show(kind), kinds=", ".join(LAYER_KINDS)))
     least = CHOICES if LAYER_KINDS[kind].in_choices else 1
     if isinstance(texts, bool) or not isinstance(texts, int) or not least <= texts <= _MOST_TEXTS:
-        told = _("the number of texts of layer {name!r} is {value}")
-        raise Fault(told.format(name=name, value=show(texts)))
+        message = _("the number of texts of layer {name!r} is {value}")
+        raise Fault(message.format(name=name, value=show(texts)))
     labels = _listed(raw.get("labels", []), _("the labels of layer {name!r}").format(name=name))
     if not all(isinstance(label, dict) and _is_name(label.get("name")) for label in labels):
         raise Fault(_("layer {name!r} has a label without a name").format(name=name))
@@ -183,7 +183,7 @@ def _repeats(record: Record) -> bool:
     """Whether the record may give a label twice. Few do, and removing them means a copy."""
     spans, marks, relations = record.spans, record.marks, record.relations
     return (
-        any(len({(one.start, one.end) for one in some}) < len(some) for some in spans.values())
+        any(len({(span.start, span.end) for span in some}) < len(some) for some in spans.values())
         or any(len(some) > 1 and len(set(some)) < len(some) for some in marks.values())
         or any(len(set(some)) < len(some) for some in relations.values())
     )
@@ -193,8 +193,8 @@ def _check_remarks(value: object) -> None:
     try:
         remarks.from_json(_listed(value, _("the notes and flags")))
     except (TypeError, ValueError):
-        told = _("the notes and flags are {value}, expected a list of [kind, text]")
-        raise Fault(told.format(value=show(value))) from None
+        message = _("the notes and flags are {value}, expected a list of [kind, text]")
+        raise Fault(message.format(value=show(value))) from None
 
 
 def _check_shape(value: Mapping[str, Any]) -> None:
@@ -230,9 +230,9 @@ def _check_shape(value: Mapping[str, Any]) -> None:
         for pair in _listed(pairs, _("the tokens of the text {name!r}").format(name=name)):
             if not isinstance(pair, list) or len(pair) != 2:
                 raise Fault(_("a token is {value}, expected [start, end]").format(value=show(pair)))
-            told = _("an offset of a token is {value}, expected a whole number")
-            offset(pair[0], told)
-            offset(pair[1], told)
+            message = _("an offset of a token is {value}, expected a whole number")
+            offset(pair[0], message)
+            offset(pair[1], message)
     for name, labels in value.get("marks", {}).items():
         if type(labels) is not list:
             _listed(labels, _("the classes of layer {name!r}").format(name=name))
@@ -243,21 +243,21 @@ def _check_shape(value: Mapping[str, Any]) -> None:
         number_of(number)
     for content in value.get("written", {}).values():
         if not isinstance(content, str):
-            told = _("a written text is {value}, expected a string")
-            raise Fault(told.format(value=show(content)))
+            message = _("a written text is {value}, expected a string")
+            raise Fault(message.format(value=show(content)))
     for name, spans in value.get("spans", {}).items():
         if type(spans) is not list:
             _listed(spans, _("the spans of layer {name!r}").format(name=name))
         for span in spans:
             _check_span(span)
     for name, relations in value.get("relations", {}).items():
-        for one in _listed(relations, _("the relations of layer {name!r}").format(name=name)):
-            if not isinstance(one, list) or len(one) != 3 or not isinstance(one[0], str):
+        for item in _listed(relations, _("the relations of layer {name!r}").format(name=name)):
+            if not isinstance(item, list) or len(item) != 3 or not isinstance(item[0], str):
                 raise Fault(
-                    _("a relation is {value}, expected [label, from, to]").format(value=show(one))
+                    _("a relation is {value}, expected [label, from, to]").format(value=show(item))
                 )
-            _check_span(one[1])
-            _check_span(one[2])
+            _check_span(item[1])
+            _check_span(item[2])
     for name, questions in value.get("questions", {}).items():
         for raw in _listed(questions, _("the questions of layer {name!r}").format(name=name)):
             _check_question(raw)
@@ -342,7 +342,8 @@ def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
         of = span_layer(layers[name])
         places = {span.place for span in record.spans.get(of, ())}
         if not layers[name].traits.between_spans or any(
-            not {one.from_span.place, one.to_span.place} <= places for one in relations
+            not {relation.from_span.place, relation.to_span.place} <= places
+            for relation in relations
         ):
             raise Fault(
                 _("the relations of the layer {name!r} do not connect spans of {of!r}").format(
@@ -359,8 +360,8 @@ def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
     for part, values in parts.items():
         for name in values:
             if layers[name].traits.record != part:
-                told = _("the value for the layer {name!r} does not fit its kind {kind}")
-                raise Fault(told.format(name=name, kind=layers[name].kind))
+                message = _("the value for the layer {name!r} does not fit its kind {kind}")
+                raise Fault(message.format(name=name, kind=layers[name].kind))
     for name, number in record.numbers.items():
         check_scale(number, name, layers[name])
     for name, labels in record.marks.items():

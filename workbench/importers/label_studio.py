@@ -162,13 +162,15 @@ def _is_media(name: str, value: str) -> bool:
 
 def _annotations(task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     found = task.get("annotations", task.get("completions"))
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
 
 
 def _chosen(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The annotation that is used: the ground truth, else the first that was not cancelled."""
-    done = [one for one in _annotations(task) if not one.get("was_cancelled")]
-    return next((one for one in done if one.get("ground_truth")), done[0] if done else None)
+    done = [annotation for annotation in _annotations(task) if not annotation.get("was_cancelled")]
+    return next(
+        (mapping for mapping in done if mapping.get("ground_truth")), done[0] if done else None
+    )
 
 
 def _results(annotation: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
@@ -215,12 +217,12 @@ def _relations(
         if result.get("type") != RELATION.id:
             continue
         ends = [regions.get(str(result.get(name))) for name in ("from_id", "to_id")]
-        one, other = ends if result.get("direction") != "left" else ends[::-1]
-        if one is None or other is None or one[0] != other[0]:
+        pair, other = ends if result.get("direction") != "left" else ends[::-1]
+        if pair is None or other is None or pair[0] != other[0]:
             left[RELATION.id] += 1
             continue
         for name in result.get("labels") or ("related",):
-            found[Relation(label_name(name), one[1], other[1])] = None
+            found[Relation(label_name(name), pair[1], other[1])] = None
     return tuple(found)
 
 
@@ -262,7 +264,7 @@ def _labels(
 def _names(value: object) -> list[str]:
     if not isinstance(value, list) or not value:
         raise Fault(_("the labels are {value}, expected a list").format(value=show(value)))
-    return [label_name(one) for one in value]
+    return [label_name(item) for item in value]
 
 
 def _states(
@@ -276,7 +278,7 @@ def _states(
 
 
 def _count(task: Mapping[str, Any], left: Counter[str]) -> None:
-    done = [one for one in _annotations(task) if not one.get("was_cancelled")]
+    done = [annotation for annotation in _annotations(task) if not annotation.get("was_cancelled")]
     left["several"] += len(done) > 1
     left["predictions"] += bool(task.get("predictions"))
 

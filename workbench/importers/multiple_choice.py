@@ -97,13 +97,13 @@ class MultipleChoiceImporter:
         ]
         fields = _fields(sample)
         form = _Form.of(options.mapping or _guess(fields, sample), fields, source.name)
-        form, told = form.numbered(sample)
+        form, message = form.numbered(sample)
         most = max((len(form.choices(row)) for row in sample), default=0)
         if form.layer:
             labels = tuple(Label(name) for name in choice_names(min(most, MOST)))
             yield Layer(form.layer, ONE_OF.id, labels, CHOICES)
-        if told:
-            yield Remark(told)
+        if message:
+            yield Remark(message)
         for line, row in _rows(source, options):
             try:
                 record = form.record(row)
@@ -181,7 +181,7 @@ def _guess(fields: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> tuple[tu
     found: list[tuple[str, str]] = []
 
     def take(role: str, names: Iterable[str]) -> bool:
-        name = next((one for one in names if one in left), None)
+        name = next((name for name in names if name in left), None)
         if name is not None:
             found.append((role, left.pop(name)))
         return name is not None
@@ -234,8 +234,8 @@ class _Form:
         parsed = roles.parse(pair for pair in mapping if pair[0] != "text")
         roles.check_columns(parsed, fields, file)
         roles.check_columns([roles.Role("text", "", field) for field in texts], fields, file)
-        by_kind = {one.kind: one for one in parsed}
-        columns = tuple(one.column for one in parsed if one.kind == roles.CHOICE)
+        by_kind = {role.kind: role for role in parsed}
+        columns = tuple(role.column for role in parsed if role.kind == roles.CHOICE)
         if not texts or not (columns or roles.CHOICES in by_kind):
             raise ImportFailed(
                 _("Which fields of {file} hold the text and its choices?").format(file=file),
@@ -250,7 +250,7 @@ class _Form:
             answer.column if answer is not None else "",
             answer.name if answer is not None else "",
             {name: by_kind[name].column for name in ("id", "split", "group") if name in by_kind},
-            tuple((one.name, one.column) for one in parsed if one.kind == "meta"),
+            tuple((role.name, role.column) for role in parsed if role.kind == "meta"),
         )
 
     def numbered(self, rows: Sequence[Mapping[str, Any]]) -> tuple[_Form, str]:
@@ -350,8 +350,8 @@ def _listed(value: object) -> list[tuple[str, str]]:
         pairs = list(zip(labels, value["text"], strict=False))
     elif isinstance(value, list):
         pairs = [
-            (one.get("label", ""), one.get("text")) if isinstance(one, dict) else ("", one)
-            for one in value
+            (entry.get("label", ""), entry.get("text")) if isinstance(entry, dict) else ("", entry)
+            for entry in value
         ]
     else:
         return []

@@ -67,32 +67,32 @@ class Placing:
     def remarks(self) -> Iterator[Remark]:
         """What the user must know about the answers read so far."""
         if self.moved:
-            told = ngettext(
+            message = ngettext(
                 "{file}: {n:,} answer did not stand where its offset says; the nearest occurrence "
                 "of its text was used.",
                 "{file}: {n:,} answers did not stand where their offsets say; the nearest "
                 "occurrences of their texts were used.",
                 self.moved,
             )
-            yield Remark(told.format(file=self.file, n=self.moved))
+            yield Remark(message.format(file=self.file, n=self.moved))
         if self.repeated:
-            told = ngettext(
+            message = ngettext(
                 "{file}: {n:,} answer without an offset occurs several times in its text; the "
                 "first occurrence was used.",
                 "{file}: {n:,} answers without offsets occur several times in their texts; the "
                 "first occurrences were used.",
                 self.repeated,
             )
-            yield Remark(told.format(file=self.file, n=self.repeated))
+            yield Remark(message.format(file=self.file, n=self.repeated))
         if self.missing:
-            told = ngettext(
+            message = ngettext(
                 "{n:,} answer was not imported, as it does not occur in its text: {listed}",
                 "{n:,} answers were not imported, as they do not occur in their texts: {listed}",
                 len(self.missing),
             )
             listed = "; ".join(self.missing[:LISTED])
             more = "; …" if len(self.missing) > LISTED else "."
-            yield Remark(told.format(n=len(self.missing), listed=listed + more))
+            yield Remark(message.format(n=len(self.missing), listed=listed + more))
 
 
 def _occurrences(context: str, text: str) -> Iterator[int]:

@@ -204,24 +204,24 @@ def _tokens(raw: object, text: str) -> tuple[tuple[int, int], ...]:
     if not isinstance(raw, list):
         raise Fault(_("the tokens are {raw}, expected a list").format(raw=show(raw)))
     found = []
-    for one in raw:
-        if not isinstance(one, dict):
-            raise Fault(_("a token is {one}, expected an object").format(one=show(one)))
+    for item in raw:
+        if not isinstance(item, dict):
+            raise Fault(_("a token is {one}, expected an object").format(one=show(item)))
         start = offset(
-            one.get("start"), _("the start of a token is {value}, expected a whole number")
+            item.get("start"), _("the start of a token is {value}, expected a whole number")
         )
-        end = offset(one.get("end"), _("the end of a token is {value}, expected a whole number"))
+        end = offset(item.get("end"), _("the end of a token is {value}, expected a whole number"))
         if not 0 <= start <= end <= len(text):
             raise Fault(
                 _(
                     "the token {start}–{end} does not lie within the text of {count} characters"
                 ).format(start=start, end=end, count=len(text))
             )
-        if isinstance(one.get("text"), str) and text[start:end] != one["text"]:
+        if isinstance(item.get("text"), str) and text[start:end] != item["text"]:
             raise Fault(
                 _(
                     "the token {text!r} is not at {start}–{end}, where the text has {text2!r}"
-                ).format(text=one["text"], start=start, end=end, text2=text[start:end])
+                ).format(text=item["text"], start=start, end=end, text2=text[start:end])
             )
         found.append((start, end))
     return tuple(found)
@@ -235,12 +235,14 @@ def _spans(value: Mapping[str, Any]) -> tuple[Span, ...] | None:
     if not isinstance(raw, list):
         raise Fault(_("the spans are {raw}, expected a list").format(raw=show(raw)))
     found = []
-    for one in raw:
-        if not isinstance(one, dict):
-            raise Fault(_("a span is {one}, expected an object").format(one=show(one)))
-        if one.get("answer") != "reject":
+    for item in raw:
+        if not isinstance(item, dict):
+            raise Fault(_("a span is {one}, expected an object").format(one=show(item)))
+        if item.get("answer") != "reject":
             found.append(
-                Span(*span_borders(one.get("start"), one.get("end")), label_name(one.get("label")))
+                Span(
+                    *span_borders(item.get("start"), item.get("end")), label_name(item.get("label"))
+                )
             )
     return unique_spans(found)
 
@@ -248,5 +250,5 @@ def _spans(value: Mapping[str, Any]) -> tuple[Span, ...] | None:
 def _classes(value: Mapping[str, Any]) -> tuple[str, ...]:
     accept = value.get("accept")
     if isinstance(accept, list):
-        return tuple(dict.fromkeys(label_name(one) for one in accept))
+        return tuple(dict.fromkeys(label_name(item) for item in accept))
     return (label_name(value["label"]),) if value.get("label") not in (None, "") else ()

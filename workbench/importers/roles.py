@@ -117,12 +117,12 @@ def parse(mapping: Iterable[tuple[str, str]], *, asks: bool = False) -> tuple[Ro
 
 def _check_choices(found: tuple[Role, ...]) -> None:
     """Raises ImportFailed for a question or an answer without choices."""
-    kinds = {one.kind for one in found}
-    for one in found:
-        if one.kind in (QUESTION, ANSWER) and not kinds & {CHOICE, CHOICES}:
+    kinds = {role.kind for role in found}
+    for item in found:
+        if item.kind in (QUESTION, ANSWER) and not kinds & {CHOICE, CHOICES}:
             raise ImportFailed(
                 _("The role {role!r} is for multiple choice, and no column has choices.").format(
-                    role=one.text
+                    role=item.text
                 ),
                 hint=_("Specify choice=FIELD for each choice, or choices=FIELD for a list."),
             )
@@ -146,10 +146,10 @@ def with_text(
 
     Raises ImportFailed if that column has another role.
     """
-    if any(one.kind == "text" for one in roles):
+    if any(role.kind == "text" for role in roles):
         return roles
     column = dict(guessed).get("text", "")
-    if not column or any(one.column == column for one in roles):
+    if not column or any(role.column == column for role in roles):
         raise ImportFailed(
             _("Which column of {file} holds the text?").format(file=file),
             hint=_("Specify it with text=COLUMN."),
@@ -160,11 +160,11 @@ def with_text(
 def check_columns(roles: Iterable[Role], columns: Sequence[str], file: str) -> None:
     """Raises ImportFailed if a role names a missing column."""
     known = set(columns)
-    for one in roles:
-        if one.column not in known:
+    for role in roles:
+        if role.column not in known:
             raise ImportFailed(
                 _("{file} has no column {column!r} (for {text}).").format(
-                    file=file, column=one.column, text=one.text
+                    file=file, column=role.column, text=role.text
                 ),
                 hint=_("Its columns: {names}.").format(
                     names=", ".join(str(name)[:40] for name in columns[:20]) or _("none")

@@ -136,7 +136,7 @@ def _paragraph(raw: object, key: str, group: str, place: str, placing: Placing) 
     context, asked = raw["context"], raw.get("qas", [])
     if not isinstance(asked, list):
         raise Fault(_("the questions are {value}, expected a list").format(value=show(asked)))
-    questions = [_question(context, one, place, placing) for one in asked]
+    questions = [_question(context, item, place, placing) for item in asked]
     return _record(context, questions, LAYER, key, group=group)
 
 
@@ -208,7 +208,9 @@ def _contexts(source: Source, options: Options, placing: Placing) -> Iterator[It
     yield Layer(named, ANSWER.id)
     for context, found in by_text.items():
         try:
-            group, split = (found.fields.get(columns.get(one, "")) for one in ("group", "split"))
+            group, split = (
+                found.fields.get(columns.get(literal, "")) for literal in ("group", "split")
+            )
             record = _record(
                 context, found.questions, named, "", group=_plain(group), split=split_name(split)
             )
@@ -222,7 +224,7 @@ def _columns(options: Options, row: Mapping[str, Any], file: str) -> tuple[dict[
     """Kind of role → column, and the name of the layer. Raises ImportFailed for missing roles."""
     parsed = roles.parse(options.mapping or _guess(list(row)), asks=True)
     roles.check_columns(parsed, list(row), file)
-    columns = {one.kind: one.column for one in parsed if one.kind != "meta"}
+    columns = {role.kind: role.column for role in parsed if role.kind != "meta"}
     if "text" not in columns or roles.QUESTION not in columns:
         raise ImportFailed(
             _("Which columns of {file} hold the text and the question?").format(file=file),
@@ -230,9 +232,9 @@ def _columns(options: Options, row: Mapping[str, Any], file: str) -> tuple[dict[
         )
     left = {name.lower(): name for name in row if name not in columns.values()}
     for kind, names in (("start", _START), ("null", _NULL)):
-        if (name := next((left[one] for one in names if one in left), "")) and name:
+        if (name := next((left[name] for name in names if name in left), "")) and name:
             columns[kind] = name
-    return columns, next((one.name for one in parsed if one.kind == "answer"), LAYER)
+    return columns, next((role.name for role in parsed if role.kind == "answer"), LAYER)
 
 
 def _row(
@@ -274,8 +276,8 @@ def _rows(source: Source, options: Options) -> Iterator[tuple[int, dict[str, Any
         if isinstance(cells, Fault):
             yield line, cells
         elif len(cells) != len(form.columns):
-            told = _("the row has {n} columns, expected {wanted}")
-            yield line, Fault(told.format(n=len(cells), wanted=len(form.columns)))
+            message = _("the row has {n} columns, expected {wanted}")
+            yield line, Fault(message.format(n=len(cells), wanted=len(form.columns)))
         else:
             yield line, dict(zip(form.columns, cells, strict=True))
 
@@ -286,7 +288,7 @@ def _guess(fields: Sequence[str]) -> tuple[tuple[str, str], ...]:
     found: list[tuple[str, str]] = []
 
     def take(role: str, names: Iterable[str]) -> None:
-        name = next((one for one in names if one in left), None)
+        name = next((name for name in names if name in left), None)
         if name is not None:
             found.append((role, left.pop(name)))
 
@@ -321,11 +323,11 @@ def _pairs(value: object) -> list[tuple[object, object]]:
         ]
     listed = value if isinstance(value, list) else [value]
     return [
-        (one.get("text"), one.get("answer_start", one.get("start")))
-        if isinstance(one, dict)
-        else (one, None)
-        for one in listed
-        if one not in (None, "")
+        (entry.get("text"), entry.get("answer_start", entry.get("start")))
+        if isinstance(entry, dict)
+        else (entry, None)
+        for entry in listed
+        if entry not in (None, "")
     ]
 
 

@@ -116,17 +116,19 @@ class TableImporter:
         )
         roles.check_columns(mapped, form.columns, source.name)
         place = {name: n for n, name in enumerate(form.columns)}
-        places = [(one, place[one.column]) for one in mapped]
+        places = [(role, place[role.column]) for role in mapped]
         escaped = place.get(ESCAPED_COLUMN)
-        used = {ESCAPED_COLUMN, *(one.column for one in mapped)}
+        used = {ESCAPED_COLUMN, *(role.column for role in mapped)}
         if unused := [name for name in form.columns if name not in used]:
-            told = ngettext(
+            template = ngettext(
                 "{name}: column {names} was not imported.",
                 "{name}: columns {names} were not imported.",
                 len(unused),
             )
             yield Remark(
-                told.format(name=source.name, names=", ".join(name[:40] for name in unused[:10]))
+                template.format(
+                    name=source.name, names=", ".join(name[:40] for name in unused[:10])
+                )
             )
         swallowed = Swallowed(source.name, form.delimiter, len(form.columns))
         for line, row in form.rows(source):
@@ -135,12 +137,12 @@ class TableImporter:
                     raise row
                 swallowed.look_at(line, row)
                 if len(row) != len(form.columns):
-                    told = ngettext(
+                    template = ngettext(
                         "the row has {n} column, expected {wanted}",
                         "the row has {n} columns, expected {wanted}",
                         len(row),
                     )
-                    raise Fault(told.format(n=len(row), wanted=len(form.columns)))
+                    raise Fault(template.format(n=len(row), wanted=len(form.columns)))
                 record = _record(_unescaped(row, place, escaped), places)
                 check(record)
                 yield Row(line, record)
@@ -165,25 +167,25 @@ def _name(delimiter: str) -> str:
 
 
 def _record(row: list[str], places: list[tuple[roles.Role, int]]) -> Record:
-    cells = {one.kind: row[place] for one, place in places if one.kind in roles.PLAIN}
-    named = [(one, row[place]) for one, place in places if one.kind in roles.NAMED]
+    cells = {role.kind: row[place] for role, place in places if role.kind in roles.PLAIN}
+    named = [(role, row[place]) for role, place in places if role.kind in roles.NAMED]
     meta = _meta(named)
     states: dict[str, str] = {}
     marks: dict[str, tuple[str, ...]] = {}
     spans: dict[str, tuple[Span, ...]] = {}
     text = cells["text"]
     tokens: tuple[tuple[int, int], ...] = ()
-    if tagged := [(one, cell) for one, cell in named if one.is_tag and cell.strip()]:
+    if tagged := [(role, cell) for role, cell in named if role.is_tag and cell.strip()]:
         text, tokens = _tokens(text)
-    for one, cell in tagged:
-        add_spans(spans, one.name, _tags(cell, tokens))
-        states[one.name] = "submitted"
-    for one, cell in named:
-        if one.kind == "label" and cell.strip():
-            marks[one.name], states[one.name] = (label_name(cell.strip()),), "submitted"
-        elif one.kind == "spans" and cell.strip():
-            add_spans(spans, one.name, _spans(cell))
-            states[one.name] = "submitted"
+    for role, cell in tagged:
+        add_spans(spans, role.name, _tags(cell, tokens))
+        states[role.name] = "submitted"
+    for role, cell in named:
+        if role.kind == "label" and cell.strip():
+            marks[role.name], states[role.name] = (label_name(cell.strip()),), "submitted"
+        elif role.kind == "spans" and cell.strip():
+            add_spans(spans, role.name, _spans(cell))
+            states[role.name] = "submitted"
     numbers, written = add_values(named, states)
     document = Document(
         cells.get("id", "").strip(),
@@ -223,16 +225,16 @@ def _meta(named: list[tuple[roles.Role, str]]) -> dict[str, Any]:
     unpacked.
     """
     found: dict[str, Any] = {}
-    for one, cell in named:
-        if one.kind != "meta" or not cell:
+    for role, cell in named:
+        if role.kind != "meta" or not cell:
             continue
-        if one.name == "meta" and cell.startswith("{"):
+        if role.name == "meta" and cell.startswith("{"):
             try:
                 found.update(json.loads(cell))
                 continue
             except (ValueError, RecursionError):
                 pass  # then it is an ordinary text
-        found[one.name] = cell
+        found[role.name] = cell
     return found
 
 
@@ -246,7 +248,7 @@ def _tokens(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
         if (
             isinstance(listed, list)
             and listed
-            and all(isinstance(one, str) and one for one in listed)
+            and all(isinstance(item, str) and item for item in listed)
         ):
             return join(listed)
     borders, position = [], 0
@@ -259,7 +261,7 @@ def _tokens(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
 
 def _tags(cell: str, tokens: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
     try:
-        tags = [str(one) for one in json.loads(cell)] if cell.startswith("[") else cell.split()
+        tags = [str(load) for load in json.loads(cell)] if cell.startswith("[") else cell.split()
     except (ValueError, RecursionError):
         raise Fault(_("the tags {cell!r} cannot be read").format(cell=cell[:40])) from None
     if len(tags) != len(tokens):
@@ -269,7 +271,9 @@ def _tags(cell: str, tokens: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
             )
         )
     found = schemes.spans(tags, schemes.detect([tags]))
-    return tuple(Span(tokens[one.first][0], tokens[one.last - 1][1], one.label) for one in found)
+    return tuple(
+        Span(tokens[span.first][0], tokens[span.last - 1][1], span.label) for span in found
+    )
 
 
 def _spans(cell: str) -> tuple[Span, ...]:
@@ -282,7 +286,9 @@ def _spans(cell: str) -> tuple[Span, ...]:
                 cell=cell[:40]
             )
         ) from None
-    if not isinstance(raw, list) or not all(isinstance(one, list) and len(one) == 3 for one in raw):
+    if not isinstance(raw, list) or not all(
+        isinstance(item, list) and len(item) == 3 for item in raw
+    ):
         raise Fault(
             _("the spans {cell!r} are not a JSON list of [start, end, label]").format(
                 cell=cell[:40]

@@ -80,7 +80,7 @@ class Form:
             columns,
             sample,
             options.mapping or guessed,
-            tuple(f"{source.name}: {one}" for one in remarks),
+            tuple(f"{source.name}: {remark}" for remark in remarks),
         )
 
     def rows(self, source: Source) -> Iterator[tuple[int, list[str] | Fault]]:

@@ -57,15 +57,15 @@ def _lost_rows(
 ) -> Iterator[tuple[int, list[str] | Fault]]:
     """A fault for each line that a quotation mark has turned into a part of its cell."""
     if "unexpected end of data" in str(error):
-        told = _("a quotation mark in this row is not closed")
+        message = _("a quotation mark in this row is not closed")
     elif "expected after" in str(error):
-        told = _(
+        message = _(
             "text follows a closing quotation mark in line {last:,}; "
             "a quotation mark within a cell is written twice"
         ).format(last=lines.number)
     else:
-        told = _("the row cannot be read: {error}").format(error=error)
-    yield first, Fault(told)
+        message = _("the row cannot be read: {error}").format(error=error)
+    yield first, Fault(message)
     lost = _(
         "it was read as part of the row in line {first:,}, whose quotation marks are not valid"
     )
@@ -131,12 +131,12 @@ class Swallowed:
             self._found.append((line, line + sum(cell.count("\n") for cell in row)))
 
     def remarks(self) -> Iterator[str]:
-        told = _(
+        message = _(
             "{file}: lines {first:,} to {last:,} were read as one row, but contain "
             "several: a quotation mark is missing in one of them."
         )
         for first, last in self._found[:5]:
-            yield told.format(file=self._file, first=first, last=last)
+            yield message.format(file=self._file, first=first, last=last)
         if (more := len(self._found) - 5) > 0:
             yield ngettext(
                 "{file}: {n:,} more row holds several lines that look like rows.",

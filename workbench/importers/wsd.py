@@ -87,19 +87,19 @@ class WsdImporter:
             except Fault as fault:
                 yield Skipped(sentence.line, str(fault))
         if more:
-            told = ngettext(
+            message = ngettext(
                 "{n:,} instance has several senses; the first is imported.",
                 "{n:,} instances have several senses; the first of each is imported.",
                 more,
             )
-            yield Remark(told.format(n=more))
+            yield Remark(message.format(n=more))
         if without:
-            told = ngettext(
+            message = ngettext(
                 "{n:,} instance has no sense in {name}.",
                 "{n:,} instances have no sense in {name}.",
                 without,
             )
-            yield Remark(told.format(n=without, name=keys_of(source.path).name))
+            yield Remark(message.format(n=without, name=keys_of(source.path).name))
 
 
 def keys_of(path: Path) -> Path:

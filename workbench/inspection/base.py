@@ -81,7 +81,7 @@ def token_rows(
     """
     names = [name for name, _ in document.texts]
     places = {
-        name: [number for number, one in enumerate(words) if one.field == name] for name in names
+        name: [number for number, word in enumerate(words) if word.field == name] for name in names
     }
     starts = {name: [words[number].start for number in numbers] for name, numbers in places.items()}
     unknown_id = preparer.unknown
@@ -125,9 +125,9 @@ def _byte_letters() -> dict[str, int]:
     Source: Radford et al. 2019, released code of GPT-2.
     """
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [one for one in range(256) if one not in plain]
-    return {chr(one): one for one in plain} | {
-        chr(256 + number): one for number, one in enumerate(others)
+    others = [number for number in range(256) if number not in plain]
+    return {chr(item): item for item in plain} | {
+        chr(256 + number): other for number, other in enumerate(others)
     }
 
 

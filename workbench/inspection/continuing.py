@@ -97,7 +97,7 @@ class _Subwords(_Vocabulary, Continuation):
         pairs = list(zip(encoded.ids, encoded.special_tokens_mask, strict=True))
         while pairs and pairs[-1][1]:  # an end of text would end the continuation
             pairs.pop()
-        self._ids = [one for one, _special in pairs] or [tokenizer.fallback]
+        self._ids = [pair for pair, _special in pairs] or [tokenizer.fallback]
         self.limit = self._model.max_length - len(self._ids)
 
     def logits(self, added: Sequence[Sequence[int]], *, last: int = 1) -> Tensor:
@@ -176,7 +176,7 @@ class _Characters(Continuation):
         self._encoder, self._device = subject.encoder, subject.encoder.device
         self._reader = cast(ReadsCharacters, subject.encoder)
         known = self._reader.character_ids(document.texts[0][1], self._direction)
-        self._ids = [*self._reader.beginning(self._direction), *(one or 0 for one in known)]
+        self._ids = [*self._reader.beginning(self._direction), *(number or 0 for number in known)]
         self._last: tuple[list[list[int]], Any] | None = None  # rows that were read, its memory
 
     def logits(self, added: Sequence[Sequence[int]], *, last: int = 1) -> Tensor:
@@ -212,7 +212,7 @@ class _Units(Continuation):
     """Of a model that reads words or characters: the text is written with the units added."""
 
     def __init__(self, subject: Subject, document: Document, direction: str):
-        given = [one for one in (NEXT, PREVIOUS) if f"{one}_lm" in subject.info.gives]
+        given = [item for item in (NEXT, PREVIOUS) if f"{item}_lm" in subject.info.gives]
         self._encoder = subject.encoder
         self._encoder.head = direction if direction in given else given[0]
         self.backward = self._encoder.head == PREVIOUS
@@ -246,8 +246,8 @@ class _Units(Continuation):
             return torch.cat([self.logits([row[:step] for row in added]) for step in steps], dim=1)
         encoder, inputs = self._encoder, self._prepared(added).inputs
         arrays = stack(inputs, encoder.input_names, encoder.preparer.fill)
-        given = {name: torch.from_numpy(one).to(encoder.device) for name, one in arrays.items()}
-        where = torch.tensor([[self._end(one)] for one in inputs], device=encoder.device)
+        given = {name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()}
+        where = torch.tensor([[self._end(input_)] for input_ in inputs], device=encoder.device)
         with torch.inference_mode():
             return encoder.logits_at(given, where).float().cpu()
 

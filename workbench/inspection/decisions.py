@@ -54,7 +54,7 @@ def chosen(found: Sequence[Target], id: str) -> Target:
             _("Nothing is predicted for this text that could change."),
             hint=_("Ask a question, or choose a text with words."),
         )
-    fitting = found[:1] if not id else [one for one in found if one.id == id]
+    fitting = found[:1] if not id else [target for target in found if target.id == id]
     if not fitting:
         raise WorkbenchError(
             _("There is no target {target!r} in this text.").format(target=id),
@@ -106,16 +106,18 @@ def _of_words(prediction: Prediction, target: Target, places: Ranges) -> Verdict
     start, end = places[target.first][0], places[target.last][1]
     if not target.id.startswith(f"{SPAN}:"):
         found = prediction.required(WordTags).words
-        tag = next((one for one in found if (one.start, one.end) == (start, end)), None)
+        tag = next((tag for tag in found if (tag.start, tag.end) == (start, end)), None)
         label, share = ((tag.label or ""), tag.score) if tag is not None else ("", 0.0)
         turned = label != target.label
         return Verdict(label, share, 1 - share if turned else share, turned)
-    over = [one for one in prediction.spans if one.start < end and start < one.end]
-    same = [one for one in over if (one.start, one.end, one.label) == (start, end, target.label)]
+    over = [span for span in prediction.spans if span.start < end and start < span.end]
+    same = [
+        span for span in over if (span.start, span.end, span.label) == (start, end, target.label)
+    ]
     if same:
         share = 1.0 if same[0].score is None else same[0].score
         return Verdict(target.label, share, share, turned=False)
-    best = max(over, key=lambda one: one.score or 0.0, default=None)
+    best = max(over, key=lambda item: item.score or 0.0, default=None)
     if best is None:
         return Verdict("", 0.0, 0.0, turned=True)
     label = best.label or ""

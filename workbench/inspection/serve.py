@@ -63,8 +63,8 @@ class Inspecting:
         inspector = self._inspector(id)
         options = spec.options(id, request.get("options") or {})
         documents = [
-            document_of(one["texts"], one.get("tokens"), one.get("questions"))
-            for one in request["documents"]
+            document_of(item["texts"], item.get("tokens"), item.get("questions"))
+            for item in request["documents"]
         ]
         if not spec.reads_whole(registry().entry("inspector", id), asks=self.subject.asks):
             documents = [self.subject.as_read(document) for document in documents]

@@ -82,7 +82,7 @@ class Host:
         if refusal := self._refusal():
             self.dispatch(lambda: done(None, refusal))
             return number
-        self._asked = {one: asked for one, asked in self._asked.items() if asked.kind != kind}
+        self._asked = {number: asked for number, asked in self._asked.items() if asked.kind != kind}
         self._asked[number] = Asked(kind, done)
         self.start()
         assert self._child is not None
@@ -138,7 +138,7 @@ class Host:
         child, self._child = self._child, None
         if child is not None:
             child.stop()
-            self._leaving = [one for one in (*self._leaving, child) if not one.ended]
+            self._leaving = [item for item in (*self._leaving, child) if not item.ended]
             self._fail_all(JobFailed(_("The model was unloaded.")))
             self._become("asleep")
 
@@ -149,9 +149,9 @@ class Host:
         child, self._child = self._child, None
         self._asked.clear()
         self.status = "closed"
-        for one in (*self._leaving, *([child] if child else [])):
-            one.kill()
-            one.wait(5)
+        for item in (*self._leaving, *([child] if child else [])):
+            item.kill()
+            item.wait(5)
         scratch.remove(self.folder)
 
     # ------------------------------------------------------------ on threads
@@ -167,8 +167,8 @@ class Host:
             found = _with_arrays(message["answer"], self.folder)
             return {**message, "answer": self._read(found) if self._read is not None else found}
         except Exception as error:  # may come from a plugin
-            told = _("The response of the model cannot be read: {error!r}.").format(error=error)
-            return {"type": "answer", "id": message["id"], "error": {"message": told, "hint": ""}}
+            text = _("The response of the model cannot be read: {error!r}.").format(error=error)
+            return {"type": "answer", "id": message["id"], "error": {"message": text, "hint": ""}}
 
     def _ended(self, generation: int, code: int | None) -> None:
         self.dispatch(lambda: self._gone(code) if generation == self._generation else None)
@@ -209,7 +209,7 @@ class Host:
     def _refusal(self) -> WorkbenchError | None:
         if self.status == "closed":
             return JobFailed(_("The model has been closed."))
-        recent = [one for one in self._crashes if time.monotonic() - one < WITHIN]
+        recent = [crash for crash in self._crashes if time.monotonic() - crash < WITHIN]
         if self._child is None and len(recent) >= CRASHES:
             return JobFailed(
                 _(
@@ -222,8 +222,8 @@ class Host:
 
     def _fail_all(self, error: WorkbenchError) -> None:
         asked, self._asked = self._asked, {}
-        for one in asked.values():
-            one.done(None, error)
+        for item in asked.values():
+            item.done(None, error)
 
     def _become(self, status: str, message: str = "", hint: str = "", details: str = "") -> None:
         self.status, self.message, self.hint, self.details = status, message, hint, details
@@ -235,8 +235,8 @@ def _with_arrays(value: Any, folder: Path) -> Any:
     if isinstance(value, dict):
         if set(value) == {"$npy"}:
             return _array(folder / Path(value["$npy"]).name)
-        return {key: _with_arrays(one, folder) for key, one in value.items()}
-    return [_with_arrays(one, folder) for one in value] if isinstance(value, list) else value
+        return {key: _with_arrays(item, folder) for key, item in value.items()}
+    return [_with_arrays(item, folder) for item in value] if isinstance(value, list) else value
 
 
 def _array(path: Path) -> Any:

@@ -263,7 +263,7 @@ def _python_path() -> str:
     """
     here = str(Path(__file__).resolve().parents[2])
     rest = [
-        one for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one and one != here
+        part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part != here
     ]
     return os.pathsep.join([here, *rest])
 
@@ -302,9 +302,9 @@ def _kill_tree(process: subprocess.Popen[bytes], *, force: bool) -> None:
         tree = [root, *root.children(recursive=True)]
     except psutil.NoSuchProcess:
         return
-    for one in tree:
+    for item in tree:
         with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
             if force:
-                one.kill()
+                item.kill()
             else:
-                one.terminate()
+                item.terminate()

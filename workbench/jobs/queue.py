@@ -202,7 +202,7 @@ class Queue:
     def forget(self, job: Job) -> None:
         """Remove a finished job from the list."""
         if job.over:
-            self.jobs = tuple(one for one in self.jobs if one is not job)
+            self.jobs = tuple(item for item in self.jobs if item is not job)
             self.forgotten.emit(job)
 
     def wait(self, job: Job, timeout: float | None = None) -> bool:
@@ -256,7 +256,7 @@ class Queue:
         """Jobs of the same device that wait and come before this one."""
         order = turns.in_order(self.waiting)
         before = order[: order.index(job)]
-        return tuple(one for one in before if one.spec.device == job.spec.device)
+        return tuple(item for item in before if item.spec.device == job.spec.device)
 
     def _behind(self, job: Job) -> str:
         """Name of the job that a waiting job waits for: the running one on its device, else the
@@ -376,10 +376,10 @@ def _without_result(job: Job, code: int | None) -> events.Finished:
         )
     hint = _("Try again. If memory was low, close other programs first.")
     if log:
-        told = _("The last lines of the log are shown in the details. Full log: {file}.").format(
+        text = _("The last lines of the log are shown in the details. Full log: {file}.").format(
             file=job.log_file
         )
-        hint = " ".join((hint, told))
+        hint = " ".join((hint, text))
     return events.Finished(
         "crashed",
         message=_("The worker process ended without a result: {code}.").format(
@@ -397,10 +397,10 @@ def _code_in_words(code: int | None) -> str:
         name = signal.Signals(-code).name
     except ValueError:
         name = _("signal {number}").format(number=-code)
-    told = _("return code {code} ({name})")
+    message = _("return code {code} ({name})")
     if name == "SIGKILL":
-        told = _("return code {code} ({name}; the computer may have run out of memory)")
-    return told.format(code=code, name=name)
+        message = _("return code {code} ({name}; the computer may have run out of memory)")
+    return message.format(code=code, name=name)
 
 
 def _record(job: Job, finished: events.Finished) -> None:

@@ -58,7 +58,7 @@ def _answer_all(
             arrived = [commands.next(), *commands.waiting()]
         if None in arrived or commands.ending:
             return
-        waiting = newest([*waiting, *(one for one in arrived if one is not None)])
+        waiting = newest([*waiting, *(entry for entry in arrived if entry is not None)])
         request = waiting.pop(0)
         number = request["id"]
         found = server.answer(answer, request["request"], number)
@@ -75,8 +75,8 @@ def _after_one(steps: Iterator[object]) -> Iterator[object] | None:
 
 def newest(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Requests without those that are followed by a newer one of the same kind; order is kept."""
-    last = {one["kind"]: one["id"] for one in requests}
-    return [one for one in requests if last[one["kind"]] == one["id"]]
+    last = {request["kind"]: request["id"] for request in requests}
+    return [request for request in requests if last[request["kind"]] == request["id"]]
 
 
 class _Server:
@@ -129,17 +129,17 @@ def _with_arrays_in_files(value: object, folder: Path, stem: str) -> object:
     """The value with each numpy array replaced by a reference to a .npy file in the folder."""
     counter = itertools.count()
 
-    def visit(one: object) -> object:
-        if isinstance(one, Mapping):
-            return {str(key): visit(item) for key, item in one.items()}
-        if isinstance(one, list | tuple):
-            return [visit(item) for item in one]
-        if type(one).__module__ == "numpy" and hasattr(one, "shape") and one.shape:
+    def visit(entry: object) -> object:
+        if isinstance(entry, Mapping):
+            return {str(key): visit(item) for key, item in entry.items()}
+        if isinstance(entry, list | tuple):
+            return [visit(item) for item in entry]
+        if type(entry).__module__ == "numpy" and hasattr(entry, "shape") and entry.shape:
             import numpy
 
             path = folder / f"{stem}-{next(counter)}.npy"
-            numpy.save(path, numpy.asarray(one), allow_pickle=False)
+            numpy.save(path, numpy.asarray(entry), allow_pickle=False)
             return {ARRAY: path.name}
-        return one
+        return entry
 
     return visit(value)

@@ -51,14 +51,14 @@ class JobSpec:
     threads: int = 0  # maximum number of compute threads; 0: one per physical core
 
     def to_json(self) -> dict[str, object]:
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
         limits = asdict(self.limits) if self.limits else None
         return {**values, "params": dict(self.params), "env": dict(self.env), "limits": limits}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> JobSpec:
         """Raises KeyError without a target; unknown entries are ignored."""
-        known = {one.name: raw[one.name] for one in fields(cls) if one.name in raw}
+        known = {item.name: raw[item.name] for item in fields(cls) if item.name in raw}
         if known.get("limits"):
             known["limits"] = Limits(**known["limits"])
         return cls(**{"target": raw["target"], **known})

@@ -56,8 +56,8 @@ def series(payload: Mapping[str, Any], name: str) -> list[float]:
     return values if len(values) == len(earlier.get("step", ())) + 1 else []
 
 
-def same_losses(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return set(one.get("losses", ())) == set(other.get("losses", ()))
+def same_losses(mapping: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return set(mapping.get("losses", ())) == set(other.get("losses", ()))
 
 
 def curves(payload: Mapping[str, Any]) -> tuple[list[int], dict[str, list[float]]]:

@@ -32,11 +32,13 @@ Job = TypeVar("Job", bound=Placed)
 
 def in_the_way(job: Job, running: Sequence[Job]) -> tuple[Job, ...]:
     """The running jobs that must end before this one starts."""
-    same = tuple(one for one in running if job.spec.device and one.spec.device == job.spec.device)
+    same = tuple(
+        item for item in running if job.spec.device and item.spec.device == job.spec.device
+    )
     if job.spec.short and job.first:
         return ()
     if job.spec.short and job.spec.device == CPU:
-        return tuple(one for one in same if one.spec.short)
+        return tuple(job for job in same if job.spec.short)
     return same
 
 
@@ -49,5 +51,5 @@ def threads_beside(job: Placed, running: Sequence[Placed], cores: int) -> int:
     """Maximum number of threads for a job that starts now on the CPU; 0 for no limit if it runs
     alone.
     """
-    beside = any(one.spec.device == CPU for one in running)
+    beside = any(placed.spec.device == CPU for placed in running)
     return max(1, cores // PART) if job.spec.device == CPU and beside else 0

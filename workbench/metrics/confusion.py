@@ -71,7 +71,7 @@ def _pair(ours: Iterable[Span], theirs: Iterable[Span]) -> list[tuple[str, str]]
     """
     left = {(span.field, span.start, span.end, span.label) for span in ours}
     right = {(span.field, span.start, span.end, span.label) for span in theirs}
-    pairs = [(one[3], one[3]) for one in sorted(left & right)]
+    pairs = [(row[3], row[3]) for row in sorted(left & right)]
     partners: dict[tuple[str, int, int], deque[str]] = {}
     for key in sorted(right - left):
         partners.setdefault(key[:3], deque()).append(key[3])

@@ -29,8 +29,8 @@ class Definition:
 
     def sentence(self) -> str:
         """Definition, rule and source, for a tooltip."""
-        told = _("{definition} {rule} As defined by {source}.")
-        return told.format(definition=_(self.text), rule=_(self.zero), source=self.source)
+        message = _("{definition} {rule} As defined by {source}.")
+        return message.format(definition=_(self.text), rule=_(self.zero), source=self.source)
 
 
 def _averages(name: str, precision: str, recall: str, f1: str, text: str) -> dict[str, Definition]:
@@ -45,7 +45,10 @@ def _spans(
     name: str, precision: str, recall: str, f1: str, text: str, source: str = "nervaluate"
 ) -> dict[str, Definition]:
     found = _averages(name, precision, recall, f1, text)
-    return {key: Definition(one.title, one.text, ZERO, source) for key, one in found.items()}
+    return {
+        key: Definition(definition.title, definition.text, ZERO, source)
+        for key, definition in found.items()
+    }
 
 
 MICRO = N_("All decisions of all labels pooled.")

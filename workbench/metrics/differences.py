@@ -44,7 +44,7 @@ def compare(gold: Iterable[Span], predicted: Iterable[Span]) -> tuple[Difference
         Difference(EXTRA, None, p) for p in theirs if p in left[1]
     ]
     # at least one side is set
-    return tuple(sorted(found, key=lambda one: _order(cast(Span, one.gold or one.predicted))))
+    return tuple(sorted(found, key=lambda item: _order(cast(Span, item.gold or item.predicted))))
 
 
 def _meeting(ours: Sequence[Span], theirs: Sequence[Span]) -> list[tuple[Span, Span]]:
@@ -53,19 +53,19 @@ def _meeting(ours: Sequence[Span], theirs: Sequence[Span]) -> list[tuple[Span, S
     open_ours: list[Span] = []  # spans that may overlap the current position
     open_theirs: list[Span] = []
     for span, mine in sorted(
-        [(one, True) for one in ours] + [(one, False) for one in theirs],
-        key=lambda one: _order(one[0]),
+        [(our, True) for our in ours] + [(their, False) for their in theirs],
+        key=lambda item: _order(item[0]),
     ):
         across, beside = (open_theirs, open_ours) if mine else (open_ours, open_theirs)
         across[:] = [
-            one
-            for one in across
-            if one.field == span.field and (one.end > span.start or _same_borders(one, span))
+            item
+            for item in across
+            if item.field == span.field and (item.end > span.start or _same_borders(item, span))
         ]
         found += [
-            (span, one) if mine else (one, span)
-            for one in across
-            if overlap(span, one) or _same_borders(span, one)
+            (span, item) if mine else (item, span)
+            for item in across
+            if overlap(span, item) or _same_borders(span, item)
         ]
         beside.append(span)
     return found
@@ -73,7 +73,7 @@ def _meeting(ours: Sequence[Span], theirs: Sequence[Span]) -> list[tuple[Span, S
 
 def tally(differences: Iterable[Difference]) -> dict[str, int]:
     """The count of each of KINDS."""
-    kinds = [one.kind for one in differences]
+    kinds = [difference.kind for difference in differences]
     return {kind: kinds.count(kind) for kind in KINDS}
 
 
@@ -81,12 +81,12 @@ def _order(span: Span) -> tuple[str, int, int, str]:
     return span.field, span.start, span.end, span.label
 
 
-def _same_borders(one: Span, other: Span) -> bool:
-    return (one.field, one.start, one.end) == (other.field, other.start, other.end)
+def _same_borders(span: Span, other: Span) -> bool:
+    return (span.field, span.start, span.end) == (other.field, other.start, other.end)
 
 
-def _shared(one: Span, other: Span) -> int:
-    return min(one.end, other.end) - max(one.start, other.start)
+def _shared(span: Span, other: Span) -> int:
+    return min(span.end, other.end) - max(span.start, other.start)
 
 
 _RULES = (

@@ -23,8 +23,8 @@ def span_mistakes(
     theirs = sorted(span for span in predicted if _key(span) not in right)
     tagged = _Tagged(gold, words)
     left, found = set(range(len(theirs))), []
-    for one, other in _partners(ours, theirs):
-        mine = ours[one]
+    for partner, other in _partners(ours, theirs):
+        mine = ours[partner]
         if other is None:
             found.append(tagged.mistake(MISSED, mine, None))
             continue
@@ -32,7 +32,7 @@ def span_mistakes(
         kind = BOUNDARY if mine.label == theirs[other].label else LABEL
         found.append(tagged.mistake(kind, mine, theirs[other]))
     found += [tagged.mistake(SPURIOUS, None, theirs[at]) for at in left]
-    return sorted(found, key=lambda one: (one.place or (0, 0), one.kind))
+    return sorted(found, key=lambda item: (item.place or (0, 0), item.kind))
 
 
 def _key(span: Span) -> tuple[int, int, str]:
@@ -43,7 +43,7 @@ def _partners(ours: Sequence[Span], theirs: Sequence[Span]) -> list[tuple[int, i
     """Every gold position with the position of its predicted partner."""
     ends, starts = highest_ends(theirs), [span.start for span in theirs]
     pairs = []
-    for one, mine in enumerate(ours):
+    for our, mine in enumerate(ours):
         for other in range(bisect_right(ends, mine.start), bisect_left(starts, mine.end)):
             span = theirs[other]
             shared = min(mine.end, span.end) - max(mine.start, span.start)
@@ -51,14 +51,14 @@ def _partners(ours: Sequence[Span], theirs: Sequence[Span]) -> list[tuple[int, i
                 continue
             same = (mine.start, mine.end) == (span.start, span.end)
             rank = 0 if same else 1 if mine.label == span.label else 2
-            pairs.append((rank, -shared, one, other))
+            pairs.append((rank, -shared, our, other))
     partner: dict[int, int] = {}
     taken: set[int] = set()
-    for _rank, _shared, one, other in sorted(pairs):
-        if one not in partner and other not in taken:
-            partner[one] = other
+    for _rank, _shared, pair, other in sorted(pairs):
+        if pair not in partner and other not in taken:
+            partner[pair] = other
             taken.add(other)
-    return [(one, partner.get(one)) for one in range(len(ours))]
+    return [(number, partner.get(number)) for number in range(len(ours))]
 
 
 class _Tagged:
@@ -73,8 +73,8 @@ class _Tagged:
     def mistake(self, kind: str, mine: Span | None, span: Span | None) -> Mistake:
         at = (mine.start, mine.end) if mine is not None else None
         predicted_at = (span.start, span.end) if span is not None else None
-        start = min(one[0] for one in (at, predicted_at) if one)
-        end = max(one[1] for one in (at, predicted_at) if one)
+        start = min(pair[0] for pair in (at, predicted_at) if pair)
+        end = max(pair[1] for pair in (at, predicted_at) if pair)
         wrong = [word for word in self._in(start, end) if word.label not in self._gold_at(word)]
         if span is not None and span.score is not None:
             confidence = span.score

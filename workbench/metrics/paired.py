@@ -38,7 +38,7 @@ class Difference:
     def swapped(self) -> Difference:
         """Second minus first."""
         value, low, high = (
-            None if one is None else -one for one in (self.value, self.high, self.low)
+            None if value is None else -value for value in (self.value, self.high, self.low)
         )
         return Difference(value, low, high, self.p)
 
@@ -156,7 +156,7 @@ def _differences(first: Statistic, second: Statistic, chunk: np.ndarray) -> dict
 def _difference(value: float, drawn: np.ndarray) -> Difference:
     if not np.isfinite(value):
         return Difference(None)
-    low, high = (float(one) for one in bounds(drawn))
+    low, high = (float(bound) for bound in bounds(drawn))
     p = _share(np.abs(drawn - value), abs(float(value)))
     if not np.isfinite(low):  # less than half of the resamples have the label
         return Difference(float(value))

@@ -52,12 +52,12 @@ def measured(
         extreme = np.abs(random - whole) >= abs(value - whole) - 1e-12
         p = float((1 + extreme.sum()) / (1 + len(random)))
         found.append(SliceScore(name, len(rows), value, float(low), float(high), p))
-    corrected = holm([one.p or 0.0 for one in found])
+    corrected = holm([score.p or 0.0 for score in found])
     rows_found = [
-        SliceScore(one.name, one.n, one.value, one.low, one.high, one.p, p)
-        for one, p in zip(found, corrected, strict=True)
+        SliceScore(score.name, score.n, score.value, score.low, score.high, score.p, p)
+        for score, p in zip(found, corrected, strict=True)
     ]
-    return tuple(sorted(rows_found, key=lambda one: (one.p or 0.0, one.value)))
+    return tuple(sorted(rows_found, key=lambda item: (item.p or 0.0, item.value)))
 
 
 def _orders(n: int, rounds: int, seed: int) -> np.ndarray:

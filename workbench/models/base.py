@@ -101,10 +101,10 @@ class LoadOptions:
     documents: Sequence[Document] | None = None
 
 
-def shared_length(one: Sequence[int], other: Sequence[int]) -> int:
+def shared_length(sequence: Sequence[int], other: Sequence[int]) -> int:
     """The number of units that are equal at the beginning of both."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+    pairs = enumerate(zip(sequence, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(sequence), len(other)))
 
 
 class Encoder(nn.Module, ABC):

@@ -87,7 +87,7 @@ def _check(raw: Mapping[str, Any], path: Path) -> None:
     if (
         not isinstance(labels, list)
         or (not labels and registry().info("task", raw["task"]).least_labels)
-        or not all(isinstance(one, str) for one in labels)
+        or not all(isinstance(label, str) for label in labels)
     ):
         raise ModelError(_("{path} has no labels: expected a list of names.").format(path=path))
     length = raw["max_length"]

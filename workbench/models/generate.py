@@ -97,7 +97,7 @@ class LanguageModel:
         section 2). Equal inputs run once, and so does what causal prompts share at the beginning,
         if that saves much. Raises ModelError if a prompt exceeds the maximum length of the model.
         """
-        rows = [self._rows(one) for one in prompts]
+        rows = [self._rows(prompt) for prompt in prompts]
         found = self._branched(rows) if self.kind == CAUSAL else None
         if found is None:
             found = self._answers([row for group in rows for row in group])
@@ -137,7 +137,7 @@ class LanguageModel:
         )
         if self.kind == CAUSAL:
             if places and places[0] == 0:
-                ids, places = [self.tokenizer.fallback, *ids], [one + 1 for one in places]
+                ids, places = [self.tokenizer.fallback, *ids], [place + 1 for place in places]
             rows = [_Row(tuple(ids[: places[-1]]), place - 1, ids[place]) for place in places]
         else:
             rows = [
@@ -148,7 +148,7 @@ class LanguageModel:
 
     def _hidden(self, ids: Sequence[int], places: Sequence[int]) -> list[int]:
         hidden = set(places)
-        return [self.mask if place in hidden else one for place, one in enumerate(ids)]
+        return [self.mask if place in hidden else id for place, id in enumerate(ids)]
 
     def _answers(self, rows: Sequence[_Row]) -> dict[_Row, float]:
         wanted: dict[Sequences, dict[_Row, None]] = {}

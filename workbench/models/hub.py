@@ -100,11 +100,13 @@ def _hits(info: FamilyInfo, words: str) -> Iterator[SearchHit]:
         sort="downloads",
         limit=2 * MOST_HITS,
     )
-    tagged = ((one, next((tag for tag in one.tags or () if tag in known), "")) for one in every)
-    usable = ((one, family or info.id) for one, family in tagged if family or not known)
-    for one, family in islice(usable, MOST_HITS):
-        licence = _licence({}, one.tags or ())
-        yield SearchHit(one.id, int(one.downloads or 0), family, licence, info.library)
+    tagged = (
+        (model, next((tag for tag in model.tags or () if tag in known), "")) for model in every
+    )
+    usable = ((model, family or info.id) for model, family in tagged if family or not known)
+    for model, family in islice(usable, MOST_HITS):
+        licence = _licence({}, model.tags or ())
+        yield SearchHit(model.id, int(model.downloads or 0), family, licence, info.library)
 
 
 def download(
@@ -158,14 +160,14 @@ def _described(model_id: str, revision: str | None) -> Repository:
     from huggingface_hub import HfApi
 
     about = HfApi().model_info(model_id, revision=revision, files_metadata=True)
-    sizes = {one.rfilename: int(one.size or 0) for one in about.siblings or ()}
+    sizes = {sibling.rfilename: int(sibling.size or 0) for sibling in about.siblings or ()}
     has_config = places.CONFIG in sizes
     weights, pickled = _weights(sizes)
     of_family = ""
     if not has_config:  # no model of transformers
         found, of_family = places.without_config(sizes)
         weights, pickled = list(found), True
-    names = [one for one in (*SMALL, *TOKENIZERS) if one in sizes] + weights
+    names = [text for text in (*SMALL, *TOKENIZERS) if text in sizes] + weights
     if not weights:
         missing = spec.WEIGHTS if has_config else places.CONFIG
         raise ModelError(
@@ -207,9 +209,9 @@ def _weights(sizes: Mapping[str, int]) -> tuple[list[str], bool]:
         if single in sizes:
             return [single], pickled
         found = sorted(
-            one
-            for one in sizes
-            if "/" not in one and one.startswith(shards[0]) and one.endswith(shards[1])
+            size
+            for size in sizes
+            if "/" not in size and size.startswith(shards[0]) and size.endswith(shards[1])
         )
         if found and index in sizes:
             return [index, *found], pickled
@@ -221,7 +223,7 @@ def _licence(card: Mapping[str, Any], tags: Sequence[str]) -> str:
     if isinstance(given, list):
         given = ", ".join(map(str, given))
     return str(
-        given or next((one.split(":", 1)[1] for one in tags if one.startswith("license:")), "")
+        given or next((tag.split(":", 1)[1] for tag in tags if tag.startswith("license:")), "")
     )
 
 

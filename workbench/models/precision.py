@@ -46,12 +46,12 @@ class Choice:
         """A message for the log of a run; empty if nothing was measured."""
         if self.speedup is None:
             return ""
-        told = (
+        message = (
             _("bf16 is {speedup:.2f} times as fast as fp32 on this CPU. Using bf16.")
             if self.bf16
             else _("bf16 is {speedup:.2f} times as fast as fp32 on this CPU. Using fp32.")
         )
-        return told.format(speedup=self.speedup)
+        return message.format(speedup=self.speedup)
 
     def to_json(self) -> dict[str, object]:
         """An event for the parent process, which stores the measurement in the settings."""

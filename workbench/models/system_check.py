@@ -44,12 +44,14 @@ def library(name: str) -> Check:
         module = importlib.import_module(name)
     except Exception as error:  # anything raised by its code or by a missing system library
         reason = (str(error).strip().splitlines() or [""])[0][:300]
-        told = _("Import failed: {kind}: {reason}").format(kind=type(error).__name__, reason=reason)
-        return Check(id, title, told, PROBLEM, _("Reinstall the package (`make setup`)."))
-    told = _("{version}, in {seconds:.1f} s").format(
+        message = _("Import failed: {kind}: {reason}").format(
+            kind=type(error).__name__, reason=reason
+        )
+        return Check(id, title, message, PROBLEM, _("Reinstall the package (`make setup`)."))
+    message = _("{version}, in {seconds:.1f} s").format(
         version=getattr(module, "__version__", ""), seconds=time.monotonic() - began
     )
-    return Check(id, title, told)
+    return Check(id, title, message)
 
 
 def _devices() -> Iterator[Check]:
@@ -57,9 +59,9 @@ def _devices() -> Iterator[Check]:
 
     for found in devices.describe():
         memory = found["memory_mb"] * 2**20
-        told = f"{found['title']}, {{memory}}" if memory else found["title"]
+        message = f"{found['title']}, {{memory}}" if memory else found["title"]
         sizes = {"memory": memory} if memory else {}
-        yield Check(f"computing.device.{found['name']}", found["name"], told, sizes=sizes)
+        yield Check(f"computing.device.{found['name']}", found["name"], message, sizes=sizes)
     yield _threads()
     if driver_without_cuda():
         yield Check(
@@ -76,11 +78,11 @@ def _threads() -> Check:
     from workbench.models import device as devices
 
     threads, cores = devices.use_threads(), devices.physical_cores()
-    told = _("{threads} of {cores} cores").format(threads=threads, cores=cores)
+    message = _("{threads} of {cores} cores").format(threads=threads, cores=cores)
     if threads >= cores:
-        return Check("computing.threads", _("Threads"), told)
+        return Check("computing.threads", _("Threads"), message)
     advice = _("OMP_NUM_THREADS limits training. Remove the variable to use every core.")
-    return Check("computing.threads", _("Threads"), told, WARNING, advice)
+    return Check("computing.threads", _("Threads"), message, WARNING, advice)
 
 
 def driver_without_cuda() -> bool:
@@ -96,11 +98,11 @@ def _chosen() -> Check:
 
     wanted = settings.load().device
     try:
-        told = _("{wanted}: {device}").format(wanted=term(wanted), device=devices.pick(wanted))
+        text = _("{wanted}: {device}").format(wanted=term(wanted), device=devices.pick(wanted))
     except SpecError as error:
-        told, advice = error.message, _("Choose another device in the settings.")
-        return Check("computing.chosen", _("Device in the settings"), told, PROBLEM, advice)
-    return Check("computing.chosen", _("Device in the settings"), told)
+        text, advice = error.message, _("Choose another device in the settings.")
+        return Check("computing.chosen", _("Device in the settings"), text, PROBLEM, advice)
+    return Check("computing.chosen", _("Device in the settings"), text)
 
 
 def _bf16(known: Mapping[str, float]) -> Iterator[dict[str, Any]]:
@@ -111,8 +113,8 @@ def _bf16(known: Mapping[str, float]) -> Iterator[dict[str, Any]]:
 
     cpu = torch.device("cpu")
     if not devices.has_bf16(cpu):
-        told = _("This CPU has no bf16 instructions. fp32 is used.")
-        yield Check("computing.bf16", _("bf16 on the CPU"), told, OK).to_event()
+        message = _("This CPU has no bf16 instructions. fp32 is used.")
+        yield Check("computing.bf16", _("bf16 on the CPU"), message, OK).to_event()
         return
     for shape in SHAPES:
         choice = precision.choose("auto", cpu, shape, known)

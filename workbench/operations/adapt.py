@@ -95,7 +95,7 @@ def write_texts(project: Project) -> Texts:
     folder = project.runs_folder / "data"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        held_back = {one.text_hash for one in _of(project, ("test",))}
+        held_back = {document.text_hash for document in _of(project, ("test",))}
         path, count = _written(folder, _others(_of(project, (None, "train")), held_back))
         held_out, held_out_count = _written(folder, _others(_of(project, ("dev",)), held_back))
     except OSError as error:
@@ -121,7 +121,7 @@ def _of(project: Project, splits: Collection[str | None]) -> Iterator[Document]:
 
 
 def _others(found: Iterator[Document], held_back: set[str]) -> Iterator[Document]:
-    return (one for one in found if one.text_hash not in held_back)
+    return (document for document in found if document.text_hash not in held_back)
 
 
 def _written(folder: Path, found: Iterator[Document]) -> tuple[Path, int]:

@@ -39,20 +39,21 @@ def differences(project: Project, run: Run) -> tuple[Difference, ...]:
         return ()
     shown = ("dev", "test") if before.seen_test and run.seen_test else ("dev",)
     found = (_difference(project, before, run, split) for split in shown)
-    return tuple(one for one in found if one is not None)
+    return tuple(difference for difference in found if difference is not None)
 
 
 def _difference(project: Project, before: Run, after: Run, split: str) -> Difference | None:
     task, main = results.task_of(after), tasks.info(results.task_of(after)).main
     found = results.scored(project, after, split)
     answers = [
-        predict.stored(project, run, [one.document for one in found]) for run in (before, after)
+        predict.stored(project, run, [scored.document for scored in found])
+        for run in (before, after)
     ]
-    both = [one for one in found if all(one.document.id in given for given in answers)]
+    both = [scored for scored in found if all(scored.document.id in given for given in answers)]
     if not both:
         return None
     first, second = (
-        scoring.evaluate(task, split, both, [given[one.document.id or 0] for one in both])
+        scoring.evaluate(task, split, both, [given[scored.document.id or 0] for scored in both])
         for given in answers
     )
     values = first.scores[main], second.scores[main]

@@ -108,11 +108,11 @@ class Audit:
 
     @property
     def counts(self) -> Counter[str]:
-        return Counter(one.kind for one in self.findings)
+        return Counter(finding.kind for finding in self.findings)
 
     @property
     def fixable(self) -> tuple[Finding, ...]:
-        return tuple(one for one in self.findings if one.fix is not None)
+        return tuple(finding for finding in self.findings if finding.fix is not None)
 
 
 def audit(
@@ -138,8 +138,8 @@ def audit(
     found: list[Finding] = []
     labels = 0
     for part in watch.over(ids, PAGE):
-        page = [one.document for one in documents.records(project.db, layers=(), ids=part)]
-        page = [one for one in page if one.text.strip()]
+        page = [record.document for record in documents.records(project.db, layers=(), ids=part)]
+        page = [item for item in page if item.text.strip()]
         prepared = info.prepare(preparer, page, length)
         for number, document in enumerate(page):
             rows = _rows(project, layer, document) if layer.traits.in_text else []
@@ -260,8 +260,8 @@ def _units(prepared: Prepared, inputs: range) -> list[tuple[int, int]]:
     """Code points of the units of a document's first text, in order, each range once."""
     found: set[tuple[int, int]] = set()
     for at in inputs:
-        one = prepared.inputs[at]
-        found.update((start, end) for start, end in one.offsets[one.text == 0].tolist())
+        input_ = prepared.inputs[at]
+        found.update((start, end) for start, end in input_.offsets[input_.text == 0].tolist())
     return sorted(found)
 
 
@@ -283,18 +283,20 @@ def snap(project: Project, found: Sequence[Finding], *, origin: object = None) -
 
     Labels that have changed since the audit are left alone.
     """
-    fixable = [one for one in found if one.fix is not None and one.span_id is not None]
+    fixable = [
+        finding for finding in found if finding.fix is not None and finding.span_id is not None
+    ]
     if not fixable:
         return 0
     title = ngettext("Snap {n} label to words", "Snap {n} labels to words", len(fixable))
     moved = 0
     with project.edit(title.format(n=len(fixable)), origin=origin):
-        for one in fixable:
+        for finding in fixable:
             try:
-                row = annotation_rows.span(project.db, one.span_id or 0)
+                row = annotation_rows.span(project.db, finding.span_id or 0)
             except KeyError:
                 continue  # deleted since
-            if (row.start, row.end) == (one.start, one.end) and one.fix is not None:
-                annotate.resize_span(project, row.id, *one.fix, origin=origin)
+            if (row.start, row.end) == (finding.start, finding.end) and finding.fix is not None:
+                annotate.resize_span(project, row.id, *finding.fix, origin=origin)
                 moved += 1
     return moved

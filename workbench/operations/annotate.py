@@ -176,8 +176,8 @@ def set_class(project: Project, document_id: int, label_id: int, *, origin: obje
     layer, label = _layer_and_label(project, label_id)
     check_layer(document, layer, MARKS)
     if layer.traits.in_choices and label not in choice_names(len(document.choices)):
-        told = _("{key} has {n} choices: {label} is none of them.")
-        raise WorkbenchError(told.format(key=document.key, n=len(document.choices), label=label))
+        message = _("{key} has {n} choices: {label} is none of them.")
+        raise WorkbenchError(message.format(key=document.key, n=len(document.choices), label=label))
     with project.edit(_("Set class {label}").format(label=label), origin=origin):
         who, source = project.annotator_id, project.source("person")
         before = annotation_rows.marks(project.db, document_id)

@@ -54,10 +54,10 @@ class Prepared:
 def offers(project: Project) -> tuple[Offer, ...]:
     """Every baseline of every layer, whether or not the layer has enough labels."""
     return tuple(
-        Offer(one.id, task.id, layer.name, _(one.title))
+        Offer(baseline.id, task.id, layer.name, _(baseline.title))
         for layer in labels.layers(project.db)
         for task in tasks.fitting(layer)
-        for one in baselines.fitting(task)
+        for baseline in baselines.fitting(task)
     )
 
 
@@ -82,7 +82,7 @@ def prepare(
     """
     info, its_task = baselines.info(baseline), tasks.info(task)
     if not info.fits(its_task):
-        fitting = ", ".join(PREFIX + one.id for one in baselines.fitting(its_task))
+        fitting = ", ".join(PREFIX + baseline.id for baseline in baselines.fitting(its_task))
         raise SpecError(
             _("Baseline {baseline!r} does not fit task {task}.").format(
                 baseline=baseline, task=task

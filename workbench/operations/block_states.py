@@ -64,11 +64,11 @@ def marked(spec: TrainSpec, card: ModelInfo, epochs: int) -> tuple[MarkedBlock, 
 
 def _with_inserted(found: list[MarkedBlock], trainable: int) -> list[MarkedBlock]:
     """Divide the trained parameters that are not of the model among the layers."""
-    layers = sum(one.block.count for one in found if one.state == INSERTED)
-    each = (trainable - sum(one.trained for one in found)) // max(1, layers)
+    layers = sum(block.block.count for block in found if block.state == INSERTED)
+    each = (trainable - sum(block.trained for block in found)) // max(1, layers)
     return [
-        replace(one, inserted=each * one.block.count) if one.state == INSERTED else one
-        for one in found
+        replace(block, inserted=each * block.block.count) if block.state == INSERTED else block
+        for block in found
     ]
 
 

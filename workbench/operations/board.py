@@ -89,20 +89,20 @@ class Board:
 
     def named(self, run: str) -> Entry:
         """The scored entry of a run. Raises WorkbenchError if there is none of this name."""
-        for one in self.entries:
-            if one.run.name == run:
-                return one
+        for entry in self.entries:
+            if entry.run.name == run:
+                return entry
         raise WorkbenchError(
             _("No run {name!r} was scored on these documents.").format(name=run),
             hint=_("Choose from: {known}.").format(
-                known=", ".join(one.run.name for one in self.entries) or _("none")
+                known=", ".join(entry.run.name for entry in self.entries) or _("none")
             ),
         )
 
     def sorted_by(self, score: str) -> tuple[Entry, ...]:
         """The entries by another score, best first; those without it come last."""
         sign = 1 if tasks.is_error(score) else -1
-        key = lambda one: (one.value(score) is None, sign * (one.value(score) or 0.0))  # noqa: E731
+        key = lambda item: (item.value(score) is None, sign * (item.value(score) or 0.0))  # noqa: E731
         return tuple(sorted(self.entries, key=key))
 
 
@@ -127,7 +127,7 @@ def board(
     WorkbenchError if there is no such layer, QueryError.
     """
     names = layers_with_runs(project)
-    known = [one.name for one in labels.layers(project.db)]
+    known = [layer.name for layer in labels.layers(project.db)]
     layer = layer or next(iter(names), "")
     if layer not in known:
         raise WorkbenchError(
@@ -147,8 +147,10 @@ def board(
     info = tasks.info(results.task_of(first)).compared()
     found = results.scored(project, first, split, info)
     if where.strip():
-        ids = frozenset(queries.matching(project, where, [row_id(one.document) for one in found]))
-        found = tuple(one for one in found if one.document.id in ids)
+        ids = frozenset(
+            queries.matching(project, where, [row_id(scored.document) for scored in found])
+        )
+        found = tuple(scored for scored in found if scored.document.id in ids)
     fingerprint = scoring.fingerprint(found)
     entries: list[Entry] = []
     others: list[Entry] = []
@@ -160,7 +162,7 @@ def board(
         if not where.strip():  # the run was scored on the whole split
             entry = replace(entry, changed=own.changed(run))
         if not entry.problem:
-            seen = texts.among(run, split, [one.document for one in found])
+            seen = texts.among(run, split, [scored.document for scored in found])
             entry = replace(entry, trained_on=seen)
         (others if entry.problem else entries).append(entry)
     every = dict.fromkeys(name for entry in entries for name in entry.scores)
@@ -206,8 +208,8 @@ class _OwnTestSets:
 def _entry(
     project: Project, run: Run, info: TaskInfo, split: str, found: Sequence[Scored]
 ) -> Entry:
-    answers = predict.stored(project, run, [one.document for one in found])
-    missing = sum(one.document.id not in answers for one in found)
+    answers = predict.stored(project, run, [scored.document for scored in found])
+    missing = sum(scored.document.id not in answers for scored in found)
     problem = _problem(run, info, split, missing, len(found))
     scores: Mapping[str, Measured] = {}
     if not problem:
@@ -233,12 +235,12 @@ def _problem(run: Run, info: TaskInfo, split: str, missing: int, n: int) -> str:
     if split == "test" and not run.seen_test:
         return _("Its test score was not shown yet.")
     if missing or not n:
-        told = ngettext(
+        message = ngettext(
             "It has no prediction of {n} document.",
             "It has no prediction of {n} documents.",
             missing,
         )
-        return told.format(n=missing)
+        return message.format(n=missing)
     return ""
 
 
@@ -267,14 +269,14 @@ def made_from(run: Run) -> str:
         return _(model)
     if run.kind == PROMPT:
         shots = int(spec.get("shots") or 0)
-        told = ngettext("{model}, {n} example", "{model}, {n} examples", shots)
+        message = ngettext("{model}, {n} example", "{model}, {n} examples", shots)
         if not shots:
-            told = _("{model}, no examples")
-        return told.format(model=model, n=shots)
+            message = _("{model}, no examples")
+        return message.format(model=model, n=shots)
     options = {**spec.get("options", {}), **trained(run).options}
     parts = [model]
     if (method := options.get("method", methods.DEFAULT)) != methods.DEFAULT:
-        known = {one.id: _(one.title) for one in methods.all_methods()}
+        known = {method.id: _(method.title) for method in methods.all_methods()}
         parts.append(known.get(method, method))
     if epochs := options.get("epochs"):
         parts.append(ngettext("{n} epoch", "{n} epochs", int(epochs)).format(n=epochs))

@@ -30,33 +30,33 @@ def board_report(found: Board, over: Entry | None = None) -> dict[str, Any]:
         "where": found.where,
         "score": found.score,
         "definition": _(found.definition),
-        "entries": [{**_entry(one), "gains": _gains(one, over)} for one in found.entries],
-        "others": [{**_entry(one), "problem": one.problem} for one in found.others],
+        "entries": [{**_entry(entry), "gains": _gains(entry, over)} for entry in found.entries],
+        "others": [{**_entry(other), "problem": other.problem} for other in found.others],
     }
 
 
-def _entry(one: Entry) -> dict[str, Any]:
+def _entry(entry: Entry) -> dict[str, Any]:
     return {
-        "run": one.run.name,
-        "kind": one.run.kind,
-        "made_from": one.made_from,
-        "group": one.run.listing.group,
-        "tags": list(one.run.listing.tags),
-        "scores": {name: score.to_json() for name, score in one.scores.items()},
-        "changed": one.changed,
-        "seconds": one.seconds,
-        "parameters": one.parameters,
-        "bytes": one.bytes,
-        "cpu_seconds_per_1000": one.cpu,
-        "trained_on": [to_plain(seen) for seen in one.trained_on],
+        "run": entry.run.name,
+        "kind": entry.run.kind,
+        "made_from": entry.made_from,
+        "group": entry.run.listing.group,
+        "tags": list(entry.run.listing.tags),
+        "scores": {name: score.to_json() for name, score in entry.scores.items()},
+        "changed": entry.changed,
+        "seconds": entry.seconds,
+        "parameters": entry.parameters,
+        "bytes": entry.bytes,
+        "cpu_seconds_per_1000": entry.cpu,
+        "trained_on": [to_plain(seen) for seen in entry.trained_on],
     }
 
 
-def _gains(one: Entry, over: Entry | None) -> dict[str, Any]:
+def _gains(entry: Entry, over: Entry | None) -> dict[str, Any]:
     """By score; {} without an entry to compare with."""
     if over is None:
         return {}
-    gains = {name: one.gain(over, name) for name in one.scores}
+    gains = {name: entry.gain(over, name) for name in entry.scores}
     return {name: found.to_json() for name, found in gains.items() if found is not None}
 
 
@@ -72,14 +72,14 @@ def to_csv(found: Board, score: str = "", over: Entry | None = None) -> str:
     costs = ("seconds", "parameters", "bytes", "cpu_seconds_per_1000")
     more = () if over is None else ("gain", "relative_gain")
     write.writerow(["run", "kind", "made_from", *names, *costs, *more])
-    for one in found.sorted_by(score):
-        cells: list[object] = [_safe(one.run.name), one.run.kind, _safe(one.made_from)]
+    for entry in found.sorted_by(score):
+        cells: list[object] = [_safe(entry.run.name), entry.run.kind, _safe(entry.made_from)]
         for name in found.names:
-            value = one.scores.get(name)
+            value = entry.scores.get(name)
             cells += [value.value, value.low, value.high] if value is not None else [None] * 3
-        cells += [one.seconds, one.parameters, one.bytes, one.cpu]
+        cells += [entry.seconds, entry.parameters, entry.bytes, entry.cpu]
         if over is not None:
-            gained = one.gain(over, score)
+            gained = entry.gain(over, score)
             cells += [None, None] if gained is None else [gained.absolute, gained.relative]
         write.writerow(cells)
     return out.getvalue()
@@ -102,16 +102,18 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
     heads += [_("Training time, s"), _("Size, MB"), _("CPU s / 1,000 documents")]
     heads = [_cell(head) for head in heads]
     lines = [heads, ["---"] * 3 + ["---:"] * (len(heads) - 3)]
-    for one in found.sorted_by(score):
-        cells = [one.run.name, term(one.run.kind), one.made_from]
-        cells += [_points(one, name) for name in shown]
+    for entry in found.sorted_by(score):
+        cells = [entry.run.name, term(entry.run.kind), entry.made_from]
+        cells += [_points(entry, name) for name in shown]
         if over is not None:
-            cells.append(gain_text(one, over, score))
-        megabytes = None if one.bytes is None else one.bytes / 1e6
-        cells += [_number(value) for value in (one.seconds, megabytes, one.cpu)]
+            cells.append(gain_text(entry, over, score))
+        megabytes = None if entry.bytes is None else entry.bytes / 1e6
+        cells += [_number(value) for value in (entry.seconds, megabytes, entry.cpu)]
         lines.append([_cell(cell) for cell in cells])
-    told = _("Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}. Intervals: 95 %.")
-    about = told.format(
+    message = _(
+        "Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}. Intervals: 95 %."
+    )
+    about = message.format(
         layer=found.layer, split=term(found.split), n=found.n, fingerprint=found.fingerprint
     )
     if found.where:
@@ -119,13 +121,13 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
     return "\n".join([*map(_line, lines), "", about, "", _(found.definition), ""])
 
 
-def gain_text(one: Entry, over: Entry, score: str) -> str:
+def gain_text(entry: Entry, over: Entry, score: str) -> str:
     """The gain of an entry with its sign, and in parentheses the relative error reduction."""
-    found = one.gain(over, score)
-    if one is over or found is None:
+    found = entry.gain(over, score)
+    if entry is over or found is None:
         return UNKNOWN
-    told = "{:+.3f}" if tasks.is_error(score) else "{:+.1f}"
-    shown = told.format(found.absolute * (1 if tasks.is_error(score) else 100))
+    message = "{:+.3f}" if tasks.is_error(score) else "{:+.1f}"
+    shown = message.format(found.absolute * (1 if tasks.is_error(score) else 100))
     if found.relative is None:
         return shown
     return _("{gain} ({relative:+.1f} %)").format(gain=shown, relative=100 * found.relative)
@@ -139,8 +141,8 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _points(one: Entry, name: str) -> str:
-    found = one.scores.get(name)
+def _points(entry: Entry, name: str) -> str:
+    found = entry.scores.get(name)
     if found is None or found.value is None:
         return UNKNOWN
     shown = "{:.3f}".format if tasks.is_error(name) else _percent

@@ -37,7 +37,7 @@ def set_temperature(project: Project, run_id: int, value: float) -> None:
     """
     run = runs.get(project.db, run_id)
     info, factor = tasks.info(results.task_of(run)), value / temperature(project, run)
-    _apply(project, run, {TEMPERATURE: value}, lambda one: info.rescaled(one, factor))
+    _apply(project, run, {TEMPERATURE: value}, lambda prediction: info.rescaled(prediction, factor))
 
 
 def set_thresholds(project: Project, run_id: int, values: Sequence[float]) -> None:
@@ -48,7 +48,7 @@ def set_thresholds(project: Project, run_id: int, values: Sequence[float]) -> No
     run = runs.get(project.db, run_id)
     info = tasks.info(results.task_of(run))
     given = {THRESHOLDS: list(map(float, values))}
-    _apply(project, run, given, lambda one: info.with_thresholds(one, values))
+    _apply(project, run, given, lambda prediction: info.with_thresholds(prediction, values))
 
 
 def _described(project: Project, run: Run) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _apply(
         for id, text_hash, raw in runs.prediction_rows(project.db, run.id)
     ]
     decoder = {**(described.get("decoder") or {}), **values}
-    labels = next((found for _id, _hash, one in rows if (found := one.get(LabelScores))), None)
+    labels = next((found for _id, _hash, row in rows if (found := row.get(LabelScores))), None)
     if labels is not None:  # a temperature moves thresholds too
         decoder[THRESHOLDS] = list(labels.thresholds)
     path = run_folders.existing_model(project, run) / DESCRIPTION
@@ -78,7 +78,7 @@ def _apply(
     draft.write_text(text, encoding="utf-8")
     with project.write():
         runs.save_predictions(
-            project.db, run.id, ((id, text_hash, one.to_json()) for id, text_hash, one in rows)
+            project.db, run.id, ((id, text_hash, row.to_json()) for id, text_hash, row in rows)
         )
         runs.update(project.db, run.id, result={**run.result, "decoder": decoder})
         os.replace(draft, path)

@@ -24,10 +24,12 @@ def select(cards: Sequence[ModelInfo], search: str = "", sort: str = "") -> tupl
     """As `published`, for cards that have been read already."""
     titles = {group.id: group.title for group in catalogue().groups}
     found = [
-        one for one in catalogue().with_installed(cards) if matches(one, titles[one.group], search)
+        item
+        for item in catalogue().with_installed(cards)
+        if matches(item, titles[item.group], search)
     ]
     if sort:
-        found.sort(key=lambda one: _key(getattr(one, sort)))
+        found.sort(key=lambda item: _key(getattr(item, sort)))
     return tuple(found)
 
 

@@ -51,13 +51,13 @@ class Comparison:
     settings: tuple[SettingRow, ...]
 
     def system(self, run_id: int) -> System:
-        return next(one for one in self.systems if one.run.id == run_id)
+        return next(system for system in self.systems if system.run.id == run_id)
 
     def pair(self, first: int, second: int) -> Pair | None:
         """The pair seen from `first`; None if one of them is not compared."""
-        for one in self.pairs:
-            if {one.first, one.second} == {first, second}:
-                return one if one.first == first else one.swapped
+        for item in self.pairs:
+            if {item.first, item.second} == {first, second}:
+                return item if item.first == first else item.swapped
         return None
 
 
@@ -174,7 +174,7 @@ def _one_test_set(chosen: Sequence[Run], evidence: Sequence[Evidence], split: st
                 raise _other_set(lacks, has, [documents[id].key for id in sorted(ids)], split)
         raise WorkbenchError(
             _("There is no {split} document with gold labels and predictions of {runs}.").format(
-                split=split, runs=", ".join(one.name for one in chosen)
+                split=split, runs=", ".join(run.name for run in chosen)
             ),
             hint=_evaluate_first(run, split),
         )
@@ -189,14 +189,14 @@ def fingerprint(given: Evidence) -> str:
 
 def _other_set(lacks: Run, has: Run, keys: Sequence[str], split: str) -> WorkbenchError:
     shown = ", ".join(keys[:NAMED]) + (", …" if len(keys) > NAMED else "")
-    told = ngettext(
+    template = ngettext(
         "The runs were not scored on the same test set: {n} {split} document has a prediction of "
         "{has}, but none of {lacks} ({keys}).",
         "The runs were not scored on the same test set: {n} {split} documents have a prediction "
         "of {has}, but none of {lacks} ({keys}).",
         len(keys),
     )
-    message = told.format(n=len(keys), split=split, has=has.name, lacks=lacks.name, keys=shown)
+    message = template.format(n=len(keys), split=split, has=has.name, lacks=lacks.name, keys=shown)
     return WorkbenchError(message, hint=_evaluate_first(lacks, split))
 
 

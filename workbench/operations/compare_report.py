@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def comparison_report(found: Comparison) -> dict[str, Any]:
     """The comparison for programs; documents by id and key."""
-    names = {one.run.id: one.run.name for one in found.systems}
+    names = {system.run.id: system.run.name for system in found.systems}
     titles = run_settings.option_titles()
     return {
         "split": found.split,
@@ -26,12 +26,12 @@ def comparison_report(found: Comparison) -> dict[str, Any]:
         "definition": _(found.definition),
         "systems": [
             {
-                "run": one.run.name,
-                "kind": one.run.kind,
-                "scores": {name: score.to_json() for name, score in one.scores.items()},
-                "trained_on": [to_plain(seen) for seen in one.trained_on],
+                "run": system.run.name,
+                "kind": system.run.kind,
+                "scores": {name: score.to_json() for name, score in system.scores.items()},
+                "trained_on": [to_plain(seen) for seen in system.trained_on],
             }
-            for one in found.systems
+            for system in found.systems
         ],
         "pairs": [_pair_json(pair, names) for pair in found.pairs],
         "settings": [

@@ -102,8 +102,8 @@ def rows(
 def texts(project: Project, ids: Sequence[int]) -> tuple[str, ...]:
     """The texts of documents, in the order of `ids`; both texts of a pair, on two lines."""
     found = {
-        one.document.id: "\n".join(content for _name, content in one.document.texts)
-        for one in documents.records(project.db, ids=ids)
+        record.document.id: "\n".join(content for _name, content in record.document.texts)
+        for record in documents.records(project.db, ids=ids)
     }
     return tuple(found[id] for id in ids if id in found)
 
@@ -142,16 +142,16 @@ def info(project: Project) -> dict[str, Any]:
         "documents": found.documents,
         "layers": [
             {
-                "layer": one.name,
-                "kind": one.kind,
-                "labels": len(one.labels),
-                "states": dict(states.counts(project.db, [row_id(one)]).states),
+                "layer": layer.name,
+                "kind": layer.kind,
+                "labels": len(layer.labels),
+                "states": dict(states.counts(project.db, [row_id(layer)]).states),
             }
-            for one in layers.layers(project.db)
+            for layer in layers.layers(project.db)
         ],
         "splits": {split: found.splits.get(split, 0) for split in (*SPLITS, "none")},
         "states": {state: highest[state] for state in STATES},
-        "runs": [_run(one) for one in runs.all(project.db)],
+        "runs": [_run(run) for run in runs.all(project.db)],
     }
 
 
@@ -178,13 +178,13 @@ def labels(project: Project) -> list[dict[str, Any]]:
             "kind": layer.kind,
             "labels": [
                 {
-                    "name": one.name,
-                    "key": one.key,
-                    "colour": one.colour,
-                    "count": count.get(row_id(one), 0),
-                    **_group(layer, one, count),
+                    "name": label.name,
+                    "key": label.key,
+                    "colour": label.colour,
+                    "count": count.get(row_id(label), 0),
+                    **_group(layer, label, count),
                 }
-                for one in layer.labels
+                for label in layer.labels
             ],
             **(
                 {"questions": asdict(answers.counts(project.db, row_id(layer)))}
@@ -201,7 +201,7 @@ def _group(layer: Layer, label: Label, count: Mapping[int, int]) -> dict[str, ob
     if label.parent:
         return {"parent": label.parent}
     below = layer.sublabels(label.name)
-    total = sum(count.get(row_id(one), 0) for one in (label, *below))
+    total = sum(count.get(row_id(item), 0) for item in (label, *below))
     return {"count_with_sublabels": total} if below else {}
 
 

@@ -165,7 +165,9 @@ def _write_documents(project: Project, folder: Path) -> int:
 def _write_words(project: Project, folder: Path) -> int:
     """Number of words in the documents that are written: all, or a random sample of documents."""
     every = documents.records(project.db, layers=())
-    counts = {one.document.id or 0: len(tokens_of(one.document)) for one in map(_bare, every)}
+    counts = {
+        record.document.id or 0: len(tokens_of(record.document)) for record in map(_bare, every)
+    }
     order = list(counts)
     random.Random(SEED).shuffle(order)
     chosen, total = set[int](), 0
@@ -211,9 +213,9 @@ def _uses(document: Document, forms: Sequence[str]) -> list[tuple[int, int]]:
 
 def _bare(record: Record) -> dataset.Record:
     """The first text, without annotations and metadata, as every model can read it."""
-    one = record.document
-    tokens = {TEXT: one.tokens[TEXT]} if TEXT in one.tokens else {}
-    return dataset.Record(replace(one, texts=one.texts[:1], meta={}, tokens=tokens))
+    item = record.document
+    tokens = {TEXT: item.tokens[TEXT]} if TEXT in item.tokens else {}
+    return dataset.Record(replace(item, texts=item.texts[:1], meta={}, tokens=tokens))
 
 
 def _write(folder: Path, records: Any) -> None:
@@ -332,7 +334,8 @@ def labels_of(project: Project, places: Sequence[tuple[int, int, int]], layer: s
     """
     ids = list(dict.fromkeys(id for id, _start, _end in places))
     records = {
-        one.document.id: one for one in documents.records(project.db, layers=(layer,), ids=ids)
+        record.document.id: record
+        for record in documents.records(project.db, layers=(layer,), ids=ids)
     }
     return [
         _label(records[id], layer, start, end) if id in records else "" for id, start, end in places
@@ -358,7 +361,7 @@ def static_vectors() -> str:
     """The file of the first model with static vectors, "" without one."""
     from workbench.models import spec
 
-    usable = (one for one in models.list() if one.usable and VECTORS in one.gives)
+    usable = (model for model in models.list() if model.usable and VECTORS in model.gives)
     first = next(usable, None)
     return str(spec.vectors_file(first)) if first is not None else ""
 

@@ -57,8 +57,8 @@ def count_cut(
     cut = 0
     for ids in watch.over(found.ids, PAGE):
         pairs = [
-            max(one.document.inputs, key=lambda texts: sum(map(len, texts)))
-            for one in documents.records(db, layers=(), ids=ids)
+            max(record.document.inputs, key=lambda texts: sum(map(len, texts)))
+            for record in documents.records(db, layers=(), ids=ids)
         ]
         cut += preparer.count_cut(pairs, length)
     return CutCount(found.documents, cut, length)

@@ -48,7 +48,7 @@ def formats() -> tuple[Contribution, ...]:
 
 
 def _exporter(format: str) -> DataExporter:
-    known = [one.id for one in formats()]
+    known = [format_.id for format_ in formats()]
     if format not in known:
         raise ExportFailed(
             _("There is no export format {format!r}.").format(format=format),
@@ -66,7 +66,7 @@ def what_is_lost(
     if (
         source == "predictions"
         and run is not None
-        and (mine := [one for one in layers if one.id == run.layer_id])
+        and (mine := [layer for layer in layers if layer.id == run.layer_id])
     ):
         return (*_lost(format, mine), *_left_out(layers, run))
     return _lost(format, layers)
@@ -77,18 +77,18 @@ def _lost(format: str, layers: Sequence[Layer]) -> tuple[str, ...]:
     asking = ", ".join(layer.name for layer in layers if layer.traits.asks)
     if not asking or registry.registry().entry("exporter", format).options.get("questions"):
         return found
-    told = _("Questions and answers are not written ({names}); the format SQuAD holds them.")
-    return (*found, told.format(names=asking))
+    message = _("Questions and answers are not written ({names}); the format SQuAD holds them.")
+    return (*found, message.format(names=asking))
 
 
 def _left_out(layers: Iterable[Layer], run: Run) -> tuple[str, ...]:
     """The warning about layers without predictions in an export of predictions only."""
-    names = ", ".join(one.name for one in layers if one.id != run.layer_id)
-    told = _(
+    names = ", ".join(layer.name for layer in layers if layer.id != run.layer_id)
+    message = _(
         "Only the predictions for layer {layer} are exported. Layers without predictions "
         "were omitted: {names}."
     )
-    return (told.format(layer=run.layer, names=names),) if names else ()
+    return (message.format(layer=run.layer, names=names),) if names else ()
 
 
 def export_data(
@@ -233,7 +233,7 @@ def _with_predictions(
     both: bool,
 ) -> tuple[Plan, Iterator[Record]]:
 
-    layer = next((one for one in layers if one.id == run.layer_id), None)
+    layer = next((layer for layer in layers if layer.id == run.layer_id), None)
     if layer is None:
         raise ExportFailed(
             _("The layer of run {name!r} was deleted.").format(name=run.name),
@@ -295,7 +295,7 @@ def _predicted(
 
 def _answered(record: Record, answers: Answers) -> Iterator[Question]:
     """The questions of a document with the predicted answers."""
-    for question in (one for asked in record.questions.values() for one in asked):
+    for question in (question for asked in record.questions.values() for question in asked):
         if (answer := answers.to(question.text)) is not None:
             best = answer.best
             ranges = ((best.start, best.end),) if best is not None else ()

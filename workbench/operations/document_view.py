@@ -150,7 +150,7 @@ def _mended_relations(
         except KeyError:
             continue  # deleted
         if row.document_id == shown.document.id:
-            insort(kept, row, key=lambda one: one.order)
+            insort(kept, row, key=lambda item: item.order)
     return tuple(kept)
 
 

@@ -166,16 +166,19 @@ class _Equal:
 def check(near: float | None, size: int = SIZE) -> None:
     """Raises SpecError for values out of range."""
     if near is not None and not LEAST_NEAR <= near <= 1:
-        told = _("The similarity is {near:g}, expected {low:g} to 1.")
-        raise SpecError(told.format(near=near, low=LEAST_NEAR))
+        message = _("The similarity is {near:g}, expected {low:g} to 1.")
+        raise SpecError(message.format(near=near, low=LEAST_NEAR))
     if not 1 <= size <= MOST_SIZE:
-        told = _("Shingles have {size} words, expected 1 to {most}.")
-        raise SpecError(told.format(size=size, most=MOST_SIZE))
+        message = _("Shingles have {size} words, expected 1 to {most}.")
+        raise SpecError(message.format(size=size, most=MOST_SIZE))
 
 
 def _ordered(groups: Iterable[Group]) -> tuple[Group, ...]:
     return tuple(
-        sorted(groups, key=lambda one: (not one.leaks_test, not one.leak, -one.similarity, one.ids))
+        sorted(
+            groups,
+            key=lambda group: (not group.leaks_test, not group.leak, -group.similarity, group.ids),
+        )
     )
 
 
@@ -188,13 +191,13 @@ def _near(
     pages = (list(texts_of(project.db, part)) for part in watch.part(0.0, 0.7).over(ids, PAGE))
     links = links_of(pages, near, size, watch=watch.part(0.7, 1.0))
     joined = Links(len(ids))
-    for one, other, _similarity in links:
-        joined.join(one, other)
+    for link, other, _similarity in links:
+        joined.join(link, other)
     groups: dict[int, set[int]] = defaultdict(set)
     lowest: dict[int, float] = defaultdict(lambda: 1.0)
-    for one, other, similarity in links:
-        head = joined.head(one)
-        groups[head] |= {one, other}
+    for link, other, similarity in links:
+        head = joined.head(link)
+        groups[head] |= {link, other}
         lowest[head] = min(lowest[head], similarity)
     return [(sorted(members), lowest[head]) for head, members in groups.items()]
 

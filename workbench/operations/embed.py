@@ -49,8 +49,10 @@ class Embedding:
 def spaced(documents: Iterable[Document]) -> tuple[Document, ...]:
     """Documents whose tokens are what is between white space, where they have none of their own."""
     return tuple(
-        one if one.tokens.get(TEXT) else replace(one, tokens={**one.tokens, TEXT: _spans(one.text)})
-        for one in documents
+        item
+        if item.tokens.get(TEXT)
+        else replace(item, tokens={**item.tokens, TEXT: _spans(item.text)})
+        for item in documents
     )
 
 
@@ -80,7 +82,7 @@ def embed(
     _check(out)
     folder = scratch.make("embed")
     given = folder / "asked.jsonl"
-    numbered = (dataset.Record(predict.numbered(one, n)) for n, one in enumerate(documents))
+    numbered = (dataset.Record(predict.numbered(item, n)) for n, item in enumerate(documents))
     dataset.write(given, (), numbered, ids=True)
     wanted = train.wanted_device(device)
     spec = JobSpec(

@@ -80,7 +80,7 @@ def create(
             given = answers
             background(lambda: _add(project, members, name, found, given), then)
 
-        asked = [one.document for one in found]
+        asked = [item.document for item in found]
         started.append(_ask(project, queue, members, asked, keep, background))
 
     background(lambda: results.scored(project, members[0], "dev"), read)
@@ -110,14 +110,14 @@ def ensure(
         def keep(answers: Mapping[int, Prediction] | None, error: Exception | None) -> None:
             if answers is None:
                 return then(None, error)
-            given = [answers[row_id(one)] for one in missing]
+            given = [answers[row_id(item)] for item in missing]
             background(lambda: {**have, **predict.kept(project, run, missing, given)}, then)
 
         started.append(_ask(project, queue, members, missing, keep, background, begun))
 
     def read() -> tuple[dict[int, Prediction], list[Document], tuple[Run, ...]]:
         have = predict.stored(project, run, found)
-        missing = [one for one in found if one.id not in have]
+        missing = [document for document in found if document.id not in have]
         return have, missing, members_of(project, run) if missing else ()
 
     background(read, prepared)
@@ -187,7 +187,7 @@ def _ask(
         tables.append(answers)
         if len(tables) < len(members):
             return ask(members[len(tables)])
-        ids = [row_id(one) for one in found]
+        ids = [row_id(document) for document in found]
         background(lambda: {id: mean([table[id] for table in tables]) for id in ids}, then)
 
     def ask(member: Run) -> None:
@@ -208,7 +208,7 @@ def _add(
     answers: Mapping[int, Prediction],
 ) -> Run:
     task, first = results.task_of(members[0]), members[0]
-    given = [answers[row_id(one.document)] for one in found]
+    given = [answers[row_id(scored.document)] for scored in found]
     scored = scoring.evaluate(task, "dev", found, given)
     result = TrainResult(
         scores={"dev": scored.scores},
@@ -235,8 +235,8 @@ def _add(
             data_fingerprint=first.data_fingerprint if len(same) == 1 else "",
         )
         rows = [
-            (row_id(one.document), one.document.text_hash, answer.to_json())
-            for one, answer in zip(found, given, strict=True)
+            (row_id(scored.document), scored.document.text_hash, answer.to_json())
+            for scored, answer in zip(found, given, strict=True)
         ]
         runs.save_predictions(project.db, run.id, rows)
     return run

@@ -106,16 +106,16 @@ def items(
     layer = results.layer_of(project, run)
     info = tasks.info(results.task_of(run))
     found = _scored(project, run, layer, split, ids)
-    answers = predict.stored(project, run, [one.document for one in found])
+    answers = predict.stored(project, run, [scored.document for scored in found])
     known = _known(project, row_id(layer), ids)
     given: dict[tuple[object, ...], ErrorItem] = {}
-    for one in found:
-        document, id = one.document, row_id(one.document)
+    for scored in found:
+        document, id = scored.document, row_id(scored.document)
         if id in answers:
-            for mistake in info.mistakes(document, one.gold, answers[id]):
+            for mistake in info.mistakes(document, scored.gold, answers[id]):
                 item = ErrorItem(id, document.key, _content(document, mistake), mistake)
                 given[item.identity] = replace(item, review=_still(known.get(item.identity)))
-    given_documents = {row_id(one.document): one.document for one in found}
+    given_documents = {row_id(scored.document): scored.document for scored in found}
     for review in known.values():
         shown = given_documents.get(review.document_id)
         if shown is None or review.run_id != run.id or review.identity in given:
@@ -158,7 +158,7 @@ def _known(
     if ids is None:
         found = reviews.reviews(project, layer_id)
     else:
-        found = tuple(one for id in ids for one in reviews.reviews(project, layer_id, id))
+        found = tuple(review for id in ids for review in reviews.reviews(project, layer_id, id))
     return {review.identity: review for review in found}
 
 
@@ -217,7 +217,7 @@ H = TypeVar("H", bound=HasMistake)
 def same_confusion(given: Iterable[H], item: HasMistake) -> list[H]:
     """Every error with the gold and predicted label of this one, itself included."""
     pair = item.mistake.gold, item.mistake.predicted
-    return [one for one in given if (one.mistake.gold, one.mistake.predicted) == pair]
+    return [item for item in given if (item.mistake.gold, item.mistake.predicted) == pair]
 
 
 @dataclass(frozen=True)
@@ -252,8 +252,8 @@ class Detail:
         if answers is not None:
             answer = answers.to(asked)
             return [
-                (text[one.start : one.end], "", one.score)
-                for one in (answer.candidates if answer is not None else ())
+                (text[candidate.start : candidate.end], "", candidate.score)
+                for candidate in (answer.candidates if answer is not None else ())
             ]
         return [
             (text[word.start : word.end], word.label or "", word.score)

@@ -70,7 +70,7 @@ def examined(inspector: str) -> bool:
 
 def layers(project: Project, model: Choice) -> tuple[str, ...]:
     """Names of the layers whose labels can be examined, that of a run first."""
-    found = [one.name for one in labels.layers(project.db) if _task_of(one)]
+    found = [layer.name for layer in labels.layers(project.db) if _task_of(layer)]
     return tuple(sorted(found, key=lambda name: name != model.layer))
 
 
@@ -99,7 +99,7 @@ def prepare(project: Project, model: Choice, inspector: str, given: Mapping[str,
 
 def _layer(project: Project, model: Choice, name: str) -> tuple[Layer, str]:
     """The layer of labels, and the task that reads them. Raises WorkbenchError."""
-    every = {one.name: one for one in labels.layers(project.db)}
+    every = {layer.name: layer for layer in labels.layers(project.db)}
     names = layers(project, model)
     wanted = name or next(iter(names), "")
     if wanted not in names:

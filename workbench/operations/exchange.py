@@ -156,7 +156,7 @@ class _Act:
             for file, line, reason in staged.skipped
         ]
         warnings = list(dict.fromkeys(staged.warnings))
-        if not staged.documents and not any(one.declared for one in staged.layers):
+        if not staged.documents and not any(layer.declared for layer in staged.layers):
             return ImportOutcome(0, 0, tuple(skipped), tuple(warnings))
         project = self.project
         name = (
@@ -199,13 +199,15 @@ class _Act:
         layer_ids: dict[int, int] = {}
         label_ids: dict[int, int] = {}
         names: dict[str, str] = {}  # layer of spans in the file → in the project
-        for one in sorted(staged.layers, key=lambda one: one.layer.traits.between_spans):
-            one = _connecting(one, names)
-            layer = self._layer(one, warnings)
-            names.setdefault(one.layer.name, layer.name)
-            layer_ids[one.n] = row_id(layer)
-            label_ids.update(self._labels(layer, one))
-            warnings += relation_rules.broken(staged.relations, one, layer)
+        for staged_layer in sorted(
+            staged.layers, key=lambda layer: layer.layer.traits.between_spans
+        ):
+            staged_layer = _connecting(staged_layer, names)
+            layer = self._layer(staged_layer, warnings)
+            names.setdefault(staged_layer.layer.name, layer.name)
+            layer_ids[staged_layer.n] = row_id(layer)
+            label_ids.update(self._labels(layer, staged_layer))
+            warnings += relation_rules.broken(staged.relations, staged_layer, layer)
         sources = {
             number: self.project.source("import", path.name)
             for number, path in enumerate(self.files)
@@ -215,7 +217,7 @@ class _Act:
     def _layer(self, staged: staging.StagedLayer, warnings: list[str]) -> Layer:
         """The layer of the project with that name and kind, or a new one under a free name."""
         db, wanted = self.project.db, staged.layer
-        there = {one.name: one for one in labels.layers(db)}
+        there = {layer.name: layer for layer in labels.layers(db)}
         found = there.get(wanted.name)
         if found is not None and _alike(found, wanted):
             if not found.traits.has_labels:
@@ -260,8 +262,8 @@ class _Act:
 
         A label gets the key given in the file, else the next free one.
         """
-        known = {one.name: row_id(one) for one in layer.labels}
-        keys = {one.key for one in layer.labels if one.key}
+        known = {label.name: row_id(label) for label in layer.labels}
+        keys = {label.key for label in layer.labels if label.key}
         found: dict[int, int] = {}
         added: list[Label] = []
         for number, label in staged.labels:

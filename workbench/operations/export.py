@@ -58,17 +58,17 @@ def formats_of(names: str | Sequence[str]) -> tuple[str, ...]:
 def exportable_runs(project: Project) -> tuple[Run, ...]:
     """Finished runs with a model, newest first."""
     return tuple(
-        one
-        for one in results.all_runs(project)
-        if one.status in ("done", "stopped")
-        and one.kind != PUBLISHED  # offered as models
-        and _has_model(project, one)
+        run
+        for run in results.all_runs(project)
+        if run.status in ("done", "stopped")
+        and run.kind != PUBLISHED  # offered as models
+        and _has_model(project, run)
     )
 
 
 def exportable_models(settings: Settings | None = None) -> tuple[ModelInfo, ...]:
     """Models of the Models page that were published for a task, such as taggers."""
-    return tuple(one for one in models.list(settings) if one.usable and one.task)
+    return tuple(setting for setting in models.list(settings) if setting.usable and setting.task)
 
 
 def _has_model(project: Project, run: Run) -> bool:
@@ -92,9 +92,9 @@ def check_documents(project: Project, texts: int) -> tuple[Document, ...]:
     step = max(1.0, len(ids) / exporters.MOST_TEXTS)
     chosen = [ids[int(number * step)] for number in range(min(len(ids), exporters.MOST_TEXTS))]
     return tuple(
-        one.document
-        for one in documents.records(project.db, ids=chosen)
-        if one.document.text.strip()
+        record.document
+        for record in documents.records(project.db, ids=chosen)
+        if record.document.text.strip()
     )
 
 

@@ -69,14 +69,14 @@ def models(project: Project, layer: Layer) -> tuple[tuple[str, str], ...]:
     """(value, title) of what can predict out of fold: baselines, then the settings of runs."""
     found = []
     for task in tasks.fitting(layer):
-        found += [(PREFIX + one.id, _(one.title)) for one in baselines.fitting(task)]
+        found += [(PREFIX + baseline.id, _(baseline.title)) for baseline in baselines.fitting(task)]
         fitting = [
             run
             for run in runs.all(project.db)
             if run.kind == "train" and run.layer_id == layer.id and results.task_of(run) == task.id
         ]
         found += [(run.name, _("Settings of {run}").format(run=run.name)) for run in fitting]
-    return tuple(dict.fromkeys(one for one in found if one[0] != f"{PREFIX}majority"))
+    return tuple(dict.fromkeys(pair for pair in found if pair[0] != f"{PREFIX}majority"))
 
 
 def measurable(project: Project) -> tuple[Layer, ...]:
@@ -88,7 +88,7 @@ def layer_named(project: Project, name: str) -> Layer:
     """Raises WorkbenchError if there is none that a task learns."""
     layer = labels.layer_by_name(project.db, name)
     if layer is None or not tasks.fitting(layer):
-        known = ", ".join(one.name for one in measurable(project))
+        known = ", ".join(layer.name for layer in measurable(project))
         raise WorkbenchError(
             _("There is no layer {name!r} that a model can learn.").format(name=name),
             hint=_("Choose one of: {known}.").format(known=known or _("none")),
@@ -106,8 +106,8 @@ def prepare(
     """
     layer = layer_named(project, layer_name)
     if not LEAST_FOLDS <= folds <= MOST_FOLDS:
-        told = _("The number of folds is {folds}, expected {low} to {high}.")
-        raise WorkbenchError(told.format(folds=folds, low=LEAST_FOLDS, high=MOST_FOLDS))
+        message = _("The number of folds is {folds}, expected {low} to {high}.")
+        raise WorkbenchError(message.format(folds=folds, low=LEAST_FOLDS, high=MOST_FOLDS))
     known = dict(models(project, layer))
     model = model or next(iter(known), "")
     if model not in known:
@@ -124,7 +124,7 @@ def prepare(
             hint=_("Label more documents, or choose fewer folds."),
         )  # fmt: skip
     parts = divided(given, folds, seed)
-    ids = [row_id(one.document) for one in given]
+    ids = [row_id(scored.document) for scored in given]
     data = snapshot.write(project, layer.name, {"train": ids})
     splits = [_split(parts, number) for number in range(folds)]
     folder = scratch.make("folds")
@@ -141,7 +141,7 @@ def prepare(
         "folds": folds,
         "at": now(),
         "fold": {id: number for number, part in enumerate(parts) for id in part},
-        "given": {row_id(one.document): one.gold.to_json() for one in given},
+        "given": {row_id(scored.document): scored.gold.to_json() for scored in given},
     }
     return Prepared(layer, task, known[model], job, about)
 
@@ -152,7 +152,7 @@ def _target(
     """(task, job target, params of every fold) of a model."""
     if model.startswith(PREFIX):
         baseline = model.removeprefix(PREFIX)
-        task = next(one for one in tasks.fitting(layer) if baselines.info(baseline).fits(one))
+        task = next(task for task in tasks.fitting(layer) if baselines.info(baseline).fits(task))
         params = {"baseline": baseline, "task": task.id, "layer": layer.name, "seed": seed}
         return task.id, BASELINE, params
     spec = train.spec_of(results.run_named(project, model))
@@ -171,15 +171,17 @@ def given_labels(project: Project, task: str, layer: Layer) -> list[Scored]:
     """The labelled documents that are measured."""
     info = tasks.info(task)
     return [
-        one for split in SPLITS for one in scoring.scored_documents(project, info, layer, split)
+        scored_document
+        for split in SPLITS
+        for scored_document in scoring.scored_documents(project, info, layer, split)
     ]
 
 
 def divided(given: Sequence[Scored], folds: int, seed: int) -> list[list[int]]:
     """Document ids of each fold: labels are spread evenly, documents of a group stay together."""
     groups: dict[str, list[Scored]] = defaultdict(list)
-    for one in given:
-        groups[one.document.group or f"\0{one.document.id}"].append(one)
+    for scored in given:
+        groups[scored.document.group or f"\0{scored.document.id}"].append(scored)
     by_label: dict[str, list[list[Scored]]] = defaultdict(list)
     for members in groups.values():
         by_label[next(iter(members[0].gold.labels()), "")].append(members)
@@ -188,7 +190,7 @@ def divided(given: Sequence[Scored], folds: int, seed: int) -> list[list[int]]:
     for label in sorted(by_label):
         rng.shuffle(by_label[label])
         for members in by_label[label]:
-            parts[at % folds] += [row_id(one.document) for one in members]
+            parts[at % folds] += [row_id(member.document) for member in members]
             at += 1
     return parts
 

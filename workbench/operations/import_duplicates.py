@@ -102,21 +102,21 @@ class Duplicates:
             ]  # fmt: skip
         count = intake.suggest(db, targets, pairs, at=at) if pairs else 0
         if pairs and (left_out := intake.not_suggested(db)):
-            told = ngettext(
+            message = ngettext(
                 "{n:,} relation, question or written text cannot be a suggestion and was left out.",
                 "{n:,} relations, questions and written texts cannot be suggestions and were left "
                 "out.",
                 left_out,
             )
-            self.warnings.append(told.format(n=left_out))
+            self.warnings.append(message.format(n=left_out))
         if self.same:
-            told = ngettext(
+            message = ngettext(
                 "{n:,} record already exists in the project; its labels were added as suggestions.",
                 "{n:,} records already exist in the project; their labels were added as "
                 "suggestions.",
                 len(self.same),
             )
-            self.warnings.append(told.format(n=len(self.same)))
+            self.warnings.append(message.format(n=len(self.same)))
         return count
 
     def _rename(self, db: Database, conflicts: list[KeyConflict]) -> None:
@@ -130,21 +130,21 @@ class Duplicates:
         ]:
             self.warnings.append(renamed(different, in_project=True))
         if again := sum(conflict.same_text for conflict in conflicts):
-            told = ngettext(
+            message = ngettext(
                 "{n:,} record that already exists in the project was imported again under "
                 "a new key.",
                 "{n:,} records that already exist in the project were imported again "
                 "under new keys.",
                 again,
             )
-            self.warnings.append(told.format(n=again))
+            self.warnings.append(message.format(n=again))
 
     def _list_skipped(self, files: Sequence[Path]) -> None:
         if self.how.startswith("skip"):
-            told = _("its key ({key}) and text already exist in the project")
+            message = _("its key ({key}) and text already exist in the project")
             self.skipped += [
                 SkippedRecord(
-                    str(files[conflict.file]), conflict.line, told.format(key=conflict.key)
+                    str(files[conflict.file]), conflict.line, message.format(key=conflict.key)
                 )
                 for conflict in self.same
             ]
@@ -154,10 +154,10 @@ class Duplicates:
                 for duplicate in self.texts
             ]
         if self.skips_near:
-            told = _("its text is similar to that of {key}")
+            message = _("its text is similar to that of {key}")
             self.skipped += [
-                SkippedRecord(str(files[one.file]), one.line, told.format(key=one.other_key))
-                for one in self.near
+                SkippedRecord(str(files[text.file]), text.line, message.format(key=text.other_key))
+                for text in self.near
             ]
 
 
@@ -176,8 +176,8 @@ def _near_texts(db: Database, near: float, skip: list[int]) -> tuple[DuplicateTe
 
     links = duplicates.links_of(pages(), near, duplicates.SIZE)
     groups = Links(len(ids) + len(staged))
-    for one, other, _similarity in links:
-        groups.join(one, other)
+    for link, other, _similarity in links:
+        groups.join(link, other)
     found = []
     for number, (seq, file, line, key) in enumerate(staged, len(ids)):
         head = groups.head(number)
@@ -191,38 +191,38 @@ def _near_texts(db: Database, near: float, skip: list[int]) -> tuple[DuplicateTe
 
 
 def _similar_texts(near: Sequence[DuplicateText], *, skipped: bool) -> str:
-    pairs = [f"{one.key} ≈ {one.other_key}" for one in near[:_EXAMPLES]]
+    pairs = [f"{text.key} ≈ {text.other_key}" for text in near[:_EXAMPLES]]
     examples = ", ".join(pairs) + (" …" if len(near) > _EXAMPLES else "")
     if skipped:
-        told = ngettext(
+        message = ngettext(
             "{n:,} document has a text that is similar to another ({examples}); it was skipped.",
             "{n:,} documents have texts that are similar to others ({examples}); they were "
             "skipped.",
             len(near),
         )
     else:
-        told = ngettext(
+        message = ngettext(
             "{n:,} document has a text that is similar to another ({examples}); it was imported "
             "as well.",
             "{n:,} documents have texts that are similar to others ({examples}); they were "
             "imported as well.",
             len(near),
         )
-    return told.format(n=len(near), examples=examples)
+    return message.format(n=len(near), examples=examples)
 
 
 def _reason(duplicate: DuplicateText) -> str:
-    told = (
+    message = (
         _("its text already occurs in the files under the key {key}")
         if duplicate.first
         else _("its text already exists in the project under the key {key}")
     )
-    return told.format(key=duplicate.other_key)
+    return message.format(key=duplicate.other_key)
 
 
 def _same_texts(texts: Sequence[DuplicateText], action: str) -> list[str]:
     """Sentences about texts that exist in the project, and about those repeated in the files."""
-    told = []
+    message = []
     for inside, found in (
         (True, [duplicate for duplicate in texts if not duplicate.first]),
         (False, [duplicate for duplicate in texts if duplicate.first]),
@@ -230,10 +230,10 @@ def _same_texts(texts: Sequence[DuplicateText], action: str) -> list[str]:
         if found:
             pairs = [f"{duplicate.key} = {duplicate.other_key}" for duplicate in found[:_EXAMPLES]]
             examples = ", ".join(pairs) + (" …" if len(found) > _EXAMPLES else "")
-            told.append(
+            message.append(
                 _sentence(inside, action, len(found)).format(n=len(found), examples=examples)
             )
-    return told
+    return message
 
 
 def _sentence(in_project: bool, action: str, n: int) -> str:

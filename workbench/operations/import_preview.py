@@ -160,9 +160,9 @@ def options_for(
     """
 
     def choose(name: str, texts: int, *kinds: LayerKind) -> str:
-        fitting = [one.name for one in layers if one.texts == texts and one.traits in kinds]
+        fitting = [layer.name for layer in layers if layer.texts == texts and layer.traits in kinds]
         if target_layer and (
-            target_layer in fitting or all(one.name != target_layer for one in layers)
+            target_layer in fitting or all(layer.name != target_layer for layer in layers)
         ):
             return target_layer
         return name if name in fitting or len(fitting) != 1 else fitting[0]

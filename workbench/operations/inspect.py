@@ -185,8 +185,8 @@ def offers(choice: Choice) -> tuple[Offer, ...]:
 
 def first(found: Sequence[Offer]) -> str:
     """The default inspector: of those that support the model, one that shows predictions."""
-    fitting = [one for one in found if not one.refused]
-    return next((one.id for one in fitting if one.answers), fitting[0].id if fitting else "")
+    fitting = [offer for offer in found if not offer.refused]
+    return next((offer.id for offer in fitting if offer.answers), fitting[0].id if fitting else "")
 
 
 def _refusal(lacks: Sequence[str]) -> str:
@@ -319,7 +319,7 @@ def request(
         )
     return {
         "inspector": inspector,
-        "documents": [_asked(one) for one in documents],
+        "documents": [_asked(item) for item in documents],
         "options": dict(options or {}),
     }
 
@@ -328,7 +328,7 @@ def _asked(document: Document) -> dict[str, Any]:
     more = {"questions": list(document.questions)} if document.questions else {}
     return {
         "texts": dict(document.texts),
-        "tokens": {name: [list(one) for one in found] for name, found in document.tokens.items()},
+        "tokens": {name: [list(pair) for pair in found] for name, found in document.tokens.items()},
         **more,
     }
 
@@ -360,7 +360,7 @@ def document(project: Project, document_id: int) -> Document:
 def documents_of(project: Project, ids: Sequence[int]) -> dict[int, Document]:
     """Documents by id; those that were deleted are left out."""
     found = documents.records(project.db, layers=(), ids=ids)
-    return {row_id(one.document): one.document for one in found}
+    return {row_id(record.document): record.document for record in found}
 
 
 def by_key(project: Project, key: str) -> Document:
@@ -373,7 +373,7 @@ def by_key(project: Project, key: str) -> Document:
 
 def every_document(project: Project) -> tuple[Document, ...]:
     """All documents of the project, in order."""
-    return tuple(one.document for one in documents.records(project.db, layers=()))
+    return tuple(record.document for record in documents.records(project.db, layers=()))
 
 
 def find(

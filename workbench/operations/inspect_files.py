@@ -34,7 +34,7 @@ def write_rows(path: Path, rows: Sequence[Sequence[object]]) -> None:
     """Save rows as CSV. Texts that a spreadsheet program would evaluate are escaped."""
     with open(path, "w", encoding="utf-8", newline="") as file:
         for row in rows:
-            cells = [formulas.escape_name(one) if isinstance(one, str) else one for one in row]
+            cells = [formulas.escape_name(item) if isinstance(item, str) else item for item in row]
             csv.writer(file).writerow(cells)
 
 

@@ -166,12 +166,12 @@ class Instant:
     def _every_label(self) -> tuple[dict[int, Any], list[int]]:
         db, name = self.project.db, self.layer.name
         found = list(documents.records(db, layers=(name,), submitted_in=name))
-        dev = [row_id(one.document) for one in found if one.document.split == "dev"]
+        dev = [row_id(record.document) for record in found if record.document.split == "dev"]
         drafts = documents.Filter(layer_id=row_id(self.layer), state="draft")
         found += documents.records(db, layers=(name,), ids=documents.ids(db, drafts))
         fitting = set(documents.ids(db, documents.Filter(texts=self.layer.texts)))
         others = [id for id, _hash in documents.text_hashes(db) if id not in fitting]
-        known = {row_id(one.document): gold_of(self.layer, one) for one in found}
+        known = {row_id(record.document): gold_of(self.layer, record) for record in found}
         return {**dict.fromkeys(others, False), **known}, dev
 
     def _labels_read(
@@ -215,12 +215,12 @@ class Instant:
             return
         name = self.layer.name
         changed = set(ids)
-        for one in documents.records(self.project.db, layers=(name,), ids=changed):
-            id = row_id(one.document)
-            state = one.states.get(name)
-            self._unsent[id] = False if state == "discarded" else gold_of(self.layer, one)
+        for record in documents.records(self.project.db, layers=(name,), ids=changed):
+            id = row_id(record.document)
+            state = record.states.get(name)
+            self._unsent[id] = False if state == "discarded" else gold_of(self.layer, record)
             is_gold = state == "submitted" and self._unsent[id]
-            if is_gold and one.document.split == "dev" and id not in self._dev:
+            if is_gold and record.document.split == "dev" and id not in self._dev:
                 self._dev.append(id)
         if changed & self._unsent.keys():
             self._ask()

@@ -72,7 +72,7 @@ def advice(points: Sequence[Point]) -> str:
     Predictions that no longer change are the sign (Bloodgood and Vijay-Shanker 2009, kappa of at
     least 0.99 at three points); the score on held-out labels confirms it.
     """
-    known = [one for one in points if one.agreement is not None]
+    known = [point for point in points if point.agreement is not None]
     if len(known) < POINTS:
         missing = POINTS - len(known)
         return ngettext(
@@ -81,8 +81,8 @@ def advice(points: Sequence[Point]) -> str:
             missing,
         ).format(n=missing)
     last = known[-POINTS:]
-    stable = all((one.agreement or 0.0) >= STABLE for one in last)
-    scores = [one.score for one in last if one.score is not None]
+    stable = all((point.agreement or 0.0) >= STABLE for point in last)
+    scores = [point.score for point in last if point.score is not None]
     level = len(scores) < 2 or scores[-1] - scores[0] < GAIN
     if stable and level:
         return _(

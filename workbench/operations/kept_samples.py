@@ -48,13 +48,13 @@ def keep(sample: KeptSample) -> None:
 
 def drop(sample: KeptSample) -> None:
     """Remove a sample. Raises OSError."""
-    _write(tuple(one for one in kept() if one != sample))
+    _write(tuple(kept_sample for kept_sample in kept() if kept_sample != sample))
 
 
 def _write(samples: tuple[KeptSample, ...]) -> None:
     file = _file()
     file.parent.mkdir(parents=True, exist_ok=True)
-    lines = (json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in samples)
+    lines = (json.dumps(asdict(sample), ensure_ascii=False) + "\n" for sample in samples)
     fresh = file.with_suffix(".new")
     fresh.write_text("".join(lines), encoding="utf-8")
     fresh.replace(file)

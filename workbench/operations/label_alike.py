@@ -78,7 +78,9 @@ def label_alike(
         made_by = None if suggest else project.source("rule", REF, annotator=False)
         for page in watch.part(0.0, 0.9).over(groups, PAGE):
             ids = [id for group in page for id in group.ids]
-            records = {row_id(one.document): one for one in documents.records(project.db, ids=ids)}
+            records = {
+                row_id(record.document): record for record in documents.records(project.db, ids=ids)
+            }
             parts: dict[int, _Part] = {}
             for group in page:
                 members = [records[id] for id in group.ids if id in records]
@@ -98,7 +100,7 @@ def label_alike(
             copied.labels = suggestion_edits.add_suggestions(
                 project, None, suggestions, kind="rule", ref=REF
             )
-            copied.documents = len({one.document_id for one in suggestions})
+            copied.documents = len({suggestion.document_id for suggestion in suggestions})
     return copied
 
 
@@ -112,10 +114,10 @@ def _copies(
     """Document → what it gets from the best or the given document of its group."""
     first = max(
         members,
-        key=lambda one: (
-            row_id(one.document) == source,
-            len(_submitted(one)),
-            -row_id(one.document),
+        key=lambda member: (
+            row_id(member.document) == source,
+            len(_submitted(member)),
+            -row_id(member.document),
         ),
     )
     found = {}
@@ -173,7 +175,7 @@ def _plain(value: object) -> object:
     """Spans and relations by what does not differ between two documents."""
     if not isinstance(value, tuple):
         return value
-    return sorted((getattr(one, "place", one) for one in value), key=repr)
+    return sorted((getattr(item, "place", item) for item in value), key=repr)
 
 
 def _places(
@@ -190,7 +192,7 @@ def _places(
 def _between(value: Any, places: set[object]) -> tuple[object, int]:
     """The relations whose spans are there, and how many are not."""
     given = list(value)
-    kept = tuple(one for one in given if {one.from_span.place, one.to_span.place} <= places)
+    kept = tuple(item for item in given if {item.from_span.place, item.to_span.place} <= places)
     return kept or None, len(given) - len(kept)
 
 
@@ -206,8 +208,8 @@ class _Target:
         """The value for the other document, and how many of its parts are lost."""
         record = layer.traits.record
         if record == SPANS:
-            spans = [self.span(one) for one in value or ()]
-            kept = tuple(replace(one, score=None) for one in spans if one is not None)
+            spans = [self.span(item) for item in value or ()]
+            kept = tuple(replace(span, score=None) for span in spans if span is not None)
             return kept or None, len(spans) - len(kept)
         if self.equal or value is None:
             return value, 0
@@ -232,20 +234,20 @@ class _Target:
 
     def _relations(self, value: Any) -> tuple[object, int]:
         found = []
-        for one in value:
-            ends = self.span(one.from_span), self.span(one.to_span)
+        for item in value:
+            ends = self.span(item.from_span), self.span(item.to_span)
             if all(ends):
-                found.append(replace(one, from_span=ends[0], to_span=ends[1], score=None, id=None))
+                found.append(replace(item, from_span=ends[0], to_span=ends[1], score=None, id=None))
         return tuple(found) or None, len(value) - len(found)
 
     def _questions(self, value: Any) -> tuple[object, int]:
         found, lost = [], 0
         carrying = self._carrying(self.first.fields[0])
-        for one in value:
-            moved = [carrying.range(*answer) for answer in one.answers]
+        for item in value:
+            moved = [carrying.range(*answer) for answer in item.answers]
             kept = tuple(answer for answer in moved if answer is not None)
             lost += len(moved) - len(kept)
-            found.append(replace(one, answers=kept))
+            found.append(replace(item, answers=kept))
         return tuple(found), lost
 
 

@@ -30,7 +30,7 @@ def merge_told(project: Project, label_ids: Sequence[int], into: int) -> str:
     others = [id for id in label_ids if id != into]
     use = store.usage(project.db, others)
     count = use["annotations"]
-    told = ngettext(
+    message = ngettext(
         "{n:,} annotation in {documents} becomes {label}.",
         "{n:,} annotations in {documents} become {label}.",
         count,
@@ -41,7 +41,7 @@ def merge_told(project: Project, label_ids: Sequence[int], into: int) -> str:
             "{n:,} of them are dropped, because they would stand there twice.",
             twice,
         )
-        told = f"{told} {dropped.format(n=twice)}"
+        message = f"{message} {dropped.format(n=twice)}"
     if equal := stored.equal_relations(project.db, [*others, into]):
         dropped = ngettext(
             "{n:,} relation of these spans is dropped, because it would connect a span with itself "
@@ -50,7 +50,7 @@ def merge_told(project: Project, label_ids: Sequence[int], into: int) -> str:
             "itself or stand there twice.",
             equal,
         )
-        told = f"{told} {dropped.format(n=equal)}"
+        message = f"{message} {dropped.format(n=equal)}"
     if below := set(store.sublabels(project.db, others)) - {*others, into}:
         parent = place_of(project, into)[1].parent
         if parent in {name_of(project, id) for id in others}:
@@ -59,8 +59,8 @@ def merge_told(project: Project, label_ids: Sequence[int], into: int) -> str:
             "{n:,} sublabel goes to {label}.", "{n:,} sublabels go to {label}.", len(below)
         )
         handed = handed.format(n=len(below), label=parent or name_of(project, into))
-        told = f"{told} {handed}"
-    return told
+        message = f"{message} {handed}"
+    return message
 
 
 def merge(

@@ -107,19 +107,19 @@ def ranking(project: Project, layer: Layer) -> Ranking | None:
         return None
     info = tasks.info(kept.task)
     given = [
-        one
-        for one in folds.given_labels(project, kept.task, layer)
-        if kept.predictions.get(one.document.id or 0, ("",))[0] == one.document.asked_hash
+        label
+        for label in folds.given_labels(project, kept.task, layer)
+        if kept.predictions.get(label.document.id or 0, ("",))[0] == label.document.asked_hash
     ]
-    answers = [kept.predictions[row_id(one.document)][1] for one in given]
-    known = {one.identity: one for one in reviews.reviews(project, row_id(layer))}
+    answers = [kept.predictions[row_id(scored.document)][1] for scored in given]
+    known = {review.identity: review for review in reviews.reviews(project, row_id(layer))}
     suspects, share, spread, units, agreement = _suspects(info, layer, given, answers, kept.fold)
-    rows = [_reviewed(one, known) for one in suspects]
-    rows += _decided(given, known, {one.identity for one in rows}, kept)
+    rows = [_reviewed(suspect, known) for suspect in suspects]
+    rows += _decided(given, known, {row.identity for row in rows}, kept)
     changed = sum(
-        kept.given.get(row_id(one.document)) != _plain(one.gold.to_json()) for one in given
+        kept.given.get(row_id(scored.document)) != _plain(scored.gold.to_json()) for scored in given
     )
-    rows.sort(key=lambda one: (one.margin, one.document_id, one.mistake.place or (0, 0)))
+    rows.sort(key=lambda row: (row.margin, row.document_id, row.mistake.place or (0, 0)))
     return Ranking(kept, tuple(rows), share, *spread, units, len(given), changed, agreement)
 
 
@@ -128,10 +128,10 @@ def _plain(value: object) -> object:
     return json.loads(json.dumps(value))
 
 
-def _reviewed(one: Suspect, known: Mapping[tuple[object, ...], Review]) -> Suspect:
-    review = known.get(one.identity)
+def _reviewed(suspect: Suspect, known: Mapping[tuple[object, ...], Review]) -> Suspect:
+    review = known.get(suspect.identity)
     done = review is not None and review.verdict in (reviews.KEPT, reviews.SKIPPED)
-    return replace(one, review=review if done else None)
+    return replace(suspect, review=review if done else None)
 
 
 def _decided(
@@ -141,7 +141,7 @@ def _decided(
     kept: Measured,
 ) -> Iterator[Suspect]:
     """Labels that were changed here: no longer suspect, but part of what was reviewed."""
-    documents = {row_id(one.document): one.document for one in given}
+    documents = {row_id(scored.document): scored.document for scored in given}
     for identity, review in known.items():
         document = documents.get(review.document_id)
         if review.verdict != reviews.CHANGED or document is None or identity in shown:
@@ -174,7 +174,7 @@ def _suspects(
     total = sum(len(units.given) for units, _judged in judged_units)
     if not total:
         return [], 0.0, (0.0, 0.0), 0, 0.0
-    share = sum(one.share * len(units.given) for units, one in judged_units) / total
+    share = sum(judged_unit.share * len(units.given) for units, judged_unit in judged_units) / total
     same = sum(
         int((units.probabilities.argmax(axis=1) == units.given).sum())
         for units, _one in judged_units
@@ -190,7 +190,7 @@ def _interval(
     values = []
     for _number in range(resamples):
         weights = np.bincount(rng.integers(n, size=n), minlength=n)
-        parts = [_share(units, one, weights) for units, one in judged]
+        parts = [_share(units, item, weights) for units, item in judged]
         values.append(sum(s * c for s, c in parts) / max(sum(c for _s, c in parts), 1))
     low, high = np.quantile(values, (0.025, 0.975))
     return float(low), float(high)
@@ -222,7 +222,7 @@ def _scores(names: Sequence[str], answer: Prediction) -> list[float]:
 
 def _classes(layer: Layer, given: Sequence[Scored], answers: Sequence[Prediction]) -> _Units:
     names = layer.names
-    rows = [names.index(next(iter(one.gold.labels()))) for one in given]
+    rows = [names.index(next(iter(scored.gold.labels()))) for scored in given]
     scores = np.array([_scores(names, answer) for answer in answers]).reshape(-1, len(names))
     return _Units(names, np.array(rows, int), scores, np.arange(len(given)), (None,) * len(given))
 
@@ -231,9 +231,9 @@ def _binary(
     layer: Layer, given: Sequence[Scored], answers: Sequence[Prediction]
 ) -> Iterator[_Units]:
     """Every label on its own: absent (0) or present (1)."""
-    scores = np.array([_scores(layer.names, one) for one in answers]).reshape(len(given), -1)
+    scores = np.array([_scores(layer.names, answer) for answer in answers]).reshape(len(given), -1)
     for at, name in enumerate(layer.names):
-        has = np.array([name in set(one.gold.labels()) for one in given], int)
+        has = np.array([name in set(scored.gold.labels()) for scored in given], int)
         both = np.stack([1 - scores[:, at], scores[:, at]], axis=1)
         yield _Units((NO_LABEL, name), has, both, np.arange(len(given)), (None,) * len(given))
 
@@ -247,8 +247,8 @@ def _words(
     names = (NO_LABEL, *layer.names)
     number = {name: at for at, name in enumerate(names)}
     rows, scores, documents, places = [], [], [], []
-    for at, (one, answer) in enumerate(zip(given, answers, strict=True)):
-        gold = _gold_words(one.gold, [(word.start, word.end) for word in answer.words])
+    for at, (scored, answer) in enumerate(zip(given, answers, strict=True)):
+        gold = _gold_words(scored.gold, [(word.start, word.end) for word in answer.words])
         for word, label in zip(answer.words, gold, strict=True):
             if label is None and not layer.traits.several:
                 continue  # a token without a tag is not labelled, rather than labelled as none
@@ -285,7 +285,7 @@ def _of_documents(
     for at in np.flatnonzero(judged.suspect):
         document = given[units.document[at]].document
         mine, theirs = int(units.given[at]), int(judged.guess[at])
-        sure, own = (float(units.probabilities[at, one]) for one in (theirs, mine))
+        sure, own = (float(units.probabilities[at, number]) for number in (theirs, mine))
         kind = LABEL if units.names[0] else (MISSED if mine else SPURIOUS)
         mistake = Mistake(kind, units.names[mine], units.names[theirs], sure, loss_of(own))
         id = row_id(document)
@@ -320,27 +320,27 @@ def _of_words(
 # ---------------------------------------------------------------- decisions
 
 
-def keep(project: Project, layer: Layer, one: Suspect, *, origin: object = None) -> None:
+def keep(project: Project, layer: Layer, suspect: Suspect, *, origin: object = None) -> None:
     """Keep gold; it is not suspected again for the same answer."""
-    reviews.keep(project, layer, one.document_id, one.mistake, origin=origin)
+    reviews.keep(project, layer, suspect.document_id, suspect.mistake, origin=origin)
 
 
-def skip(project: Project, layer: Layer, one: Suspect, *, origin: object = None) -> None:
+def skip(project: Project, layer: Layer, suspect: Suspect, *, origin: object = None) -> None:
     """Decide later."""
-    given = one.document_id, one.mistake
+    given = suspect.document_id, suspect.mistake
     reviews.keep(project, layer, *given, verdict=reviews.SKIPPED, origin=origin)
 
 
 def change(
-    project: Project, layer: Layer, one: Suspect, label: str = "", *, origin: object = None
+    project: Project, layer: Layer, suspect: Suspect, label: str = "", *, origin: object = None
 ) -> None:
     """Replace the gold label by the answer out of fold, or by another label of the layer."""
-    mistake = replace(one.mistake, predicted=label) if label else one.mistake
-    title = _("Correct label of {key}").format(key=one.key)
+    mistake = replace(suspect.mistake, predicted=label) if label else suspect.mistake
+    title = _("Correct label of {key}").format(key=suspect.key)
     reviews.accept(
         project,
         layer,
-        one.document_id,
+        suspect.document_id,
         mistake,
         title=title,
         verdict=reviews.CHANGED,

@@ -35,27 +35,27 @@ def set_parent(
 def _check_parent(layer: Layer, label: Label, parent_id: int | None) -> None:
     if parent_id is None:
         return
-    parent = next((one for one in layer.labels if one.id == parent_id), None)
-    told = hint = ""
+    parent = next((label for label in layer.labels if label.id == parent_id), None)
+    message = hint = ""
     if parent is None:
-        told = _("The parent of {name} must be a label of the layer {layer}.")
+        message = _("The parent of {name} must be a label of the layer {layer}.")
         hint = _("Move the label to that layer first.")
     elif layer.traits.in_choices:
-        told = _("The labels of {layer} are the numbers of choices and have no sublabels.")
+        message = _("The labels of {layer} are the numbers of choices and have no sublabels.")
         hint = _("Use a layer of classes.")
     elif parent.id == label.id:
-        told = _("{name} cannot be a sublabel of itself.")
+        message = _("{name} cannot be a sublabel of itself.")
         hint = _("Choose another parent.")
     elif parent.parent:
-        told = _("{parent} is a sublabel of {above}; sublabels have no sublabels.")
+        message = _("{parent} is a sublabel of {above}; sublabels have no sublabels.")
         hint = _("Choose {above} as parent.").format(above=parent.parent)
     elif layer.sublabels(label.name):
-        told = _("{name} has sublabels and cannot become a sublabel of {parent}.")
+        message = _("{name} has sublabels and cannot become a sublabel of {parent}.")
         hint = _("Give its sublabels another parent first.")
-    if told:
+    if message:
         names = {"parent": parent.name, "above": parent.parent} if parent else {}
-        told = told.format(name=label.name, layer=layer.name, **names)
-        raise WorkbenchError(told, hint=hint)
+        message = message.format(name=label.name, layer=layer.name, **names)
+        raise WorkbenchError(message, hint=hint)
 
 
 def left_alone(project: Project, label_ids: Sequence[int]) -> str:

@@ -23,12 +23,12 @@ def used_keys(project: Project, layer: Layer, but: int | None = None) -> dict[st
     number of texts.
     """
     together = (
-        one
+        label
         for other in store.layers(project.db)
         if other.texts == layer.texts
-        for one in other.labels
+        for label in other.labels
     )
-    return {one.key: one.name for one in together if one.key and one.id != but}
+    return {label.key: label.name for label in together if label.key and label.id != but}
 
 
 def check_key(project: Project, layer: Layer, key: str, but: int | None = None) -> str:

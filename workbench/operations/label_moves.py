@@ -37,12 +37,12 @@ def move_told(project: Project, label_ids: Sequence[int], layer_id: int) -> str:
         return str(refused)
     use = store.usage(project.db, ids)
     layer = store.layer(project.db, layer_id).name
-    told = ngettext(
+    message = ngettext(
         "{n:,} annotation in {documents} goes to the layer {layer}.",
         "{n:,} annotations in {documents} go to the layer {layer}.",
         use["annotations"],
     ).format(n=use["annotations"], documents=documents_of(use["documents"]), layer=layer)
-    sentences = [told]
+    sentences = [message]
     if more := len(ids) - len(set(label_ids)):
         along = ngettext("{n:,} sublabel moves along.", "{n:,} sublabels move along.", more)
         sentences.append(along.format(n=more))
@@ -55,12 +55,12 @@ def move_told(project: Project, label_ids: Sequence[int], layer_id: int) -> str:
         name = store.layer(project.db, found.layer_id).name
         sentences.append(follows.format(relations=name, layer=layer, n=found.inside))
     if divided := stored.divided_chains(project.db, ids):
-        told = ngettext(
+        message = ngettext(
             "{n:,} chain is divided, as it also has spans with other labels.",
             "{n:,} chains are divided, as they also have spans with other labels.",
             divided,
         )
-        sentences.append(told.format(n=divided))
+        sentences.append(message.format(n=divided))
     return " ".join(sentences)
 
 
@@ -139,13 +139,13 @@ def _check_room(project: Project, label_ids: Sequence[int], target: Layer) -> No
     if target.traits.several:
         return
     if documents := stored.taken(project.db, label_ids, row_id(target)):
-        told = ngettext(
+        message = ngettext(
             "{n:,} document has a label in the layer {layer} already, which allows only one.",
             "{n:,} documents have a label in the layer {layer} already, which allows only one.",
             documents,
         )
         raise WorkbenchError(
-            told.format(n=documents, layer=target.name),
+            message.format(n=documents, layer=target.name),
             hint=_("Move the labels to a layer for several labels, or to a new layer."),
         )
 
@@ -154,7 +154,7 @@ def _check_connections(project: Project, label_ids: Sequence[int], source: Layer
     """Raises WorkbenchError if a relation layer would connect spans of two layers."""
     for found in stored.connections(project.db, label_ids):
         if found.others:
-            told = ngettext(
+            message = ngettext(
                 "The layer {relations} connects spans of one layer, and {n:,} relation has spans "
                 "of {layer} with other labels.",
                 "The layer {relations} connects spans of one layer, and {n:,} relations have spans "
@@ -163,7 +163,7 @@ def _check_connections(project: Project, label_ids: Sequence[int], source: Layer
             )
             name = store.layer(project.db, found.layer_id).name
             raise WorkbenchError(
-                told.format(relations=name, n=found.others, layer=source.name),
+                message.format(relations=name, n=found.others, layer=source.name),
                 hint=_("Move all labels that its relations connect, or delete these relations."),
             )
 
@@ -174,12 +174,12 @@ def _check_spans(project: Project, label_ids: Sequence[int], source: Layer, targ
     if others in ("", of):
         return
     if n := store.usage(project.db, label_ids)["relations"]:
-        told = ngettext(
+        message = ngettext(
             "The layer {layer} connects spans of {others}; {n:,} relation connects spans of {of}.",
             "The layer {layer} connects spans of {others}; {n:,} relations connect spans of {of}.",
             n,
         )
         raise WorkbenchError(
-            told.format(layer=target.name, others=others, n=n, of=of),
+            message.format(layer=target.name, others=others, n=n, of=of),
             hint=_("Choose a relation layer for spans of {of}, or add one.").format(of=of),
         )

@@ -93,13 +93,13 @@ def add_layer(
 
 def _span_layer(project: Project, texts: int) -> str:
     """The layer whose spans a new relation layer connects; "" without one."""
-    found = (one for one in layers(project) if one.traits.in_text and one.texts == texts)
-    return next((one.name for one in found), "")
+    found = (layer for layer in layers(project) if layer.traits.in_text and layer.texts == texts)
+    return next((layer.name for layer in found), "")
 
 
 def _check_numbers(labels: Sequence[str | Label]) -> None:
     """Raises WorkbenchError for labels of a choice layer that are not 1, 2 …"""
-    names = [one.name if isinstance(one, Label) else one for one in labels]
+    names = [label.name if isinstance(label, Label) else label for label in labels]
     numbers = choice_names(len(names))
     if wrong := [name for name in names if name not in numbers]:
         raise WorkbenchError(
@@ -149,8 +149,8 @@ def set_snap(project: Project, layer_id: int, snap: str, *, origin: object = Non
     """
     layer = store.layer(project.db, layer_id)
     if snap not in SNAPS or not layer.traits.in_text:
-        told = _("Spans of {layer} cannot snap to {snap!r}.").format(layer=layer.name, snap=snap)
-        raise WorkbenchError(told, hint=_("Known: {kinds}.").format(kinds=", ".join(SNAPS)))
+        message = _("Spans of {layer} cannot snap to {snap!r}.").format(layer=layer.name, snap=snap)
+        raise WorkbenchError(message, hint=_("Known: {kinds}.").format(kinds=", ".join(SNAPS)))
     if snap_of(layer) == snap:
         return
     with project.edit(_("Change snapping of {name}").format(name=layer.name), origin=origin):
@@ -218,8 +218,8 @@ def add_labels(
     taken = command_keys()
     used = {*used_keys(project, layer), *taken}
     with project.edit(_("Add labels to {name}").format(name=layer.name), origin=origin):
-        for one in wanted:
-            label = one if isinstance(one, Label) else Label(one)
+        for item in wanted:
+            label = item if isinstance(item, Label) else Label(item)
             name = _clean(label.name, _("A label"))
             if name in found:
                 continue
@@ -295,7 +295,7 @@ def ordered(project: Project, label_ids: Sequence[int]) -> tuple[str, ...]:
         raise WorkbenchError(_("The labels are not in one layer."))
     order = (*names, *(name for name in layer.names if name not in names))
     below = {name: layer.label(name).parent for name in order}
-    grouped = ((name, *(one for one in order if below[one] == name)) for name in order)
+    grouped = ((name, *(item for item in order if below[item] == name)) for name in order)
     return tuple(name for group in grouped if not below[group[0]] for name in group)
 
 
@@ -355,14 +355,14 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
     )
     alone = "" if layer_id is not None else label_groups.left_alone(project, ids)
     if not parts:
-        told = _("Deleting {what} does not affect any annotations.").format(what=what)
-        return " ".join(filter(None, (told, alone)))
-    told = _("Deleting {what} also deletes {parts}. This can be undone.")
+        message = _("Deleting {what} does not affect any annotations.").format(what=what)
+        return " ".join(filter(None, (message, alone)))
+    message = _("Deleting {what} also deletes {parts}. This can be undone.")
     if use["documents"]:
-        told = _("Deleting {what} also deletes {parts} in {documents}. This can be undone.")
+        message = _("Deleting {what} also deletes {parts} in {documents}. This can be undone.")
     documents = _count(use["documents"], _("document"), _("documents"))
-    told = told.format(what=what, parts=_listed(parts), documents=documents)
-    return " ".join(filter(None, (told, alone)))
+    message = message.format(what=what, parts=_listed(parts), documents=documents)
+    return " ".join(filter(None, (message, alone)))
 
 
 # ---------------------------------------------------------------- validation
@@ -421,8 +421,8 @@ def _named(project: Project, label_ids: Sequence[int]) -> str:
     return names[0] if len(names) == 1 else _("{n} labels").format(n=len(names))
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
+def _count(number: int, item: str, many: str) -> str:
+    return f"{number:,} {item if number == 1 else many}"
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -74,7 +74,7 @@ class Cell:
 def decoders(task: str) -> tuple[str, ...]:
     """The decoders that the experiment compares: none for tasks that do not decode."""
     choices = [option.choices for option in tasks.info(task).options if option.name == DECODER]
-    found = tuple(one for one in DECODERS if choices and one in choices[0])
+    found = tuple(decoder for decoder in DECODERS if choices and decoder in choices[0])
     return found or ("",)
 
 
@@ -84,7 +84,7 @@ def task_of(project: Project, layer: str) -> str:
     fitting = tasks.fitting(known) if known is not None else ()
     if fitting:
         return fitting[0].id
-    names = [one.name for one in labels.layers(project.db) if tasks.fitting(one)]
+    names = [layer.name for layer in labels.layers(project.db) if tasks.fitting(layer)]
     message = _("The project has no layer {name!r}.")
     if known is not None:
         message = _("No task can learn layer {name}.")
@@ -342,8 +342,8 @@ class Ladder:
             _reuse(self.cells, _finished(self.project), fingerprint)
         if fingerprint == self._fingerprint:
             return True
-        told = _("Documents or labels were changed. Start again to train every rung on them.")
-        self._end("paused", told)
+        message = _("Documents or labels were changed. Start again to train every rung on them.")
+        self._end("paused", message)
         return False
 
     def _titled(self, cell: Cell, found: train.Prepared) -> train.Prepared:

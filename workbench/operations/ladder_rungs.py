@@ -162,7 +162,7 @@ def check_parts(chosen: Mapping[str, str]) -> None:
 def named(ids: Sequence[str]) -> tuple[Rung, ...]:
     """The rungs with these ids, the usual ones without any. Raises SpecError."""
     known = {rung.id: rung for rung in RUNGS}
-    if unknown := [one for one in ids if one not in known]:
+    if unknown := [id for id in ids if id not in known]:
         raise SpecError(
             _("The ladder has no rung {name!r}.").format(name=unknown[0]),
             hint=_("Rungs: {names}. Others can be added with --add.").format(

@@ -43,7 +43,10 @@ def of_instant(
         for label, start, end, score in answers
         if label < len(ids)
     ]
-    return [_row(one, -number, RULE, INSTANT, None, "") for number, one in enumerate(found, 1)]
+    return [
+        _row(suggestion, -number, RULE, INSTANT, None, "")
+        for number, suggestion in enumerate(found, 1)
+    ]
 
 
 def keep_instant(
@@ -65,16 +68,16 @@ def keep_instant(
     for some in watch.part(0.0, 0.5).over(
         list(documents.records(project.db, layers=(layer.name,), ids=ids)), CHUNK
     ):
-        for one in some:
-            id = row_id(one.document)
-            if not (has_one and one.marks.get(layer.name)):
-                found = of_instant(id, layer, answers[id], one.document.fields[0])
+        for record in some:
+            id = row_id(record.document)
+            if not (has_one and record.marks.get(layer.name)):
+                found = of_instant(id, layer, answers[id], record.document.fields[0])
                 rows += map(_new, found)
     shut = proposals.rejected_of(project.db, RULE)
     with project.edit(_("Keep suggestions of the instant model"), watch=watch.part(0.5, 1.0)):
         proposals.delete_open_of(project.db, RULE, INSTANT)
         return suggestion_edits.add_suggestions(
-            project, None, (one for one in rows if one.what not in shut), kind=RULE, ref=INSTANT
+            project, None, (row for row in rows if row.what not in shut), kind=RULE, ref=INSTANT
         )
 
 
@@ -88,24 +91,25 @@ def of_run(project: Project, run_id: int, layer_id: int, doc: DocumentView) -> l
     document, id = doc.document, row_id(doc.document)
     if layer.traits.asks:  # the run answered the questions of this layer only
         asked = documents.records(project.db, layers=(layer.name,), ids=[id])
-        document = next((one.document for one in asked), document)
+        document = next((record.document for record in asked), document)
     answer = predict.stored(project, run, [document]).get(id)
     if answer is None:
         return []
     found = suggest.rows_of(project, run, layer, Record(document), answer)
     return [
-        _row(one, -number, "run", str(run.id), run.id, run.name)
-        for number, one in enumerate(found, 1)
+        _row(suggestion, -number, "run", str(run.id), run.id, run.name)
+        for number, suggestion in enumerate(found, 1)
     ]
 
 
 def _row(
-    one: NewSuggestion, id: int, kind: str, ref: str, run: int | None, name: str
+    suggestion: NewSuggestion, id: int, kind: str, ref: str, run: int | None, name: str
 ) -> SuggestionRow:
     return SuggestionRow(
-        id, one.document_id, one.layer_id, one.label_id, one.kind, one.start, one.end, one.field,
-        one.score, run, name or ref, 0, "open", kind, ref, None, now(),
-        one.value if one.question is None else one.question,
+        id, suggestion.document_id, suggestion.layer_id, suggestion.label_id,
+        suggestion.kind, suggestion.start, suggestion.end, suggestion.field,
+        suggestion.score, run, name or ref, 0, "open", kind, ref, None, now(),
+        suggestion.value if suggestion.question is None else suggestion.question,
     )  # fmt: skip
 
 
@@ -143,7 +147,7 @@ def _stored(project: Project, rows: Sequence[SuggestionRow]) -> list[int]:
     by_source: dict[tuple[str, str, int | None], list[SuggestionRow]] = {}
     for row in rows:
         run = row.run_id
-        if run is not None and all(one.id != run for one in stored_runs.all(project.db)):
+        if run is not None and all(item.id != run for item in stored_runs.all(project.db)):
             run = None  # the run was deleted meanwhile
         by_source.setdefault((row.source_kind, row.source_ref, run), []).append(row)
     for (kind, ref, run), some in by_source.items():

@@ -104,5 +104,5 @@ def _score(fit: ModelFit, words_per_character: float) -> LMScore:
     def of(total: float) -> Perplexity:
         return perplexity(total, fit.scored, words=read, characters=characters)
 
-    low, high = (None if one is None else of(one * fit.scored) for one in (fit.low, fit.high))
+    low, high = (None if value is None else of(value * fit.scored) for value in (fit.low, fit.high))
     return LMScore(fit.name, fit.kind, fit.scored, of(fit.total), fit.seconds, low=low, high=high)

@@ -72,8 +72,8 @@ def _versions() -> Iterator[Check]:
     yield Check("versions.glossbench", "Glossbench", __version__)
     yield Check("versions.system", _("System"), platform.platform(terse=True))
     bits = 8 * struct.calcsize("P")
-    told = _("{version} ({bits} bit)").format(version=platform.python_version(), bits=bits)
-    yield Check("versions.python", "Python", told)
+    message = _("{version} ({bits} bit)").format(version=platform.python_version(), bits=bits)
+    yield Check("versions.python", "Python", message)
     wanted = requirements()
     for name in NAMED:
         yield package(name, wanted.get(name, ""))
@@ -104,16 +104,16 @@ def package(name: str, wanted: str) -> Check:
         return Check(id, name, _("not installed"), PROBLEM, _(FIX_PACKAGES))
     if satisfies(version, wanted):
         return Check(id, name, version)
-    told = _("{version}, supported: {wanted}").format(version=version, wanted=wanted)
-    return Check(id, name, told, WARNING, _(FIX_PACKAGES))
+    message = _("{version}, supported: {wanted}").format(version=version, wanted=wanted)
+    return Check(id, name, message, WARNING, _(FIX_PACKAGES))
 
 
 def _other_packages(wanted: Mapping[str, str]) -> Check:
     id, title = "versions.packages", _("Other packages")
     wrong = [check for name in wanted if (check := package(name, wanted[name])).state != OK]
     if wrong:
-        told = ", ".join(f"{check.title}: {check.told()}" for check in wrong)
-        return Check(id, title, told, max(wrong, key=_badness).state, _(FIX_PACKAGES))
+        message = ", ".join(f"{check.title}: {check.told()}" for check in wrong)
+        return Check(id, title, message, max(wrong, key=_badness).state, _(FIX_PACKAGES))
     return Check(id, title, _("{n} packages in supported versions").format(n=len(wanted)))
 
 
@@ -148,9 +148,9 @@ def _sqlite() -> Check:
     id, title, version = "versions.sqlite", "SQLite", probe.version()
     if probe.has_full_text_search():
         return Check(id, title, _("{version} with FTS5").format(version=version))
-    told = _("{version} without FTS5").format(version=version)
+    message = _("{version} without FTS5").format(version=version)
     advice = _("Projects require full-text search. Install a Python whose SQLite has FTS5.")
-    return Check(id, title, told, PROBLEM, advice)
+    return Check(id, title, message, PROBLEM, advice)
 
 
 # ---------------------------------------------------------------- memory
@@ -158,11 +158,11 @@ def _sqlite() -> Check:
 
 def _computing() -> Iterator[Check]:
     total, free = machine.memory()
-    told, sizes = _("{free} free of {total}"), {"free": free, "total": total}
+    message, sizes = _("{free} free of {total}"), {"free": free, "total": total}
     little = free < LITTLE_MEMORY
     advice = _("Close other programs before training. No worker is kept ready while memory is low.")
     state, advice = (WARNING, advice) if little else (OK, "")
-    yield Check("computing.memory", _("Memory"), told, state, advice, sizes)
+    yield Check("computing.memory", _("Memory"), message, state, advice, sizes)
 
 
 # ---------------------------------------------------------------- folders
@@ -195,20 +195,26 @@ def folder_check(id: str, title: str, folder: Path, *, named: bool = False) -> C
     try:
         free = shutil.disk_usage(place).free
     except OSError as error:
-        told = _("cannot be read: {reason}").format(reason=error.strerror or type(error).__name__)
-        return Check(id, title, prefix + told, PROBLEM, _("Check the disk and its permissions."))
-    if not _writable(place):
-        told = _("cannot be written")
-        return Check(
-            id, title, prefix + told, PROBLEM, _("Grant your user write permission for the folder.")
+        message = _("cannot be read: {reason}").format(
+            reason=error.strerror or type(error).__name__
         )
-    told, sizes = prefix + _("writable, {space} free"), {"space": free}
+        return Check(id, title, prefix + message, PROBLEM, _("Check the disk and its permissions."))
+    if not _writable(place):
+        message = _("cannot be written")
+        return Check(
+            id,
+            title,
+            prefix + message,
+            PROBLEM,
+            _("Grant your user write permission for the folder."),
+        )
+    message, sizes = prefix + _("writable, {space} free"), {"space": free}
     if free < NO_SPACE:
-        return Check(id, title, told, PROBLEM, _("Free up space on this disk."), sizes)
+        return Check(id, title, message, PROBLEM, _("Free up space on this disk."), sizes)
     if free < LITTLE_SPACE:
         advice = _("A trained model takes up to 2 GB. Free up space before training or exporting.")
-        return Check(id, title, told, WARNING, advice, sizes)
-    return Check(id, title, told, sizes=sizes)
+        return Check(id, title, message, WARNING, advice, sizes)
+    return Check(id, title, message, sizes=sizes)
 
 
 def _existing(folder: Path) -> Path:
@@ -243,11 +249,11 @@ def _locks() -> Check:
 
 def _network() -> Iterator[Check]:
     off = all(os.environ.get(name) == value for name, value in TELEMETRY_OFF.items())
-    told = ", ".join(f"{name}={os.environ.get(name, '')}" for name in TELEMETRY_OFF)
+    message = ", ".join(f"{name}={os.environ.get(name, '')}" for name in TELEMETRY_OFF)
     yield Check(
         "network.telemetry",
         _("Telemetry of libraries"),
-        _("off ({variables})").format(variables=told) if off else told,
+        _("off ({variables})").format(variables=message) if off else message,
         OK if off else PROBLEM,
         "" if off else _("This is a bug in Glossbench. Report it with this list."),
     )

@@ -57,9 +57,9 @@ class Colours:
 def ways(project: Project) -> tuple[Way, ...]:
     """Gold of each layer, split, cluster, and predictions and errors of each finished run."""
     found = [
-        Way(GOLD, one.name, _("Gold: {layer}").format(layer=one.name))
-        for one in labels.layers(project)
-        if one.traits.record
+        Way(GOLD, layer.name, _("Gold: {layer}").format(layer=layer.name))
+        for layer in labels.layers(project)
+        if layer.traits.record
     ]
     found += [Way(SPLIT, "", _("Split")), Way(CLUSTER, "", _("Cluster (k-means)"))]
     for run in results.all_runs(project):
@@ -79,7 +79,7 @@ def coloured(
     """
     kind, _colon, of = key.partition(":")
     if kind == CLUSTER:
-        return _grouped(key, [_("cluster {n}").format(n=one + 1) for one in clusters], ())
+        return _grouped(key, [_("cluster {n}").format(n=cluster + 1) for cluster in clusters], ())
     if kind == SPLIT:
         splits = documents.splits(project.db)
         return _grouped(key, [splits.get(id) or "" for id, _start, _end in places], SPLITS)
@@ -94,17 +94,17 @@ def coloured(
 
 
 def _labels(project: Project, layer: str) -> tuple[Any, ...]:
-    return next((one.labels for one in labels.layers(project) if one.name == layer), ())
+    return next((item.labels for item in labels.layers(project) if item.name == layer), ())
 
 
 def _grouped(key: str, names: Sequence[str], order: Sequence[Any]) -> Colours:
     """order: labels or names that come first; the others by frequency, "" last."""
     counts = Counter(names)
-    known = {getattr(one, "name", one): one for one in order}
+    known = {getattr(item, "name", item): item for item in order}
     ordered = [name for name in known if counts[name]]
     ordered += [name for name, _count in counts.most_common() if name and name not in known]
     groups = [
-        Group(name, one if hasattr(one := known.get(name), "name") else None, counts[name])
+        Group(name, item if hasattr(item := known.get(name), "name") else None, counts[name])
         for name in ordered
     ]
     if counts[""]:
@@ -119,10 +119,10 @@ def _answers(
     """Records with gold of a layer, and stored predictions, by document."""
     ids = list(dict.fromkeys(id for id, _start, _end in places))
     records = {
-        int(one.document.id or 0): one
-        for one in documents.records(project.db, layers=(layer,), ids=ids)
+        int(record.document.id or 0): record
+        for record in documents.records(project.db, layers=(layer,), ids=ids)
     }
-    return records, predict.stored(project, run, [one.document for one in records.values()])
+    return records, predict.stored(project, run, [record.document for record in records.values()])
 
 
 def _predicted(project: Project, run: Run, places: Sequence[Place]) -> list[str]:

@@ -88,7 +88,7 @@ def find(name: str, settings: Settings | None = None) -> ModelInfo:
 def trained(name: str, settings: Settings | None = None) -> ModelInfo:
     """As `find`, of a published model that predicts as it is. Raises ModelError for any other."""
     hint = _("For a run of a project, add --project FILE.")
-    if not Path(name).exists() and all(one.name != name for one in list(settings)):
+    if not Path(name).exists() and all(setting.name != name for setting in list(settings)):
         raise ModelError(
             _("{name!r} is not a model folder or the name of a model.").format(name=name), hint=hint
         )
@@ -124,7 +124,7 @@ def uses(found: ModelInfo) -> dict[str, str]:
     """
     if not found.gives:
         return {}
-    fitting = {one.id: _(one.title) for one in tasks.all_tasks() if not unfit(found, one.id)}
+    fitting = {task.id: _(task.title) for task in tasks.all_tasks() if not unfit(found, task.id)}
     own = {id: _(title) for id, (need, title) in _LANGUAGE_USES.items() if need in found.gives}
     return {**fitting, **own}
 
@@ -266,8 +266,10 @@ def delete_files(found: ModelInfo) -> int:
 
 def forget(found: ModelInfo, settings: Settings) -> None:
     """Remove a model from the lists of added folders and confirmed pickles."""
-    settings.model_folders = [one for one in settings.model_folders if one != found.path]
-    settings.pickle_allowed = [one for one in settings.pickle_allowed if one != found.path]
+    settings.model_folders = [
+        model_folder for model_folder in settings.model_folders if model_folder != found.path
+    ]
+    settings.pickle_allowed = [text for text in settings.pickle_allowed if text != found.path]
     settings.save()
 
 

@@ -261,8 +261,11 @@ def _lines(texts: Texts) -> Iterator[str]:
 def _list(path: Path, settings: Settings) -> None:
     """Add a model that was written here to the list; its weights need no confirmation."""
     own = [str(path)]
-    settings.model_folders = [*(one for one in settings.model_folders if one not in own), *own]
-    settings.pickle_allowed = [*(one for one in settings.pickle_allowed if one not in own), *own]
+    settings.model_folders = [
+        *(model_folder for model_folder in settings.model_folders if model_folder not in own),
+        *own,
+    ]
+    settings.pickle_allowed = [*(text for text in settings.pickle_allowed if text not in own), *own]
     settings.save()
 
 

@@ -29,7 +29,7 @@ class Remarks:
 
     def note(self, span_id: int | None = None) -> str:
         """The notes on the document or on a span, one below the other."""
-        return "\n".join(one.body for one in self.notes if one.span_id == span_id)
+        return "\n".join(note.body for note in self.notes if note.span_id == span_id)
 
     def names(self, span_id: int | None = None) -> tuple[str, ...]:
         """The flags of the document or of a span."""
@@ -54,12 +54,12 @@ def set_note(
     """Replace the note on a document or span; "" deletes it. Raises SpecError if it is too long."""
     text = text.strip()
     if len(text) > LONGEST_NOTE:
-        told = _("A note has at most {most:,} characters, not {n:,}.")
-        raise SpecError(told.format(most=LONGEST_NOTE, n=len(text)))
+        message = _("A note has at most {most:,} characters, not {n:,}.")
+        raise SpecError(message.format(most=LONGEST_NOTE, n=len(text)))
     before = [
-        one for one in notes.of_documents(project.db, [document_id]) if one.span_id == span_id
+        note for note in notes.of_documents(project.db, [document_id]) if note.span_id == span_id
     ]
-    if text == "\n".join(one.body for one in before):
+    if text == "\n".join(note.body for note in before):
         return
     title = _("Edit note") if text and before else _("Add note") if text else _("Delete note")
     with project.edit(title, origin=origin):
@@ -67,7 +67,7 @@ def set_note(
             notes.update(project.db, before[0].id, text)
         elif text:
             notes.add(project.db, document_id, text, project.annotator_id, span_id)
-        notes.delete(project.db, [one.id for one in before[1 if text else 0 :]])
+        notes.delete(project.db, [note.id for note in before[1 if text else 0 :]])
 
 
 def flag_names(project: Project) -> tuple[str, ...]:
@@ -91,9 +91,9 @@ def set_flag(
     """
     name = " ".join(name.split())
     if not name or len(name) > LONGEST_FLAG or f"{name} ".startswith(REVIEWS):
-        told = _("{name!r} cannot be the name of a flag.").format(name=name)
+        message = _("{name!r} cannot be the name of a flag.").format(name=name)
         hint = _("A name has 1 to {most} characters and does not begin with “review”.")
-        raise SpecError(told, hint=hint.format(most=LONGEST_FLAG))
+        raise SpecError(message, hint=hint.format(most=LONGEST_FLAG))
     title = _("Set flag {name}") if on else _("Remove flag {name}")
     with project.edit(title.format(name=name), origin=origin, watch=watch.part(0.8, 1.0)):
         part = watch.part(0.0, 0.8)

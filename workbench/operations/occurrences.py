@@ -90,8 +90,10 @@ def span_label(project: Project, label_id: int) -> tuple[Layer, str]:
         raise SpecError(_("This label has been deleted.")) from None
     layer = labels.layer(project.db, layer_id)
     if layer.traits.editor != TEXT:
-        told = _("{label} is not a label for spans: the layer {layer} holds {kind}.")
-        raise SpecError(told.format(label=label.name, layer=layer.name, kind=_(layer.traits.title)))
+        message = _("{label} is not a label for spans: the layer {layer} holds {kind}.")
+        raise SpecError(
+            message.format(label=label.name, layer=layer.name, kind=_(layer.traits.title))
+        )
     return layer, label.name
 
 
@@ -120,8 +122,8 @@ def _check_text(text: str) -> None:
             _("There is no text to search for."), hint=_("Select a word or a phrase first.")
         )
     if len(text) > LONGEST:
-        told = _("The text has {n:,} characters; at most {most:,} can be searched for.")
-        raise SpecError(told.format(n=len(text), most=LONGEST))
+        message = _("The text has {n:,} characters; at most {most:,} can be searched for.")
+        raise SpecError(message.format(n=len(text), most=LONGEST))
 
 
 def _in_texts(contents: Sequence[Content], wanted: Wanted, most: int) -> Iterator[Occurrence]:

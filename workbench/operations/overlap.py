@@ -61,9 +61,9 @@ def overlap(
     files that cannot be read, Cancelled.
     """
     given = [
-        (one.key, one.split, "\n".join(text for _name, text in one.texts))
-        for one in (record.document for record in documents.records(project.db, layers=()))
-        if not split or one.split == split
+        (document.key, document.split, "\n".join(text for _name, text in document.texts))
+        for document in (record.document for record in documents.records(project.db, layers=()))
+        if not split or document.split == split
     ]
     if not given:
         raise SpecError(
@@ -75,6 +75,6 @@ def overlap(
         if number % REPORTED == 0:
             watch.at(texts.progress)
         grams.read("\n".join(lines))
-    rows = [Row(*given[one.number][:2], one.share, one.words) for one in grams.shared()]
+    rows = [Row(*given[shared.number][:2], shared.share, shared.words) for shared in grams.shared()]
     ordered = sorted(rows, key=lambda row: -row.share)
     return Overlap(size, grams.count, grams.short, tuple(ordered))

@@ -128,7 +128,7 @@ class Pair:
             self,
             first=self.second,
             second=self.first,
-            differences={name: one.swapped for name, one in self.differences.items()},
+            differences={name: difference.swapped for name, difference in self.differences.items()},
             labels=tuple(row.swapped for row in self.labels),
             slices=tuple(row.swapped for row in self.slices),
             only_first=tuple(row.swapped for row in self.only_second),
@@ -199,9 +199,12 @@ def _row(
     correct: tuple[bool, bool],
 ) -> PairRow:
     """A correct prediction is shown as what the other one missed of gold."""
-    said = [info.error(document, gold, one) for one in answers]
+    said = [info.error(document, gold, answer) for answer in answers]
     shown = said[1] if correct[0] else said[0]
-    texts = [shown.gold if ok else one.predicted for one, ok in zip(said, correct, strict=True)]
+    texts = [
+        shown.gold if ok else error_text.predicted
+        for error_text, ok in zip(said, correct, strict=True)
+    ]
     return PairRow(row_id(document), document.key, document.text[:160], shown.gold, *texts)
 
 

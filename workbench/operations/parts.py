@@ -138,7 +138,7 @@ def join(
         wholes = _wholes(project, ids, kept)
         for key in watch.part(0.0, STORED).over(list(wholes), 1):
             parts = documents_of(project, wholes[key[0]])
-            parts.sort(key=lambda one: wholes[key[0]].index(row_id(one)))
+            parts.sort(key=lambda part: wholes[key[0]].index(row_id(part)))
             if reason := _cannot_join(project, parts):
                 kept[reason] += len(parts)
                 continue
@@ -162,8 +162,9 @@ def _cannot_join(project: Project, parts: Sequence[Document]) -> str:
     if len(parts) != parts[0].meta.get(COUNT):
         return MISSING
     whole = {
-        one.id for one in store.layers(project.db)
-        if one.traits.record != MARKS and not one.traits.in_text and not one.traits.between_spans
+        layer.id for layer in store.layers(project.db)
+        if layer.traits.record != MARKS
+        and not (layer.traits.in_text or layer.traits.between_spans)
     }  # fmt: skip
     found = (stored.layers_on_whole(project.db, row_id(part)) for part in parts)
     return ON_WHOLE if any(whole.intersection(ids) for ids in found) else ""
@@ -196,7 +197,7 @@ def _classes_to_spans(project: Project, layer: Layer, parts: Sequence[Document])
         target = row_id(found)
         layers.add_labels(project, target, layer.names)
     known = store.layer(project.db, target)
-    pairs = [(row_id(one), row_id(known.label(one.name))) for one in layer.labels]
+    pairs = [(row_id(label), row_id(known.label(label.name))) for label in layer.labels]
     for part in parts:
         stored.marks_to_spans(
             project.db, row_id(part), len(part.text), row_id(layer), target, pairs

@@ -123,13 +123,13 @@ def _pattern(
     if not isinstance(body, str) or not isinstance(label, str):
         raise _fault(path, number, _("“label” and “pattern” must be texts"))
     if kind not in (WORDS, REGEX):
-        told = _("the kind {kind!r} is neither {words} nor {regex}")
-        raise _fault(path, number, told, kind=kind, words=WORDS, regex=REGEX)
+        sentence = _("the kind {kind!r} is neither {words} nor {regex}")
+        raise _fault(path, number, sentence, kind=kind, words=WORDS, regex=REGEX)
     label_id = ids.get((str(record.get("layer") or ""), label))
     if label_id is None:
         known = ", ".join(dict.fromkeys(name for _layer, name in ids)) or _("none")
-        told = _("the project has no label {label!r} for classes or spans (it has: {known})")
-        raise _fault(path, number, told, label=label, known=known)
+        sentence = _("the project has no label {label!r} for classes or spans (it has: {known})")
+        raise _fault(path, number, sentence, label=label, known=known)
     flags = {name: _flag(record, name, path, number) for name in FLAGS}
     pattern = Pattern(kind, body, label_id, note=str(record.get("note") or ""), **flags)
     try:
@@ -149,10 +149,10 @@ def _flag(record: Mapping[str, Any], name: str, path: Path, number: int) -> bool
     return word in _TRUE
 
 
-def _fault(path: Path, number: int, told: str, **values: object) -> ImportFailed:
+def _fault(path: Path, number: int, message: str, **values: object) -> ImportFailed:
     return ImportFailed(
         _("{file}, line {line}: {fault}").format(
-            file=path.name, line=number, fault=told.format(**values)
+            file=path.name, line=number, fault=message.format(**values)
         ),
         hint=_("No pattern was added."),
     )

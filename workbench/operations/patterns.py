@@ -223,8 +223,8 @@ def apply_to_new(project: Project, after: int, *, watch: Watch = QUIET) -> tuple
         some = _matches(project, active, ids, watch.part(0.0, 0.5)) if ids else ()
         found = [match for matches in some for match in matches]
     except SpecError as error:
-        told = _("The patterns were not applied to the new documents. {error}")
-        return 0, told.format(error=error)
+        message = _("The patterns were not applied to the new documents. {error}")
+        return 0, message.format(error=error)
     return _suggest(project, active, found, watch.part(0.5, 1.0)), ""
 
 

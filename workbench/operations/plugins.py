@@ -56,15 +56,15 @@ class Status:
     details: str = ""
 
     def to_json(self) -> dict[str, object]:
-        one = self.plugin
+        item = self.plugin
         return {
-            "id": one.id,
-            "name": one.name,
-            "version": one.version,
-            "description": one.description,
-            "path": str(one.folder),
+            "id": item.id,
+            "name": item.name,
+            "version": item.version,
+            "description": item.description,
+            "path": str(item.folder),
             "state": self.state,
-            "adds": [{"kind": c.kind, "id": c.id, "title": c.title} for c in one.contributions],
+            "adds": [{"kind": c.kind, "id": c.id, "title": c.title} for c in item.contributions],
             "error": self.error,
             "details": self.details,
         }
@@ -92,7 +92,7 @@ class PluginCheck:
 
     @property
     def first_error(self) -> Checked | None:
-        return next((one for one in self.checked if one.error), None)
+        return next((checked for checked in self.checked if checked.error), None)
 
     def to_json(self) -> dict[str, Any]:
         found: dict[str, Any] = to_plain(self)
@@ -110,8 +110,8 @@ class PluginCheck:
 def all_plugins(settings: Settings | None = None) -> tuple[Status, ...]:
     """Plugins with an error first, then by name. Runs no code of plugins that are not enabled."""
     chosen = settings or settings_file.load()
-    found = [_status(one, chosen) for one in plugins.find(chosen)]
-    return tuple(sorted(found, key=lambda one: (one.state != ERROR, one.plugin.name.casefold())))
+    found = [_status(plugin, chosen) for plugin in plugins.find(chosen)]
+    return tuple(sorted(found, key=lambda item: (item.state != ERROR, item.plugin.name.casefold())))
 
 
 def _status(plugin: Plugin, settings: Settings) -> Status:
@@ -157,10 +157,12 @@ def adds(plugin: Plugin) -> tuple[str, ...]:
     }
     found = []
     for kind in manifest.KINDS:
-        titles = [one.title for one in plugin.contributions if one.kind == kind]
+        titles = [
+            contribution.title for contribution in plugin.contributions if contribution.kind == kind
+        ]
         if titles:
-            told = words[kind](len(titles))
-            found.append(told.format(n=len(titles), names=", ".join(titles)))
+            message = words[kind](len(titles))
+            found.append(message.format(n=len(titles), names=", ".join(titles)))
     return tuple(found)
 
 
@@ -168,16 +170,16 @@ def find(name: str, settings: Settings | None = None) -> Plugin:
     """The plugin with this id, or in this folder. Raises WorkbenchError naming the known ones."""
     chosen = settings or settings_file.load()
     found = plugins.find(chosen)
-    for one in found:
-        if name in (one.id, one.key):
-            return one
+    for plugin in found:
+        if name in (plugin.id, plugin.key):
+            return plugin
     path = Path(name)
     if (path / plugins.FILE).is_file():
         return plugins.describe(path.absolute())
     raise WorkbenchError(
         _("There is no plugin {name!r}.").format(name=name),
         hint=_("Known: {names}. The path of a plugin folder can be given too.").format(
-            names=", ".join(one.id for one in found) or _("none")
+            names=", ".join(plugin.id for plugin in found) or _("none")
         ),
     )
 
@@ -197,7 +199,7 @@ def enable(plugin: Plugin, settings: Settings | None = None) -> None:
             )
         )
     chosen = settings or settings_file.load()
-    if plugin.key not in {one.key for one in plugins.find(chosen)}:
+    if plugin.key not in {plugin.key for plugin in plugins.find(chosen)}:
         chosen.plugin_folders.append(plugin.key)
     if plugin.key not in chosen.plugins_enabled:
         chosen.plugins_enabled.append(plugin.key)
@@ -209,7 +211,7 @@ def enable(plugin: Plugin, settings: Settings | None = None) -> None:
 def disable(plugin: Plugin, settings: Settings | None = None) -> None:
     """Disable a plugin. Data created with it stays, but cannot be opened without it."""
     chosen = settings or settings_file.load()
-    chosen.plugins_enabled = [one for one in chosen.plugins_enabled if one != plugin.key]
+    chosen.plugins_enabled = [text for text in chosen.plugins_enabled if text != plugin.key]
     chosen.save()
     registries.reload(chosen)
 
@@ -222,20 +224,20 @@ def check(plugin: Plugin) -> Iterator[Checked]:
     try:
         plugins.make_importable(plugin)
     except WorkbenchError as error:
-        for one in plugin.contributions:
-            yield Checked(one.kind, one.id, one.title, _with_hint(error))
+        for contribution in plugin.contributions:
+            yield Checked(contribution.kind, contribution.id, contribution.title, _with_hint(error))
         return
     plugins.forget_modules(plugin)
-    for one in plugin.contributions:
+    for contribution in plugin.contributions:
         try:
-            fault, details = _fault(one), ""
+            fault, details = _fault(contribution), ""
         except ModuleNotFoundError as error:
-            told = _("The Python package {package} is missing.")
-            fault = told.format(package=(error.name or "?").partition(".")[0])
+            message = _("The Python package {package} is missing.")
+            fault = message.format(package=(error.name or "?").partition(".")[0])
             details = traceback.format_exc()
         except Exception as error:
             fault, details = f"{type(error).__name__}: {error}", traceback.format_exc()
-        yield Checked(one.kind, one.id, one.title, fault, details)
+        yield Checked(contribution.kind, contribution.id, contribution.title, fault, details)
 
 
 def ensure_checked(plugin: Plugin) -> None:
@@ -246,8 +248,8 @@ def ensure_checked(plugin: Plugin) -> None:
     found = () if plugin.fault else tuple(check(plugin))
     first = PluginCheck(found).first_error
     if first is not None:
-        told = _("The plugin {name} was not enabled. {title} cannot be used: {reason}")
-        message = told.format(name=plugin.name, title=first.title, reason=first.error)
+        template = _("The plugin {name} was not enabled. {title} cannot be used: {reason}")
+        message = template.format(name=plugin.name, title=first.title, reason=first.error)
         hint = _("`glossbench plugins check {folder}` shows the traceback.")
         raise WorkbenchError(message, hint=hint.format(folder=plugin.folder))
 
@@ -268,22 +270,26 @@ def check_job(
     return PluginCheck(tuple(found)).to_json()
 
 
-def _fault(one: Contribution) -> str:
+def _fault(contribution: Contribution) -> str:
     """Why a contribution does not conform to its contract, "" if it does.
 
     Raises what its import raises.
     """
-    if one.kind in WITH_INFO:
-        if "info" not in one.options:
+    if contribution.kind in WITH_INFO:
+        if "info" not in contribution.options:
             return _("plugin.toml does not name an `info` for it.")
         with _without_heavy():
-            _object(one.options["info"])
-    if one.kind in IN_WINDOW or "view" in one.options:
+            _object(contribution.options["info"])
+    if contribution.kind in IN_WINDOW or "view" in contribution.options:
         if not _has_qt():  # a computer without a display: the window cannot be opened either
-            return "" if one.kind in IN_WINDOW else _differs(one)
+            return "" if contribution.kind in IN_WINDOW else _differs(contribution)
         with _without_heavy():
-            _object(one.object if one.kind in IN_WINDOW else one.options["view"])
-    return _differs(one)
+            _object(
+                contribution.object
+                if contribution.kind in IN_WINDOW
+                else contribution.options["view"]
+            )
+    return _differs(contribution)
 
 
 def _has_qt() -> bool:
@@ -294,24 +300,24 @@ def _has_qt() -> bool:
     return True
 
 
-def _differs(one: Contribution) -> str:
-    made = _object(one.object)
-    missing = [part for part in PARTS[one.kind] if not hasattr(made, part)]
+def _differs(contribution: Contribution) -> str:
+    made = _object(contribution.object)
+    missing = [part for part in PARTS[contribution.kind] if not hasattr(made, part)]
     if missing:
         return _("It has no {names}.").format(names=", ".join(missing))
     if inspect.isabstract(made):
         names = ", ".join(sorted(made.__abstractmethods__))
         return _("It does not implement {names}.").format(names=names)
-    return _unlike_info(one, made) if one.kind in WITH_INFO else ""
+    return _unlike_info(contribution, made) if contribution.kind in WITH_INFO else ""
 
 
-def _unlike_info(one: Contribution, made: Any) -> str:
-    info = _object(one.options["info"])
+def _unlike_info(contribution: Contribution, made: Any) -> str:
+    info = _object(contribution.options["info"])
     if getattr(made, "info", None) is not info:
         return _("Its attribute `info` is not the object that plugin.toml names.")
-    if getattr(info, "id", None) != one.id:
-        told = _("Its info has the id {theirs!r}, but plugin.toml says {id!r}.")
-        return told.format(theirs=getattr(info, "id", None), id=one.id)
+    if getattr(info, "id", None) != contribution.id:
+        message = _("Its info has the id {theirs!r}, but plugin.toml says {id!r}.")
+        return message.format(theirs=getattr(info, "id", None), id=contribution.id)
     return ""
 
 

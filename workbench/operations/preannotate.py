@@ -69,7 +69,7 @@ def resolved(project: Project, chosen: Mapping[int, int]) -> tuple[Run, ...]:
     for layer in labels.layers(project.db):
         id = chosen.get(row_id(layer))
         fitting = choices(project, layer) if id is not None else ()
-        run = next((one for one in fitting if id in (one.id, NEWEST)), None)
+        run = next((run for run in fitting if id in (run.id, NEWEST)), None)
         if run is not None:
             found.append(run)
     return tuple(found)
@@ -222,7 +222,7 @@ class Preannotation:
             self.status = WAITING
             return
         self.status = RUNNING
-        missing = [one for one in read.documents if one.id in read.missing]
+        missing = [document for document in read.documents if document.id in read.missing]
         predict.ensure(
             self.project,
             self._queue,
@@ -277,19 +277,21 @@ def _read(project: Project, run: Run, place: Place, counted: frozenset[int]) -> 
     counted: documents whose suggestions are not counted again.
     """
     run = runs.get(project.db, run.id)
-    layer = next((one for one in labels.layers(project.db) if one.id == run.layer_id), None)
+    layer = next((layer for layer in labels.layers(project.db) if layer.id == run.layer_id), None)
     if layer is None:
         return Read((), frozenset())
     ids = upcoming(project, layer, place, BATCH)
     by_id = {
-        row_id(one.document): one
-        for one in documents.records(project.db, layers=(layer.name,), ids=ids)
-        if one.document.text.strip()
+        row_id(record.document): record
+        for record in documents.records(project.db, layers=(layer.name,), ids=ids)
+        if record.document.text.strip()
     }
     found = tuple(by_id[id].document for id in ids if id in by_id)
     have = runs.predicted(project.db, run.id, by_id)
-    missing = frozenset(row_id(one) for one in found if have.get(row_id(one)) != one.asked_hash)
-    fresh = [one for one in found if row_id(one) not in missing | counted]
+    missing = frozenset(
+        row_id(document) for document in found if have.get(row_id(document)) != document.asked_hash
+    )
+    fresh = [document for document in found if row_id(document) not in missing | counted]
     answers = predict.stored(project, run, fresh) if fresh else {}
     counts = {
         id: len(suggest.rows_of(project, run, layer, by_id[id], answer))
@@ -300,6 +302,6 @@ def _read(project: Project, run: Run, place: Place, counted: frozenset[int]) -> 
 
 def _ready(read: Read) -> tuple[int, int]:
     """How many of the first AHEAD documents are predicted without a gap, and how many there are."""
-    first = [row_id(one) for one in read.documents[:AHEAD]]
+    first = [row_id(document) for document in read.documents[:AHEAD]]
     gap = next((at for at, id in enumerate(first) if id in read.missing), len(first))
     return gap, len(first)

@@ -48,9 +48,9 @@ def stored(project: Project, run: Run, found: Sequence[Document]) -> dict[int, P
     """
     kept = runs.predictions(project.db, run.id, map(row_id, found))
     return {
-        one.id: kept[one.id][1]
-        for one in found
-        if one.id in kept and kept[one.id][0] == one.asked_hash
+        item.id: kept[item.id][1]
+        for item in found
+        if item.id in kept and kept[item.id][0] == item.asked_hash
     }
 
 
@@ -103,7 +103,7 @@ def _missing(
 ) -> tuple[dict[int, Prediction], list[Document], _Question | None]:
     """Stored predictions, documents without one, and the prepared job for these documents."""
     have = stored(project, run, found)
-    missing = [one for one in found if one.id not in have]
+    missing = [item for item in found if item.id not in have]
     if not missing:
         return have, missing, None
     if run.kind == PROMPT:
@@ -144,13 +144,13 @@ def kept(
     """
     if not project.read_only:
         rows = [
-            (row_id(one), one.asked_hash, answer.to_json())
-            for one, answer in zip(missing, answers, strict=True)
+            (row_id(item), item.asked_hash, answer.to_json())
+            for item, answer in zip(missing, answers, strict=True)
         ]
         with project.write(_("Store predictions")):
             runs.save_predictions(project.db, run.id, rows)
             _keep_cost(project, run.id, cost)
-    return {row_id(one): answer for one, answer in zip(missing, answers, strict=True)}
+    return {row_id(item): answer for item, answer in zip(missing, answers, strict=True)}
 
 
 def _cost(event: Finished) -> PredictionCost | None:
@@ -213,7 +213,7 @@ class Question:
         dataset.write(
             given,
             (),
-            (dataset.Record(numbered(one, number)) for number, one in enumerate(asked)),
+            (dataset.Record(numbered(item, number)) for number, item in enumerate(asked)),
             ids=True,
         )
         device = train.wanted_device(device)
@@ -343,7 +343,7 @@ def token_note(model: Path, asked: Iterable[Document]) -> str:
         alike = float(tokens.get("alike", 1.0))
     except (OSError, ValueError, TypeError, AttributeError):
         return ""  # loading the model reports the error
-    if alike >= ALIKE or all(one.tokens.get(TEXT) for one in asked):
+    if alike >= ALIKE or all(item.tokens.get(TEXT) for item in asked):
         return ""
     return _(
         "The model was trained on imported tokens. {share:.0%} of them differ from the "

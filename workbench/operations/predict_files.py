@@ -59,7 +59,7 @@ def texts_to_documents(
     form: `Document.form`; of documents with choices the second text has one per line, of ASKED it
     has the questions.
     """
-    return tuple(_typed(number, one, form) for number, one in enumerate(texts, 1))
+    return tuple(_typed(number, item, form) for number, item in enumerate(texts, 1))
 
 
 def _typed(number: int, given: str | tuple[str, str], form: int) -> Document:
@@ -113,7 +113,9 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]
     Raises WorkbenchError if nothing can be read.
     """
     files = (
-        sorted(one for one in source.iterdir() if one.is_file() and not one.name.startswith("."))
+        sorted(
+            path for path in source.iterdir() if path.is_file() and not path.name.startswith(".")
+        )
         if source.is_dir()
         else [source]
     )

@@ -100,7 +100,7 @@ def templates() -> tuple[BuiltIn, ...]:
 
 def default_template(layer: Layer | None) -> str:
     """The source that the page opens with: one that works for the layer."""
-    known: dict[str, str] = {one.id: one.source for one in templates()}
+    known: dict[str, str] = {template.id: template.source for template in templates()}
     fitting = {2: "40-pair", CHOICES: "60-choices"}
     return known[fitting.get(layer.texts if layer is not None else 1, "10-few-shot")]
 
@@ -132,7 +132,7 @@ def prepare(
             ),
             hint=_("Submit documents and make splits on the Data page."),
         )
-    lines, dropped, cut = _lines(filler, [one.document for one in found], watch)
+    lines, dropped, cut = _lines(filler, [scored.document for scored in found], watch)
     spec = replace(spec, layer=filler.layer.name)
     return Prepared(
         spec, filler.layer, filler.task, split, lines, scoring.fingerprint(found), dropped, cut
@@ -331,15 +331,17 @@ def _answers(path: Path, calibration: str) -> _Answers:
 def evaluation(project: Project, this: Run) -> scoring.Evaluation:
     """The scores of a finished prompt run on its split, compared with the current gold labels."""
     found = results.scored(project, this, this.spec["split"])
-    kept = runs.predictions(project.db, this.id, [row_id(one.document) for one in found])
-    pairs = [(one, kept[id]) for one in found if (id := row_id(one.document)) in kept]
+    kept = runs.predictions(project.db, this.id, [row_id(scored.document) for scored in found])
+    pairs = [(scored, kept[id]) for scored in found if (id := row_id(scored.document)) in kept]
     have = [
-        (one, answer) for one, (text_hash, answer) in pairs if text_hash == one.document.text_hash
+        (pair, answer)
+        for pair, (text_hash, answer) in pairs
+        if text_hash == pair.document.text_hash
     ]
     return scoring.evaluate(
         results.task_of(this),
         this.spec["split"],
-        [one for one, _answer in have],
+        [scored for scored, _answer in have],
         [answer for _one, answer in have],
     )
 

@@ -72,14 +72,14 @@ class PromptSpec:
             )
 
     def to_json(self) -> dict[str, object]:
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> PromptSpec:
         """The settings of a run. Those of a version without calibration had none; those of a
         version without backends asked a model on this computer.
         """
-        known = {one.name: raw[one.name] for one in fields(cls) if one.name in raw}
+        known = {item.name: raw[item.name] for item in fields(cls) if item.name in raw}
         return cls(**{"calibration": "none", **known})
 
 
@@ -125,7 +125,7 @@ def choose_layer(project: Project, name: str | None = None) -> tuple[Layer, str]
         for layer, _count in fitting:
             if layer.name == name:
                 return layer, ""
-        known = ", ".join(one.name for one, _count in fitting) or _("none")
+        known = ", ".join(layer.name for layer, _count in fitting) or _("none")
         raise SpecError(
             _("No layer {name!r} has classes or choices to ask for.").format(name=name),
             hint=_("Layers that fit: {known}.").format(known=known),
@@ -138,7 +138,7 @@ def choose_layer(project: Project, name: str | None = None) -> tuple[Layer, str]
     layer = fitting[0][0]
     if len(fitting) == 1:
         return layer, ""
-    others = ", ".join(one.name for one, _count in fitting[1:])
+    others = ", ".join(layer.name for layer, _count in fitting[1:])
     return layer, _(
         "Layer {layer}: of those with classes it has most submitted documents (others: {others})."
     ).format(layer=layer.name, others=others)
@@ -240,7 +240,7 @@ class Filler:
 
         self.spec, self.layer = spec, layer
         self.task = next(info.id for info in tasks.fitting(layer) if info.id in _tasks())
-        labels = Labels(layer.names, {one.name: one.description for one in layer.labels})
+        labels = Labels(layer.names, {label.name: label.description for label in layer.labels})
         renderer = fillers.renderer
         self.budget: Budget = Budget(
             labels,

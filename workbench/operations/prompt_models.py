@@ -41,7 +41,7 @@ def choices(settings: Settings | None = None) -> tuple[Choice, ...]:
     for info in backends.all_backends():
         for model in _models(info, at_hand):
             key = model.name if model.name not in found else f"{model.name} · {info.id}"
-            options = tuple(one for one in info.options if one.name not in model.without)
+            options = tuple(option for option in info.options if option.name not in model.without)
             found.setdefault(key, Choice(key, _title(info, model), info.id, model, options))
     return tuple(found.values())
 
@@ -57,8 +57,8 @@ def _models(info: BackendInfo, at_hand: AtHand) -> tuple[PromptModel, ...]:
 
 
 def _title(info: BackendInfo, model: PromptModel) -> str:
-    told = _("{name} ({backend})").format(name=model.name, backend=_(info.title))
-    return model.title or told
+    message = _("{name} ({backend})").format(name=model.name, backend=_(info.title))
+    return model.title or message
 
 
 def find(backend: str, name: str, settings: Settings | None = None) -> PromptModel:

@@ -103,13 +103,13 @@ def _packed(source: str, labels: Labels, requests: Sequence[Request]) -> dict[st
             [examples.setdefault(example, len(examples)) for example in request.examples],
             [names.index(label) for label in request.labels],
         ]
-        for request, names in ((one, labels.of(one.choices)) for one in requests)
+        for request, names in ((request, labels.of(request.choices)) for request in requests)
     ]
     return {
         "source": source,
         "labels": list(labels.names),
         "descriptions": dict(labels.descriptions),
-        "examples": [[getattr(one, name) for name in _EXAMPLE] for one in examples],
+        "examples": [[getattr(example, name) for name in _EXAMPLE] for example in examples],
         "items": items,
     }
 

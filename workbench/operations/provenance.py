@@ -107,9 +107,9 @@ def sources(project: Project) -> tuple[Source, ...]:
     """What each origin made, the latest first; those without labels and suggestions left out."""
     names = Names(project)
     return tuple(
-        Source(one.origin, names.of(one.origin), *one[1:])
-        for one in stored.made(project.db)
-        if one.labels or one.suggestions
+        Source(origin.origin, names.of(origin.origin), *origin[1:])
+        for origin in stored.made(project.db)
+        if origin.labels or origin.suggestions
     )
 
 

@@ -36,16 +36,16 @@ def layers(project: Project, card: ModelInfo) -> tuple[Layer, ...]:
     """Those of the project that a model predicts; () for a model without a task."""
     if not card.task or not card.usable:
         return ()
-    return tuple(one for one in labels.layers(project.db) if tasks.info(card.task).fits(one))
+    return tuple(layer for layer in labels.layers(project.db) if tasks.info(card.task).fits(layer))
 
 
 def layer_named(project: Project, card: ModelInfo, name: str = "") -> Layer:
     """The layer with this name, or the only one that fits. Raises WorkbenchError."""
     fitting = layers(project, card)
-    found = [one for one in fitting if one.name == name] if name else [*fitting]
+    found = [layer for layer in fitting if layer.name == name] if name else [*fitting]
     if len(found) == 1:
         return found[0]
-    known = ", ".join(one.name for one in fitting) or _("none")
+    known = ", ".join(layer.name for layer in fitting) or _("none")
     raise WorkbenchError(
         _("{model} predicts {predicted}; it needs one layer for them.").format(
             model=card.name, predicted=_(tasks.info(card.task).predicts)
@@ -81,7 +81,7 @@ def create(
             return background(lambda: _add(project, card, layer, name, (), ()), then)
         asked = predict.Question(
             Path(card.path),
-            [one.document for one in found],
+            [item.document for item in found],
             title=_("Predict with {name}").format(name=card.name),
             project=project.path,
             allow_pickle=card.pickled,
@@ -135,8 +135,8 @@ def _add(
             scores=scores,
         )
         rows = [
-            (row_id(one.document), one.document.text_hash, answer.to_json())
-            for one, answer in zip(found, given, strict=True)
+            (row_id(scored.document), scored.document.text_hash, answer.to_json())
+            for scored, answer in zip(found, given, strict=True)
         ]
         runs.save_predictions(project.db, run.id, rows)
     return run

@@ -61,7 +61,7 @@ def evidence(project: Project, run: Run, split: str, info: TaskInfo | None = Non
     info: whose gold and scores, by default those of the run's task.
     """
     found = results.scored(project, run, split, info)
-    answers = predict.stored(project, run, [one.document for one in found])
+    answers = predict.stored(project, run, [scored.document for scored in found])
     return evidence_of(project, run, split, found, answers, info)
 
 
@@ -74,17 +74,17 @@ def evidence_of(
     info: TaskInfo | None = None,
 ) -> Evidence:
     """The same for known documents and predictions by document id."""
-    have = [one for one in found if one.document.id in answers]
-    files = queue.files_of(project.db, (row_id(one.document) for one in have))
+    have = [scored for scored in found if scored.document.id in answers]
+    files = queue.files_of(project.db, (row_id(scored.document) for scored in have))
     return Evidence(
         info or tasks.info(results.task_of(run)),
         split,
         results.layer_of(project, run).names,
-        tuple(one.document for one in have),
-        tuple(one.gold for one in have),
-        tuple(answers[one.document.id or 0] for one in have),
-        tuple(files.get(one.document.id or 0, "") for one in have),
-        queries.slices_of(project, [row_id(one.document) for one in have]),
+        tuple(scored.document for scored in have),
+        tuple(scored.gold for scored in have),
+        tuple(answers[scored.document.id or 0] for scored in have),
+        tuple(files.get(scored.document.id or 0, "") for scored in have),
+        queries.slices_of(project, [row_id(scored.document) for scored in have]),
     )
 
 
@@ -99,8 +99,8 @@ def matching(project: Project, given: Evidence, where: str) -> Evidence:
     """The documents that match a query alone; all for "". Raises QueryError."""
     if not where.strip():
         return given
-    found = frozenset(queries.matching(project, where, [row_id(one) for one in given.documents]))
-    kept = [at for at, one in enumerate(given.documents) if one.id in found]
+    found = frozenset(queries.matching(project, where, [row_id(item) for item in given.documents]))
+    kept = [at for at, item in enumerate(given.documents) if item.id in found]
     return replace(
         given,
         documents=tuple(given.documents[at] for at in kept),
@@ -120,7 +120,7 @@ def other_splits(project: Project, run: Run, split: str) -> tuple[Evidence, ...]
         if other == split or (other == "test" and not run.seen_test):
             continue
         documents = results.scored(project, run, other)
-        answers = predict.stored(project, run, [one.document for one in documents])
+        answers = predict.stored(project, run, [scored.document for scored in documents])
         if documents and len(answers) == len(documents):
             found.append(evidence_of(project, run, other, documents, answers))
     return tuple(found)
@@ -169,7 +169,7 @@ def calibrated(
     fitted = info.temperature(dev.golds, dev.predictions) if len(dev) else None
     raw = given.predictions
     if used:
-        raw = tuple(info.rescaled(one, 1 / in_use) for one in raw)
+        raw = tuple(info.rescaled(prediction, 1 / in_use) for prediction in raw)
     found = info.confidences(given.golds, raw)
     if found is None or not len(found[0]):
         return None
@@ -177,7 +177,7 @@ def calibrated(
     temperature = in_use if used else fitted
     after = None
     if temperature is not None:
-        scaled = [info.rescaled(one, temperature) for one in raw]
+        scaled = [info.rescaled(prediction, temperature) for prediction in raw]
         columns = info.confidences(given.golds, scaled)
         after = reliability(columns[0], columns[1]) if columns is not None else None
     shown = before if after is None else after
@@ -226,7 +226,7 @@ def label_curves(given: Evidence) -> tuple[LabelCurves, ...]:
     found = given.info.confidences(given.golds, given.predictions)
     if found is None or not len(found[0]):
         return ()
-    gold = sum(len([*one.labels()]) for one in given.golds)
+    gold = sum(len([*gold.labels()]) for gold in given.golds)
     curve = curves.precision_recall(found[0], found[1], gold=gold)
     return (LabelCurves(_("all labels"), curve, None),)
 
@@ -235,7 +235,9 @@ def thresholds(predictions: Sequence[Prediction]) -> dict[str, float]:
     """The threshold of each label that the predictions decide independently; {} for others."""
     from workbench.text.fields import LabelScores
 
-    first = next((found for one in predictions if (found := one.get(LabelScores))), None)
+    first = next(
+        (found for prediction in predictions if (found := prediction.get(LabelScores))), None
+    )
     return dict(zip(first.labels, first.thresholds, strict=True)) if first is not None else {}
 
 
@@ -249,8 +251,8 @@ def wrong_at(given: Evidence, label: str, threshold: float) -> list[int]:
     from workbench.text.fields import DocumentLabels
 
     found = []
-    for at, (gold, one) in enumerate(zip(given.golds, given.predictions, strict=True)):
-        scores = one.get(DocumentLabels)
+    for at, (gold, prediction) in enumerate(zip(given.golds, given.predictions, strict=True)):
+        scores = prediction.get(DocumentLabels)
         score = scores.as_dict().get(label, 0.0) if scores is not None else 0.0
         if (score >= threshold) != (label in set(gold.labels())):
             found.append(at)

@@ -43,7 +43,7 @@ def quality_report(
     return {
         "confusion": _confusion(project, run, given),
         "calibration": _calibrated(quality.calibrated(given, dev, in_use, can_scale=can)),
-        "curves": [_curves(one) for one in quality.label_curves(given)],
+        "curves": [_curves(label_curve) for label_curve in quality.label_curves(given)],
         "slices": _slices(slices(given, patterns, quality.other_splits(project, run, split))),
         "training": to_plain(training) if training is not None else None,
     }
@@ -154,11 +154,11 @@ def _slices(found: Slices | None) -> dict[str, Any] | None:
         return None
     rows = [
         {
-            **to_plain(one.score),
-            "is_low": one.is_low,
-            "split": one.split,
-            "documents": list(one.documents),
+            **to_plain(row.score),
+            "is_low": row.is_low,
+            "split": row.split,
+            "documents": list(row.documents),
         }
-        for one in found.rows
+        for row in found.rows
     ]
     return {"score": found.score, "value": found.whole, "n": found.n, "rows": rows}

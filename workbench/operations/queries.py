@@ -51,10 +51,10 @@ def filters(project: Project) -> tuple[SavedFilter, ...]:
 def filter_named(project: Project, name: str) -> SavedFilter:
     """Raises SpecError if there is no such filter."""
     known = filters(project)
-    for one in known:
-        if one.name == name:
-            return one
-    names = ", ".join(one.name for one in known) or _("none")
+    for filter_ in known:
+        if filter_.name == name:
+            return filter_
+    names = ", ".join(filter_.name for filter_ in known) or _("none")
     raise SpecError(
         _("There is no saved filter named {name!r}.").format(name=name),
         hint=_("Saved filters: {names}.").format(names=names),
@@ -70,7 +70,7 @@ def save_filter(project: Project, name: str, text: str, *, origin: object = None
     name, text = _name(name), text.strip()
     if not check(project, text).nodes:
         raise SpecError(_("The filter has no conditions."), hint=_("Write a query first."))
-    same = [one for one in filters(project) if one.name == name]
+    same = [filter_ for filter_ in filters(project) if filter_.name == name]
     with project.edit(_("Save filter {name}").format(name=name), origin=origin):
         if not same:
             return saved_filters.add(project.db, name, text)
@@ -81,20 +81,22 @@ def save_filter(project: Project, name: str, text: str, *, origin: object = None
 def rename_filter(project: Project, id: int, name: str, *, origin: object = None) -> None:
     """Rename a filter, also where other filters refer to it. Raises SpecError for a name in use."""
     name, known = _name(name), filters(project)
-    before = next(one for one in known if one.id == id)
-    if any(one.name == name and one.id != id for one in known):
-        told = _("There is already a saved filter named {name!r}.").format(name=name)
-        raise SpecError(told, hint=_("Choose another name."))
+    before = next(filter_ for filter_ in known if filter_.id == id)
+    if any(filter_.name == name and filter_.id != id for filter_ in known):
+        message = _("There is already a saved filter named {name!r}.").format(name=name)
+        raise SpecError(message, hint=_("Choose another name."))
     with project.edit(_("Rename filter {name}").format(name=before.name), origin=origin):
-        for one in known:
-            text = _renamed(one.query, before.name, name)
-            if one.id == id or text != one.query:
-                saved_filters.update(project.db, one.id, name if one.id == id else one.name, text)
+        for filter_ in known:
+            text = _renamed(filter_.query, before.name, name)
+            if filter_.id == id or text != filter_.query:
+                saved_filters.update(
+                    project.db, filter_.id, name if filter_.id == id else filter_.name, text
+                )
 
 
 def delete_filter(project: Project, id: int, *, origin: object = None) -> None:
     """Delete a saved filter; documents are not affected. Raises KeyError if there is none."""
-    name = next((one.name for one in filters(project) if one.id == id), "")
+    name = next((filter_.name for filter_ in filters(project) if filter_.id == id), "")
     with project.edit(_("Delete filter {name}").format(name=name), origin=origin):
         saved_filters.delete(project.db, id)
 
@@ -115,8 +117,8 @@ def _renamed(text: str, before: str, after: str) -> str:
 def _name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > LONGEST_NAME:
-        told = _("The name of a filter has 1 to {most} characters.").format(most=LONGEST_NAME)
-        raise SpecError(told, hint=_("Choose another name."))
+        message = _("The name of a filter has 1 to {most} characters.").format(most=LONGEST_NAME)
+        raise SpecError(message, hint=_("Choose another name."))
     return name
 
 
@@ -126,9 +128,9 @@ def slices_of(project: Project, ids: Sequence[int]) -> dict[str, frozenset[int]]
     Filters that no longer can be applied, for example by a deleted label, are left out.
     """
     found = {}
-    for one in filters(project):
+    for filter_ in filters(project):
         try:
-            found[one.name] = frozenset(matching(project, one.query, ids))
+            found[filter_.name] = frozenset(matching(project, filter_.query, ids))
         except QueryError:
             continue
     return found
@@ -162,7 +164,7 @@ class Vocabulary:
 def vocabulary(project: Project) -> Vocabulary:
     """Read the names for `complete`. Some milliseconds: not for each keystroke."""
     names = query_values.names(project.db)
-    names["filter"] = tuple(one.name for one in filters(project))
+    names["filter"] = tuple(filter_.name for filter_ in filters(project))
     return Vocabulary(names, query_values.metadata(project.db))
 
 
@@ -176,8 +178,8 @@ def complete(known: Vocabulary, text: str, caret: int) -> tuple[Offer, ...]:
         if typed in low and (typed or place.key or place.name is not None or not text.strip()):
             offers.append((not low.startswith(typed), value, shown, note))
     if not place.key and place.name is None and typed:
-        offers = [one for one in offers if not one[0]]  # keys only by their beginning
-    offers.sort(key=lambda one: one[0])
+        offers = [offer for offer in offers if not offer[0]]  # keys only by their beginning
+    offers.sort(key=lambda offer: offer[0])
     if len(offers) == 1 and offers[0][1].rstrip() == text[place.start : place.end]:
         return ()
     found = [Offer(value, shown, note, place.start, place.end) for _n, value, shown, note in offers]

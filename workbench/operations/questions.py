@@ -19,7 +19,7 @@ __all__ = ["AskedCounts", "AskedQuestion"]
 def asked(project: Project, document_id: int, layer_id: int) -> tuple[AskedQuestion, ...]:
     """The questions about a document in one layer, in order."""
     found = answers.asked(project.db, document_id)
-    return tuple(one for one in found if one.layer_id == layer_id)
+    return tuple(question for question in found if question.layer_id == layer_id)
 
 
 def counts(project: Project, layer_id: int) -> AskedCounts:
@@ -154,11 +154,15 @@ def take_prediction(
     source_id: int,
 ) -> None:
     """`take` for every question with this text. Raises WorkbenchError if there is none."""
-    every = [one for one in asked(project, document_id, layer_id) if one.question.text == text]
+    every = [
+        question
+        for question in asked(project, document_id, layer_id)
+        if question.question.text == text
+    ]
     if not every:
         raise WorkbenchError(_("The question {text!r} was deleted or changed.").format(text=text))
-    for one in every:
-        take(project, one, borders, source_id=source_id)
+    for asked_question in every:
+        take(project, asked_question, borders, source_id=source_id)
 
 
 def _set(

@@ -89,17 +89,17 @@ def strategies(layer: Layer | None = None) -> tuple[Contribution, ...]:
     Numbers and answers have no probabilities that uncertainty could be read from.
     """
     return tuple(
-        one
-        for one in registry().all(KIND)
+        contribution
+        for contribution in registry().all(KIND)
         if layer is None
-        or layer.kind in one.options.get("layers", (layer.kind,))
-        and (layer.traits.takes_labels or DECISIONS not in one.options.get("needs", ()))
+        or layer.kind in contribution.options.get("layers", (layer.kind,))
+        and (layer.traits.takes_labels or DECISIONS not in contribution.options.get("needs", ()))
     )
 
 
 def title(strategy: str) -> str:
     """The title of a strategy; its id if its plugin is missing."""
-    titles = {one.id: one.title for one in registry().all(KIND)}
+    titles = {contribution.id: contribution.title for contribution in registry().all(KIND)}
     return _(titles[strategy]) if strategy in titles else strategy
 
 
@@ -124,7 +124,7 @@ def vector_models(settings: Settings | None = None) -> tuple[Choice, ...]:
     """The pretrained models whose vectors can order documents."""
     from workbench.operations import inspect
 
-    return tuple(one for one in inspect.choices(None, settings) if "states" in one.gives)
+    return tuple(choice for choice in inspect.choices(None, settings) if "states" in choice.gives)
 
 
 def layers(project: Project) -> tuple[Layer, ...]:
@@ -137,8 +137,10 @@ def check(project: Project, wanted: Wanted) -> None:
     missing = needs(wanted.strategy)
     name = title(wanted.strategy)
     if not 0 <= wanted.share < 1:
-        told = _("The share of control documents is {share}, expected 0 or more and less than 1.")
-        raise SpecError(told.format(share=wanted.share))
+        message = _(
+            "The share of control documents is {share}, expected 0 or more and less than 1."
+        )
+        raise SpecError(message.format(share=wanted.share))
     fitting = {run.id for run in runs_for(project, wanted.layer)}
     if other := [run.name for run in wanted.runs if run.id not in fitting]:
         raise SpecError(
@@ -250,7 +252,7 @@ class Computation:
 
         def read() -> list[Any]:
             found = documents.records(self._project.db, layers=(), ids=ids)
-            return [one.document for one in found if one.document.text.strip()]
+            return [record.document for record in found if record.document.text.strip()]
 
         def ask(found: list[Any]) -> None:
             self.job = predict.ensure(
@@ -325,11 +327,11 @@ class Computation:
         return path
 
     def _order(self, params: dict[str, Any]) -> None:
-        told = _("Order {layer}: {order}").format(
+        message = _("Order {layer}: {order}").format(
             layer=self._wanted.layer.name, order=title(self._wanted.strategy)
         )
         spec = JobSpec(
-            TARGET, params, str(self.folder / "job"), title=told, short=True,
+            TARGET, params, str(self.folder / "job"), title=message, short=True,
             project=str(self._project.path),
         )  # fmt: skip
 

@@ -103,8 +103,8 @@ def _ends(project: Project, from_span: int, to_span: int) -> Ends:
 
 def _check(project: Project, layer: Layer, label: str, ends: Ends) -> None:
     """Raises WorkbenchError if a relation with this label may not connect the spans."""
-    one, other = ends
-    if one.id == other.id:
+    span_row, other = ends
+    if span_row.id == other.id:
         raise WorkbenchError(
             _("A relation connects two spans."), hint=_("Choose another span as its target.")
         )
@@ -114,7 +114,7 @@ def _check(project: Project, layer: Layer, label: str, ends: Ends) -> None:
             _("The layer {layer} does not say which spans it connects.").format(layer=layer.name),
             hint=_("Choose their layer under Rules on the Labels page."),
         )
-    if one.document_id != other.document_id or {one.layer_id, other.layer_id} != {of.id}:
+    if span_row.document_id != other.document_id or {span_row.layer_id, other.layer_id} != {of.id}:
         raise WorkbenchError(
             _("{layer} connects spans of the layer {spans}.").format(
                 layer=layer.name, spans=of.name
@@ -146,12 +146,12 @@ def merge_chains(project: Project, span_id: int, other_id: int, *, origin: objec
     """Put all spans of the chain of `span_id` into the chain of `other_id`; returns its number."""
     spans = _mentions(project, span_id, other_id)
     with project.edit(_("Merge chains"), origin=origin):
-        one, other = spans.from_span, spans.to_span
+        span, other = spans.from_span, spans.to_span
         chain = _chain_of(project, other)
-        moved = [one.id]
-        if one.chain is not None:
-            moved = store.in_chain(project.db, one.document_id, one.layer_id, one.chain)
-        _put(project, moved, chain, one)
+        moved = [span.id]
+        if span.chain is not None:
+            moved = store.in_chain(project.db, span.document_id, span.layer_id, span.chain)
+        _put(project, moved, chain, span)
     return chain
 
 
@@ -190,12 +190,12 @@ def _chain_of(project: Project, span: SpanRow) -> int:
 def _mentions(project: Project, span_id: int, other_id: int) -> Ends:
     """Raises WorkbenchError unless both are different spans of one layer of chains."""
     ends = _ends(project, span_id, other_id)
-    one, other = ends
-    layer = labels.layer(project.db, one.layer_id)
+    span, other = ends
+    layer = labels.layer(project.db, span.layer_id)
     if (
-        one.id == other.id
+        span.id == other.id
         or not layer.traits.in_chains
-        or (one.document_id, one.layer_id) != (other.document_id, other.layer_id)
+        or (span.document_id, span.layer_id) != (other.document_id, other.layer_id)
     ):
         raise WorkbenchError(_("Choose another span of the same layer of chains."))
     return ends

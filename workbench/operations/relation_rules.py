@@ -34,14 +34,14 @@ def set_rules(
     """
     layer = store.layer(project.db, layer_id)
     others = store.layers(project.db)
-    there = [one for one in others if one.name == spans and one.traits.in_text]
+    there = [other for other in others if other.name == spans and other.traits.in_text]
     if spans and not (there and there[0].texts == layer.texts):
         raise WorkbenchError(_("There is no layer of spans named {name}.").format(name=spans))
     was = relations.span_layer(layer)
     used = any(
         store.counts(project.db).get(label.id, 0) for label in layer.labels if label.id is not None
     )
-    if spans != was and used and any(one.name == was for one in others):
+    if spans != was and used and any(other.name == was for other in others):
         raise WorkbenchError(
             _("{layer} has relations between spans of {spans}.").format(
                 layer=layer.name, spans=was
@@ -60,27 +60,34 @@ def chain_counts(project: Project) -> dict[int, int]:
 
 def broken(found: Iterable[ConnectedLabels], staged: StagedLayer, layer: Layer) -> list[str]:
     """Sentences on relations of an import that the rules of the layer do not allow."""
-    told = []
-    for one in found:
-        if one.layer != staged.n or allowed(layer, one.label, one.from_label, one.to_label):
+    message = []
+    for connected_labels in found:
+        if connected_labels.layer != staged.n or allowed(
+            layer, connected_labels.label, connected_labels.from_label, connected_labels.to_label
+        ):
             continue
         sentence = ngettext(
             "Layer {layer} does not allow {label} {arrow}; line {line} has such a relation. "
             "It was imported and is marked in the list.",
             "Layer {layer} does not allow {label} {arrow}; there are {n:,} such relations, the "
             "first in line {line}. They were imported and are marked in the list.",
-            one.relations,
+            connected_labels.relations,
         )
-        told.append(
+        message.append(
             sentence.format(
                 layer=layer.name,
-                label=one.label,
-                arrow=arrow(layer, one.label, one.from_label, one.to_label),
-                n=one.relations,
-                line=one.line,
+                label=connected_labels.label,
+                arrow=arrow(
+                    layer,
+                    connected_labels.label,
+                    connected_labels.from_label,
+                    connected_labels.to_label,
+                ),
+                n=connected_labels.relations,
+                line=connected_labels.line,
             )
         )
-    return told
+    return message
 
 
 def arrow(layer: Layer, label: str, from_label: str, to_label: str) -> str:

@@ -161,16 +161,16 @@ def look(project: Project, ids: Sequence[int]) -> Told:
 
 def warning(found: Preview) -> str:
     """What is not removed."""
-    told = [_("Exported files and copies in other folders are not changed.")]
+    message = [_("Exported files and copies in other folders are not changed.")]
     if found.runs:
         models = _(
             "Models keep what they have learned, and words in their vocabularies; these runs know "
             "the documents: {names}."
         )
-        told.append(models.format(names=", ".join(found.runs)))
+        message.append(models.format(names=", ".join(found.runs)))
     if found.models:
         files = _("These files of models contain text of the documents and stay: {files}.")
-        told.append(files.format(files=", ".join(map(str, found.models))))
+        message.append(files.format(files=", ".join(map(str, found.models))))
     if found.mentions:
         mentions = ngettext(
             "{n:,} note, prompt, word list, filter or guideline contains text of the documents and "
@@ -179,8 +179,8 @@ def warning(found: Preview) -> str:
             "and stay.",
             found.mentions,
         )
-        told.append(mentions.format(n=found.mentions))
-    return " ".join(told)
+        message.append(mentions.format(n=found.mentions))
+    return " ".join(message)
 
 
 # ---------------------------------------------------------------- removing
@@ -224,11 +224,11 @@ def summary(done: Removed) -> str:
     words = ngettext(
         "{n:,} document removed for good.", "{n:,} documents removed for good.", done.documents
     )
-    told: str = words.format(n=done.documents)
+    message: str = words.format(n=done.documents)
     if not done.left:
-        return told
+        return message
     left = _("These files could not be changed: {files}").format(files="; ".join(done.left))
-    return f"{told} {left}"
+    return f"{message} {left}"
 
 
 def _versions(project: Project, wanted: Wanted) -> tuple[tuple[Version, ...], tuple[Version, ...]]:

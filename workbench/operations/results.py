@@ -86,7 +86,7 @@ def run_named(project: Project, name: str) -> Run:
     """A run by its name. Raises WorkbenchError naming the existing runs."""
     found = runs.by_name(project.db, name)
     if found is None:
-        known = ", ".join(one.name for one in runs.all(project.db)) or _("none yet")
+        known = ", ".join(item.name for item in runs.all(project.db)) or _("none yet")
         raise WorkbenchError(
             _("There is no run {name!r} in {file}.").format(name=name, file=project.path.name),
             hint=_("Runs: {known}.").format(known=known),
@@ -101,7 +101,7 @@ def run(project: Project, run_id: int) -> Run:
 
 def all_runs(project: Project) -> tuple[Run, ...]:
     """Newest first."""
-    return tuple(sorted(runs.all(project.db), key=lambda one: -one.id))
+    return tuple(sorted(runs.all(project.db), key=lambda item: -item.id))
 
 
 def layer_of(project: Project, run: Run) -> Layer:
@@ -129,13 +129,13 @@ def evaluate(
     """Score predictions (by document id) against the current gold of a split; documents without a
     prediction are not counted.
     """
-    found = [one for one in scored(project, run, split) if one.document.id in answers]
+    found = [item for item in scored(project, run, split) if item.document.id in answers]
     return scoring.evaluate(task_of(run), split, found, _of(answers, found))
 
 
 def evaluate_stored(project: Project, run: Run, split: str) -> Evaluation:
     """Score the stored predictions of a split."""
-    found = [one.document for one in scored(project, run, split)]
+    found = [item.document for item in scored(project, run, split)]
     return evaluate(project, run, split, predict.stored(project, run, found))
 
 
@@ -149,13 +149,13 @@ def scored(
 
 def answered(project: Project, run: Run, split: str) -> bool:
     """Whether an evaluation on the split needs no model: every document has a stored prediction."""
-    found = [one.document for one in scored(project, run, split)]
+    found = [item.document for item in scored(project, run, split)]
     return len(predict.stored(project, run, found)) == len(found)
 
 
 def _of(answers: Mapping[int, Prediction], found: Sequence[Scored]) -> list[Prediction]:
     """The answers for these documents, in their order."""
-    return [answers[row_id(one.document)] for one in found]
+    return [answers[row_id(item.document)] for item in found]
 
 
 def start_evaluation(
@@ -185,7 +185,7 @@ def start_evaluation(
 
         started.append(
             predict.ensure(
-                project, queue, run, [one.document for one in found], keep, background=background
+                project, queue, run, [item.document for item in found], keep, background=background
             )
         )
 
@@ -259,8 +259,8 @@ def results(project: Project, run_id: int) -> Results:
     """
     run = runs.get(project.db, run_id)
     found = scored(project, run, "dev")
-    answers = predict.stored(project, run, [one.document for one in found])
-    have = [one for one in found if one.document.id in answers]
+    answers = predict.stored(project, run, [item.document for item in found])
+    have = [item for item in found if item.document.id in answers]
     given = _of(answers, have)
     task = task_of(run)
     today = scoring.evaluate(task, "dev", have, given) if have else None
@@ -281,9 +281,9 @@ def results(project: Project, run_id: int) -> Results:
 def interval(project: Project, run: Run) -> tuple[str, float, float]:
     """(score, low, high): 95 % confidence interval on dev, from stored predictions."""
     found = scored(project, run, "dev")
-    answers = predict.stored(project, run, [one.document for one in found])
-    have = [one for one in found if one.document.id in answers]
-    return tasks.info(task_of(run)).interval([one.gold for one in have], _of(answers, have))
+    answers = predict.stored(project, run, [item.document for item in found])
+    have = [item for item in found if item.document.id in answers]
+    return tasks.info(task_of(run)).interval([item.gold for item in have], _of(answers, have))
 
 
 # ---------------------------------------------------------------- matrix
@@ -298,10 +298,10 @@ def confusion(
     """
     from workbench.metrics.confusion import NO_SPAN
 
-    made = tasks.info(task).confusion([one.gold for one in found], answers, names)
+    made = tasks.info(task).confusion([item.gold for item in found], answers, names)
     if made is None:
         return None
-    ids = [row_id(one.document) for one in found]
+    ids = [row_id(item.document) for item in found]
     used = [
         at for at in range(len(made.labels)) if made.counts[at].any() or made.counts[:, at].any()
     ]
@@ -324,20 +324,20 @@ def errors(
     """The documents whose prediction differs from gold, most confident first."""
     info = tasks.info(task)
     rows = [
-        error_row(info, one, answer)
-        for one, answer in zip(found, answers, strict=True)
-        if not info.agrees(one.gold, answer)
+        error_row(info, item, answer)
+        for item, answer in zip(found, answers, strict=True)
+        if not info.agrees(item.gold, answer)
     ]
     return tuple(sorted(rows, key=lambda row: (-row.score, row.document_id)))
 
 
 def _mistakes(task: str, found: Sequence[Scored], answers: Sequence[Prediction]) -> int:
     info, pairs = tasks.info(task), zip(found, answers, strict=True)
-    return sum(len(info.mistakes(one.document, one.gold, answer)) for one, answer in pairs)
+    return sum(len(info.mistakes(pair.document, pair.gold, answer)) for pair, answer in pairs)
 
 
-def error_row(info: TaskInfo, one: Scored, answer: Prediction) -> ErrorRow:
-    document, error = one.document, info.error(one.document, one.gold, answer)
+def error_row(info: TaskInfo, item: Scored, answer: Prediction) -> ErrorRow:
+    document, error = item.document, info.error(item.document, item.gold, answer)
     return ErrorRow(
         row_id(document),
         document.key,
@@ -355,7 +355,7 @@ def disk_space(project: Project, run_id: int) -> int:
     """Size of the run's folder in bytes."""
     folder = paths.run_folder(project.path, run_id)
     return (
-        sum(one.stat().st_size for one in folder.rglob("*") if one.is_file())
+        sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         if folder.is_dir()
         else 0
     )

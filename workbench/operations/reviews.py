@@ -102,8 +102,8 @@ def accept(
     ids = {label.name: row_id(label) for label in layer.labels}
     for name in (mistake.gold, mistake.predicted):
         if has_labels and name and name not in ids:
-            told = _("Layer {layer} no longer has the label {name}.")
-            raise WorkbenchError(told.format(layer=layer.name, name=name))
+            message = _("Layer {layer} no longer has the label {name}.")
+            raise WorkbenchError(message.format(layer=layer.name, name=name))
     old, new = (ids.get(name) for name in (mistake.gold, mistake.predicted))
     with project.edit(title, origin=origin):
         kind, ref = ("run", str(run_id)) if run_id is not None else ("person", "")
@@ -227,9 +227,9 @@ def _remember(
     """Replaces an earlier review of the same mistake."""
     layer_id = row_id(layer)
     before = [
-        one.id
-        for one in reviews(project, layer_id, document_id)
-        if one.mistake.identity == mistake.identity
+        review.id
+        for review in reviews(project, layer_id, document_id)
+        if review.mistake.identity == mistake.identity
     ]
     if before:
         flags.delete(project.db, before)

@@ -81,7 +81,9 @@ def agreed(first: dict[int, Prediction], second: dict[int, Prediction]) -> float
         elif a.words and len(a.words) == len(b.words):
             pairs += [(x.label, y.label) for x, y in zip(a.words, b.words, strict=True)]
         else:
-            left, right = ({(s.start, s.end, s.label) for s in one.spans} for one in (a, b))
+            left, right = (
+                {(s.start, s.end, s.label) for s in prediction.spans} for prediction in (a, b)
+            )
             same, total = same + len(left & right), total + len(left) + len(right)
     if pairs:
         return _kappa(pairs)
@@ -91,7 +93,7 @@ def agreed(first: dict[int, Prediction], second: dict[int, Prediction]) -> float
 def _kappa(pairs: Sequence[tuple[object, object]]) -> float:
     n = len(pairs)
     left, right = (Counter(pair[side] for pair in pairs) for side in (0, 1))
-    chance = sum(left[one] * right[one] for one in left) / n**2
+    chance = sum(left[value] * right[value] for value in left) / n**2
     observed = sum(a == b for a, b in pairs) / n
     return 1.0 if chance == 1.0 else (observed - chance) / (1 - chance)
 

@@ -113,14 +113,14 @@ def records(folder: Path) -> Iterator[Record]:
 def _messages(path: Path, state: str) -> Iterator[Record]:
     from workbench.importers.brackets import parse
 
-    for one in parse(path.read_text(encoding="utf-8")):
-        document = Document(one.key, ((TEXT, one.text),), one.split)
-        if one.label is None:
+    for message in parse(path.read_text(encoding="utf-8")):
+        document = Document(message.key, ((TEXT, message.text),), message.split)
+        if message.label is None:
             yield Record(document)
         else:
             yield Record(
                 document,
                 {"class": state, "spans": state},
-                {"class": (one.label,)},
-                {"spans": one.spans},
+                {"class": (message.label,)},
+                {"spans": message.spans},
             )

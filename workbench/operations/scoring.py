@@ -59,7 +59,7 @@ class Evaluation:
             "n": self.n,
             "fingerprint": self.fingerprint,
             "scores": dict(self.scores),
-            "per_label": [one.to_row() for one in self.per_label],
+            "per_label": [score.to_row() for score in self.per_label],
             "at": self.at,
         }
 
@@ -69,7 +69,7 @@ class Evaluation:
             "n": self.n,
             "fingerprint": self.fingerprint,
             "scores": dict(self.scores),
-            "per_label": [one.to_json() for one in self.per_label],
+            "per_label": [score.to_json() for score in self.per_label],
             "definition": self.definition,
         }
 
@@ -108,14 +108,16 @@ def scored_documents(
 
 
 def fingerprint(documents: Sequence[Scored]) -> str:
-    return gold_fingerprint((one.document.text_hash, one.gold.to_json()) for one in documents)
+    return gold_fingerprint(
+        (scored.document.text_hash, scored.gold.to_json()) for scored in documents
+    )
 
 
 def evaluate(
     task: str, split: str, documents: Sequence[Scored], predictions: Sequence[Prediction]
 ) -> Evaluation:
     """Score predictions against gold, for the same documents in the same order."""
-    info, golds = tasks.info(task), [one.gold for one in documents]
+    info, golds = tasks.info(task), [scored.gold for scored in documents]
     scores = info.score(golds, predictions) if golds else {}
     rows = info.per_label(golds, predictions) if golds else ()
     return Evaluation(split, len(golds), fingerprint(documents), scores, rows, info.definition)

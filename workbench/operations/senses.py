@@ -18,19 +18,19 @@ LAYER = "senses"  # that is added for the first sense
 
 def layers(project: Project) -> tuple[str, ...]:
     """Layers whose labels can be taken as senses: those of documents with one text."""
-    return tuple(one.name for one in labels.layers(project) if one.texts == 1)
+    return tuple(layer.name for layer in labels.layers(project) if layer.texts == 1)
 
 
 def assignable(project: Project) -> tuple[str, ...]:
     """Those of them in which single uses can be labelled."""
     return tuple(
-        one.name for one in labels.layers(project) if one.texts == 1 and one.traits.in_text
+        layer.name for layer in labels.layers(project) if layer.texts == 1 and layer.traits.in_text
     )
 
 
 def names(project: Project, layer: str) -> tuple[str, ...]:
     """The labels of a layer, () if there is none of this name."""
-    return next((one.names for one in labels.layers(project) if one.name == layer), ())
+    return next((item.names for item in labels.layers(project) if item.name == layer), ())
 
 
 def assign(project: Project, layer: str, sense: str, places: Sequence[tuple[int, int, int]]) -> int:
@@ -41,13 +41,13 @@ def assign(project: Project, layer: str, sense: str, places: Sequence[tuple[int,
     many uses were labelled. Raises WorkbenchError for a layer without spans, or an invalid name.
     """
     with project.edit(_("Assign sense {name}").format(name=sense)):
-        found = next((one for one in labels.layers(project) if one.name == layer), None)
+        found = next((item for item in labels.layers(project) if item.name == layer), None)
         id = row_id(found) if found is not None else labels.add_layer(project, layer, "span")
         texts = found.texts if found is not None else 1
         label = labels.add_labels(project, id, (sense,))[sense]
         records = {
-            row_id(one.document): one
-            for one in documents.records(
+            row_id(record.document): record
+            for record in documents.records(
                 project.db, layers=(layer,), ids=[document for document, _start, _end in places]
             )
         }
@@ -58,7 +58,7 @@ def assign(project: Project, layer: str, sense: str, places: Sequence[tuple[int,
         ]
         for document, start, end in fitting:
             spans = records[document].spans.get(layer, ())
-            same = next((one for one in spans if (one.start, one.end) == (start, end)), None)
+            same = next((span for span in spans if (span.start, span.end) == (start, end)), None)
             if same is not None and same.id is not None:
                 annotate.relabel_span(project, same.id, label)
             else:

@@ -57,7 +57,7 @@ def model_for(project: Project, run: Run | None, settings: Settings | None) -> C
 
 
 def _has_index(choice: Choice) -> bool:
-    return any(one.id == INSPECTOR and not one.refused for one in inspect.offers(choice))
+    return any(offer.id == INSPECTOR and not offer.refused for offer in inspect.offers(choice))
 
 
 def nearest(
@@ -108,7 +108,7 @@ def _read(
         text = document.text[:BEGINNING]
         split = document.split or ""
         found.append(SimilarDocument(id, document.key, text, split, gold, near[id]))
-    return tuple(sorted(found, key=lambda one: -one.cosine))
+    return tuple(sorted(found, key=lambda item: -item.cosine))
 
 
 def _shown(gold: Any) -> tuple[str, ...]:

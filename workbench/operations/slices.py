@@ -78,12 +78,12 @@ def slices(
     ids = [row_id(document) for document in given.documents]
     rows = [
         Slice(
-            one.name,
-            one,
-            tuple(ids[at] for at in chosen[one.name]),
-            one.value < whole and one.holm is not None and one.holm < PART,
+            score.name,
+            score,
+            tuple(ids[at] for at in chosen[score.name]),
+            score.value < whole and score.holm is not None and score.holm < PART,
         )
-        for one in found
+        for score in found
     ]
     rows += [_whole(other, score) for other in others if len(other) >= LEAST]
     return Slices(score, whole, n, tuple(rows))
@@ -135,7 +135,7 @@ def _by_file(given: Evidence) -> Iterator[tuple[str, np.ndarray]]:
     names = sorted(set(given.files) - {""})
     if 2 <= len(names) <= MOST_VALUES or (names and "" in given.files):
         for name in names[:MOST_VALUES]:
-            rows = np.flatnonzero(np.array([one == name for one in given.files]))
+            rows = np.flatnonzero(np.array([file == name for file in given.files]))
             yield _("file: {name}").format(name=name), rows
 
 
@@ -147,5 +147,5 @@ def _by_metadata(given: Evidence) -> Iterator[tuple[str, np.ndarray]]:
         distinct = sorted(set(values) - {""})
         if 2 <= len(distinct) <= MOST_VALUES:
             for value in distinct:
-                rows = np.flatnonzero(np.array([one == value for one in values]))
+                rows = np.flatnonzero(np.array([item == value for item in values]))
                 yield f"{key}: {value}", rows

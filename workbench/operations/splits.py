@@ -98,7 +98,7 @@ class SplitPreview:
 def checked_shares(train: float, dev: float, test: float) -> dict[str, float]:
     """Percentages as fractions. Raises SpecError unless they sum to 100 and train is above 0."""
     percent = {"train": train, "dev": dev, "test": test}
-    if any(not 0 <= one <= 100 for one in percent.values()):
+    if any(not 0 <= value <= 100 for value in percent.values()):
         raise SpecError(_("Each share must be a percentage between 0 and 100."))
     if abs(sum(percent.values()) - 100) > 0.01:
         raise SpecError(
@@ -108,14 +108,14 @@ def checked_shares(train: float, dev: float, test: float) -> dict[str, float]:
         )
     if not train:
         raise SpecError(_("The share of the train split must be above 0 %."))
-    return {split: one / 100 for split, one in percent.items()}
+    return {split: value / 100 for split, value in percent.items()}
 
 
 def split_layers(project: Project) -> dict[str, int]:
     """Layer names with the number of documents submitted in each, most first."""
     submitted = layers.submitted_counts(project.db)
-    known = [(row_id(one), one.name) for one in layers.layers(project.db)]
-    found = sorted(known, key=lambda one: (-submitted.get(one[0], 0), one[0]))
+    known = [(row_id(layer), layer.name) for layer in layers.layers(project.db)]
+    found = sorted(known, key=lambda item: (-submitted.get(item[0], 0), item[0]))
     return {name: submitted.get(id, 0) for id, name in found}
 
 
@@ -140,7 +140,9 @@ def preview_splits(data: SplitData, choice: SplitChoice, *, watch: Watch = QUIET
     had = sum(1 for item in data.items if item.split)
     moved = [item for item in data.items if item.split and item.id in found]
     place = {name: number for number, name in enumerate(data.layers)}
-    ordered = sorted(by_label.items(), key=lambda one: (place[one[0][0]], -one[1].total(), one[0]))
+    ordered = sorted(
+        by_label.items(), key=lambda item: (place[item[0][0]], -item[1].total(), item[0])
+    )
     labels = tuple(
         LabelSplits(*pair, {split: some[split] for split in SPLITS}) for pair, some in ordered
     )
@@ -198,26 +200,26 @@ def _warnings(
 ) -> tuple[str, ...]:
     found = []
     if left_test:
-        told = ngettext(
+        message = ngettext(
             "{n:,} document moves out of test: test scores of earlier runs cannot be compared with"
             " those of later ones, and a later run may train on it.",
             "{n:,} documents move out of test: test scores of earlier runs cannot be compared with"
             " those of later ones, and a later run may train on them.",
             left_test,
         )
-        found.append(told.format(n=left_test))
+        found.append(message.format(n=left_test))
     if not counts["dev"]:
         found.append(
             _("No document is in dev. The next training moves 10 % of its training data there.")
         )
-    never = [one.label for one in labels if one.label and not one.counts["train"]]
+    never = [label.label for label in labels if label.label and not label.counts["train"]]
     if never:
         found.append(_("Labels without training documents: {labels}.").format(labels=_few(never)))
     for split in ("dev", "test"):
-        rare = [one.label for one in labels if one.label and not one.counts[split]]
+        rare = [label.label for label in labels if label.label and not label.counts[split]]
         if rare and counts[split]:
-            told = _("Labels without documents in {split}: {labels}.")
-            found.append(told.format(split=term(split), labels=_few(rare)))
+            message = _("Labels without documents in {split}: {labels}.")
+            found.append(message.format(split=term(split), labels=_few(rare)))
     return tuple(found)
 
 

@@ -116,7 +116,7 @@ class _Intake:
     def _read(
         self, number: int, files: int, source: Source, format: str
     ) -> Generator[dict[str, Any], str | None, None]:
-        told = 0.0
+        sentence = 0.0
         read = faulty = 0
         for item in importer(format).read(source, self.options):
             if isinstance(item, Row):
@@ -131,8 +131,8 @@ class _Intake:
                 self.writer.declare(item)
             elif isinstance(item, Hint):
                 self.writer.hint(item.layer, item.kind)
-            if (now := time.monotonic()) - told > _TELL_EVERY:
-                told = now
+            if (now := time.monotonic()) - sentence > _TELL_EVERY:
+                sentence = now
                 part = (number + min(1.0, source.position / max(1, source.size))) / files
                 yield {
                     "kind": "progress",
@@ -185,11 +185,11 @@ class _Intake:
 
     def _same_as(self, key: str, file: int, first: tuple[int, int]) -> str:
         if first[0] == file:
-            told = _("the same key ({key}) and text already occur in line {line}")
+            message = _("the same key ({key}) and text already occur in line {line}")
         else:
-            told = _("the same key ({key}) and text already occur in {file}, line {line}")
+            message = _("the same key ({key}) and text already occur in {file}, line {line}")
         name = Path(self.params["files"][first[0]]).name
-        return told.format(key=key, line=first[1], file=name)
+        return message.format(key=key, line=first[1], file=name)
 
     def _key(
         self, wanted: str, text_hash: str, place: tuple[int, int]
@@ -260,15 +260,15 @@ def renamed(pairs: list[tuple[str, str]], *, in_project: bool) -> str:
     if len(pairs) > 5:
         examples = _("{some}, and {count:,} more").format(some=examples, count=len(pairs) - 5)
     if in_project:
-        told = ngettext(
+        message = ngettext(
             "{count:,} key exists in the project with another text and was changed: {examples}.",
             "{count:,} keys exist in the project with other texts and were changed: {examples}.",
             len(pairs),
         )
     else:
-        told = ngettext(
+        message = ngettext(
             "{count:,} key occurs in the files with another text and was changed: {examples}.",
             "{count:,} keys occur in the files with other texts and were changed: {examples}.",
             len(pairs),
         )
-    return told.format(count=len(pairs), examples=examples)
+    return message.format(count=len(pairs), examples=examples)

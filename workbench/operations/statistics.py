@@ -150,12 +150,12 @@ class Statistics:
     def to_json(self) -> dict[str, Any]:
         return {
             "documents": self.documents,
-            "layers": [_layer_json(one) for one in self.layers],
+            "layers": [_layer_json(layer) for layer in self.layers],
             "days": [
                 {"date": day.date, "per_hour": day.per_hour, "documents": day.documents}
                 for day in self.days
             ],
-            "suggestions": [_agreement_json(one) for one in self.agreement],
+            "suggestions": [_agreement_json(agreement) for agreement in self.agreement],
         }
 
 
@@ -174,22 +174,22 @@ def collect(
     counting = [_Counting(project, layer) for layer in chosen]
     times: Counter[str] = Counter()
     for chunk in watch.over(sorted(ids), CHUNK):
-        for one in counting:
-            one.add(chunk)
+        for item in counting:
+            item.add(chunk)
         for at, n in stored.finished(project.db, chunk, project.annotator_id):
             times[at] += n
     names = provenance.Names(project)
     return Statistics(
         len(ids),
-        tuple(one.result() for one in counting),
+        tuple(item.result() for item in counting),
         days(times),
-        tuple(found for one in counting for found in one.agreement(names)),
+        tuple(found for item in counting for found in item.agreement(names)),
     )
 
 
-def documents_of(project: Project, one: Agreement) -> list[int]:
+def documents_of(project: Project, agreement: Agreement) -> list[int]:
     """Ids of the documents with decided suggestions of an origin."""
-    return stored.decided_documents(project.db, one.layer, one.origin)
+    return stored.decided_documents(project.db, agreement.layer, agreement.origin)
 
 
 def days(times: Mapping[str, int]) -> tuple[Day, ...]:
@@ -289,8 +289,8 @@ class _Counting:
         at = {row_id(label): number for number, label in enumerate(layer.labels)}
         pairs: Counter[tuple[int, int]] = Counter()
         for (first, second), n in self.pairs.items():
-            one, other = sorted((at[first], at[second]))
-            pairs[one, other] += n
+            index, other = sorted((at[first], at[second]))
+            pairs[index, other] += n
         unlabelled = self.submitted - self.labelled
         lengths = tuple(self._span_rows())
         return LayerStatistics(layer, self.submitted, unlabelled, rows, pairs, lengths, self.chains)
@@ -310,12 +310,12 @@ class _Counting:
         whole = f"{query_edit.term('layer', layer.name)} {_submitted(layer)}"
         if record == WRITTEN:
             order = sorted(self.values)
-            names = {one: _words_told(one) for one in order}
+            names = {item: _words_told(item) for item in order}
         else:
-            order = [one for one in ANSWERS if one in self.values]
-            names = {one: _(ANSWERS[one]) for one in order}
+            order = [answer for answer in ANSWERS if answer in self.values]
+            names = {item: _(ANSWERS[item]) for item in order}
         return tuple(
-            Row(names[one], self.values[one], self.value_documents[one], whole) for one in order
+            Row(names[item], self.values[item], self.value_documents[item], whole) for item in order
         )
 
     def _number_rows(self) -> tuple[Row, ...]:
@@ -387,21 +387,21 @@ def _words_told(number: int) -> str:
     return _("{low} – {high} words").format(low=least, high=LIMITS[number])
 
 
-def _layer_json(one: LayerStatistics) -> dict[str, Any]:
-    labels = one.layer.labels
+def _layer_json(layer_statistics: LayerStatistics) -> dict[str, Any]:
+    labels = layer_statistics.layer.labels
     return {
-        "name": one.layer.name,
-        "kind": one.layer.kind,
-        "submitted": one.submitted,
-        "unlabelled": one.unlabelled,
-        "chains": one.chains,
+        "name": layer_statistics.layer.name,
+        "kind": layer_statistics.layer.kind,
+        "submitted": layer_statistics.submitted,
+        "unlabelled": layer_statistics.unlabelled,
+        "chains": layer_statistics.chains,
         "labels": [
             {"name": row.name, "count": row.count, "documents": row.documents, "query": row.query}
-            for row in one.rows
+            for row in layer_statistics.rows
         ],
         "pairs": [
             {"labels": [labels[a].name, labels[b].name], "documents": n}
-            for (a, b), n in sorted(one.pairs.items())
+            for (a, b), n in sorted(layer_statistics.pairs.items())
             if a != b
         ],
         "spans": [
@@ -413,18 +413,18 @@ def _layer_json(one: LayerStatistics) -> dict[str, Any]:
                 "p95": span.high,
                 "longest": span.longest,
             }
-            for span in one.spans
+            for span in layer_statistics.spans
         ],
     }
 
 
-def _agreement_json(one: Agreement) -> dict[str, Any]:
-    low, high = one.interval
+def _agreement_json(agreement: Agreement) -> dict[str, Any]:
+    low, high = agreement.interval
     return {
-        "layer": one.layer.name,
-        "source": one.title,
-        **one.counts,
-        "share": one.share,
+        "layer": agreement.layer.name,
+        "source": agreement.title,
+        **agreement.counts,
+        "share": agreement.share,
         "interval": [low, high],
-        "labels": [{"label": name, **counts} for name, counts in one.labels.items()],
+        "labels": [{"label": name, **counts} for name, counts in agreement.labels.items()],
     }

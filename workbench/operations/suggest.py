@@ -65,8 +65,12 @@ def waiting_documents(
         chosen += documents.ids(project.db, replace(wanted, state="draft"))
     found = documents.records(project.db, layers=(layer.name,), ids=chosen)
     if layer.traits.asks:
-        found = (one for one in found if any(q.is_open for q in one.questions.get(layer.name, ())))
-    return tuple(one for one in found if one.document.text.strip())
+        found = (
+            record
+            for record in found
+            if any(q.is_open for q in record.questions.get(layer.name, ()))
+        )
+    return tuple(record for record in found if record.document.text.strip())
 
 
 def _answers(
@@ -74,11 +78,13 @@ def _answers(
 ) -> list[NewSuggestion]:
     """Answers to the open questions of a document; the label of each is its question."""
     id, layer_id = row_id(record.document), row_id(layer)
-    given = {one.label: one for one in tasks.info(task).answers(answer)}
+    given = {item.label: item for item in tasks.info(task).answers(answer)}
     return [
-        NewSuggestion(id, layer_id, None, one.start, one.end, one.field, one.score, None, asked.id)
+        NewSuggestion(
+            id, layer_id, None, item.start, item.end, item.field, item.score, None, asked.id
+        )
         for asked in questions.asked(project, id, layer_id)
-        if asked.question.is_open and (one := given.get(asked.question.text)) is not None
+        if asked.question.is_open and (item := given.get(asked.question.text)) is not None
     ]
 
 
@@ -106,7 +112,7 @@ def suggest(
     def found(records: Any, error: Exception | None) -> None:
         if error is not None:
             return then(None, error)
-        asked = [one.document for one in records]
+        asked = [record.document for record in records]
 
         def keep(answers: Mapping[int, Prediction] | None, error: Exception | None) -> None:
             return _answered(project, run, layer, records, answers, error, then, background)
@@ -133,15 +139,15 @@ def _answered(
     def write() -> Suggested:
         rows = [
             row
-            for one in records
-            for row in rows_of(project, run, layer, one, answers[row_id(one.document)])
+            for record in records
+            for row in rows_of(project, run, layer, record, answers[row_id(record.document)])
         ]
         title = _("Suggest with {run}").format(run=run.name)
         count = suggestion_edits.add_suggestions(project, run.id, rows, title=title)
         tagger = run.kind == "train" and tasks.info(results.task_of(run)).windows
         note = (
             predict.token_note(
-                run_folders.model(project, run.id), [one.document for one in records]
+                run_folders.model(project, run.id), [record.document for record in records]
             )
             if tagger
             else ""

@@ -28,7 +28,9 @@ def accept(
     watch: Watch = QUIET,
 ) -> int:
     """Make open suggestions gold; the source stays the run. Returns how many were accepted."""
-    chosen = [one for one in proposals.by_ids(project.db, suggestion_ids) if one.status == "open"]
+    chosen = [
+        by_id for by_id in proposals.by_ids(project.db, suggestion_ids) if by_id.status == "open"
+    ]
     if not chosen:
         return 0
     title = (
@@ -39,45 +41,60 @@ def accept(
     found = {layer.id: layer for layer in labels.layers(project.db)}
     with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
         for some in watch.part(0.0, 0.9).over(chosen, CHUNK):
-            for one in some:
-                _make_gold(project, one, found[one.layer_id])
-                start_draft(project, one.document_id, one.layer_id)
-        proposals.set_suggestion_status(project.db, [one.id for one in chosen], "accepted")
+            for suggestion in some:
+                _make_gold(project, suggestion, found[suggestion.layer_id])
+                start_draft(project, suggestion.document_id, suggestion.layer_id)
+        proposals.set_suggestion_status(
+            project.db, [suggestion.id for suggestion in chosen], "accepted"
+        )
     return len(chosen)
 
 
-def _make_gold(project: Project, one: SuggestionRow, layer: Layer) -> None:
+def _make_gold(project: Project, suggestion: SuggestionRow, layer: Layer) -> None:
     kept: dict[str, Any] = {
         "annotator_id": project.annotator_id,
-        "source_id": one.source_id,
-        "score": one.score,
+        "source_id": suggestion.source_id,
+        "score": suggestion.score,
     }
-    if one.question is not None:
-        asked = answers.question(project.db, one.question)
-        borders = None if one.start is None or one.end is None else (one.start, one.end)
-        questions.take(project, asked, borders, source_id=one.source_id)
-    elif one.label_id is None:
-        if one.value is not None:
-            document_values.set_value(project.db, one.document_id, one.layer_id, one.value, **kept)
-    elif one.start is None:
+    if suggestion.question is not None:
+        asked = answers.question(project.db, suggestion.question)
+        borders = (
+            None
+            if suggestion.start is None or suggestion.end is None
+            else (suggestion.start, suggestion.end)
+        )
+        questions.take(project, asked, borders, source_id=suggestion.source_id)
+    elif suggestion.label_id is None:
+        if suggestion.value is not None:
+            document_values.set_value(
+                project.db, suggestion.document_id, suggestion.layer_id, suggestion.value, **kept
+            )
+    elif suggestion.start is None:
         annotation_rows.set_mark(
             project.db,
-            one.document_id,
-            one.layer_id,
-            one.label_id,
+            suggestion.document_id,
+            suggestion.layer_id,
+            suggestion.label_id,
             many=layer.traits.several,
             **kept,
         )
-    elif one.end is not None:
-        make_room(project, one.document_id, layer, one.start, one.end, one.field)
+    elif suggestion.end is not None:
+        make_room(
+            project,
+            suggestion.document_id,
+            layer,
+            suggestion.start,
+            suggestion.end,
+            suggestion.field,
+        )
         annotation_rows.add_span(
             project.db,
-            one.document_id,
-            one.layer_id,
-            one.label_id,
-            one.start,
-            one.end,
-            field=one.field,
+            suggestion.document_id,
+            suggestion.layer_id,
+            suggestion.label_id,
+            suggestion.start,
+            suggestion.end,
+            field=suggestion.field,
             **kept,
         )
 
@@ -94,7 +111,7 @@ def reject(
     Returns how many were rejected.
     """
     chosen = [
-        one.id for one in proposals.by_ids(project.db, suggestion_ids) if one.status == "open"
+        by_id.id for by_id in proposals.by_ids(project.db, suggestion_ids) if by_id.status == "open"
     ]
     if not chosen:
         return 0
@@ -130,13 +147,13 @@ def add_suggestions(
         if run_id is not None and replace:
             proposals.delete_open(project.db, run_id)
         wanted = list(rows)
-        shut = proposals.gold_of(project.db, {one.document_id for one in wanted})
+        shut = proposals.gold_of(project.db, {suggestion.document_id for suggestion in wanted})
         if run_id is not None:
             shut |= proposals.rejected(project.db, run_id)
         chosen: dict[proposals.What, NewSuggestion] = {}
-        for one in wanted:
-            if one.what not in shut:
-                chosen.setdefault(one.what, one)
+        for suggestion in wanted:
+            if suggestion.what not in shut:
+                chosen.setdefault(suggestion.what, suggestion)
         if not chosen:
             return 0
         source = project.source(

@@ -132,9 +132,9 @@ def _ranked(fit: ModelFit, best: ModelFit | None) -> Ranked:
         return Ranked(fit, False, False, objection)
     if best is None or best is fit or not fit.kind:
         return Ranked(fit, True, best is fit and bool(fit.kind), _(BEST[fit.kind]))
-    told = _("{times:.1f} times the perplexity of {name}")
+    message = _("{times:.1f} times the perplexity of {name}")
     times = fit.perplexity / best.perplexity if best.perplexity else 1.0
-    return Ranked(fit, True, False, told.format(times=times, name=best.name))
+    return Ranked(fit, True, False, message.format(times=times, name=best.name))
 
 
 def _objection(fit: ModelFit) -> str:
@@ -151,12 +151,12 @@ def _objection(fit: ModelFit) -> str:
 
 
 def _other_language(fit: ModelFit) -> str:
-    models = ", ".join(_(NAMES[one]) if one in NAMES else one for one in fit.languages[:3])
+    models = ", ".join(_(NAMES[item]) if item in NAMES else item for item in fit.languages[:3])
     if fit.language:
-        told = _("Not suitable: the texts are {language}, the model is for {languages}")
-        return told.format(language=_(NAMES[fit.language]), languages=models)
-    told = _("Not suitable: the texts are in {script} script, the model is for {languages}")
-    return told.format(script=fit.script, languages=models)
+        message = _("Not suitable: the texts are {language}, the model is for {languages}")
+        return message.format(language=_(NAMES[fit.language]), languages=models)
+    message = _("Not suitable: the texts are in {script} script, the model is for {languages}")
+    return message.format(script=fit.script, languages=models)
 
 
 def recommendation(rows: Sequence[Ranked]) -> str:
@@ -164,7 +164,7 @@ def recommendation(rows: Sequence[Ranked]) -> str:
     best = next((row for row in rows if row.best), None)
     if best is None:
         return _("None of the measured models suits this text.")
-    told = _(
+    message = _(
         "{name} suits this text best: {unknown:.1%} unknown words, {units:.2f} units per word."
     )
-    return told.format(name=best.fit.name, unknown=best.fit.unknown, units=best.fit.fertility)
+    return message.format(name=best.fit.name, unknown=best.fit.unknown, units=best.fit.fertility)

@@ -103,8 +103,8 @@ class SystemCheck:
     def _ended(self, number: int, event: Finished) -> None:
         self._running -= 1
         if event.status not in ("done", "stopped"):
-            part, told = PARTS[number], event.message or term(event.status)
-            self._found.append((number, Check(part.id, _(part.title), told, PROBLEM, event.hint)))
+            part, text = PARTS[number], event.message or term(event.status)
+            self._found.append((number, Check(part.id, _(part.title), text, PROBLEM, event.hint)))
         if not self._running:
             self.doing = ""
         self.changed.emit()
@@ -118,7 +118,9 @@ def _env(part: Part) -> Mapping[str, str]:
 
 def by_group(checks: Sequence[Check]) -> list[tuple[str, list[Check]]]:
     """(title of a group, its checks) for all non-empty groups."""
-    groups = [(title, [one for one in checks if one.group == id]) for id, title in GROUPS.items()]
+    groups = [
+        (title, [check for check in checks if check.group == id]) for id, title in GROUPS.items()
+    ]
     return [(_(title), found) for title, found in groups if found]
 
 
@@ -128,11 +130,11 @@ def summary(checks: Sequence[Check]) -> str:
     warnings = sum(check.state == WARNING for check in checks)
     if not problems and not warnings:
         return _("No problems found.")
-    told = ngettext("{n} problem.", "{n} problems.", problems).format(n=problems)
+    message = ngettext("{n} problem.", "{n} problems.", problems).format(n=problems)
     more = ngettext("{n} warning.", "{n} warnings.", warnings).format(n=warnings)
     if not problems:
         return _("No problems. {warnings}").format(warnings=more)
-    return " ".join([told, more]) if warnings else told
+    return " ".join([message, more]) if warnings else message
 
 
 def as_text(checks: Sequence[Check]) -> str:

@@ -61,14 +61,14 @@ class Lengths:
         The last 1 % of the longest documents is in the last bin. [] for units without a tokenizer.
         """
         given = [self.words] if self.units is None else [self.words, self.units]
-        top = max((int(np.quantile(one, 0.99)) for one in given if len(one)), default=0)
+        top = max((int(np.quantile(item, 0.99)) for item in given if len(item)), default=0)
         step = max(1, -(-(top + 1) // bins))
         borders = list(range(0, top + 1 + step, step))
         counts = [
-            np.bincount(np.minimum(one // step, len(borders) - 2), minlength=len(borders) - 1)
-            for one in given
+            np.bincount(np.minimum(item // step, len(borders) - 2), minlength=len(borders) - 1)
+            for item in given
         ]
-        return borders, *(one.tolist() for one in counts), *([[]] if len(given) == 1 else [])
+        return borders, *(count.tolist() for count in counts), *([[]] if len(given) == 1 else [])
 
     def within(self, low: int, high: int | None, *, units: bool = False) -> list[int]:
         """Ids of the documents with a length in [low, high), without an end if `high` is None."""
@@ -158,14 +158,14 @@ def _documents(project: Project, ids: Sequence[int]) -> list[Document]:
 
 
 def _words(documents: Sequence[Document]) -> list[int]:
-    return [sum(len(words(text)) for _name, text in one.texts) for one in documents]
+    return [sum(len(words(text)) for _name, text in item.texts) for item in documents]
 
 
 def _units(preparer: Preparer) -> Measure:
     def count(documents: Sequence[Document]) -> list[int]:
         found = [0] * len(documents)
-        for texts in {len(one.texts) for one in documents}:
-            at = [number for number, one in enumerate(documents) if len(one.texts) == texts]
+        for texts in {len(item.texts) for item in documents}:
+            at = [number for number, item in enumerate(documents) if len(item.texts) == texts]
             whole = preparer.whole([documents[number] for number in at], LONGEST, texts=texts)
             for number, length in zip(at, whole.lengths.tolist(), strict=True):
                 found[number] = length
@@ -217,11 +217,11 @@ def _write(file: Path, lengths: np.ndarray) -> None:
         with open(part, "wb") as out:
             np.save(out, lengths[first])
         part.replace(file)
-        files = sorted(file.parent.glob("*.npy"), key=lambda one: -one.stat().st_mtime)
+        files = sorted(file.parent.glob("*.npy"), key=lambda path: -path.stat().st_mtime)
         total = 0
-        for one in files:
-            total += one.stat().st_size
-            if total > MOST_BYTES and one != file:
-                one.unlink()
+        for path in files:
+            total += path.stat().st_size
+            if total > MOST_BYTES and path != file:
+                path.unlink()
     except OSError:
         part.unlink(missing_ok=True)

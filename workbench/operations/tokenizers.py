@@ -126,9 +126,9 @@ def divide(name: str, given: Iterable[str]) -> list[Division]:
     is_wordpiece = type(backend.model).__name__ == "WordPiece" if backend else False
     found = []
     for word in given:
-        (one,) = preparer.whole([Document("1", ((TEXT, word),))], LONGEST).inputs
-        pieces = preparer.pieces(one)
-        units = tuple(piece for piece, text in zip(pieces, one.text, strict=True) if text >= 0)
+        (input_,) = preparer.whole([Document("1", ((TEXT, word),))], LONGEST).inputs
+        pieces = preparer.pieces(input_)
+        units = tuple(piece for piece, text in zip(pieces, input_.text, strict=True) if text >= 0)
         steps: tuple[Step, ...] = ()
         if is_wordpiece and backend is not None:
             normal = backend.normalizer.normalize_str(word) if backend.normalizer else word

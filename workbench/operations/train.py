@@ -267,12 +267,12 @@ def plan_json(plan: Plan) -> dict[str, object]:
     """What a run stores of its data: numbers of documents, and why others were left out."""
     return {
         "used": dict(plan.used),
-        "left_out": [{"reason": one.reason, "count": one.count} for one in plan.left_out],
+        "left_out": [{"reason": out.reason, "count": out.count} for out in plan.left_out],
     }
 
 
 def refuse_taken_name(project: Project, name: str) -> None:
-    if name and any(one.name == name for one in runs.all(project.db)):
+    if name and any(item.name == name for item in runs.all(project.db)):
         raise SpecError(
             _("A run named {name!r} already exists.").format(name=name),
             hint=_("Choose another name, or delete that run first."),
@@ -281,7 +281,7 @@ def refuse_taken_name(project: Project, name: str) -> None:
 
 def free_run_name(project: Project, task: str) -> str:
     """task-1, task-2, …: the first unused name."""
-    taken = {one.name for one in runs.all(project.db)}
+    taken = {item.name for item in runs.all(project.db)}
     number = 1
     while f"{task}-{number}" in taken:
         number += 1
@@ -328,7 +328,7 @@ def command(project: Project, run: Run) -> str:
 
 def _model_argument(spec: TrainSpec) -> str:
     """The model's name if it is in the list, else its path."""
-    known = {one.path for one in models.list()}
+    known = {model.path for model in models.list()}
     return spec.model_name if spec.model_name and spec.model in known else spec.model
 
 

@@ -55,16 +55,18 @@ class TrainingTexts:
         texts = {self._hashes[id] for id in ids if id in self._hashes}
         texts |= _deleted_texts(self._project, run, ids - self._hashes.keys())
         return tuple(
-            TrainedOn(row_id(one), one.key, one.id in ids)
-            for one in found
-            if one.id in ids or self._hashes.get(row_id(one)) in texts
+            TrainedOn(row_id(document), document.key, document.id in ids)
+            for document in found
+            if document.id in ids or self._hashes.get(row_id(document)) in texts
         )
 
 
 def training_ids(project: Project, run: Run) -> frozenset[int]:
     """Ids of the documents that a run learned from."""
     if run.kind == ENSEMBLE:
-        return frozenset().union(*(training_ids(project, one) for one in _members(project, run)))
+        return frozenset().union(
+            *(training_ids(project, member) for member in _members(project, run))
+        )
     raw = _job(project, run)
     found = raw.get("splits", {}).get("train", ()) if isinstance(raw, dict) else ()
     return frozenset(int(id) for id in found)
@@ -105,4 +107,4 @@ def _deleted_texts(project: Project, run: Run, ids: frozenset[int]) -> set[str]:
         records = dataset.read(path).records
     except (OSError, WorkbenchError):
         return set()
-    return {one.document.text_hash for one in records if one.document.id in ids}
+    return {record.document.text_hash for record in records if record.document.id in ids}

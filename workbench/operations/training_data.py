@@ -67,7 +67,7 @@ def fitting_by_task(
     """`fitting_layers` for several tasks; documents are counted once."""
     every, submitted = labels.layers(project.db), labels.submitted_counts(project.db)
     pairs = sorted(
-        ((layer, submitted.get(row_id(layer), 0)) for layer in every), key=lambda one: -one[1]
+        ((layer, submitted.get(row_id(layer), 0)) for layer in every), key=lambda item: -item[1]
     )
     return {
         task: tuple(pair for pair in pairs if tasks.info(task).fits(pair[0])) for task in wanted
@@ -96,7 +96,7 @@ def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[
     layer = fitting[0][0]
     if len(fitting) == 1:
         return layer, ""
-    others = ", ".join(one.name for one, _count in fitting[1:])
+    others = ", ".join(layer.name for layer, _count in fitting[1:])
     return layer, _(
         "Layer {layer} was selected: it has most submitted documents (other layers: {others})."
     ).format(layer=layer.name, others=others)
@@ -109,17 +109,17 @@ def _named_layer(
         if layer.name == name:
             return layer
     all_layers = labels.layers(project.db)
-    if any(one.name == name for one in all_layers):
-        layer = next(one for one in all_layers if one.name == name)
+    if any(layer.name == name for layer in all_layers):
+        layer = next(layer for layer in all_layers if layer.name == name)
         raise SpecError(
             _("Layer {name!r} does not fit task {task}.").format(name=name, task=task),
             hint=_("Layers that fit: {fit}. Tasks for {name}: {tasks}.").format(
-                fit=", ".join(one.name for one, _count in fitting) or _("none"),
+                fit=", ".join(layer.name for layer, _count in fitting) or _("none"),
                 name=name,
-                tasks=", ".join(one.id for one in tasks.fitting(layer)) or _("none"),
+                tasks=", ".join(task.id for task in tasks.fitting(layer)) or _("none"),
             ),
         )
-    known = ", ".join(one.name for one in all_layers) or _("none")
+    known = ", ".join(layer.name for layer in all_layers) or _("none")
     raise SpecError(
         _("The project has no layer {name!r}.").format(name=name),
         hint=_("Its layers: {known}.").format(known=known),
@@ -256,14 +256,14 @@ class Tally:
                 _("Fewer than three training examples: {labels}.").format(labels=", ".join(rare))
             )
         if leaks := statistics.leaking(self.project.db):
-            told = ngettext(
+            message = ngettext(
                 "{n:,} document of dev or test has the same text as one of train, so its score is "
                 "too high. Data ▸ Duplicates fixes it.",
                 "{n:,} documents of dev or test have the same texts as some of train, so their "
                 "scores are too high. Data ▸ Duplicates fixes it.",
                 leaks,
             )
-            found.append(told.format(n=leaks))
+            found.append(message.format(n=leaks))
         return tuple(found)
 
 
@@ -320,7 +320,7 @@ def _sample(project: Project, layer: Layer) -> list[tuple[str, ...]]:
     ) or documents.ids(project.db, documents.Filter(texts=layer.texts))
     step = max(1, len(ids) // SAMPLE)
     found = documents.records(project.db, layers=(), ids=ids[::step][:SAMPLE])
-    return [texts for one in found for texts in one.document.inputs]
+    return [texts for record in found for texts in record.document.inputs]
 
 
 def text_warnings(

@@ -25,9 +25,9 @@ def set_number(
     check_layer(documents.get(project.db, document_id), layer, NUMBERS)
     scale = Scale.of(layer.options)
     if not scale.holds(value):
-        told = _("{value:g} is not on the scale of {layer}, {minimum:g} to {maximum:g}.")
+        message = _("{value:g} is not on the scale of {layer}, {minimum:g} to {maximum:g}.")
         raise WorkbenchError(
-            told.format(
+            message.format(
                 value=value, layer=layer.name, minimum=scale.minimum, maximum=scale.maximum
             ),
             hint=_("The scale can be changed on the Labels page."),
@@ -92,11 +92,17 @@ def set_scale(project: Project, layer_id: int, scale: Scale, *, origin: object =
             ),
             hint=_("The maximum must exceed the minimum; a step must fit between them."),
         )
-    outside = [one for one in document_values.numbers(project.db, layer_id) if not scale.holds(one)]
+    outside = [
+        number
+        for number in document_values.numbers(project.db, layer_id)
+        if not scale.holds(number)
+    ]
     if outside:
-        told = _("{n} documents of {layer} have numbers outside of this scale, such as {value:g}.")
+        message = _(
+            "{n} documents of {layer} have numbers outside of this scale, such as {value:g}."
+        )
         raise WorkbenchError(
-            told.format(n=len(outside), layer=layer.name, value=outside[0]),
+            message.format(n=len(outside), layer=layer.name, value=outside[0]),
             hint=_("Choose a wider scale, or change these numbers first."),
         )
     title = _("Change the scale of {layer}").format(layer=layer.name)

@@ -61,7 +61,7 @@ def find_model(name: str | None) -> ModelInfo:
         found = models.find(name)
         spec.check_gives(found, GIVES)
         return found
-    every = (one for one in models.list() if one.usable and GIVES in one.gives)
+    every = (model for model in models.list() if model.usable and GIVES in model.gives)
     first = next(every, None)
     if first is None:
         raise ModelError(
@@ -129,7 +129,7 @@ def _files_of(name: str) -> list[Path]:
 
 
 def _in_folder(folder: Path) -> list[Path]:
-    found = sorted(one for one in folder.iterdir() if one.suffix.lower() in SUFFIXES)
+    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
     if not found:
         raise SpecError(_("{folder} holds no data sets.").format(folder=folder))
     return found
@@ -163,7 +163,7 @@ def to_json(result: Similarity | Analogies) -> dict[str, Any]:
             "coverage": result.coverage,
             "spearman": _defined(result.spearman),
         }
-    sections = [_analogies(one) for one in result.sections]
+    sections = [_analogies(section) for section in result.sections]
     return {"kind": "analogies", **_analogies(result), "sections": sections}
 
 
@@ -283,7 +283,9 @@ def word_map(lexicon: Lexicon, wanted: Sequence[str], *, top: int, near: int) ->
     asked = tuple(dict.fromkeys(form for form in forms if form))
     words = list(asked) if wanted else _frequent(lexicon, top)
     for form in asked if near else ():
-        words += [one.word for one in lexicon.neighbours(form, by="cosine", top=near) or ()]
+        words += [
+            neighbour.word for neighbour in lexicon.neighbours(form, by="cosine", top=near) or ()
+        ]
     words = list(dict.fromkeys(words))
     found = [vector for word in words if (vector := lexicon.vector(word)) is not None]
     if len(found) < 3:

@@ -102,10 +102,10 @@ class KeptScores:
 
         Returns True if `scores` are now those of a new checkpoint.
         """
-        told = event.payload if isinstance(event, Output) else {}
-        if told.get("kind") == "evaluated" and told.get("split", "dev") == "dev":
-            self._evaluated = told.get("step"), dict(told.get("scores", {}))
-        elif told.get("kind") == "saved" and told.get("step") == self._evaluated[0]:
+        message = event.payload if isinstance(event, Output) else {}
+        if message.get("kind") == "evaluated" and message.get("split", "dev") == "dev":
+            self._evaluated = message.get("step"), dict(message.get("scores", {}))
+        elif message.get("kind") == "saved" and message.get("step") == self._evaluated[0]:
             self.scores = self._evaluated[1]
             return True
         return False
@@ -288,18 +288,22 @@ def _result_file(project: Project, run_id: int) -> Finished | None:
 def _from_events(path: Path) -> TrainResult | None:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            told = [json.loads(line).get("payload") or {} for line in file if line.endswith("\n")]
+            message = [
+                json.loads(line).get("payload") or {} for line in file if line.endswith("\n")
+            ]
     except (OSError, ValueError):
         return None
-    saved = [one["step"] for one in told if one.get("kind") == "saved"]
+    saved = [item["step"] for item in message if item.get("kind") == "saved"]
     if not saved:
         return None
     scores = [
-        one["scores"]
-        for one in told
-        if one.get("kind") == "evaluated" and one.get("split") == "dev" and one["step"] == saved[-1]
+        item["scores"]
+        for item in message
+        if item.get("kind") == "evaluated"
+        and item.get("split") == "dev"
+        and item["step"] == saved[-1]
     ]
-    steps = [one["step"] for one in told if one.get("kind") == "step"]
+    steps = [item["step"] for item in message if item.get("kind") == "step"]
     return TrainResult(
         scores={"dev": scores[-1]} if scores else {},
         best_step=saved[-1],

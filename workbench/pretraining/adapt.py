@@ -137,8 +137,8 @@ def _adapt(
     try:
         event = next(work)
         while True:
-            if (told := _told(event)) is not None:
-                command = (yield told) or command
+            if (message := _told(event)) is not None:
+                command = (yield message) or command
             event, command = work.send(command), None
     except StopIteration as end:
         result: PretrainResult = end.value

@@ -157,7 +157,7 @@ def _measured(
         units,
         round(time.monotonic() - began, 3),
         words.lengths,
-        tuple((one.word, one.units, one.count, one.texts) for one in words.split),
+        tuple((split.word, split.units, split.count, split.texts) for split in words.split),
         total=total,
         low=low,
         high=high,
@@ -190,18 +190,20 @@ def _scored(
         _causal(loaded, order, found)
         return CAUSAL, found
     wanted = [
-        one for one in ("next", "previous") if {f"{one}_lm", f"{one}_character"} & {*info.gives}
+        literal
+        for literal in ("next", "previous")
+        if {f"{literal}_lm", f"{literal}_character"} & {*info.gives}
     ]
     if not wanted:
         return "", Tally()
     heads = family_of(info).heads(info)
-    head = next((one for one in wanted if one in heads), "")
+    head = next((item for item in wanted if item in heads), "")
     options = LoadOptions(head=head, allow_pickle=allow)
     encoder = family_of(info).load(info, options).eval()
     if not isinstance(encoder, RecurrentModel):
         return "", Tally()
     found = Tally(time.process_time() + seconds)
-    by_character = any(one.endswith("_character") for one in info.gives)
+    by_character = any(give.endswith("_character") for give in info.gives)
     kind = CHARACTER if by_character else BOTH if len(wanted) > 1 else CAUSAL
     _recurrent(encoder, order, wanted, found)
     return kind, found
@@ -218,8 +220,8 @@ def _masked(
     inputs = _inputs(model, texts)
     places = [
         (number, int(at))
-        for number, one in enumerate(inputs)
-        for at in np.flatnonzero(one.text >= 0)
+        for number, input_ in enumerate(inputs)
+        for at in np.flatnonzero(input_.text >= 0)
     ]
     order = rng.permutation(len(places))
     for start in range(0, len(order), GROUP):
@@ -242,15 +244,17 @@ def _causal(model: LanguageModel, texts: Sequence[str], found: Tally) -> None:
         if found.done:
             break
         numbered = [*enumerate(_inputs(model, texts[start : start + TEXTS]), start)]
-        for chosen in _by_length(numbered, lambda one: len(one[1])):
-            batch = [one for _number, one in chosen]
-            places = [[int(at) for at in np.flatnonzero(one.text >= 0) if at] for one in batch]
+        for chosen in _by_length(numbered, lambda item: len(item[1])):
+            batch = [input_ for _number, input_ in chosen]
+            places = [
+                [int(at) for at in np.flatnonzero(input_.text >= 0) if at] for input_ in batch
+            ]
             if not any(places):
                 continue
             befores = [[at - 1 for at in row] for row in places]
-            logits = model.logits([one.ids.tolist() for one in batch], befores)  # (B, K, V)
-            for scores, (number, one), row in zip(logits, chosen, places, strict=True):
-                targets = torch.from_numpy(one.ids[row].astype(np.int64))
+            logits = model.logits([input_.ids.tolist() for input_ in batch], befores)  # (B, K, V)
+            for scores, (number, input_), row in zip(logits, chosen, places, strict=True):
+                targets = torch.from_numpy(input_.ids[row].astype(np.int64))
                 found.add(scores[: len(row)], targets, np.full(len(row), number))
 
 
@@ -278,7 +282,7 @@ def _recurrent(
             for text in texts[start : start + TEXTS]
         ]
         for direction in directions:
-            streams = [encoder.stream(one, direction) for one in lines]
+            streams = [encoder.stream(line, direction) for line in lines]
             _streams(encoder, streams, direction, found, start)
 
 
@@ -294,10 +298,12 @@ def _streams(
     first: the number of the first text.
     """
     memory = None
-    lengths = torch.tensor([len(one.targets) - 1 for one in streams])
+    lengths = torch.tensor([len(stream.targets) - 1 for stream in streams])
     names, longest = streams[0].inputs, int(lengths.max())
-    inputs = {name: _stacked([one.inputs[name] for one in streams], longest) for name in names}
-    targets = _stacked([one.targets[1:] for one in streams], longest).long()
+    inputs = {
+        name: _stacked([stream.inputs[name] for stream in streams], longest) for name in names
+    }
+    targets = _stacked([stream.targets[1:] for stream in streams], longest).long()
     for start in range(0, longest, CHUNK):
         places = torch.arange(start, min(start + CHUNK, longest))
         kept = places < lengths[:, None]  # (B, T)

@@ -103,7 +103,7 @@ def pairs(
                 hint=_("Separate documents by blank lines."),
             )
         for document in pool:
-            others = [one for one in near if one is not document]
+            others = [sequence for sequence in near if sequence is not document]
             yield from _of_document(
                 document, others, room, rng, random_share=random_share, short_share=short_share
             )

@@ -119,7 +119,7 @@ class ModelFit:
         if self.low is None or self.high is None:
             return None
         units = 1.0 if self.kind == CHARACTER else self.fertility
-        low, high = (math.exp(min(one * units, 700.0)) for one in (self.low, self.high))
+        low, high = (math.exp(min(value * units, 700.0)) for value in (self.low, self.high))
         return low, high
 
     def to_json(self) -> dict[str, Any]:

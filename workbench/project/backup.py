@@ -65,10 +65,14 @@ def find(project_file: Path, which: str) -> Version:
     if which == LATEST:
         matching = there[:1]
     else:
-        matching = tuple(one for one in there if which in (one.name, one.path.name, one.path.stem))
+        matching = tuple(
+            version
+            for version in there
+            if which in (version.name, version.path.name, version.path.stem)
+        )
     if len(matching) == 1:
         return matching[0]
-    listed = "\n".join(f"  {one.path.stem}" for one in there) or _("There are no versions.")
+    listed = "\n".join(f"  {version.path.stem}" for version in there) or _("There are no versions.")
     message = _("{n} versions match {which!r}.") if matching else _("No version matches {which!r}.")
     raise ProjectError(message.format(n=len(matching), which=which), hint=listed)
 

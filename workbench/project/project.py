@@ -148,7 +148,7 @@ class Project:
             if copy
             else ""
         )
-        return " ".join(one for one in (upgraded, self.db.journal_note) if one)
+        return " ".join(text for text in (upgraded, self.db.journal_note) if text)
 
     @property
     def busy(self) -> bool:
@@ -208,8 +208,8 @@ class Project:
         if outer:
             self._last_edit = time.monotonic()
             self._checkpoint_when_idle()
-            for one in news:
-                self._tell(one)
+            for item in news:
+                self._tell(item)
 
     def _news_of(self, title: str, touched: Touched, origin: object) -> Changes:
         return Changes(title, origin, touched.rows, touched.documents)

@@ -127,5 +127,5 @@ def _gold(record: Record, layer: str) -> list[object]:
 
 
 def _spans(spans: Iterable[Span]) -> list[list[str | int]]:
-    rows = sorted((one.field, one.start, one.end, one.label) for one in spans)
+    rows = sorted((span.field, span.start, span.end, span.label) for span in spans)
     return [list(row) for row in rows]

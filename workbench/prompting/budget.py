@@ -114,7 +114,7 @@ class Budget:
 
     def _chunk(self, asked: Sequence[Asked]) -> Sequence[Fitted]:
         """Advance the searches of all documents together, with one batch per step."""
-        searches = [self._search(one) for one in asked]
+        searches = [self._search(item) for item in asked]
         waiting = {number: next(search) for number, search in enumerate(searches)}
         fitted: dict[int, Fitted] = {}
         while waiting:
@@ -147,13 +147,13 @@ class Budget:
         """The prompts that may be the longest ones of a request."""
         if not request.choices and self._longest in request.labels and prompts:
             return [prompts[request.labels.index(self._longest)].text]
-        return [one.text for one in prompts]
+        return [prompt.text for prompt in prompts]
 
     def _find_longest(self, requests: Sequence[Request], rendered: Sequence[Rendered]) -> None:
         names = self._labels.names
         for request, found in zip(requests, rendered, strict=True):
             if found.prompts and not request.choices and request.labels == names:
-                lengths = self._count([one.text for one in found.prompts])
+                lengths = self._count([prompt.text for prompt in found.prompts])
                 self._longest = max(zip(lengths, names, strict=True))[1]
                 return
 

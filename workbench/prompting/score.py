@@ -130,7 +130,7 @@ def _content_free(
     Before Use", section 5. The paper applies a softmax to W p; dividing by the sum ranks the labels
     in the same way and does not change p for a uniform p_cf.
     """
-    priors = [shares(_scores(one, logprobs, label_score)) for one in content_free]
+    priors = [shares(_scores(mapping, logprobs, label_score)) for mapping in content_free]
     prior = np.mean(priors, axis=0)
     return _divided(_scores(logprobs, logprobs, label_score), _log(prior)), prior
 

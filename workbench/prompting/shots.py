@@ -41,18 +41,18 @@ class Shots:
     ) -> tuple[Example, ...]:
         """Up to `count` examples, without the document itself or one with the same text."""
         fits = (
-            one
-            for one in self._ordered
-            if one.document_id != document_id and one.text_hash != text_hash
+            shot
+            for shot in self._ordered
+            if shot.document_id != document_id and shot.text_hash != text_hash
         )
-        return tuple(one.example for one, _ in zip(fits, range(count), strict=False))
+        return tuple(shot.example for shot, _ in zip(fits, range(count), strict=False))
 
 
 def _balanced(pool: Sequence[Shot], draw: random.Random) -> list[Shot]:
     """Rounds with one document of each label in random order; frequent labels come last."""
     by_label: dict[str, list[Shot]] = {}
-    for one in pool:
-        by_label.setdefault(one.example.label, []).append(one)
+    for shot in pool:
+        by_label.setdefault(shot.example.label, []).append(shot)
     for label in sorted(by_label):
         draw.shuffle(by_label[label])
     ordered: list[Shot] = []

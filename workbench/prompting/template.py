@@ -70,8 +70,8 @@ class Template:
         LONGEST characters.
         """
         names, written = labels.of(choices), list(choices or labels.names)
-        described = {one: one for one in choices} or labels.described
-        shown = [_shown(one, labels) for one in examples]
+        described = {choice: choice for choice in choices} or labels.described
+        shown = [_shown(example, labels) for example in examples]
         self._environment.marks = _free_marks(
             (self.source, text, text_b, question, *described, *described.values(), *_texts(shown))
         )
@@ -247,7 +247,7 @@ def _texts(shown: Sequence[dict[str, Any]]) -> Iterator[str]:
 def _mark(node: nodes.Node, names: frozenset[str] = CANDIDATE) -> None:
     """Wrap each output of the candidate in marks to locate it; loops may shadow its names."""
     if isinstance(node, nodes.Output):
-        node.nodes = [_marked(one) if _writes(one, names) else one for one in node.nodes]
+        node.nodes = [_marked(expr) if _writes(expr, names) else expr for expr in node.nodes]
         return
     shadowed: frozenset[str] = frozenset()
     if isinstance(node, (nodes.For, nodes.With, nodes.Macro, nodes.CallBlock)):

@@ -108,7 +108,7 @@ def decode(
         _cover(covered, begin, any_label)
         found += _chosen(begin, shares, 1 - any_label if scorer.none else None)
     kept = compatible(found, overlaps)
-    return sorted(kept, key=lambda one: (one.first, one.last, one.label)), covered
+    return sorted(kept, key=lambda item: (item.first, item.last, item.label)), covered
 
 
 def _chosen(begin: int, shares: np.ndarray, none: np.ndarray | None) -> Iterator[Candidate]:
@@ -140,7 +140,7 @@ def compatible(found: Iterable[Candidate], overlaps: str) -> list[Candidate]:
     one lies within the other; FLAT leaves out those that share a word with a better one. Equal
     scores: the first one in text order, the longer one first.
     """
-    order = sorted(found, key=lambda one: (-one.score, one.first, -one.last, one.label))
+    order = sorted(found, key=lambda item: (-item.score, item.first, -item.last, item.label))
     clash: Callable[[Candidate, Candidate], bool]
     if overlaps == ANY:
         return order
@@ -148,24 +148,24 @@ def compatible(found: Iterable[Candidate], overlaps: str) -> list[Candidate]:
     # Only spans that begin or end near each other can clash: they are kept by their words.
     at: dict[int, list[Candidate]] = {}
     kept = []
-    for one in order:
-        words = range(one.first, one.last + 1)
-        if any(clash(one, other) for word in words for other in at.get(word, ())):
+    for candidate in order:
+        words = range(candidate.first, candidate.last + 1)
+        if any(clash(candidate, other) for word in words for other in at.get(word, ())):
             continue
-        kept.append(one)
+        kept.append(candidate)
         for word in words:
-            at.setdefault(word, []).append(one)
+            at.setdefault(word, []).append(candidate)
     return kept
 
 
-def _overlap(one: Candidate, other: Candidate) -> bool:
-    return one.first <= other.last and other.first <= one.last
+def _overlap(candidate: Candidate, other: Candidate) -> bool:
+    return candidate.first <= other.last and other.first <= candidate.last
 
 
-def _cross(one: Candidate, other: Candidate) -> bool:
+def _cross(candidate: Candidate, other: Candidate) -> bool:
     return (
-        one.first < other.first <= one.last < other.last
-        or other.first < one.first <= other.last < one.last
+        candidate.first < other.first <= candidate.last < other.last
+        or other.first < candidate.first <= other.last < candidate.last
     )
 
 
@@ -204,8 +204,8 @@ def prediction(
     or ends with white space.
     """
     over: dict[int, Candidate] = {}
-    for one in sorted(found, key=lambda one: one.last - one.first):
-        over.update(dict.fromkeys(range(one.first, one.last + 1), one))
+    for candidate in sorted(found, key=lambda item: item.last - item.first):
+        over.update(dict.fromkeys(range(candidate.first, candidate.last + 1), candidate))
     words = []
     for at, (start, end) in enumerate(borders):
         best = over.get(at)
@@ -215,9 +215,13 @@ def prediction(
         words.append(WordTag(start, end, label, score))
     spans = [
         decoding.trimmed(
-            text, borders[one.first][0], borders[one.last][1], labels[one.label], one.score
+            text,
+            borders[candidate.first][0],
+            borders[candidate.last][1],
+            labels[candidate.label],
+            candidate.score,
         )
-        for one in found
+        for candidate in found
     ]
     kept = tuple(span for span in spans if span is not None)
     return Prediction((WordTags(tuple(words)), SpanScores(kept)))

@@ -315,7 +315,7 @@ def _unigram(source: Source, model: sentencepiece.PieceModel) -> Backend:
         [pre_tokenizers.WhitespaceSplit()] if model.trim_spaces else []
     )
     words.append(pre_tokenizers.Metaspace(prepend_scheme=scheme))
-    if own := [one.text for one in model.pieces if one.kind == sentencepiece.USER_DEFINED]:
+    if own := [piece.text for piece in model.pieces if piece.kind == sentencepiece.USER_DEFINED]:
         symbols = "|".join(re.escape(text) for text in sorted(own, key=len, reverse=True))
         words.append(pre_tokenizers.Split(Regex(symbols), behavior="isolated"))
     backend.pre_tokenizer = pre_tokenizers.Sequence(words)
@@ -325,7 +325,7 @@ def _unigram(source: Source, model: sentencepiece.PieceModel) -> Backend:
 
 def _numbered(kind: str, model: sentencepiece.PieceModel) -> tuple[list[tuple[str, float]], int]:
     """The pieces in the order of the model's embeddings, and the id of the unknown piece."""
-    plain = [(one.text, one.score) for one in model.pieces]
+    plain = [(piece.text, piece.score) for piece in model.pieces]
     if kind == "XLMRobertaTokenizer":  # fairseq prepends its own four
         return [*((name, 0.0) for name in ("<s>", "<pad>", "</s>", "<unk>")), *plain[3:]], 3
     if kind == "CamembertTokenizer":
@@ -342,7 +342,7 @@ def _digit_comma(text: str) -> bool:
 
 def _text_steps(source: Source) -> list[normalizers.Normalizer]:
     quotes = ("``", "''")
-    steps: list[normalizers.Normalizer] = [normalizers.Replace(one, '"') for one in quotes]
+    steps: list[normalizers.Normalizer] = [normalizers.Replace(quote, '"') for quote in quotes]
     if not source.flag("keep_accents", False):
         steps += [normalizers.NFKD(), normalizers.StripAccents()]
     if source.flag("do_lower_case", source.kind == "AlbertTokenizer"):
@@ -352,12 +352,12 @@ def _text_steps(source: Source) -> list[normalizers.Normalizer]:
 
 def _merged(model: sentencepiece.PieceModel) -> Backend:
     """BPE of SentencePiece: merges the adjacent pair whose combined piece has the highest score."""
-    numbers = {one.text: number for number, one in enumerate(model.pieces)}
+    numbers = {piece.text: number for number, piece in enumerate(model.pieces)}
     merges = []
-    for one in model.pieces:
-        if one.kind == sentencepiece.NORMAL:
-            halves = ((one.text[:at], one.text[at:]) for at in range(1, len(one.text)))
-            merges += [(*pair, one.score) for pair in halves if _both(pair, numbers)]
+    for piece in model.pieces:
+        if piece.kind == sentencepiece.NORMAL:
+            halves = ((piece.text[:at], piece.text[at:]) for at in range(1, len(piece.text)))
+            merges += [(*pair, piece.score) for pair in halves if _both(pair, numbers)]
     merges.sort(key=lambda merge: (merge[2], len(merge[0]), len(merge[1])), reverse=True)
     backend = Backend(
         models.BPE(

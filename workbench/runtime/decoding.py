@@ -55,7 +55,7 @@ def split_tag(tag: str) -> tuple[str, str | None]:
 @lru_cache(maxsize=32)
 def bio_constraints(tags: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     """(start (L,), step (L, L) from → to): 0 where BIO allows it, -inf where not."""
-    parts = [split_tag(one) for one in tags]
+    parts = [split_tag(tag) for tag in tags]
     start = np.array([-np.inf if prefix == "I" else 0.0 for prefix, _ in parts])
     step = np.array(
         [
@@ -111,7 +111,7 @@ def begun(chosen: np.ndarray, tags: Sequence[str], *, before: str | None = None)
     """
     number = {tag: position for position, tag in enumerate(tags)}
     found, inside = np.array(chosen, dtype=np.int64), split_tag(before or "O")[1]
-    for position, tag in enumerate(tags[one] for one in chosen):
+    for position, tag in enumerate(tags[item] for item in chosen):
         prefix, label = split_tag(tag)
         if prefix == "I" and label != inside:
             found[position] = number[f"B-{label}"]
@@ -133,7 +133,7 @@ def words_and_spans(
     `chosen` is a valid BIO sequence. A span's score is the mean of its words' scores. No span
     begins or ends with white space.
     """
-    parts = [split_tag(tags[one]) for one in chosen]
+    parts = [split_tag(tags[item]) for item in chosen]
     words = tuple(
         WordTag(start, end, label, float(score))
         for (start, end), (_, label), score in zip(borders, parts, scores, strict=True)
@@ -159,14 +159,14 @@ def tempered(prediction: Prediction, temperature: float) -> Prediction:
         return found
 
     fields: list[Field] = []
-    for one in prediction.fields:
-        if isinstance(one, WordTags):
-            rows = zip(one.words, scaled(word.score for word in one.words), strict=True)
-            one = WordTags(tuple(replace(word, score=score) for word, score in rows))
-        elif isinstance(one, SpanScores):
-            pairs = zip(one.spans, scaled(span.score for span in one.spans), strict=True)
-            one = SpanScores(tuple(replace(span, score=score) for span, score in pairs))
-        fields.append(one)
+    for field in prediction.fields:
+        if isinstance(field, WordTags):
+            rows = zip(field.words, scaled(word.score for word in field.words), strict=True)
+            field = WordTags(tuple(replace(word, score=score) for word, score in rows))
+        elif isinstance(field, SpanScores):
+            pairs = zip(field.spans, scaled(span.score for span in field.spans), strict=True)
+            field = SpanScores(tuple(replace(span, score=score) for span, score in pairs))
+        fields.append(field)
     return replace(prediction, fields=tuple(fields))
 
 

@@ -74,7 +74,7 @@ class Prepared:
         """Positions of the first input of each part of a document; without parts, of all."""
         parts = [self.inputs[item].arrays.get(PART) for item in self.of(document)]
         numbers = [at if part is None else int(part[0]) for at, part in enumerate(parts)]
-        changes = [at for at, one in enumerate(numbers) if not at or one != numbers[at - 1]]
+        changes = [at for at, number in enumerate(numbers) if not at or number != numbers[at - 1]]
         return [self.first(document) + at for at in changes]
 
     def only(self, document: int) -> Prepared:
@@ -209,8 +209,10 @@ def numbered(
     owners: for each of the old documents the new one, and the number of its part, see `PART`.
     """
     inputs = [
-        replace(one, arrays={**one.arrays, PART: np.full(len(one), owners[old][1], np.int32)})
-        for one, old in zip(prepared.inputs, prepared.owner, strict=True)
+        replace(
+            input_, arrays={**input_.arrays, PART: np.full(len(input_), owners[old][1], np.int32)}
+        )
+        for input_, old in zip(prepared.inputs, prepared.owner, strict=True)
     ]
     new = np.array([owners[old][0] for old in prepared.owner], dtype=np.int64)
     return Prepared(list(documents), inputs, new, np.zeros(len(documents), dtype=bool))
@@ -248,11 +250,11 @@ def stack(
 
     `attention_mask` (B, T) is 1 at units and 0 at padding.
     """
-    masks = [np.ones(len(one), np.int64) for one in inputs]
+    masks = [np.ones(len(input_), np.int64) for input_ in inputs]
     return {
         name: pad(masks)
         if name == MASK
-        else _padded([one.arrays[name] for one in inputs], fill.get(name, 0))
+        else _padded([input_.arrays[name] for input_ in inputs], fill.get(name, 0))
         for name in names
     }
 

@@ -45,8 +45,8 @@ class OnnxPredictor:
         self.task: TaskInfo = registry().info("task", str(description["task"]))
         self.max_length = int(description["max_length"])
         self.labels, self.outputs = tuple(description["labels"]), tuple(description["id2label"])
-        self._inputs = [one.name for one in session.get_inputs()]
-        self._outputs = [one.name for one in session.get_outputs()]
+        self._inputs = [item.name for item in session.get_inputs()]
+        self._outputs = [output.name for output in session.get_outputs()]
 
     @classmethod
     def load(cls, folder: Path | str, *, threads: int = 0) -> OnnxPredictor:
@@ -91,7 +91,7 @@ class OnnxPredictor:
     def logits(self, inputs: Sequence[EncodedInput]) -> Logits:
         """Logits of each input by name, without padding."""
         found: Logits = [{}] * len(inputs)
-        lengths = np.array([len(one) for one in inputs])
+        lengths = np.array([len(input_) for input_ in inputs])
         for chosen in batches_by_length(lengths, BATCH_TOKENS):
             answers = self.run([inputs[number] for number in chosen])
             for number, answer in zip(chosen, answers, strict=True):
@@ -103,7 +103,9 @@ class OnnxPredictor:
         arrays = stack(inputs, self._inputs, self.preparer.fill)
         found = self._session.run(self._outputs, arrays)
         named = dict(zip(self._outputs, found, strict=True))
-        return [unpadded(named, row, len(one), self.task.logits) for row, one in enumerate(inputs)]
+        return [
+            unpadded(named, row, len(input_), self.task.logits) for row, input_ in enumerate(inputs)
+        ]
 
     def decode(self, logits: Logits, prepared: Prepared) -> list[Prediction]:
         """One prediction per document from the logits of all its inputs."""

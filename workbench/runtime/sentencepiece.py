@@ -57,7 +57,7 @@ def _model(raw: bytes) -> PieceModel:
             trainer = dict(_fields(value))
         elif number == 3:
             normalizer = dict(_fields(value))
-    unknown = next((at for at, one in enumerate(pieces) if one.kind == UNKNOWN), None)
+    unknown = next((at for at, piece in enumerate(pieces) if piece.kind == UNKNOWN), None)
     if not pieces or unknown is None:
         raise ValueError("no pieces, or none for unknown text")
     table = normalizer.get(2, b"")

@@ -142,11 +142,15 @@ class Tokenizer:
         return [
             len(encoding)
             for bundle in _bundles([(text,) for text in texts])
-            for encoding in self.backend.encode_batch_fast([_clean(one)[0] for one in bundle])
+            for encoding in self.backend.encode_batch_fast(
+                [_clean(sequence)[0] for sequence in bundle]
+            )
         ]
 
     def _whole(self, texts: Sequence[Sequence[str]], max_length: int) -> Iterator[Encoding]:
-        beginnings = [tuple(_beginning(one, AMPLE * max_length) for one in pair) for pair in texts]
+        beginnings = [
+            tuple(_beginning(item, AMPLE * max_length) for item in pair) for pair in texts
+        ]
         for pair, beginning, encoding in zip(
             texts, beginnings, self._encode(beginnings, max_length, 0), strict=True
         ):
@@ -165,16 +169,16 @@ class Tokenizer:
         """
         room = max_length - self.added
         stride = max(0, min(overlap, room - 1))
-        parts = [_parts(one) for one in texts]
+        parts = [_parts(item) for item in texts]
         found = self._encode([(text,) for some in parts for _, text in some], max_length, stride)
         for some in parts:
             pairs = zip(
                 some, found, strict=False
             )  # consumes as many items of `found` as the text has parts
             yield tuple(
-                self._encoded(one, begin)
+                self._encoded(item, begin)
                 for (begin, _), encoding in pairs
-                for one in (encoding, *encoding.overflowing)
+                for item in (encoding, *encoding.overflowing)
             )
 
     def pair_windows(
@@ -197,8 +201,8 @@ class Tokenizer:
         for some in parts:
             windows: list[EncodedInput] = []
             for (begin, _part), encoding in zip(some, found, strict=False):
-                for one in (encoding, *encoding.overflowing):
-                    window = self._encoded(one)
+                for item in (encoding, *encoding.overflowing):
+                    window = self._encoded(item)
                     window.offsets[window.text == 1] += begin
                     windows.append(window)
             yield tuple(windows)
@@ -207,7 +211,7 @@ class Tokenizer:
         """The texts up to `most` subwords."""
         kept = []
         for bundle in _bundles([(text,) for text in texts]):
-            batch = [_clean(one)[0] for one in bundle]
+            batch = [_clean(sequence)[0] for sequence in bundle]
             encodings = self.backend.encode_batch(batch, add_special_tokens=False)
             for (text,), encoding in zip(bundle, encodings, strict=True):
                 long = len(encoding) > most
@@ -224,9 +228,9 @@ class Tokenizer:
         for some in _bundles(texts):
             self.backend.enable_truncation(max_length, stride=stride, strategy=strategy)
             try:
-                batch = [_clean(one) for one in some]
+                batch = [_clean(sequence) for sequence in some]
                 found = self.backend.encode_batch(
-                    [one[0] if len(one) == 1 else tuple(one) for one in batch]
+                    [row[0] if len(row) == 1 else tuple(row) for row in batch]
                 )
             finally:
                 self.backend.no_truncation()
@@ -266,7 +270,7 @@ class Tokenizer:
         if not found:
             return 0.0
         encodings = self.backend.encode_batch(
-            [_clean((one,))[0] for one in found], add_special_tokens=False
+            [_clean((item,))[0] for item in found], add_special_tokens=False
         )
         strange = sum(
             times
@@ -286,12 +290,12 @@ def _bundles(texts: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
     """Texts for one call of the library, at least one."""
     bundle: list[Sequence[str]] = []
     size = 0
-    for one in texts:
-        if bundle and (len(bundle) == CHUNK or size + sum(map(len, one)) > CHARACTERS):
+    for sequence in texts:
+        if bundle and (len(bundle) == CHUNK or size + sum(map(len, sequence)) > CHARACTERS):
             yield bundle
             bundle, size = [], 0
-        bundle.append(one)
-        size += sum(map(len, one))
+        bundle.append(sequence)
+        size += sum(map(len, sequence))
     if bundle:
         yield bundle
 
@@ -319,7 +323,7 @@ def _clean(texts: Sequence[str]) -> tuple[str, ...]:
     if all(map(_encodable, texts)):
         return tuple(texts)
     return tuple(
-        "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in one) for one in texts
+        "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in item) for item in texts
     )
 
 
@@ -379,7 +383,9 @@ def _special(
         found = backend.token_to_id(name) if isinstance(name, str) else None
         return found if found is not None else numbers.get(f"{role}_token_id")
 
-    ends = [one for role in ("eos", "bos", "sep", "unk") if isinstance(one := id_of(role), int)]
+    ends = [
+        number for role in ("eos", "bos", "sep", "unk") if isinstance(number := id_of(role), int)
+    ]
     pad = id_of("pad")
     pad = pad if isinstance(pad, int) and pad >= 0 else (ends[0] if ends else 0)
     return {"pad": pad, "fallback": ends[0] if ends else pad}
@@ -393,5 +399,7 @@ def mask_token(folder: Path | str, backend: Backend) -> str | None:
     given = read_json(files_of(folder) / "tokenizer_config.json").get("mask_token")
     named = given.get("content") if isinstance(given, dict) else given
     names = (named, *_MASKS)
-    known = (one for one in names if isinstance(one, str) and backend.token_to_id(one) is not None)
+    known = (
+        name for name in names if isinstance(name, str) and backend.token_to_id(name) is not None
+    )
     return next(known, None)

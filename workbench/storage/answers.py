@@ -93,9 +93,9 @@ def question(db: Database, id: int) -> AskedQuestion:
     """The question that a row belongs to. Raises KeyError if there is no such row."""
     row = db.reader().execute("select document_id from answer where id = ?", (id,)).fetchone()
     found = asked(db, row[0]) if row is not None else ()
-    for one in found:
-        if any(answer.id == id for answer in one.rows):
-            return one
+    for asked_question in found:
+        if any(answer.id == id for answer in asked_question.rows):
+            return asked_question
     raise KeyError(id)
 
 
@@ -129,7 +129,7 @@ def of_page(
     rows = _rows(db, where, (ids_in(ids), ids_in(names)))
     for (document, layer), group in groupby(rows, lambda row: (row.document_id, row.layer_id)):
         if layer in names:  # in a damaged file the index may return rows of other layers
-            asked_here = tuple(one.question for one in _grouped(group))
+            asked_here = tuple(asked_question.question for asked_question in _grouped(group))
             found.setdefault(document, {})[names[layer]] = asked_here
     return found
 

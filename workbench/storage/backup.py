@@ -147,7 +147,7 @@ def versions(project_file: Path) -> tuple[Version, ...]:
             continue
         when = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
         found.append(Version(path, when, reason, name or "", size))
-    return tuple(sorted(found, key=lambda one: one.path.name, reverse=True))
+    return tuple(sorted(found, key=lambda item: item.path.name, reverse=True))
 
 
 def save(
@@ -161,7 +161,7 @@ def save(
     """Back up the project; then delete the oldest automatic backups beyond KEPT and KEPT_BYTES."""
     path = copy(conn, path_for(project_file, reason, name), watch=watch)
     _delete_old(project_file)
-    return next(one for one in versions(project_file) if one.path == path)
+    return next(version for version in versions(project_file) if version.path == path)
 
 
 def _delete_abandoned(folder: Path) -> None:
@@ -174,7 +174,9 @@ def _delete_abandoned(folder: Path) -> None:
 
 def _delete_old(project_file: Path) -> None:
     total = 0
-    for number, version in enumerate(one for one in versions(project_file) if one.automatic):
+    for number, version in enumerate(
+        version for version in versions(project_file) if version.automatic
+    ):
         total += version.bytes
         if number and (number >= KEPT or total > KEPT_BYTES):
             version.path.unlink(missing_ok=True)

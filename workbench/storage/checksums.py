@@ -96,7 +96,7 @@ def _journal_hash() -> str:
     cases = []
     for table, columns in JOURNALED.items():
         kept = [_value(column, f"c{place}") for place, column in enumerate(columns.values())]
-        values = [*head, *(one for pair in kept for one in pair)]
+        values = [*head, *(text for pair in kept for text in pair)]
         cases.append(f"when '{table}' then {_hash(values)}")
     ranges = f"case when op in ('delete', 'range') then {_hash([*head, 'c0'])}"
     return f"{ranges} else case tbl {' '.join(cases)} else 0 end end"

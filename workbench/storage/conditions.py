@@ -77,7 +77,7 @@ class _Reading:
             part, values = self.node(node.node)
             return f"not ({part})", values
         if isinstance(node, Or):
-            return _join(" or ", [self.node(one) for one in node.nodes])
+            return _join(" or ", [self.node(words) for words in node.nodes])
         if isinstance(node, And):
             return self.all(node.nodes)
         if isinstance(node, Words):
@@ -231,13 +231,15 @@ class _Reading:
 
     def _filter(self, term: Term) -> Part:
         stored = saved_filters.all(self.db)
-        named = self._named(term, [(one.id, one.name) for one in stored], _("saved filter"))
+        named = self._named(
+            term, [(filter_.id, filter_.name) for filter_ in stored], _("saved filter")
+        )
         if self.depth >= _DEEPEST:
-            told = _("The saved filter {name!r} refers to itself, or too many to one another.")
-            raise QueryError(told.format(name=term.values[0]), term.at, term.end)
+            message = _("The saved filter {name!r} refers to itself, or too many to one another.")
+            raise QueryError(message.format(name=term.values[0]), term.at, term.end)
         inner = _Reading(self.db, self.layer_ids, self.depth + 1)
-        chosen = [one for one in stored if one.id in named]
-        return _join(" or ", [inner.all(parse(one.query).nodes) for one in chosen])
+        chosen = [filter_ for filter_ in stored if filter_.id in named]
+        return _join(" or ", [inner.all(parse(filter_.query).nodes) for filter_ in chosen])
 
     # ------------------------------------------------------------ names
 
@@ -260,8 +262,8 @@ class _Reading:
     def _unknown(self, term: Term, value: str, names: Sequence[str], what: str) -> QueryError:
         near = difflib.get_close_matches(value, names, 1, 0.5)
         hint = _("Did you mean {name}?").format(name=near[0]) if near else ""
-        told = _("There is no {what} named {name!r}.").format(what=what, name=value)
-        return QueryError(told, term.at, term.end, hint=hint)
+        message = _("There is no {what} named {name!r}.").format(what=what, name=value)
+        return QueryError(message, term.at, term.end, hint=hint)
 
 
 def _in_any(tables: Sequence[str], column: str, ids: Sequence[int]) -> Part:

@@ -231,10 +231,10 @@ class Database:
         return self._journal
 
     def _is_read_only(self) -> ProjectError:
-        told = _("{path} is open read-only: {reason}.").format(
+        message = _("{path} is open read-only: {reason}.").format(
             path=self.path, reason=self.read_only_reason
         )
-        return ProjectError(told, hint=_("No changes were made."))
+        return ProjectError(message, hint=_("No changes were made."))
 
     def reader(self) -> sqlite3.Connection:
         """This thread's connection for reading; within its own `transaction`, the writer.

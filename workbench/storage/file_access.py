@@ -48,11 +48,11 @@ def make_logs_writable(path: Path) -> None:
 
 def why_read_only(path: Path, found: header.Header) -> str:
     if found.version > migrations.CURRENT:
-        told = _(
+        message = _(
             "it was created by a newer version of Glossbench (project version {found}, "
             "supported version {own})"
         )
-        return told.format(found=found.version, own=migrations.CURRENT)
+        return message.format(found=found.version, own=migrations.CURRENT)
     if not os.access(path, os.W_OK):
         return _("the file is write-protected")
     if not os.access(path.parent, os.W_OK):

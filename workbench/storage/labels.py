@@ -131,9 +131,9 @@ def update_layer(db: Database, id: int, **values: Any) -> None:
 def _rename_spans_of(db: Database, layer_id: int, name: str) -> None:
     """Relation layers name the layer whose spans they connect."""
     old = layer(db, layer_id).name
-    for one in layers(db):
-        if one.traits.between_spans and relations.span_layer(one) == old and one.id is not None:
-            update_layer(db, one.id, options={**one.options, relations.SPANS: name})
+    for item in layers(db):
+        if item.traits.between_spans and relations.span_layer(item) == old and item.id is not None:
+            update_layer(db, item.id, options={**item.options, relations.SPANS: name})
 
 
 def delete_layer(db: Database, id: int, *, watch: Watch = QUIET) -> None:
@@ -187,12 +187,12 @@ def group_labels(db: Database, labels: Iterable[Label], ids: Mapping[str, int]) 
     `ids`: name → id of the labels of the layer. A parent that is missing, or a sublabel itself, is
     ignored.
     """
-    named = [one for one in labels if ids.get(one.parent) not in (None, ids[one.name])]
-    below = {one.name for one in named}
-    for one in named:
-        known = set(sublabels(db, [ids[one.name]]))
-        if one.parent not in below and not label(db, ids[one.parent])[1].parent and not known:
-            set_parent(db, ids[one.name], ids[one.parent])
+    named = [item for item in labels if ids.get(item.parent) not in (None, ids[item.name])]
+    below = {item.name for item in named}
+    for item in named:
+        known = set(sublabels(db, [ids[item.name]]))
+        if item.parent not in below and not label(db, ids[item.parent])[1].parent and not known:
+            set_parent(db, ids[item.name], ids[item.parent])
 
 
 def sublabels(db: Database, label_ids: Iterable[int]) -> dict[int, int]:
@@ -250,11 +250,11 @@ def rename_in_rules(db: Database, label_id: int, name: str | None) -> None:
     """
     layer_id, label_now = label(db, label_id)
     of = layer(db, layer_id).name
-    for one in layers(db):
-        if one.traits.between_spans and one.id is not None:
-            options = relations.renamed_label(one, of, label_now.name, name)
-            if options != dict(one.options):
-                update_layer(db, one.id, options=options)
+    for item in layers(db):
+        if item.traits.between_spans and item.id is not None:
+            options = relations.renamed_label(item, of, label_now.name, name)
+            if options != dict(item.options):
+                update_layer(db, item.id, options=options)
 
 
 def _drafts_with(db: Database, layer_id: int, label_id: int) -> dict[int, list[int]]:

@@ -142,7 +142,7 @@ def ids(
 def _every_id(db: Database) -> array[int]:
     """The ids of all documents; without gaps they need not be read."""
     table = "state_key"  # has a row for each document, and far shorter ones
-    limits = ", ".join(f"(select {one} from {table})" for one in _LIMITS)
+    limits = ", ".join(f"(select {_limit} from {table})" for _limit in _LIMITS)
     first, last, count = db.reader().execute(f"select {limits}").fetchone()
     if count and last - first + 1 == count:
         return array("q", range(first, last + 1))
@@ -216,7 +216,7 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
     if wanted.label_id is not None:
         group = ids_in([wanted.label_id, *labels.sublabels(db, [wanted.label_id])])
         in_group = "label_id in (select value from json_each(?))"
-        labelled = [f"select document_id from {one} where {in_group}" for one in WITH_LABEL]
+        labelled = [f"select document_id from {item} where {in_group}" for item in WITH_LABEL]
         add(f"d.id in ({' union '.join(labelled)})", *[group] * len(labelled))
     if wanted.layer_id is None:
         if wanted.state:
@@ -224,7 +224,10 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
     elif wanted.state:
         queue.add_state(add, queue.state_matches(db, wanted.state, [wanted.layer_id]))
     else:
-        annotated = [f"select document_id from {one} where layer_id = ?" for one in LABEL_TABLES]
+        annotated = [
+            f"select document_id from {label_table} where layer_id = ?"
+            for label_table in LABEL_TABLES
+        ]
         add(f"d.id in ({' union '.join(annotated)})", *[wanted.layer_id] * len(annotated))
     if wanted.queued:
         queue.add_state(add, queue.state_matches(db, wanted.queued, wanted.queue_layers))
@@ -270,7 +273,7 @@ def rows(
     read = db.reader().execute
     length = SEARCHED if found_by.strip() else 4 * PREVIEW
     texts = _beginnings(db, (unknown,), length)
-    texts.update((id, _joined(one.texts, length)) for id, one in known.items())
+    texts.update((id, _joined(item.texts, length)) for id, item in known.items())
     classes: dict[int, list[tuple[str, str]]] = {}
     marks = (
         "select m.document_id, l.name, b.name from mark m join layer l on l.id = m.layer_id"
@@ -279,7 +282,7 @@ def rows(
     for id, layer, label in read(f"{marks} order by m.layer_id, m.id", shown).fetchall():
         classes.setdefault(id, []).append((layer, label))
     count = "select document_id, count(*) from {} where {} and {} group by document_id"
-    spans = {id: one.spans for id, one in known.items()}
+    spans = {id: item.spans for id, item in known.items()}
     of_unknown = unknown, ids_in(layers)
     spans.update(read(count.format("span", _THESE, _IN_LAYERS), of_unknown).fetchall())
     open_suggestions = count.format("suggestion", f"status = 'open' and {_THESE}", _IN_LAYERS)

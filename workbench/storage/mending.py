@@ -138,20 +138,20 @@ class Mending:
             "delete from document where id in (select value from json_each(?))", (these,)
         )
         gone = len(bare) + len(missing - texts.keys())
-        told = ngettext("{n:,} document is lost", "{n:,} documents are lost", gone)
-        self.lost += listed(told, [key for _id, key in bare], gone)
-        told = ngettext(
+        message = ngettext("{n:,} document is lost", "{n:,} documents are lost", gone)
+        self.lost += listed(message, [key for _id, key in bare], gone)
+        message = ngettext(
             "{n:,} document has another text than was imported",
             "{n:,} documents have another text than was imported",
             len(changed),
         )
-        self.lost += listed(told, changed)
-        told = ngettext(
+        self.lost += listed(message, changed)
+        message = ngettext(
             "{n:,} document lost its key, split and metadata",
             "{n:,} documents lost their keys, splits and metadata",
             len(named),
         )
-        self.lost += listed(told, named)
+        self.lost += listed(message, named)
 
     def _texts(self) -> dict[int, tuple[tuple[str, str], ...]]:
         """Document id → its texts; deletes those that cannot be read."""
@@ -233,5 +233,5 @@ def listed(sentence: str, keys: list[str], count: int | None = None) -> list[str
     number = len(keys) if count is None else count
     if not number:
         return []
-    told, shown = sentence.format(n=number), ", ".join(keys[:LISTED])
-    return [f"{told}: {shown}{' …' if len(keys) > LISTED else '.'}" if shown else f"{told}."]
+    message, shown = sentence.format(n=number), ", ".join(keys[:LISTED])
+    return [f"{message}: {shown}{' …' if len(keys) > LISTED else '.'}" if shown else f"{message}."]

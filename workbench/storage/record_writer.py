@@ -170,9 +170,9 @@ class RecordWriter:
         for name, relations in record.relations.items():
             rows["relation"] += [
                 (
-                    new_uid(), id, self._layers[name], self._labels[name, one.label],
-                    placed[one.from_span.place], placed[one.to_span.place], annotator, source,
-                    one.score,
+                    new_uid(), id, self._layers[name], self._labels[name, relation.label],
+                    placed[relation.from_span.place], placed[relation.to_span.place],
+                    annotator, source, relation.score,
                 )
-                for one in relations
+                for relation in relations
             ]  # fmt: skip

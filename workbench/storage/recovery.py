@@ -247,12 +247,12 @@ class _Recovery:
         keys = dict(self.conn.execute("select id, key from document"))
         changed = [keys[id] for id in sorted(differing & keys.keys())]
         self._differs = bool(differing)
-        told = ngettext(
+        message = ngettext(
             "{n:,} document lost labels or has changed values",
             "{n:,} documents lost labels or have changed values",
             len(changed),
         )
-        self.lost += listed(told, changed)
+        self.lost += listed(message, changed)
 
     def _keep_history(self) -> None:
         conn = self.conn
@@ -266,12 +266,12 @@ class _Recovery:
         if steps:
             reason = _("the project was recovered from a damaged file")
             conn.execute("insert or replace into meta values('journal_cut', ?)", (reason,))
-            told = ngettext(
+            message = ngettext(
                 "The history ({n:,} step) was not kept.",
                 "The history ({n:,} steps) was not kept.",
                 steps,
             )
-            self.lost.append(told.format(n=steps))
+            self.lost.append(message.format(n=steps))
 
     def _derive(self, watch: Watch) -> None:
         conn = self.conn

@@ -63,7 +63,7 @@ class Replay:
         """
         for start in range(first, last + 1, PIECE):
             watch.at((start - first) / (last - first + 1))
-            for table in (one for one in JOURNALED if one in tables):
+            for table in (text for text in JOURNALED if text in tables):
                 self._insert(table, start, min(start + PIECE - 1, last), f" and tbl = '{table}'")
 
     def _insert(self, table: str, first: int, last: int, where: str = "") -> None:

@@ -97,7 +97,7 @@ class Run:
     @property
     def failure(self) -> Failure:
         """Empty for a run that has not failed."""
-        return Failure(*(str(self.result.get(one.name) or "") for one in fields(Failure)))
+        return Failure(*(str(self.result.get(item.name) or "") for item in fields(Failure)))
 
 
 def add(db: Database, name: str, kind: str = "train", **values: Any) -> Run:

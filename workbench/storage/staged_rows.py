@@ -23,7 +23,7 @@ def remark_rows(record: Record, seq: int, first: int) -> Iterator[tuple[str, Row
     if not record.remarks:
         return
     numbers = span_rows(record, first)
-    for one in record.remarks:
-        row = None if one.place is None else numbers.get((one.layer, one.place))
-        if one.place is None or row is not None:
-            yield one.kind, (seq, name_in(one.text), row)
+    for remark in record.remarks:
+        row = None if remark.place is None else numbers.get((remark.layer, remark.place))
+        if remark.place is None or row is not None:
+            yield remark.kind, (seq, name_in(remark.text), row)

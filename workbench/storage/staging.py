@@ -238,10 +238,12 @@ class StagingWriter:
         """`first`: the row of the first span of the record."""
         numbers = span_rows(record, first)
         for name, relations in record.relations.items():
-            for one in relations:
-                layer, of = self._connecting(name, texts, layer_of_ends(record.spans, one))
-                row = numbers[of, one.from_span.place], numbers[of, one.to_span.place]
-                label = self._labels.get((layer, one.label)) or self._label(layer, Label(one.label))
+            for relation in relations:
+                layer, of = self._connecting(name, texts, layer_of_ends(record.spans, relation))
+                row = numbers[of, relation.from_span.place], numbers[of, relation.to_span.place]
+                label = self._labels.get((layer, relation.label)) or self._label(
+                    layer, Label(relation.label)
+                )
                 self._rows["relation"].append((seq, layer, label, *row))
 
     def _connecting(self, name: str, texts: int, of: str) -> tuple[int, str]:

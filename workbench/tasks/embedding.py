@@ -120,8 +120,8 @@ class Embedder:
     def _groups(self, rows: Sequence[Rows]) -> Iterator[range]:
         """Adjacent documents whose rows fit into AT_ONCE together, at least one."""
         start, size = 0, 0
-        for number, one in enumerate(rows):
-            more = len(one) * self._bytes_per_row
+        for number, row in enumerate(rows):
+            more = len(row) * self._bytes_per_row
             if size + more > AT_ONCE and number > start:
                 yield range(start, number)
                 start, size = number, 0

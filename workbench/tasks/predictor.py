@@ -149,19 +149,21 @@ class Predictor:
         self, documents: Sequence[Document], batch_tokens: int | None = None
     ) -> list[Prediction]:
         """One prediction for each document, in order."""
-        return [one for _, found in self.stream(documents, batch_tokens) for one in found]
+        return [
+            prediction for _, found in self.stream(documents, batch_tokens) for prediction in found
+        ]
 
     def predict_texts(self, texts: Sequence[str | tuple[str, ...]]) -> list[Prediction]:
         """One prediction for each text, pair of texts, or text with choices or questions."""
-        given = [(one,) if isinstance(one, str) else one for one in texts]
+        given = [(item,) if isinstance(item, str) else item for item in texts]
         if self.task.info.asks:
             return self.predict([asked("", text, questions) for text, *questions in given])
         if self.task.info.texts == CHOICES:
             return self.predict([with_choices("", first, rest) for first, *rest in given])
         return self.predict(
             [
-                Document(str(n), tuple(zip((TEXT, TEXT_B), one, strict=False)))
-                for n, one in enumerate(given, 1)
+                Document(str(n), tuple(zip((TEXT, TEXT_B), pair, strict=False)))
+                for n, pair in enumerate(given, 1)
             ]
         )
 
@@ -216,7 +218,7 @@ def run(
                 if found:
                     write_answers(file, chunk, found)
                     done += len(found)
-                    cut += sum(one.cut for one in found)
+                    cut += sum(prediction.cut for prediction in found)
             if stopped:
                 break
     yield {"kind": "progress", "done": done}
@@ -232,8 +234,8 @@ def run(
 
 def _chunks(documents: Iterator[Document]) -> Iterator[list[Document]]:
     chunk: list[Document] = []
-    for one in documents:
-        chunk.append(one)
+    for item in documents:
+        chunk.append(item)
         if len(chunk) == CHUNK:
             yield chunk
             chunk = []

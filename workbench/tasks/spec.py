@@ -412,8 +412,8 @@ def score_names(scores: Iterable[str], task: str = "") -> tuple[str, ...]:
     Without a task, or if it is not installed, the order is that of the task whose scores fit best.
     """
     given = set(scores)
-    chosen = [one for one in all_tasks() if one.id == task] or all_tasks()
-    orders = [(one.main, one.second, *(score.name for score in one.scores)) for one in chosen]
+    chosen = [task_info for task_info in all_tasks() if task_info.id == task] or all_tasks()
+    orders = [(task.main, task.second, *(score.name for score in task.scores)) for task in chosen]
     order = min(orders, key=lambda names: (len(given - {*names}), len({*names} - given)))
     return tuple(dict.fromkeys(name for name in (*order, *sorted(given)) if name in given))
 

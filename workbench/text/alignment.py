@@ -77,14 +77,14 @@ def token_style(documents: Iterable[Document]) -> dict[str, Any] | None:
     A tagger learns a tag for each token; for raw text it predicts tags of text.segment's words.
     """
     given = alike = tokens = total = 0
-    for one in documents:
+    for item in documents:
         total += 1
         if borders := {
-            (start, end) for start, end in one.tokens.get(TEXT, ()) if one.text[start:end].strip()
+            (start, end) for start, end in item.tokens.get(TEXT, ()) if item.text[start:end].strip()
         }:
             given, tokens, alike = (
                 given + 1,
                 tokens + len(borders),
-                alike + len(borders & set(words(one.text))),
+                alike + len(borders & set(words(item.text))),
             )
     return {"documents": given, "of": total, "alike": alike / tokens} if given else None

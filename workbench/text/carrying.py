@@ -30,9 +30,11 @@ class Carrying:
         mine = [self.source[start:end] for start, end in self._words]
         theirs = [self.target[start:end] for start, end in others]
         matcher = SequenceMatcher(None, mine, theirs, autojunk=False)
-        for one, other, length in matcher.get_matching_blocks():
+        for matching_block, other, length in matcher.get_matching_blocks():
             for at in range(length):
-                self._moves[one + at] = others[other + at][0] - self._starts[one + at]
+                self._moves[matching_block + at] = (
+                    others[other + at][0] - self._starts[matching_block + at]
+                )
 
     def range(self, start: int, end: int) -> tuple[int, int] | None:
         """Where the text [start, end) is in the target, with all of its words; else None."""
@@ -51,7 +53,7 @@ class Carrying:
         ranges = [self.range(*part) for part in span.ranges]
         if not all(ranges):
             return None
-        known = tuple(one for one in ranges if one is not None)
+        known = tuple(range_ for range_ in ranges if range_ is not None)
         parts = known if span.parts else ()
         return replace(span, start=known[0][0], end=known[-1][1], parts=parts, id=None)
 

@@ -62,13 +62,13 @@ class Dataset:
 
     def layer(self, name: str) -> Layer:
         """Raises KeyError if there is no such layer."""
-        for one in self.layers:
-            if one.name == name:
-                return one
+        for item in self.layers:
+            if item.name == name:
+                return item
         raise KeyError(name)
 
     def by_split(self, split: str) -> tuple[Record, ...]:
-        return tuple(one for one in self.records if one.document.split == split)
+        return tuple(record for record in self.records if record.document.split == split)
 
     def fingerprint(self) -> str:
         """32 hex digits over the content, without database ids; equal content, equal result."""
@@ -94,9 +94,14 @@ def gold_fingerprint(items: Iterable[tuple[str, object]]) -> str:
 
 def layer_to_json(layer: Layer) -> dict[str, object]:
     labels = [
-        {"name": one.name, "colour": one.colour, "key": one.key, "description": one.description}
-        | ({"parent": one.parent} if one.parent else {})
-        for one in layer.labels
+        {
+            "name": label.name,
+            "colour": label.colour,
+            "key": label.key,
+            "description": label.description,
+        }
+        | ({"parent": label.parent} if label.parent else {})
+        for label in layer.labels
     ]
     return {
         "name": layer.name,
@@ -111,14 +116,14 @@ def layer_to_json(layer: Layer) -> dict[str, object]:
 def layer_from_json(raw: Mapping[str, Any]) -> Layer:
     labels = tuple(
         Label(
-            str(one["name"]),
-            str(one.get("colour", "")),
-            str(one.get("key", "")),
-            str(one.get("description", "")),
+            str(item["name"]),
+            str(item.get("colour", "")),
+            str(item.get("key", "")),
+            str(item.get("description", "")),
             position,
-            parent=str(one.get("parent") or ""),
+            parent=str(item.get("parent") or ""),
         )
-        for position, one in enumerate(raw.get("labels", ()))
+        for position, item in enumerate(raw.get("labels", ()))
     )
     return Layer(
         str(raw["name"]),
@@ -151,13 +156,13 @@ def record_to_json(record: Record, *, ids: bool = False) -> dict[str, object]:
     if marks := {name: sorted(labels) for name, labels in sorted(record.marks.items()) if labels}:
         raw["marks"] = marks
     if spans := {
-        name: [_span_to_json(one) for one in sorted(found, key=_order)]
+        name: [_span_to_json(span) for span in sorted(found, key=_order)]
         for name, found in sorted(record.spans.items())
         if found
     }:
         raw["spans"] = spans
     if relations := {
-        name: [_relation_to_json(one) for one in sorted(found, key=_relation_order)]
+        name: [_relation_to_json(relation) for relation in sorted(found, key=_relation_order)]
         for name, found in sorted(record.relations.items())
         if found
     }:
@@ -219,7 +224,7 @@ def record_from_json(raw: Mapping[str, Any]) -> Record:
         name: tuple(map(_span_from_json, found)) for name, found in raw.get("spans", {}).items()
     }
     relations = {
-        name: tuple(_relation_from_json(one) for one in found)
+        name: tuple(_relation_from_json(item) for item in found)
         for name, found in raw.get("relations", {}).items()
     }
     numbers = {name: float(value) for name, value in raw.get("numbers", {}).items()}
@@ -240,8 +245,8 @@ def _order(span: Span) -> tuple[object, ...]:
     return span.field, span.start, span.end, span.label, span.parts, span.chain or 0
 
 
-def _relation_order(one: Relation) -> tuple[object, ...]:
-    return _order(one.from_span), _order(one.to_span), one.label
+def _relation_order(relation: Relation) -> tuple[object, ...]:
+    return _order(relation.from_span), _order(relation.to_span), relation.label
 
 
 def _span_to_json(span: Span) -> list[object]:
@@ -273,10 +278,10 @@ def _span_from_json(raw: list[Any]) -> Span:
     )
 
 
-def _relation_to_json(one: Relation) -> list[object]:
+def _relation_to_json(relation: Relation) -> list[object]:
     """[label, from, to]; both ends are spans without their chain."""
-    ends = (replace(span, chain=None) for span in (one.from_span, one.to_span))
-    return [one.label, *map(_span_to_json, ends)]
+    ends = (replace(span, chain=None) for span in (relation.from_span, relation.to_span))
+    return [relation.label, *map(_span_to_json, ends)]
 
 
 def _relation_from_json(raw: list[Any]) -> Relation:
@@ -292,7 +297,9 @@ def lines(
     layers: Iterable[Layer], records: Iterable[Record], *, ids: bool = False
 ) -> Iterator[str]:
     """The file line by line, without line endings."""
-    yield dumps({"glossbench": FORMAT_VERSION, "layers": [layer_to_json(one) for one in layers]})
+    yield dumps(
+        {"glossbench": FORMAT_VERSION, "layers": [layer_to_json(layer) for layer in layers]}
+    )
     for record in records:
         yield dumps(record_to_json(record, ids=ids))
 
@@ -313,7 +320,7 @@ def read(path: Path | str) -> Dataset:
     """
     with open(path, encoding="utf-8", errors="surrogatepass", newline="\n") as file:
         try:
-            layers = tuple(layer_from_json(one) for one in json.loads(next(file))["layers"])
+            layers = tuple(layer_from_json(load) for load in json.loads(next(file))["layers"])
         except (StopIteration, ValueError, KeyError, TypeError) as error:
             raise ImportFailed(
                 _("{path}, line 1: the layers cannot be read ({error!r}).").format(

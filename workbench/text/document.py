@@ -66,8 +66,11 @@ class Document:
             return (tuple(content for _name, content in self.texts),)
         asked = self.question
         return tuple(
-            (self.text, asked.replace(BLANK, one) if BLANK in asked else f"{asked} {one}".strip())
-            for one in self.choices
+            (
+                self.text,
+                asked.replace(BLANK, choice) if BLANK in asked else f"{asked} {choice}".strip(),
+            )
+            for choice in self.choices
         )
 
     @property

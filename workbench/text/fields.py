@@ -221,10 +221,10 @@ class Answers(Field, key="answers"):
 
     def to(self, question: str) -> PredictedAnswer | None:
         """The answer to a question; None if the model was not asked."""
-        return next((one for one in self.answers if one.question == question), None)
+        return next((answer for answer in self.answers if answer.question == question), None)
 
     def to_json(self) -> dict[str, Any]:
-        return {"answers": [one.to_json() for one in self.answers]}
+        return {"answers": [answer.to_json() for answer in self.answers]}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
@@ -315,9 +315,9 @@ class Prediction:
         does not give them; `fields` lists the kinds that it does give.
         """
         raw: dict[str, Any] = {"label": None, "scores": None, "tokens": [], "spans": []}
-        for one in self.fields:
-            raw.update(one.to_json())
-        return {**raw, "cut": self.cut, "fields": [one.key for one in self.fields]}
+        for item in self.fields:
+            raw.update(item.to_json())
+        return {**raw, "cut": self.cut, "fields": [item.key for item in self.fields]}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Prediction:

@@ -57,8 +57,8 @@ def find(
         return folded(part, match_case=match_case, spaced=spaced)
 
     forms = {unicodedata.normalize(form, wanted) for form in ("NFC", "NFD")} | {wanted}
-    forms = {prepared(one) for one in forms} - {""}
-    longest = max((len(one) for one in forms), default=0)
+    forms = {prepared(form) for form in forms} - {""}
+    longest = max((len(form) for form in forms), default=0)
     starts, ends, after = array("q"), array("q"), 0
     for first in range(0, len(text) if forms else 0, BLOCK):
         part = prepared(text[first : first + BLOCK + longest - 1])
@@ -88,11 +88,11 @@ def folded(text: str, *, match_case: bool, spaced: bool) -> str:
 def _in_part(part: str, forms: set[str]) -> list[tuple[int, int]]:
     """All matches that begin within a block, in order; they may overlap."""
     places = []
-    for one in forms:
-        at = part.find(one)
+    for form in forms:
+        at = part.find(form)
         while 0 <= at < BLOCK:
-            places.append((at, at + len(one)))
-            at = part.find(one, at + 1)
+            places.append((at, at + len(form)))
+            at = part.find(form, at + 1)
     return sorted(places) if len(forms) > 1 else places
 
 

@@ -57,7 +57,7 @@ class GroupList:
     def _place(self, word: str, word_follows: bool) -> int:
         """The place of the word in its group."""
         words = next(words for words in self.groups.values() if word in words)
-        places = [at for at, one in enumerate(words) if one == word]
+        places = [at for at, text in enumerate(words) if text == word]
         if self.determiner in places and len(places) > 1:
             others = [at for at in places if at != self.determiner]
             return self.determiner if word_follows else others[0]
@@ -86,7 +86,7 @@ def read(name: str) -> GroupList:
     path = lists().get(name) or Path(name)
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
-        written = {str(one["name"]): tuple(map(str, one["words"])) for one in raw["group"]}
+        written = {str(item["name"]): tuple(map(str, item["words"])) for item in raw["group"]}
         title, determiner = str(raw.get("title", path.stem)), int(raw.get("determiner", -1))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SpecError(

@@ -32,9 +32,9 @@ def join(
     return "".join(parts), tuple(borders)
 
 
-def _both_cjk(one: str, other: str) -> bool:
+def _both_cjk(text: str, other: str) -> bool:
     return (
-        not one.isascii()
+        not text.isascii()
         and not other.isascii()
-        and bool(_CJK.match(one[-1]) and _CJK.match(other[0]))
+        and bool(_CJK.match(text[-1]) and _CJK.match(other[0]))
     )

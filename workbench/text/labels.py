@@ -253,23 +253,23 @@ class Layer:
 
     def label(self, name: str) -> Label:
         """Raises KeyError if the layer has no such label."""
-        for one in self.labels:
-            if one.name == name:
-                return one
+        for item in self.labels:
+            if item.name == name:
+                return item
         raise KeyError(name)
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.labels)
+        return tuple(label.name for label in self.labels)
 
     def sublabels(self, name: str) -> tuple[Label, ...]:
         """The sublabels of a label, in order."""
-        return tuple(one for one in self.labels if one.parent == name) if name else ()
+        return tuple(label for label in self.labels if label.parent == name) if name else ()
 
     @property
     def grouped(self) -> bool:
         """Some label has sublabels."""
-        return any(one.parent for one in self.labels)
+        return any(label.parent for label in self.labels)
 
 
 def keys_without_spans(

@@ -107,10 +107,10 @@ def _by_words(words: Counter[str], known: Mapping[str, frozenset[str]]) -> str:
 
 def matches(languages: Collection[str], script: str, language: str) -> bool:
     """Whether a model for some languages may fit a text; true where nothing is known."""
-    known = {one.casefold().partition("-")[0] for one in languages}
+    known = {text.casefold().partition("-")[0] for text in languages}
     if not known or known & MANY or not script:
         return True
     if language:
         return language in known
-    scripts = {_SCRIPT_OF.get(one, script) for one in known}
+    scripts = {_SCRIPT_OF.get(text, script) for text in known}
     return script in scripts

@@ -49,7 +49,7 @@ class Mistake:
     @property
     def place(self) -> Range | None:
         """The range that both sides cover together; None for a whole document."""
-        ranges = [one for one in (self.at, self.predicted_at) if one is not None]
+        ranges = [pair for pair in (self.at, self.predicted_at) if pair is not None]
         if not ranges:
             return None
         return min(start for start, _end in ranges), max(end for _start, end in ranges)

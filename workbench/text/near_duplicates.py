@@ -66,10 +66,10 @@ def tokens(text: str) -> list[str]:
     return [word for word in found if word[0].isalnum() or word[0] == "_"]
 
 
-def jaccard(one: np.ndarray, other: np.ndarray) -> float:
+def jaccard(item: np.ndarray, other: np.ndarray) -> float:
     """Similarity of two sets as sorted arrays without repetition; 1 for two empty ones."""
-    common = len(np.intersect1d(one, other, assume_unique=True))
-    union = len(one) + len(other) - common
+    common = len(np.intersect1d(item, other, assume_unique=True))
+    union = len(item) + len(other) - common
     return common / union if union else 1.0
 
 
@@ -86,12 +86,12 @@ class Links:
             number = above[number]
         return number
 
-    def join(self, one: int, other: int) -> None:
-        first, second = sorted((self.head(one), self.head(other)))
+    def join(self, number: int, other: int) -> None:
+        first, second = sorted((self.head(number), self.head(other)))
         self._above[second] = first
 
-    def joined(self, one: int, other: int) -> bool:
-        return self.head(one) == self.head(other)
+    def joined(self, number: int, other: int) -> bool:
+        return self.head(number) == self.head(other)
 
 
 class NearDuplicates:
@@ -185,20 +185,20 @@ class NearDuplicates:
         for band in range(self.bands):
             keys = np.fromfile(self._folder / f"band-{band}", dtype=np.uint64)
             part = watch.part(band / self.bands, (band + 1) / self.bands)
-            for one, other in _candidates(keys, part):
-                code = one * self.count + other
-                if groups.joined(one, other) or code in refuted:
+            for candidate, other in _candidates(keys, part):
+                code = candidate * self.count + other
+                if groups.joined(candidate, other) or code in refuted:
                     continue
-                similarity = self.similarity(one, other)
+                similarity = self.similarity(candidate, other)
                 if similarity >= self.threshold:
-                    groups.join(one, other)
-                    yield one, other, similarity
+                    groups.join(candidate, other)
+                    yield candidate, other, similarity
                 elif len(refuted) < MOST_REFUTED:
                     refuted.add(code)
 
-    def similarity(self, one: int, other: int) -> float:
+    def similarity(self, number: int, other: int) -> float:
         """The Jaccard similarity of two texts; 0 where their sizes show that it is too low."""
-        first, second = self._set(one), self._set(other)
+        first, second = self._set(number), self._set(other)
         few, many = sorted((len(first), len(second)))
         return jaccard(first, second) if few >= self.threshold * many else 0.0
 
@@ -240,7 +240,7 @@ def _candidates(keys: np.ndarray, watch: Watch) -> Iterator[tuple[int, int]]:
             if len(found) <= ALL_PAIRS:
                 yield from combinations(found, 2)
                 continue
-            for number, one in enumerate(found[:ALL_PAIRS]):
+            for number, item in enumerate(found[:ALL_PAIRS]):
                 for other in found[number + 1 :]:
-                    yield one, other
+                    yield item, other
             yield from zip(found[ALL_PAIRS:], found[ALL_PAIRS + 1 :], strict=False)

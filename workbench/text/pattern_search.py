@@ -84,9 +84,9 @@ class PatternSearch:
                 if match.start() < match.end():
                     yield Hit(match.start(), match.end(), number)
         except TimeoutError as error:
-            told = _("The pattern {pattern} takes more than {seconds:.1f} s on document {name}.")
+            message = _("The pattern {pattern} takes more than {seconds:.1f} s on document {name}.")
             raise SpecError(
-                told.format(pattern=self.patterns[number].title, seconds=seconds, name=name),
+                message.format(pattern=self.patterns[number].title, seconds=seconds, name=name),
                 hint=_("Avoid nested repetitions such as (a+)+, or turn the pattern off."),
             ) from error
 

@@ -59,12 +59,14 @@ class PredictedAnswer:
             "null_score": self.null_score,
             "null_gap": self.null_gap,
             "text": self.text,
-            "candidates": [[one.start, one.end, one.score] for one in self.candidates],
+            "candidates": [
+                [candidate.start, candidate.end, candidate.score] for candidate in self.candidates
+            ],
         }
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
-        candidates = tuple(Candidate(*one) for one in raw["candidates"])
+        candidates = tuple(Candidate(*item) for item in raw["candidates"])
         numbers = float(raw["null_gap"]), float(raw["null_score"])
         is_null = raw["answer"] is None
         return cls(str(raw["question"]), candidates, str(raw["text"]), *numbers, is_null)

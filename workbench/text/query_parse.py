@@ -51,8 +51,8 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 def parse(text: str) -> Query:
     """Read a query. Raises QueryError with the wrong part and a hint."""
     if len(text) > MOST:
-        told = _("A query has at most {most:,} characters, not {n:,}.")
-        raise QueryError(told.format(most=MOST, n=len(text)), MOST, len(text))
+        message = _("A query has at most {most:,} characters, not {n:,}.")
+        raise QueryError(message.format(most=MOST, n=len(text)), MOST, len(text))
     return Query(tuple(_Parser(text).conditions(0)), text)
 
 
@@ -137,11 +137,11 @@ class _Parser:
     def _limit(self) -> None:
         self._count += 1
         if self._count > MOST_CONDITIONS:
-            told = _("A query has at most {most} conditions.").format(most=MOST_CONDITIONS)
-            raise QueryError(told, self.at, len(self.text))
+            message = _("A query has at most {most} conditions.").format(most=MOST_CONDITIONS)
+            raise QueryError(message, self.at, len(self.text))
         if self._nested > DEEPEST:
-            told = _("Parentheses and negations are nested more than {n} deep.")
-            raise QueryError(told.format(n=DEEPEST), self.at, len(self.text))
+            message = _("Parentheses and negations are nested more than {n} deep.")
+            raise QueryError(message.format(n=DEEPEST), self.at, len(self.text))
 
     def _term(self, match: re.Match[str], depth: int) -> Term:
         start, key, operator = match.start(), match[1].lower(), match[3]
@@ -152,9 +152,9 @@ class _Parser:
         self.at = match.end()
         values, patterns = self._values(depth)
         if not values or "" in values:
-            told = _("A value is missing after {key}.")
+            message = _("A value is missing after {key}.")
             hint = _example(key)
-            raise QueryError(told.format(key=match[0]), start, self.at, hint=hint)
+            raise QueryError(message.format(key=match[0]), start, self.at, hint=hint)
         operator = "=" if operator == ":" else operator
         given = Term(key, name, operator, tuple(values), tuple(patterns), start, self.at)
         _check(given, KEYS[key])
@@ -184,14 +184,14 @@ class _Parser:
     def _quoted(self, depth: int) -> str:
         match = _QUOTED.match(self.text, self.at)
         if match is None:
-            told = _("A closing quotation mark is missing.")
-            raise QueryError(told, self.at, len(self.text), hint=_('Add " at the end.'))
+            message = _("A closing quotation mark is missing.")
+            raise QueryError(message, self.at, len(self.text), hint=_('Add " at the end.'))
         self.at = match.end()
         after = self.text[self.at : self.at + 1]
         if after and not (after.isspace() or after == "," or (after == ")" and depth)):
             hint = _("Put a space after the quotation mark.")
-            told = _("{text} follows a quotation mark.").format(text=after)
-            raise QueryError(told, self.at, self.at + 1, hint=hint)
+            message = _("{text} follows a quotation mark.").format(text=after)
+            raise QueryError(message, self.at, self.at + 1, hint=hint)
         return _unescaped(match[1])
 
     def _skip(self) -> None:
@@ -239,38 +239,38 @@ def _unknown(match: re.Match[str]) -> QueryError:
         if near
         else _('To search for the words, put them in quotes: "{text}…".').format(text=match[0])
     )
-    told = _("There is no key {key}.").format(key=key)
-    return QueryError(told, match.start(), match.end(), hint=hint)
+    message = _("There is no key {key}.").format(key=key)
+    return QueryError(message, match.start(), match.end(), hint=hint)
 
 
 def _check_name(key: Key, written: str, name: str, match: re.Match[str]) -> None:
     if key.required and not name:
         hint = _("Write the name of the field after a dot, for example meta.source:email.")
-        told = _("{key} needs the name of a metadata field.").format(key=written)
-        raise QueryError(told, match.start(), match.end(), hint=hint)
+        message = _("{key} needs the name of a metadata field.").format(key=written)
+        raise QueryError(message, match.start(), match.end(), hint=hint)
     if name and not key.dotted:
-        told = _("{key} has no parts, so nothing can follow it after a dot.").format(key=written)
-        raise QueryError(told, match.start(), match.end(), hint=_example(written))
+        message = _("{key} has no parts, so nothing can follow it after a dot.").format(key=written)
+        raise QueryError(message, match.start(), match.end(), hint=_example(written))
 
 
 def _check(given: Term, key: Key) -> None:
     """Raises QueryError for an operator or a value that the key does not have."""
 
-    def refuse(told: str) -> QueryError:
-        return QueryError(told, given.at, given.end, hint=_example(given.key))
+    def refuse(message: str) -> QueryError:
+        return QueryError(message, given.at, given.end, hint=_example(given.key))
 
     if given.operator in COMPARISONS and key.kind not in ORDERED:
-        told = _("{key} cannot be compared by {operator}.")
-        raise refuse(told.format(key=given.key, operator=given.operator))
+        template = _("{key} cannot be compared by {operator}.")
+        raise refuse(template.format(key=given.key, operator=given.operator))
     checks: Mapping[str, tuple[Callable[[str], object], str]] = {
         NUMBER: (_is_number(given.operator), _("{key} needs a number, not {value!r}.")),
         DATE: (_DATE.match, _("{key} needs a date such as 2026-01-31, not {value!r}.")),
         CHOICE: (key.choices.__contains__, _("{key} cannot be {value!r}.")),
     }
-    valid, told = checks.get(key.kind, (bool, ""))
+    valid, template = checks.get(key.kind, (bool, ""))
     for value in given.values:
         if not valid(value):
-            raise refuse(told.format(key=given.key, value=value))
+            raise refuse(template.format(key=given.key, value=value))
 
 
 def _is_number(operator: str) -> Callable[[str], bool]:

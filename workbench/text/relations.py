@@ -36,16 +36,16 @@ class Relation:
         return self.label, self.from_span.place, self.to_span.place
 
 
-def layer_of_ends(spans: Mapping[str, Iterable[Span]], one: Relation) -> str:
+def layer_of_ends(spans: Mapping[str, Iterable[Span]], relation: Relation) -> str:
     """The layer that has both spans of a relation. Raises KeyError if there is none.
 
     spans: layer → spans of a document.
     """
-    ends = {one.from_span.place, one.to_span.place}
+    ends = {relation.from_span.place, relation.to_span.place}
     for name, found in spans.items():
         if ends <= {span.place for span in found}:
             return name
-    raise KeyError(one.label)
+    raise KeyError(relation.label)
 
 
 def span_layer(layer: Layer) -> str:

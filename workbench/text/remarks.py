@@ -28,15 +28,15 @@ class Remark:
 def to_json(remarks: Iterable[Remark]) -> list[list[object]]:
     """[kind, text], of a span [kind, text, layer, [field, start, end, label, parts]]."""
     found: list[list[object]] = []
-    for one in remarks:
-        span = [one.layer, list(one.place)] if one.place is not None else []
-        found.append([one.kind, one.text, *span])
+    for remark in remarks:
+        span = [remark.layer, list(remark.place)] if remark.place is not None else []
+        found.append([remark.kind, remark.text, *span])
     return found
 
 
 def from_json(raw: Iterable[Any]) -> tuple[Remark, ...]:
     """Raises TypeError or ValueError for anything else than `to_json` writes."""
-    return tuple(_remark(*one) for one in raw)
+    return tuple(_remark(*item) for item in raw)
 
 
 def _remark(kind: object, text: object, layer: object = "", place: Any = None) -> Remark:

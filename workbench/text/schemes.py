@@ -129,11 +129,13 @@ def tags(found: Iterable[TokenSpan], length: int, scheme: str = "IOB2") -> list[
         names = {span.first: span.label for span in reversed([*found])}
         return [names.get(n, "_") for n in range(length)]
     row = ["O"] * length
-    for one in found:
-        if any(tag != "O" for tag in row[one.first : one.last]):
+    for token_span in found:
+        if any(tag != "O" for tag in row[token_span.first : token_span.last]):
             continue
-        for n in range(one.first, one.last):
-            row[n] = f"{'B' if n == one.first else 'I'}-{one.label}"
-        if scheme == "IOBES" and one.last > one.first:
-            row[one.last - 1] = f"{'S' if one.last - one.first == 1 else 'E'}-{one.label}"
+        for n in range(token_span.first, token_span.last):
+            row[n] = f"{'B' if n == token_span.first else 'I'}-{token_span.label}"
+        if scheme == "IOBES" and token_span.last > token_span.first:
+            row[token_span.last - 1] = (
+                f"{'S' if token_span.last - token_span.first == 1 else 'E'}-{token_span.label}"
+            )
     return row

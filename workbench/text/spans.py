@@ -43,9 +43,9 @@ class Span:
         return self.parts or ((self.start, self.end),)
 
 
-def overlap(one: Span, other: Span) -> bool:
+def overlap(span: Span, other: Span) -> bool:
     """Whether two spans share a character of the same text."""
-    return one.field == other.field and one.start < other.end and other.start < one.end
+    return span.field == other.field and span.start < other.end and other.start < span.end
 
 
 def nested(inner: Span, outer: Span) -> bool:
@@ -53,8 +53,8 @@ def nested(inner: Span, outer: Span) -> bool:
     return inner.field == outer.field and outer.start <= inner.start and inner.end <= outer.end
 
 
-def crossing(one: Span, other: Span) -> bool:
-    return overlap(one, other) and not nested(one, other) and not nested(other, one)
+def crossing(span: Span, other: Span) -> bool:
+    return overlap(span, other) and not nested(span, other) and not nested(other, span)
 
 
 def highest_ends(spans: Iterable[Span]) -> list[int]:

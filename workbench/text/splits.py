@@ -55,10 +55,10 @@ def divide(
     whose group has a split, among the items or in `homes`, joins it. A split with a share gets at
     least one document if there are enough. The order of the items does not change the result.
     """
-    items = sorted(items, key=lambda one: one.id)
-    placed = {one.id: one.split for one in items if keep and one.split}
+    items = sorted(items, key=lambda item: item.id)
+    placed = {item.id: item.split for item in items if keep and item.split}
     placed.update(_joined(items, placed, homes or {}))
-    rest = [one for one in items if one.id not in placed]
+    rest = [item for item in items if item.id not in placed]
     have, wanted = Counter(placed.values()), _whole(shares, len(items))
     gaps = {split: max(0, wanted[split] - have[split]) for split in SPLITS}
     # If kept documents exceed their share, the other shares shrink in proportion.
@@ -68,7 +68,7 @@ def divide(
     for split, units in _deal(_units(rest), sizes, seed, watch).items():
         for unit in units:
             placed.update(dict.fromkeys(unit.ids, split))
-    return {one.id: placed[one.id] for one in items if placed[one.id] != one.split}
+    return {item.id: placed[item.id] for item in items if placed[item.id] != item.split}
 
 
 def _whole(shares: Mapping[str, float], total: int) -> dict[str, int]:
@@ -97,23 +97,23 @@ def assign(
     in `homes`. If there is no dev split, a tenth of train becomes one. The order of the items does
     not change the result.
     """
-    items = sorted(items, key=lambda one: one.id)
-    own = {one.id: one.split for one in items if one.split}
+    items = sorted(items, key=lambda item: item.id)
+    own = {item.id: item.split for item in items if item.split}
     found = _joined(items, own, homes or {})
-    rest = [one for one in items if not one.split and one.id not in found]
-    first = not any(one.split in HELD_OUT for one in items)
+    rest = [item for item in items if not item.split and item.id not in found]
+    first = not any(item.split in HELD_OUT for item in items)
     found.update(
         _first_split(rest, seed, alone=len(rest) == len(items))
         if first
-        else dict.fromkeys((one.id for one in rest), "train")
+        else dict.fromkeys((item.id for item in rest), "train")
     )
-    placed = {one.id: one.split or found[one.id] for one in items}
+    placed = {item.id: item.split or found[item.id] for item in items}
     if "dev" not in placed.values():
-        train = [one for one in items if placed[one.id] == "train"]
-        tied = {one.group for one in items if one.group and placed[one.id] == "test"} | set(
+        train = [item for item in items if placed[item.id] == "train"]
+        tied = {item.group for item in items if item.group and placed[item.id] == "test"} | set(
             homes or {}
         )
-        free = [one for one in train if one.group not in tied]
+        free = [item for item in train if item.group not in tied]
         sizes = {"dev": min(len(free), _share("dev", len(train), at_least=len(train) > 1))}
         for unit in _cut(free, sizes, seed)["dev"]:
             found.update(dict.fromkeys(unit.ids, "dev"))
@@ -151,26 +151,28 @@ def _joined(
 ) -> dict[int, str]:
     """Splits of unassigned documents whose group has one: the most frequent split of the group."""
     own: dict[str, Counter[str]] = {}
-    for one in items:
-        if one.group and one.id in placed:
-            own.setdefault(one.group, Counter())[placed[one.id]] += 1
+    for item in items:
+        if item.group and item.id in placed:
+            own.setdefault(item.group, Counter())[placed[item.id]] += 1
     where = {**homes, **{group: counts.most_common(1)[0][0] for group, counts in own.items()}}
     return {
-        one.id: where[one.group] for one in items if one.id not in placed and one.group in where
+        item.id: where[item.group]
+        for item in items
+        if item.id not in placed and item.group in where
     }
 
 
 def _units(items: Iterable[Item]) -> list[_Unit]:
     units: list[_Unit] = []
     groups: dict[str, list[Item]] = {}
-    for one in items:
-        if one.group:
-            groups.setdefault(one.group, []).append(one)
+    for item in items:
+        if item.group:
+            groups.setdefault(item.group, []).append(item)
         else:
-            units.append(_Unit((one.id,), one.labels))
+            units.append(_Unit((item.id,), item.labels))
     for members in groups.values():
-        labels = dict.fromkeys(label for one in members for label in one.labels)
-        units.append(_Unit(tuple(one.id for one in members), tuple(labels)))
+        labels = dict.fromkeys(label for member in members for label in member.labels)
+        units.append(_Unit(tuple(member.id for member in members), tuple(labels)))
     return units
 
 
@@ -214,7 +216,7 @@ def _spread(
         seen += size
         behind = {split: sizes[split] * seen - have[split] * total for split in sizes}
         # A group that is too large for a small split goes to the largest one.
-        fitting = [one for one in sizes if one == largest or 2 * behind[one] >= size * total]
+        fitting = [item for item in sizes if item == largest or 2 * behind[item] >= size * total]
         chosen = max(fitting, key=lambda split: behind[split])
         found[chosen].append(unit)
         have[chosen] += size
@@ -230,7 +232,7 @@ def _in_order(units: Sequence[_Unit], rng: random.Random) -> Iterable[_Unit]:
     order = {name: number for number, name in enumerate(names)}
     strata: dict[tuple[int, ...], list[_Unit]] = {}
     for unit in units:
-        key = tuple(order[name] for name in sorted(unit.labels, key=lambda one: rank[one]))
+        key = tuple(order[name] for name in sorted(unit.labels, key=lambda label: rank[label]))
         strata.setdefault(key, []).append(unit)
     for key in sorted(strata):
         rng.shuffle(strata[key])

@@ -92,13 +92,13 @@ def use_cheap_dropout(model: nn.Module, seed: int) -> int:
     """Replace every plain dropout of a model on the CPU by CheapDropout; returns their number."""
     rng = np.random.Generator(np.random.SFC64(seed))
     found = [
-        (parent, name, one)
+        (parent, name, named_child)
         for parent in model.modules()
-        for name, one in parent.named_children()
-        if type(one) is nn.Dropout
+        for name, named_child in parent.named_children()
+        if type(named_child) is nn.Dropout
     ]
-    for parent, name, one in found:
-        setattr(parent, name, CheapDropout(one.p, rng).train(one.training))
+    for parent, name, dropout in found:
+        setattr(parent, name, CheapDropout(dropout.p, rng).train(dropout.training))
     return len(found)
 
 

@@ -69,7 +69,7 @@ def sources(model: Model, spec: TrainSpec, *, is_fixed: bool) -> tuple[FeatureSo
     found = found or model.encoder.sources()
     if spec.option("init") != "random":
         return found
-    return tuple(replace(one, key=f"{one.key}-random-{spec.seed}") for one in found)
+    return tuple(replace(source, key=f"{source.key}-random-{spec.seed}") for source in found)
 
 
 def in_bf16(source: FeatureSource, device: torch.device) -> FeatureSource:
@@ -121,7 +121,7 @@ def computed(
     Raises OSError where they cannot be stored; the inputs are unchanged then.
     """
     digests = [digest(source, encoded) for encoded in prepared.inputs]
-    missing = {one: n for n, one in enumerate(digests) if cache.get(one) is None}
+    missing = {chunk: n for n, chunk in enumerate(digests) if cache.get(chunk) is None}
     if missing:
         yield 0, len(missing)
         inputs = [prepared.inputs[number] for number in missing.values()]
@@ -130,7 +130,7 @@ def computed(
                 for position, features in zip(chosen, rows, strict=True):
                     pack.add(list(missing)[position], features)
                 yield len(pack.entries), len(missing)
-    found = [cache.get(one) for one in digests]
+    found = [cache.get(chunk) for chunk in digests]
     if any(rows is None for rows in found):
         raise OSError(_("they were damaged on the disk"))
     prepared.inputs[:] = [
@@ -148,11 +148,11 @@ def _rows(
     for chosen in batches_by_length(lengths, TOKENS):
         arrays = stack([inputs[number] for number in chosen], (*source.inputs, MASK), fill)
         with torch.inference_mode():
-            tensors = {name: torch.from_numpy(one).to(device) for name, one in arrays.items()}
+            tensors = {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
             features = source.compute(tensors).float().cpu().numpy()
         yield (
             chosen.tolist(),
-            [one[: lengths[n]] for one, n in zip(features, chosen, strict=True)],
+            [item[: lengths[n]] for item, n in zip(features, chosen, strict=True)],
         )
 
 

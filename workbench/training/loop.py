@@ -112,7 +112,9 @@ class _Training:
         self.task = networks.task_of(spec.task)
         self.info = spec.info
         self.golds = {
-            split: [gold for one in found if (gold := self.info.gold(one, spec.layer)) is not None]
+            split: [
+                gold for record in found if (gold := self.info.gold(record, spec.layer)) is not None
+            ]
             for split, found in self.records.items()
         }
         resolved = self.task.resolve(self.golds["train"], self.labels, spec.all_options)
@@ -417,10 +419,13 @@ class _Training:
         """The result without its evaluations."""
         prepared: Prepared = self.train_set.prepared
         golds = self.golds["train"]
-        cut = {part: sum(one.cut for one in found.get(part, ())) for part in ("dev", "test")}
+        cut = {
+            part: sum(prediction.cut for prediction in found.get(part, ()))
+            for part in ("dev", "test")
+        }
         cut = {"train": int(prepared.cut.sum()), **cut}
         parameters, trained = optim.sizes(self.model)
-        documents = [one.document for one in (self.records["dev"] or self.records["train"])]
+        documents = [record.document for record in (self.records["dev"] or self.records["train"])]
         return TrainResult(
             scores=dict(scores),
             used={split: len(found) for split, found in self.records.items()},

@@ -62,7 +62,7 @@ class Levels:
         parts, size = encoder.parts(), encoder.info.vocabulary
         placed = {id(p) for level in (parts.embeddings, *parts.layers) for p in level}
         modules = [encoder, *([] if module is None else [module])]
-        top = [p for one in modules for p in one.parameters() if id(p) not in placed]
+        top = [p for module in modules for p in module.parameters() if id(p) not in placed]
         tables = [p for p in parts.embeddings if p.ndim > 1 and len(p) == size]
         if any(p.ndim > 1 and len(p) == size for p in top):
             tables = []  # the units are scored by a matrix of their own

@@ -40,12 +40,15 @@ def labels_of(spec: TrainSpec, data: Dataset) -> tuple[str, ...]:
 def records_of(
     spec: TrainSpec, data: Dataset, splits: Mapping[str, Sequence[int]] | None
 ) -> dict[str, list[Record]]:
-    usable = [one for one in data.records if tasks.usable(spec.info, one, spec.layer)]
+    usable = [record for record in data.records if tasks.usable(spec.info, record, spec.layer)]
     if splits is None:
         wanted = ("train", "dev", "test") if spec.with_test else ("train", "dev")
-        found = {split: [one for one in usable if one.document.split == split] for split in wanted}
+        found = {
+            split: [record for record in usable if record.document.split == split]
+            for split in wanted
+        }
     else:
-        by_id = {one.document.id: one for one in usable}
+        by_id = {record.document.id: record for record in usable}
         found = {
             split: [by_id[number] for number in ids if number in by_id]
             for split, ids in splits.items()
@@ -86,8 +89,8 @@ def settle(seed: int, device: torch.device) -> int:
 
 def bundles(batches: Iterator[np.ndarray], size: int) -> Iterator[list[np.ndarray]]:
     bundle: list[np.ndarray] = []
-    for one in batches:
-        bundle.append(one)
+    for batch in batches:
+        bundle.append(batch)
         if len(bundle) == size:
             yield bundle
             bundle = []

@@ -43,12 +43,12 @@ def options(task: str, method: str | None = None, family: str = "") -> tuple[Opt
     fill: dict[str, dict[str, Any]] = {
         "best_by": {"choices": best_by(info)},
         "method": {
-            "choices": tuple(one.id for one in known),
-            "choice_titles": tuple(one.title for one in known),
+            "choices": tuple(method.id for method in known),
+            "choice_titles": tuple(method.title for method in known),
         },
         "adapt_objective": {
-            "choices": tuple(one.id for one in objectives),
-            "choice_titles": tuple(one.title for one in objectives),
+            "choices": tuple(objective.id for objective in objectives),
+            "choice_titles": tuple(objective.title for objective in objectives),
         },
     }
     general = (replace(option, **fill.get(option.name, {})) for option in GENERAL)

@@ -80,15 +80,15 @@ def _row(
     for name, rows in features.targets.items():
         value = rows[position]
         if name in wanted and value.shape == (len(encoded),) and value.dtype == np.int64:
-            targets = [None if one == IGNORED else names[one] for one in value.tolist()]
+            targets = [None if item == IGNORED else names[item] for item in value.tolist()]
         elif name in wanted and value.shape == (len(names),) and value.dtype == np.int64:
             for output, at in zip(names, value.tolist(), strict=True):
                 if at != IGNORED:  # the positions of the outputs
                     targets[at] = f"{targets[at]}, {output}" if targets[at] else output
         elif name not in wanted and value.dtype == np.int64:
             continue  # numbers that only group inputs
-        elif (told := _told(value, names)) is not None:
-            notes[name] = told
+        elif (message := _told(value, names)) is not None:
+            notes[name] = message
     pieces = encoder.preparer.pieces(encoded)
     units = [{"input": a, "target": b} for a, b in zip(pieces, targets, strict=True)]
     texts = [text for _name, text in document.texts]
@@ -101,5 +101,5 @@ def _told(value: np.ndarray, names: Sequence[str]) -> str | None:
         is_class = np.issubdtype(value.dtype, np.integer)
         return names[int(value)] if is_class else f"{float(value):.3f}"
     if value.shape == (len(names),) and np.issubdtype(value.dtype, np.floating):
-        return ", ".join(name for name, one in zip(names, value, strict=True) if one)
+        return ", ".join(name for name, item in zip(names, value, strict=True) if item)
     return None

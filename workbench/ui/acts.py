@@ -145,18 +145,22 @@ def recent_choices(app: App) -> tuple[Choice | None, ...]:
     list.
     """
     shown = [
-        Choice(recent_title(one), partial(app.open_project, one.path), enabled=not one.missing)
-        for one in recent.projects(app.settings.recent[:RECENT])
+        Choice(
+            recent_title(project),
+            partial(app.open_project, project.path),
+            enabled=not project.missing,
+        )
+        for project in recent.projects(app.settings.recent[:RECENT])
     ]
     return (*shown, SEPARATOR, Choice(_("&Clear list"), app.clear_recent))
 
 
-def recent_title(one: recent.Recent) -> str:
-    folder = str(Path(one.folder).parent)
+def recent_title(item: recent.Recent) -> str:
+    folder = str(Path(item.folder).parent)
     if len(folder) > LONGEST_FOLDER:
         folder = f"{folder[: LONGEST_FOLDER // 2]}…{folder[-LONGEST_FOLDER // 2 :]}"
-    told = _("{name}  ({folder}, not found)") if one.missing else _("{name}  ({folder})")
-    return plain.menu_text(told.format(name=one.name, folder=folder))
+    message = _("{name}  ({folder}, not found)") if item.missing else _("{name}  ({folder})")
+    return plain.menu_text(message.format(name=item.name, folder=folder))
 
 
 def _edit() -> tuple[Command, ...]:

@@ -45,7 +45,7 @@ LATER = ("workbench.ui.panels.data.import_dialog", "workbench.ui.dialogs.setting
 
 def modules(panels: Iterable[Contribution]) -> list[str]:
     """Modules used by the built-in pages; those of the page shown first come first."""
-    packages = [one.object.split(":")[0] for one in panels]
+    packages = [panel.object.split(":")[0] for panel in panels]
     own = [
         f"{package}.{part}"
         for package in packages

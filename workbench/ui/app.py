@@ -100,7 +100,7 @@ class App:
 
     def _devices_reported(self, devices: list[dict[str, Any]]) -> None:
         """Keep the devices that a worker reported, so that the window never imports torch."""
-        names = [one["name"] for one in devices]
+        names = [device["name"] for device in devices]
         best = next((name for name in names if name != "cpu"), "cpu")
         self.settings.devices = {"all": devices, "best": best}
         self.settings.save()
@@ -274,15 +274,15 @@ class App:
         """Open a dropped project, or import dropped data files (into a new project if none is
         open).
         """
-        projects = [one for one in files if one.endswith(paths.PROJECT_SUFFIX)]
+        projects = [file for file in files if file.endswith(paths.PROJECT_SUFFIX)]
         if projects:
             self.open_project(projects[0])
         elif self.project is not None:
-            self.go("data", files=[Path(one) for one in files])
+            self.go("data", files=[Path(file) for file in files])
         else:
             from workbench.ui import dialogs
 
-            dialogs.new_project(self, data=[Path(one) for one in files])
+            dialogs.new_project(self, data=[Path(file) for file in files])
 
     def clear_recent(self) -> None:
         """Clear the list of recent projects; their files are kept."""
@@ -421,8 +421,8 @@ class App:
         self.settings.save()
 
 
-def _same_file(one: Path, other: Path) -> bool:
-    return one == other or one.resolve() == other.resolve()
+def _same_file(path: Path, other: Path) -> bool:
+    return path == other or path.resolve() == other.resolve()
 
 
 def make_qt() -> QApplication:

@@ -44,14 +44,16 @@ class BareKeys:
         return None if name in self._freed else event
 
     def _learn(self, own: Mapping[str, list[str]]) -> None:
-        changed = [one for one in self._commands if one.bare and one.id in own]
-        self._meant = {key: one.all_keys[0] for one in changed for key in own[one.id]}
-        kept = {key for one in changed for key in own[one.id]}
-        freed = {key for one in changed for key in one.all_keys} - kept
-        for one in changed:
-            if one.with_ctrl:
-                self._meant |= {f"Ctrl+{key}": f"Ctrl+{one.all_keys[0]}" for key in own[one.id]}
-                freed |= {f"Ctrl+{key}" for key in one.all_keys if key in freed}
+        changed = [command for command in self._commands if command.bare and command.id in own]
+        self._meant = {key: command.all_keys[0] for command in changed for key in own[command.id]}
+        kept = {key for command in changed for key in own[command.id]}
+        freed = {key for command in changed for key in command.all_keys} - kept
+        for command in changed:
+            if command.with_ctrl:
+                self._meant |= {
+                    f"Ctrl+{key}": f"Ctrl+{command.all_keys[0]}" for key in own[command.id]
+                }
+                freed |= {f"Ctrl+{key}" for key in command.all_keys if key in freed}
         self._freed = frozenset(freed)
 
 

@@ -109,7 +109,7 @@ class Editing(QObject):
 
 def _selected_rows(view: QAbstractItemView) -> int:
     ranges = cast(list[QItemSelectionRange], view.selectionModel().selection())
-    return sum(one.height() for one in ranges if one.left() == 0)
+    return sum(range_.height() for range_ in ranges if range_.left() == 0)
 
 
 def _editable(field: QWidget | None) -> bool:

@@ -22,7 +22,9 @@ def groups(layer: Layer) -> dict[int, tuple[int, ...]]:
     for label in layer.labels:
         if label.parent:
             found.setdefault(label.parent, []).append(row_id(label))
-    return {row_id(one): tuple(found[one.name]) for one in layer.labels if one.name in found}
+    return {
+        row_id(label): tuple(found[label.name]) for label in layer.labels if label.name in found
+    }
 
 
 def folded(context: PanelContext, layer: Layer) -> frozenset[int]:
@@ -33,7 +35,9 @@ def folded(context: PanelContext, layer: Layer) -> frozenset[int]:
     usual = len(layer.labels) > LARGE
     parents = groups(layer)
     return frozenset(
-        row_id(one) for one in layer.labels if row_id(one) in parents and chosen.get(one.uid, usual)
+        row_id(label)
+        for label in layer.labels
+        if row_id(label) in parents and chosen.get(label.uid, usual)
     )
 
 
@@ -41,6 +45,6 @@ def fold(context: PanelContext, labels: Iterable[Label], folded: bool) -> None:
     """Fold or unfold the sublabels of these labels."""
     window, uid = context.settings.window, opened(context).uid
     kept = dict(window.get(_KEY, {}))
-    kept[uid] = {**kept.get(uid, {}), **{one.uid: folded for one in labels}}
+    kept[uid] = {**kept.get(uid, {}), **{label.uid: folded for label in labels}}
     window[_KEY] = kept
     context.settings.save()

@@ -147,8 +147,8 @@ def when(at: float, now: float | None = None, *, brief: bool = False) -> str:
     then, today = time.localtime(at), time.localtime(now)
     days = (time.mktime(_midnight(today)) - time.mktime(_midnight(then))) / 86400
     if days < 0.5:
-        told = _formats.clock(then)
-        return told if brief else _("today, {time}").format(time=told)
+        message = _formats.clock(then)
+        return message if brief else _("today, {time}").format(time=message)
     if days < 1.5:
         return _("yesterday")
     if days < 7:

@@ -156,11 +156,11 @@ class Indexing:
             return
         total, done = job.progress.get("total"), job.progress.get("done", 0)
         if job.progress.get("stage") or not total:
-            told = _("Computing the map…") if job.progress.get("stage") else _("Starting…")
-            self._show(Build(told, share=job.progress.get("part")))
+            message = _("Computing the map…") if job.progress.get("stage") else _("Starting…")
+            self._show(Build(message, share=job.progress.get("part")))
         else:
-            told = ngettext("{done:,} of {n:,} vector", "{done:,} of {n:,} vectors", total)
-            self._show(Build(told.format(done=done, n=total), share=done / total))
+            message = ngettext("{done:,} of {n:,} vector", "{done:,} of {n:,} vectors", total)
+            self._show(Build(message.format(done=done, n=total), share=done / total))
 
     def _failed(self, ticket: object, error: Exception, failed: Failed) -> None:
         if self._ticket is ticket:
@@ -170,11 +170,11 @@ class Indexing:
 
 
 def _asking(wanted: Need) -> str:
-    told = ngettext(
+    message = ngettext(
         "This view compares with the {n:,} document of the project. Their vectors are computed "
         "once for each model.",
         "This view compares with the {n:,} documents of the project. Their vectors are computed "
         "once for each model.",
         wanted.documents,
     )
-    return told.format(n=wanted.documents)
+    return message.format(n=wanted.documents)

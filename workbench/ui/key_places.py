@@ -45,7 +45,7 @@ _WINDOWS = {
     0xBF: "/",
     0xDB: "[",
     0xDD: "]",
-    **{ord(one): one.lower() for one in "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"},
+    **{ord(text): text.lower() for text in "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"},
 }
 _SIGNS = {
     ("/", "q"),

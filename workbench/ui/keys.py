@@ -28,7 +28,8 @@ def sequences(command: Command, settings: Settings) -> list[QKeySequence]:
 def shown(command: Command, settings: Settings) -> str:
     """The keys in the platform's notation, "" for none."""
     return ", ".join(
-        one.toString(QKeySequence.SequenceFormat.NativeText) for one in sequences(command, settings)
+        sequence.toString(QKeySequence.SequenceFormat.NativeText)
+        for sequence in sequences(command, settings)
     )
 
 

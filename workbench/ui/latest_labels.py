@@ -26,6 +26,6 @@ def used(context: PanelContext, label: Label) -> None:
     """Put a label first. Written to the disk with the next change of the settings, or at exit."""
     window, uid = context.settings.window, opened(context).uid
     before = window.get(_KEY, {})
-    uids = [label.uid, *(one for one in before.get(uid, []) if one != label.uid)][:KEPT]
+    uids = [label.uid, *(item for item in before.get(uid, []) if item != label.uid)][:KEPT]
     if uids != before.get(uid):
         window[_KEY] = {**before, uid: uids}

@@ -137,7 +137,7 @@ class Menus:
 
     def shortcut(self, id: str) -> str:
         """The keys of a command in the platform's notation; "" for none."""
-        found = next((one.command for one in self.entries if one.command.id == id), None)
+        found = next((entry.command for entry in self.entries if entry.command.id == id), None)
         return shown(found, self._settings).split(", ")[0] if found else ""
 
     def _belongs(self, entry: Entry) -> bool:
@@ -151,11 +151,11 @@ class Menus:
         menu, group = self.menus[name], None
         menu.clear()
         entries = [
-            one
-            for one in self.entries
-            if one.command.menu == name and one.action is not None and self._belongs(one)
+            entry
+            for entry in self.entries
+            if entry.command.menu == name and entry.action is not None and self._belongs(entry)
         ]
-        for entry in sorted(entries, key=lambda one: one.command.group == LAST):
+        for entry in sorted(entries, key=lambda item: item.command.group == LAST):
             if group is not None and (entry.page, entry.command.group) != group:
                 menu.addSeparator()
             group = (entry.page, entry.command.group)

@@ -23,7 +23,10 @@ class Palette(Dialog):
 
     def __init__(self, app: App) -> None:
         super().__init__(app.window, _("Find a command"), width=600)
-        self._app, self._pages = app, {one.id: _(one.title) for one in app.registry.all("panel")}
+        self._app, self._pages = (
+            app,
+            {contribution.id: _(contribution.title) for contribution in app.registry.all("panel")},
+        )
         menus = app.window.menus
         self._entries = [
             entry
@@ -37,12 +40,10 @@ class Palette(Dialog):
         self._search.installEventFilter(self)
         columns = (
             Column(_("Command"), self._title),
-            Column(
-                _("Page"), lambda entry: self._pages.get(entry.page, _(entry.command.menu)), 110
-            ),
-            Column(_("Key"), lambda entry: shown(entry.command, app.settings), 140),
+            Column(_("Page"), lambda item: self._pages.get(item.page, _(item.command.menu)), 110),
+            Column(_("Key"), lambda item: shown(item.command, app.settings), 140),
         )
-        self._table = Table(columns, name=_("Commands"), key=lambda entry: entry.command.id)
+        self._table = Table(columns, name=_("Commands"), key=lambda item: item.command.id)
         self._table.setMinimumHeight(360)
         self._table.opened.connect(self._do)
         self.put(self._search, self._table)
@@ -59,7 +60,7 @@ class Palette(Dialog):
                 (rank(wanted, self._title(entry).casefold()), number, entry)
                 for number, entry in enumerate(self._entries)
             ),
-            key=lambda one: one[:2],
+            key=lambda item: item[:2],
         )
         self._table.set_rows([entry for place, _number, entry in ranked if place < NO_MATCH])
         self._table.selectRow(0)

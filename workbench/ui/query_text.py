@@ -90,7 +90,7 @@ class QueryText(State):
     @property
     def current(self) -> SavedFilter | None:
         """The saved filter that the text is, if it is one."""
-        return next((one for one in self.saved if one.query == self.text.strip()), None)
+        return next((filter_ for filter_ in self.saved if filter_.query == self.text.strip()), None)
 
     def save(self, name: str) -> None:
         """Save the query under a name. Raises SpecError for an invalid name."""

@@ -76,7 +76,7 @@ class Rail(QFrame):
         super().resizeEvent(event)
         if self._low != self._is_low():
             self._dress()
-        chosen = next((one for one in self._buttons.values() if one.isChecked()), None)
+        chosen = next((button for button in self._buttons.values() if button.isChecked()), None)
         if chosen is not None:
             self._area.ensureWidgetVisible(chosen, 0, MARGIN)
 
@@ -97,7 +97,9 @@ class Rail(QFrame):
         side = theme.px(16 if low else 20)
         if low:
             metrics = QFontMetrics(theme.font("caption", 600))
-            longest = max(metrics.horizontalAdvance(one.text()) for one in self._buttons.values())
+            longest = max(
+                metrics.horizontalAdvance(button.text()) for button in self._buttons.values()
+            )
             width = max(width, side + longest + 32)
         self.setFixedWidth(width)
         style = Qt.ToolButtonStyle

@@ -72,17 +72,21 @@ class LayerMix(NamedTuple):
 
     def text(self) -> str:
         """The weights of all layers on one line."""
-        told = ", ".join(weight_texts(self.weights))
-        return _("{model}: {weights}").format(model=self.part, weights=told) if self.part else told
+        message = ", ".join(weight_texts(self.weights))
+        return (
+            _("{model}: {weights}").format(model=self.part, weights=message)
+            if self.part
+            else message
+        )
 
 
 def layer_mixes(found: Mapping[str, Any]) -> tuple[LayerMix, ...]:
     """Those of `training.events.LayerWeights`, as a run reports and keeps them."""
     every = {"": found, **found.get("parts", {})}
     return tuple(
-        LayerMix(part, tuple(one["weights"]), one.get("gamma"))
-        for part, one in every.items()
-        if one.get("weights")
+        LayerMix(part, tuple(item["weights"]), item.get("gamma"))
+        for part, item in every.items()
+        if item.get("weights")
     )
 
 

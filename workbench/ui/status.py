@@ -81,9 +81,9 @@ class Status(QStatusBar):
     def show_device(self, settings: Settings) -> None:
         name = settings.device if settings.device != "auto" else settings.devices.get("best", "cpu")
         known = settings.devices.get("all", ())
-        told: dict[str, Any] = next((one for one in known if one.get("name") == name), {})
+        message: dict[str, Any] = next((item for item in known if item.get("name") == name), {})
         cores = os.cpu_count() or 1
-        title = told.get("title") or (
+        title = message.get("title") or (
             ngettext("CPU, {count} core", "CPU, {count} cores", cores).format(count=cores)
             if name == "cpu"
             else name.upper()

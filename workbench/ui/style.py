@@ -89,7 +89,7 @@ def _words() -> str:
     tones = ("text", "muted", "faint", "accent", "good", "warn", "bad", "on_accent")
     rules += [f'QLabel[tone="{tone}"] {{ color: {t[tone]}; }}' for tone in tones]
     weights = (500, 600, 700)
-    rules += [f'QLabel[weight="{one}"] {{ font-weight: {one}; }}' for one in weights]
+    rules += [f'QLabel[weight="{weight}"] {{ font-weight: {weight}; }}' for weight in weights]
     return "\n".join(rules)
 
 
@@ -218,9 +218,9 @@ def _buttons() -> str:
 def _inputs() -> str:
     t, tall, arrow = theme.colours(), theme.px(theme.CONTROL), theme.px(ARROW)
     boxes = "QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox"
-    focused = ", ".join(f"{one}:focus" for one in boxes.split(", "))
-    disabled = ", ".join(f"{one}:disabled" for one in boxes.split(", "))
-    wrong = ", ".join(f'{one}[wrong="true"]' for one in (*boxes.split(", "), "QPlainTextEdit"))
+    focused = ", ".join(f"{part}:focus" for part in boxes.split(", "))
+    disabled = ", ".join(f"{part}:disabled" for part in boxes.split(", "))
+    wrong = ", ".join(f'{text}[wrong="true"]' for text in (*boxes.split(", "), "QPlainTextEdit"))
     down, up = icon_file("chevron-down", "muted"), icon_file("chevron-up", "muted")
     return f"""
     {boxes} {{ background: {t["surface"]}; border: 1px solid {t["strong_line"]};

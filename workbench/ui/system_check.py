@@ -95,17 +95,17 @@ def window_system(reasons: Mapping[str, str]) -> Check:
     loadable = [name for name in DISPLAYS if reasons.get(name) == ""]
     there = [name for name, variable in DISPLAYS.items() if os.environ.get(variable)]
     if not there:
-        told = _("There is no display (DISPLAY and WAYLAND_DISPLAY are not set).")
+        message = _("There is no display (DISPLAY and WAYLAND_DISPLAY are not set).")
         advice = _(
             "The command line works without one. To open the window, use a desktop "
             "session, `ssh -X` or `xvfb-run`."
         )
-        return Check(id, title, told, WARNING, advice)
+        return Check(id, title, message, WARNING, advice)
     if usable := [name for name in there if name in loadable]:
         return Check(id, title, ", ".join(usable))
-    told = "; ".join(f"{name}: {reasons.get(name) or _('not installed')}" for name in there)
+    message = "; ".join(f"{name}: {reasons.get(name) or _('not installed')}" for name in there)
     advice = _("Install the missing libraries; on Debian and Ubuntu: `apt install libxcb-cursor0`.")
-    return Check(id, title, told, PROBLEM, advice)
+    return Check(id, title, message, PROBLEM, advice)
 
 
 # ---------------------------------------------------------------- fonts
@@ -121,9 +121,9 @@ def _own_fonts() -> Check:
     missing = [name for name in (theme.FAMILY, theme.MONO) if name not in QFontDatabase.families()]
     if not missing:
         return Check("display.fonts", _("Bundled fonts"), ", ".join((theme.FAMILY, theme.MONO)))
-    told = _("missing: {names}").format(names=", ".join(missing))
+    message = _("missing: {names}").format(names=", ".join(missing))
     advice = _("The system font is used instead. Reinstall Glossbench to restore the fonts.")
-    return Check("display.fonts", _("Bundled fonts"), told, WARNING, advice)
+    return Check("display.fonts", _("Bundled fonts"), message, WARNING, advice)
 
 
 def _scripts() -> Check:
@@ -140,9 +140,9 @@ def scripts(found: Mapping[str, bool]) -> Check:
     missing = [_(SCRIPTS[name]) for name in found if not found[name]]
     if not missing:
         return Check(id, title, ", ".join(have))
-    told = _("missing: {names}").format(names=", ".join(missing))
+    message = _("missing: {names}").format(names=", ".join(missing))
     advice = _(
         "Text in these scripts is shown as boxes. Install the Noto fonts; on Debian and Ubuntu:"
         " `apt install fonts-noto-core fonts-noto-cjk`."
     )
-    return Check(id, title, told, WARNING, advice)
+    return Check(id, title, message, WARNING, advice)

@@ -211,8 +211,12 @@ def next_text_size(step: int) -> int:
     if step == 0:
         return 100
     if step > 0:
-        return next((one for one in TEXT_SIZES if one > _use.percent), TEXT_SIZES[-1])
-    return next((one for one in reversed(TEXT_SIZES) if one < _use.percent), TEXT_SIZES[0])
+        return next(
+            (text_size for text_size in TEXT_SIZES if text_size > _use.percent), TEXT_SIZES[-1]
+        )
+    return next(
+        (text_size for text_size in reversed(TEXT_SIZES) if text_size < _use.percent), TEXT_SIZES[0]
+    )
 
 
 # ---------------------------------------------------------------- colours of labels
@@ -323,15 +327,15 @@ def readable(ground: str, *names: str) -> str:
 
     One of black and white has a contrast of at least 4.58 with any background.
     """
-    best = max(map(colour, names), key=lambda one: contrast(one, ground))
+    best = max(map(colour, names), key=lambda item: contrast(item, ground))
     if contrast(best, ground) >= READABLE:
         return best
-    return max(("#000000", "#FFFFFF"), key=lambda one: contrast(one, ground))
+    return max(("#000000", "#FFFFFF"), key=lambda item: contrast(item, ground))
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(text: str, other: str) -> float:
     """WCAG 2 contrast ratio of two #RRGGBB, 1 to 21."""
-    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    high, low = sorted((_luminance(text), _luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 

@@ -70,7 +70,9 @@ class Window(QMainWindow):
 
     def pages(self) -> tuple[Contribution, ...]:
         """The available pages of the rail, in order."""
-        return tuple(one for one in self._entries.values() if one.options.get("place") == "page")
+        return tuple(
+            entry for entry in self._entries.values() if entry.options.get("place") == "page"
+        )
 
     def panels(self) -> tuple[Contribution, ...]:
         """All available pages and docks."""
@@ -183,7 +185,7 @@ class Window(QMainWindow):
         """Show a page, after building its panel if necessary, and pass `args` to it."""
         self._steps = None
         if page not in self._entries:
-            page, args = next((one.id for one in self.pages()), START), {}
+            page, args = next((page.id for page in self.pages()), START), {}
         try:
             self._show(page)
             if page in self._panels:
@@ -345,7 +347,7 @@ class Window(QMainWindow):
         self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
         self.resizeDocks([dock], [theme.px(DOCK)], Qt.Orientation.Vertical)
         dock.show()
-        beside = [*(one for one in self._docks.values() if one.isVisible()), dock]
+        beside = [*(dock for dock in self._docks.values() if dock.isVisible()), dock]
         half = self.width() // len(beside)  # else the second one is as narrow as its longest word
         self.resizeDocks(beside, [half] * len(beside), Qt.Orientation.Horizontal)
         return dock

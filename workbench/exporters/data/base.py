@@ -38,11 +38,13 @@ class Plan:
         return (*counted, *self.said)
 
     def span_layers(self) -> tuple[Layer, ...]:
-        return tuple(one for one in self.layers if one.traits.in_text)
+        return tuple(layer for layer in self.layers if layer.traits.in_text)
 
     def class_layers(self, texts: int | None = None) -> tuple[Layer, ...]:
         return tuple(
-            one for one in self.layers if one.traits.on_document and texts in (None, one.texts)
+            layer
+            for layer in self.layers
+            if layer.traits.on_document and texts in (None, layer.texts)
         )
 
 
@@ -67,14 +69,14 @@ STATES = N_("Drafts and submitted documents are not distinguished.")
 
 def main_layer(layers: Sequence[Layer]) -> Layer | None:
     """The layer exported by a format that supports only one: the first with labels."""
-    return next((one for one in layers if one.labels), layers[0] if layers else None)
+    return next((layer for layer in layers if layer.labels), layers[0] if layers else None)
 
 
 def values_lost(layers: Sequence[Layer]) -> tuple[str, ...]:
     """The sentence of a format that cannot represent numbers and written texts."""
-    names = ", ".join(one.name for one in layers if not one.traits.has_labels)
-    told = _("Numbers and written texts are not written: {names}.")
-    return (told.format(names=names),) if names else ()
+    names = ", ".join(layer.name for layer in layers if not layer.traits.has_labels)
+    message = _("Numbers and written texts are not written: {names}.")
+    return (message.format(names=names),) if names else ()
 
 
 def links_lost(
@@ -82,15 +84,15 @@ def links_lost(
 ) -> tuple[str, ...]:
     """Sentences on relations, chains and parts of spans, which the format cannot hold."""
     found = []
-    names = ", ".join(one.name for one in layers if one.traits.between_spans)
+    names = ", ".join(layer.name for layer in layers if layer.traits.between_spans)
     if relations and names:
         found.append(_("Relations between spans are not written: {names}.").format(names=names))
-    names = ", ".join(one.name for one in layers if one.traits.in_chains)
+    names = ", ".join(layer.name for layer in layers if layer.traits.in_chains)
     if chains and names:
         found.append(_("Spans of chains lose their chain: {names}.").format(names=names))
-    if any(one.traits.in_text for one in layers):
-        told = _("A span in several parts is written from its first to its last character.")
-        found.append(told)
+    if any(layer.traits.in_text for layer in layers):
+        message = _("A span in several parts is written from its first to its last character.")
+        found.append(message)
     return tuple(found)
 
 

@@ -43,9 +43,9 @@ class ConllExporter:
             )
         )
         found.append(_("The text is exported as tokens; spaces between them are lost."))
-        spans = [one for one in layers if one.traits.in_text]
+        spans = [layer for layer in layers if layer.traits.in_text]
         if len(spans) > 1:
-            others = ", ".join(one.name for one in spans[1:])
+            others = ", ".join(span.name for span in spans[1:])
             found.append(
                 _("One layer is written, {layer}; left out: {others}.").format(
                     layer=spans[0].name, others=others
@@ -80,11 +80,11 @@ def chosen_layers(plan: Plan) -> tuple[Layer, ...]:
     first with labels.
     """
     spans = plan.span_layers()
-    predicted = [one for one in spans if one.options.get("predicted")][:1]
-    gold = [one for one in spans if not one.options.get("predicted")]
+    predicted = [span for span in spans if span.options.get("predicted")][:1]
+    gold = [span for span in spans if not span.options.get("predicted")]
     wanted = (
-        [one for one in gold if predicted and one.name == predicted[0].options.get("of")]
-        or [one for one in gold if one.labels]
+        [layer for layer in gold if predicted and layer.name == predicted[0].options.get("of")]
+        or [layer for layer in gold if layer.labels]
         or gold
     )
     return tuple(wanted[:1] + predicted)
@@ -94,13 +94,13 @@ def block(record: Record, layers: Sequence[Layer], plan: Plan) -> tuple[list[str
     """The lines of one document."""
     text = record.document.text
     borders = [
-        one
-        for one in record.document.tokens.get(TEXT) or words(text)
-        if text[one[0] : one[1]].strip(" \t\r\n\f\v")
+        word
+        for word in record.document.tokens.get(TEXT) or words(text)
+        if text[word[0] : word[1]].strip(" \t\r\n\f\v")
     ]
     columns, audit = [], Audit()
     for layer in layers:
-        given = [one for one in record.spans.get(layer.name, ()) if one.field == TEXT]
+        given = [span for span in record.spans.get(layer.name, ()) if span.field == TEXT]
         column, found = tags(borders, given, EVERY if layer.traits.editor == TOKENS else "IOB2")
         columns.append(column)
         audit += found

@@ -31,17 +31,19 @@ _BETWEEN = "-\t*\t-\t-\t-\t-\t*"  # part of speech to named entities
 
 class Conll2012Exporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        chains = [one for one in layers if one.traits.in_chains]
-        others = [one.name for one in layers if one.traits.has_labels and one not in chains[:1]]
+        chains = [layer for layer in layers if layer.traits.in_chains]
+        others = [
+            layer.name for layer in layers if layer.traits.has_labels and layer not in chains[:1]
+        ]
         found = [_(COMMON), _(LOOKS)]
         found.append(_("The text is exported as tokens; spaces between them are lost."))
         if others:
-            told = _("Only chains of one layer are written; left out: {others}.")
-            found.append(told.format(others=", ".join(others)))
+            message = _("Only chains of one layer are written; left out: {others}.")
+            found.append(message.format(others=", ".join(others)))
         return (*found, *values_lost(layers), *links_lost(chains[:1], chains=False))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
-        layer = main_layer([one for one in plan.layers if one.traits.in_chains])
+        layer = main_layer([layer for layer in plan.layers if layer.traits.in_chains])
         count = 0
         for record in records:
             document = record.document
@@ -83,9 +85,9 @@ def _brackets(spans: Iterable[Span], tokens: Sequence[tuple[int, int]], plan: Pl
             plan.count(_not_written)
         else:
             placed.append((*place, span.chain - 1))
-    for start, end, chain in sorted(placed, key=lambda one: (one[0], -one[1])):
+    for start, end, chain in sorted(placed, key=lambda item: (item[0], -item[1])):
         found[start].append(f"({chain})" if end - start == 1 else f"({chain}")
-    for start, end, chain in sorted(placed, key=lambda one: (one[1], -one[0])):
+    for start, end, chain in sorted(placed, key=lambda item: (item[1], -item[0])):
         if end - start > 1:
             found[end - 1].append(f"{chain})")
     return ["|".join(pieces) or "-" for pieces in found]

@@ -20,7 +20,7 @@ from workbench.text.schemes import tags as bio
 
 class ConlluExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        spans = [one for one in layers if one.traits.in_text]
+        spans = [layer for layer in layers if layer.traits.in_text]
         found = [_(COMMON), _(LOOKS)]
         found.append(
             _(
@@ -30,11 +30,11 @@ class ConlluExporter:
         )
         found.append(_("Documents that were imported without tokens are omitted."))
         if spans:
-            told = _(
+            message = _(
                 "The labels of layer {layer} are written as UPOS where each covers one "
                 "word, else as tags in MISC."
             )
-            found.append(told.format(layer=spans[0].name))
+            found.append(message.format(layer=spans[0].name))
         return (*found, *values_lost(layers), *links_lost(layers))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
@@ -43,9 +43,9 @@ class ConlluExporter:
         for record in records:
             document = record.document
             borders = [
-                one
-                for one in document.tokens.get(TEXT, ())
-                if document.text[one[0] : one[1]].strip()
+                pair
+                for pair in document.tokens.get(TEXT, ())
+                if document.text[pair[0] : pair[1]].strip()
             ]
             if not borders:
                 plan.count(no_tokens)
@@ -58,8 +58,8 @@ class ConlluExporter:
             out.write(f"# sent_id = {' '.join(document.key.split())}\n")
             if "\n" not in document.text and "\r" not in document.text:
                 out.write(f"# text = {document.text}\n")
-            single = all(one.last - one.first == 1 for one in found)
-            names = {one.first: one.label for one in found} if single else {}
+            single = all(span.last - span.first == 1 for span in found)
+            names = {span.first: span.label for span in found} if single else {}
             misc = [] if single else bio(found, len(borders))
             for n, (start, end) in enumerate(borders):
                 following = borders[n + 1][0] if n + 1 < len(borders) else end + 1

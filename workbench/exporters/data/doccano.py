@@ -46,14 +46,14 @@ class DoccanoExporter:
             (SPANS, _("The span layers {names} are merged.")),
             (MARKS, _("The class layers {names} are merged.")),
         )
-        for part, told in merged:
-            names = [one.name for one in layers if one.traits.record == part and one.labels]
+        for part, message in merged:
+            names = [layer.name for layer in layers if layer.traits.record == part and layer.labels]
             if len(names) > 1:
-                found.append(told.format(names=", ".join(names)))
-        if numbered := [one.name for one in layers if not one.traits.has_labels]:
-            told = _("Numbers and written texts are written as fields of their own: {names}.")
-            found.append(told.format(names=", ".join(numbered)))
-        if any(one.texts > 1 for one in layers):
+                found.append(message.format(names=", ".join(names)))
+        if numbered := [layer.name for layer in layers if not layer.traits.has_labels]:
+            template = _("Numbers and written texts are written as fields of their own: {names}.")
+            found.append(template.format(names=", ".join(numbered)))
+        if any(layer.texts > 1 for layer in layers):
             found.append(
                 _(
                     "doccano does not support pairs: the second text is written as "
@@ -63,8 +63,8 @@ class DoccanoExporter:
         return (*found, *links_lost(layers, relations=False))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
-        spans = [one.name for one in plan.span_layers() if one.labels]
-        classes = [one.name for one in plan.class_layers() if one.labels]
+        spans = [span_layer.name for span_layer in plan.span_layers() if span_layer.labels]
+        classes = [class_layer.name for class_layer in plan.class_layers() if class_layer.labels]
         names = ("entities", "cats") if spans and classes else ("label", "label")
         count = 0
         for record in records:
@@ -82,15 +82,15 @@ def _record(
     raw: dict[str, Any] = {"id": document.key, "text": document.text}
     raw.update(dict(document.texts[1:]))
     if any(labelled(record, layer) for layer in spans):
-        found = [one for layer in spans for one in record.spans.get(layer, ())]
-        shown = [one for one in sorted(found, key=_order) if one.field == TEXT]
-        if related := [one for some in record.relations.values() for one in some]:
+        found = [span for layer in spans for span in record.spans.get(layer, ())]
+        shown = [span for span in sorted(found, key=_order) if span.field == TEXT]
+        if related := [relation for some in record.relations.values() for relation in some]:
             numbers = {span.place: number for number, span in enumerate(shown)}
-            raw["entities"] = [_entity(one, numbers[one.place]) for one in shown]
+            raw["entities"] = [_entity(span, numbers[span.place]) for span in shown]
             raw["relations"] = _relations(related, numbers)
         else:
-            raw[names[0]] = [[one.start, one.end, one.label] for one in shown]
-        plan.count(in_second_texts, sum(one.field != TEXT for one in found))
+            raw[names[0]] = [[span.start, span.end, span.label] for span in shown]
+        plan.count(in_second_texts, sum(span.field != TEXT for span in found))
     if any(labelled(record, layer) for layer in classes):
         raw[names[1]] = [label for layer in classes for label in record.marks.get(layer, ())]
     for layer in plan.layers:
@@ -110,10 +110,10 @@ def _relations(
 ) -> list[dict[str, object]]:
     """Relations between entities by their ids; those of second texts have none."""
     found: list[dict[str, object]] = []
-    for one in relations:
-        ends = numbers.get(one.from_span.place), numbers.get(one.to_span.place)
+    for relation in relations:
+        ends = numbers.get(relation.from_span.place), numbers.get(relation.to_span.place)
         if None not in ends:
-            more = {"from_id": ends[0], "to_id": ends[1], "type": one.label}
+            more = {"from_id": ends[0], "to_id": ends[1], "type": relation.label}
             found.append({"id": len(found), **more})
     return found
 

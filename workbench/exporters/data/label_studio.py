@@ -33,9 +33,9 @@ Result = dict[str, Any]
 class LabelStudioExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
         found = [_(COMMON), _(LOOKS), _(STATES), _("Tokens are not written.")]
-        if any(one.texts > 1 for one in layers):
-            told = _("Second texts are written as data of the task; their spans are omitted.")
-            found.append(told)
+        if any(layer.texts > 1 for layer in layers):
+            message = _("Second texts are written as data of the task; their spans are omitted.")
+            found.append(message)
         return (*found, *values_lost(layers), *links_lost(layers, relations=False))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:

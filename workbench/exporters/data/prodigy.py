@@ -30,9 +30,11 @@ class ProdigyExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
         found = [_(COMMON), _(LOOKS), _("Drafts are written without an answer.")]
         for part in (SPANS, MARKS):
-            one = [layer for layer in layers if layer.traits.record == part and layer.texts == 1]
+            items = [layer for layer in layers if layer.traits.record == part and layer.texts == 1]
             if len(
-                others := [layer.name for layer in one if layer != main_layer(one) and layer.labels]
+                others := [
+                    layer.name for layer in items if layer != main_layer(items) and layer.labels
+                ]
             ):
                 found.append(
                     _("Only one layer of each kind is written; left out: {others}.").format(
@@ -66,7 +68,7 @@ def _task(record: Record, span_layer: Layer | None, class_layer: Layer | None) -
     if span_layer and labelled(record, span_layer.name):
         borders = document.tokens.get(TEXT) or words(document.text)
         raw["tokens"] = [_token(n, border, document.text) for n, border in enumerate(borders)]
-        raw["spans"] = [_span(one, borders) for one in record.spans.get(span_layer.name, ())]
+        raw["spans"] = [_span(span, borders) for span in record.spans.get(span_layer.name, ())]
     if class_layer and class_layer.labels and labelled(record, class_layer.name):
         raw["options"] = [{"id": name, "text": name} for name in class_layer.names]
         raw["accept"] = list(record.marks.get(class_layer.name, ()))

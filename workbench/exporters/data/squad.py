@@ -76,8 +76,8 @@ class HubExporter:
                     "context": document.text,
                     "question": question.text,
                     "answers": {
-                        "text": [one["text"] for one in answers],
-                        "answer_start": [one["answer_start"] for one in answers],
+                        "text": [answer["text"] for answer in answers],
+                        "answer_start": [answer["answer_start"] for answer in answers],
                     },
                 }
                 if question.is_open:
@@ -90,7 +90,7 @@ def _asked(records: Iterable[Record], plan: Plan) -> Iterator[tuple[Record, list
     """Documents with questions, and these."""
     names = [layer.name for layer in plan.layers if layer.traits.asks]
     for record in records:
-        questions = [one for name in names for one in record.questions.get(name, ())]
+        questions = [question for name in names for question in record.questions.get(name, ())]
         if questions:
             yield record, questions
         else:

@@ -32,9 +32,9 @@ class CsvExporter:
         return _(COMMON), _(LOOKS), _(STATES), tokens, *links_lost(layers)
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
-        held = [one for one in plan.layers if not one.traits.between_spans]
-        layers = [one for one in held if one.labels or not one.traits.has_labels]
-        columns = [_column(one.name) for one in layers]
+        held = [layer for layer in plan.layers if not layer.traits.between_spans]
+        layers = [layer for layer in held if layer.labels or not layer.traits.has_labels]
+        columns = [_column(layer.name) for layer in layers]
         choices = _choice_columns(layers)
         # metadata differ between documents, so they are in one column as JSON
         names = [*_FIRST, *choices, *columns, "meta"]
@@ -56,7 +56,7 @@ class CsvExporter:
             meta = json.dumps(dict(document.meta), ensure_ascii=False) if document.meta else ""
             texts = dict(document.texts)
             own = [texts.get(name, "") for name in choices]
-            row = [*first, *own, *(_cell(record, one) for one in layers), meta]
+            row = [*first, *own, *(_cell(record, layer) for layer in layers), meta]
             if plan.escape:
                 row = _escaped(row, names)
             else:
@@ -85,7 +85,7 @@ def _quoted(cell: str, delimiter: str) -> str:
 
 def _choice_columns(layers: Sequence[Layer]) -> list[str]:
     """Columns of the further texts of documents with choices, if there are layers for them."""
-    most = max((len(one.labels) for one in layers if one.traits.in_choices), default=0)
+    most = max((len(layer.labels) for layer in layers if layer.traits.in_choices), default=0)
     return [QUESTION, *(f"{CHOICE}{name}" for name in choice_names(most))] if most else []
 
 
@@ -105,7 +105,7 @@ def _cell(record: Record, layer: Layer) -> str:
         found = record.spans.get(layer.name, ())
         if not found and record.states.get(layer.name) not in ("submitted", "draft"):
             return ""
-        return json.dumps([_triple(one) for one in found], ensure_ascii=False)
+        return json.dumps([_triple(span) for span in found], ensure_ascii=False)
     if layer.name in record.numbers:
         return shortest(record.numbers[layer.name])
     if layer.name in record.written:

@@ -53,7 +53,11 @@ def readme(
         _labels(description),
         _scores(facts),
         _data(facts, description),
-        *(_check(one, checks[one.id]) for one in infos() if one.main_check and one.id in checks),
+        *(
+            _check(info, checks[info.id])
+            for info in infos()
+            if info.main_check and info.id in checks
+        ),
         f"## Use\n\n```python\n{code}```\n",
         _settings(facts),
     ]
@@ -66,7 +70,7 @@ def _header(facts: Mapping[str, Any], task: tasks.TaskInfo, library: str) -> Mod
     """What model hubs read of a card, with the scores as its model index."""
     results = _results(facts, task)
     hub = {score.hub for score in task.scores if score.hub}
-    metrics = dict.fromkeys(one.metric_type for one in results if one.metric_type in hub)
+    metrics = dict.fromkeys(result.metric_type for result in results if result.metric_type in hub)
     return ModelCardData(
         library_name=library,
         pipeline_tag=(task.hub_task or task.pipeline) or None,
@@ -115,16 +119,16 @@ def _base(facts: Mapping[str, Any]) -> str:
 def _labels(description: Mapping[str, Any]) -> str:
     if not description["labels"]:
         return ""
-    return "Labels: " + ", ".join(f"`{one}`" for one in description["labels"]) + ".\n"
+    return "Labels: " + ", ".join(f"`{item}`" for item in description["labels"]) + ".\n"
 
 
 def _scores(facts: Mapping[str, Any]) -> str:
     scores = facts.get("scores") or {}
-    names = list(dict.fromkeys(name for one in scores.values() for name in one))
+    names = list(dict.fromkeys(name for score in scores.values() for name in score))
     if not names:
         return ""
     rows = [
-        [name, *(f"{100 * one[name]:.1f}" if name in one else "" for one in scores.values())]
+        [name, *(f"{100 * score[name]:.1f}" if name in score else "" for score in scores.values())]
         for name in names
     ]
     return (
@@ -138,7 +142,7 @@ def _data(facts: Mapping[str, Any], description: Mapping[str, Any]) -> str:
     counts = facts.get("counts") or {}
     lines = [f"- {split}: {count:,} documents" for split, count in counts.items()]
     lines += [
-        f"- left out: {one['count']:,} ({one['reason']})" for one in facts.get("left_out") or ()
+        f"- left out: {item['count']:,} ({item['reason']})" for item in facts.get("left_out") or ()
     ]
     length = description.get("max_length")
     windows = tasks.info(description["task"]).windows
@@ -205,4 +209,4 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
         " | ".join("---" for _ in head),
         *(" | ".join(str(cell).replace("|", "\\|") for cell in row) for row in rows),
     ]
-    return "\n".join(f"| {one} |" for one in lines) + "\n"
+    return "\n".join(f"| {line} |" for line in lines) + "\n"

@@ -41,8 +41,10 @@ class Verification:
         """ "60 of 60 labels equal, largest difference 2.4e-06"."""
         if not self.labels:
             return _("There are no dev or test texts to verify with.")
-        told = _("{equal} of {labels} labels equal, largest difference {difference:.1e}")
-        return told.format(equal=self.equal, labels=self.labels, difference=self.largest_difference)
+        message = _("{equal} of {labels} labels equal, largest difference {difference:.1e}")
+        return message.format(
+            equal=self.equal, labels=self.labels, difference=self.largest_difference
+        )
 
     def to_json(self) -> dict[str, Any]:
         found: dict[str, Any] = to_plain(self)

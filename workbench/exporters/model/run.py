@@ -85,8 +85,8 @@ def _fill(
         yield {"kind": "stage", "stage": info.id, "title": title}
         exporter.write(job, draft / info.id)
     documents = texts_of(spec.texts)
-    main = next((one for one in exporters if one.info.main_check), exporters[0])
-    for exporter in sorted(exporters, key=lambda one: one is not main):
+    main = next((exporter for exporter in exporters if exporter.info.main_check), exporters[0])
+    for exporter in sorted(exporters, key=lambda exporter: exporter is not main):
         yield from _check(exporter, job, documents if exporter is main else documents[:FEW])
     for exporter in exporters:
         exporter.finish(job, draft / exporter.info.id)
@@ -110,8 +110,8 @@ def texts_of(path: str) -> tuple[Document, ...]:
         return ()
     from workbench.tasks.answers import read_documents
 
-    found = (one for one in read_documents(Path(path)) if one.text.strip())
-    return tuple(one for one, _number in zip(found, range(MOST_TEXTS), strict=False))
+    found = (item for item in read_documents(Path(path)) if item.text.strip())
+    return tuple(item for item, _number in zip(found, range(MOST_TEXTS), strict=False))
 
 
 # ---------------------------------------------------------------- the target folder
@@ -124,7 +124,7 @@ def check_target(out: Path) -> None:
             _("{out} is a file.").format(out=out),
             hint=_("Choose a folder that is empty or does not exist yet."),
         )
-    if out.is_dir() and (found := sorted(one.name for one in out.iterdir())):
+    if out.is_dir() and (found := sorted(path.name for path in out.iterdir())):
         raise ExportFailed(
             _("The folder {out} is not empty (it contains {found!r}).").format(
                 out=out, found=found[0]

@@ -79,9 +79,9 @@ def check(
     )
 
 
-def _difference(one: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]) -> float:
+def _difference(mapping: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]) -> float:
     """The largest difference between two sets of named logits."""
-    return max(float(np.abs(one[name] - other[name]).max(initial=0.0)) for name in one)
+    return max(float(np.abs(mapping[name] - other[name]).max(initial=0.0)) for name in mapping)
 
 
 def agreement(
@@ -127,16 +127,16 @@ def measured_speed(
     chosen = list(documents[:TIMED])
     if not chosen:
         return None
-    for one in (predictor, exported):
-        one.predict(chosen[:1])  # the first call of each prepares buffers
+    for item in (predictor, exported):
+        item.predict(chosen[:1])  # the first call of each prepares buffers
     return Speed(torch_ms=_timed(predictor, chosen), onnx_ms=_timed(exported, chosen))
 
 
-def _timed(one: Predictor | OnnxPredictor, documents: Sequence[Document]) -> float:
+def _timed(item: Predictor | OnnxPredictor, documents: Sequence[Document]) -> float:
     times = []
     for document in documents:
         start = time.perf_counter()
-        one.predict([document])
+        item.predict([document])
         times.append(1000 * (time.perf_counter() - start))
     return median(times)
 
@@ -292,7 +292,7 @@ def _decided(
         predictor.task.info.decisions(predictor.decode(list(logits), prepared)[0])
         for logits in (ours, theirs)
     )
-    return np.array([one == other for one, other in zip(first, second, strict=True)], bool)
+    return np.array([value == other for value, other in zip(first, second, strict=True)], bool)
 
 
 def _compared(

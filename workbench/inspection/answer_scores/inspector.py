@@ -35,10 +35,10 @@ class AnswersInspector:
         passed = subject.predicted(document)
         found = passed.prediction.required(Answers).answers
         return AnswersFound(
-            tuple(row for one in found for row in _rows(document.text, one)),
+            tuple(row for answer in found for row in _rows(document.text, answer)),
             tuple(
-                _boundaries(document.text, number, one, passed, subject.preparer)
-                for number, one in enumerate(found)
+                _boundaries(document.text, number, answer, passed, subject.preparer)
+                for number, answer in enumerate(found)
             ),
         )
 
@@ -47,9 +47,14 @@ def _rows(text: str, answer: PredictedAnswer) -> Iterator[ConsideredAnswer]:
     best = answer.best
     rows = [
         ConsideredAnswer(
-            answer.question, text[one.start : one.end], one.start, one.end, one.score, one == best
+            answer.question,
+            text[candidate.start : candidate.end],
+            candidate.start,
+            candidate.end,
+            candidate.score,
+            candidate == best,
         )
-        for one in answer.candidates
+        for candidate in answer.candidates
     ]
     if answer.null_score:
         none = ConsideredAnswer(answer.question, "", 0, 0, answer.null_score, best is None)

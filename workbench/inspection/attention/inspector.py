@@ -68,7 +68,7 @@ class AttentionInspector:
         shown = np.arange(len(piece)) if options["special"] else np.flatnonzero(piece.text >= 0)
         rows = token_rows(piece, document, text.words, subject.preparer)
         seen = np.ix_(shown, shown)
-        one = combined(window.weights, layer - 1, head - 1, options["combine"])
+        array = combined(window.weights, layer - 1, head - 1, options["combine"])
         small, small_masked = self._overview((*key, shown.tobytes()), window, shown)
         return Attention(
             tuple(rows[at] for at in shown),
@@ -80,9 +80,9 @@ class AttentionInspector:
             small,
             small_masked,
             window.entropies,
-            one[seen],
+            array[seen],
             window.masked[layer - 1][seen],
-            1 - one[seen].sum(1) if len(shown) < len(piece) else np.zeros(len(shown), np.float32),
+            1 - array[seen].sum(1) if len(shown) < len(piece) else np.zeros(len(shown), np.float32),
             window.mask,
             bool(text.prepared.cut[0]),
             options["combine"],
@@ -125,7 +125,7 @@ def attentions(subject: Subject, piece: EncodedInput) -> np.ndarray:
     """float32 (L, H, T, T) of one input."""
     encoder = subject.eager_encoder
     arrays = stack([piece], encoder.input_names, encoder.preparer.fill)
-    inputs = {name: torch.from_numpy(one).to(encoder.device) for name, one in arrays.items()}
+    inputs = {name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()}
     with torch.inference_mode():
         layers = encoder.attentions(inputs)
     return np.stack([layer[0].float().cpu().numpy() for layer in layers])
@@ -134,8 +134,8 @@ def attentions(subject: Subject, piece: EncodedInput) -> np.ndarray:
 def combined(weights: np.ndarray, layer: int, head: int, how: str) -> np.ndarray:
     """(L, H, T, T) → (T, T): one head, the mean over the heads of a layer, or rollout."""
     if how == HEAD:
-        one: np.ndarray = weights[layer, head]
-        return one
+        array: np.ndarray = weights[layer, head]
+        return array
     if how == MEAN:
         mean: np.ndarray = weights[layer].mean(0)
         return mean
@@ -160,12 +160,12 @@ def _index(number: int, count: int, what: str) -> int:
     """`number` if it exists. Raises WorkbenchError."""
     if number <= count:
         return number
-    told = {
+    message = {
         "layer": _("There is no layer {number}: the model has {count}."),
         "head": _("There is no head {number}: each layer has {count}."),
         "window": _("There is no window {number}: the text has {count}."),
     }
-    raise WorkbenchError(told[what].format(number=number, count=count))
+    raise WorkbenchError(message[what].format(number=number, count=count))
 
 
 def pooled(values: np.ndarray, most: int) -> np.ndarray:

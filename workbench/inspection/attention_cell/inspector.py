@@ -67,7 +67,7 @@ class AttentionCellInspector:
                 hint=_("Use the view Attention, which shows the weights."),
             )
         kind = options["kind"] if options["kind"] in kinds else kinds[0]
-        layers = [one for one in text.layers if one.call.cross == (kind == CROSS)]
+        layers = [layer for layer in text.layers if layer.call.cross == (kind == CROSS)]
         _check(options["layer"], len(layers), _("There is no layer {number}: it has {count}."))
         layer = layers[options["layer"] - 1]
         _check(options["head"], len(layer.call.q), _("There is no head {number}: it has {count}."))
@@ -80,7 +80,7 @@ class AttentionCellInspector:
             piece, encoder = prepared.inputs[0], subject.encoder
             arrays = stack([piece], encoder.input_names, encoder.preparer.fill)
             inputs = {
-                name: torch.from_numpy(one).to(encoder.device) for name, one in arrays.items()
+                name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()
             }
             words = words_of(document, subject.texts)
             rows = tuple(token_rows(piece, document, words, subject.preparer))
@@ -130,9 +130,9 @@ def _written(
     return _Text(tuple(layers), cut, target)
 
 
-def _check(number: int, count: int, told: str) -> None:
+def _check(number: int, count: int, message: str) -> None:
     if number > count:
-        raise WorkbenchError(told.format(number=number, count=count))
+        raise WorkbenchError(message.format(number=number, count=count))
 
 
 def _result(
@@ -141,7 +141,9 @@ def _result(
     call, head = layer.call, options["head"] - 1
     query = min(options["query"], len(layer.queries) - 1)
     q, k, v = call.q[head], call.k[head], call.v[head]
-    mask, bias = (one[head if len(one) > 1 else 0] for one in (call.mask, call.bias))  # (T, K)
+    mask, bias = (
+        tensor[head if len(tensor) > 1 else 0] for tensor in (call.mask, call.bias)
+    )  # (T, K)
     scores = capped(q @ k.T * call.scale, call.cap)
     weights = (scores + bias + mask).softmax(-1)  # (T, K)
     output = weights @ v  # (T, D)

@@ -163,8 +163,8 @@ class _Recorder(TorchFunctionMode):
                 self._finish(right, back(result))
             return
         if left.shape[-1] > 1:
-            (left, one), (right, other) = map(self._unscaled, (left, right))
-            self._products.append(_Product(left, right.mT, result, one * other))
+            (left, value), (right, other) = map(self._unscaled, (left, right))
+            self._products.append(_Product(left, right.mT, result, value * other))
 
     def _unscaled(self, found: Tensor) -> tuple[Tensor, float]:
         for result, source, by in self._multiplied:
@@ -175,7 +175,9 @@ class _Recorder(TorchFunctionMode):
     def _finish(self, values: Tensor, output: Tensor) -> None:
         assert self._soft is not None  # noqa: S101 (checked by the caller)
         scores, _weights = self._soft
-        fitting = (one for one in self._products if one.scores.shape[-2:] == scores.shape[-2:])
+        fitting = (
+            product for product in self._products if product.scores.shape[-2:] == scores.shape[-2:]
+        )
         product = next(fitting, None)
         if product is not None:
             self.calls.append(_followed(product, scores, values, output, bool(self._inside)))
@@ -197,27 +199,27 @@ def _factors(
     None for other products, as that with a weight.
     """
     left, right = (*args, None)[1:3] if name == "einsum" else args[:2]
-    for one in (left, right):
-        if not isinstance(one, Tensor) or isinstance(one, nn.Parameter) or one.dim() < 3:
+    for item in (left, right):
+        if not isinstance(item, Tensor) or isinstance(item, nn.Parameter) or item.dim() < 3:
             return None
     assert isinstance(left, Tensor) and isinstance(right, Tensor)  # noqa: S101 (for mypy)
     if name != "einsum":
         return left, right, lambda result: result
     given, found = str(args[0]).replace(" ", "").split("->")
     letters = given.split(",")
-    batch = [one for one in found if one in letters[0] and one in letters[1]]
+    batch = [text for text in found if text in letters[0] and text in letters[1]]
     rows, columns, within = (
-        "".join(one for one in of if one not in but)
+        "".join(text for text in of if text not in but)
         for of, but in ((letters[0], letters[1]), (letters[1], letters[0]), (letters[0], found))
     )
-    if any(len(one) != 1 for one in (rows, columns, within)):
+    if any(len(text) != 1 for text in (rows, columns, within)):
         return None
     first, second = (*batch, rows, within), (*batch, within, columns)
     final = (*batch, rows, columns)
     return (
-        left.permute([letters[0].index(one) for one in first]),
-        right.permute([letters[1].index(one) for one in second]),
-        lambda result: result.permute([found.index(one) for one in final]),
+        left.permute([letters[0].index(text) for text in first]),
+        right.permute([letters[1].index(text) for text in second]),
+        lambda result: result.permute([found.index(text) for text in final]),
     )
 
 

@@ -63,7 +63,7 @@ class Attributions:
     @property
     def total(self) -> float:
         """The sum of all attributions."""
-        return self.special + sum(one for one in self.scores if one is not None)
+        return self.special + sum(score for score in self.scores if score is not None)
 
 
 INFO = InspectorInfo(

@@ -74,7 +74,7 @@ class Scorer:
         encoder = self.subject.encoder
         arrays = stack([self.piece], encoder.input_names, encoder.preparer.fill)
         self.inputs = {
-            name: torch.from_numpy(one).to(encoder.device) for name, one in arrays.items()
+            name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()
         }
         table = token_table(encoder, self.piece)
         if table is None or "input_ids" not in self.inputs:
@@ -105,7 +105,9 @@ class Scorer:
         return self._score(ids)
 
     def _score(self, ids: Tensor) -> Tensor:
-        inputs = {name: one.expand(len(ids), *one.shape[1:]) for name, one in self.inputs.items()}
+        inputs = {
+            name: tensor.expand(len(ids), *tensor.shape[1:]) for name, tensor in self.inputs.items()
+        }
         inputs["input_ids"] = ids
         predictor = self.subject.predictor
         logits = predictor.task.forward(predictor.model, Batch(inputs, {})).logits

@@ -73,8 +73,8 @@ class SpanPlace(Place):
     def score(self, logits: Mapping[str, Tensor], *, probability: bool) -> Tensor:
         starts, ends = (logits[name].float() for name in (STARTS, ENDS))
         widths, weight, bias = (
-            torch.from_numpy(one).to(starts.device)
-            for one in (self.scorer.widths[self.width], self.scorer.weight, self.scorer.bias)
+            torch.from_numpy(item).to(starts.device)
+            for item in (self.scorer.widths[self.width], self.scorer.weight, self.scorer.bias)
         )
         states = starts[:, self.first] + ends[:, self.last] + widths  # (B, D)
         found = torch.relu(states) @ weight.T + bias  # (B, C)

@@ -75,7 +75,9 @@ def explained(subject: Subject, document: Document, target: str = "") -> Explain
     if info.asks:
         return _asked(subject, document, found, target)
     words = words_of(document, subject.texts)
-    rows = [token_rows(one, document, words, subject.preparer) for one in found.prepared.inputs]
+    rows = [
+        token_rows(input_, document, words, subject.preparer) for input_ in found.prepared.inputs
+    ]
     read: Callable[..., list[tuple[Target, Place]]]
     if NUMBER in info.outputs:
         read = _number
@@ -112,7 +114,7 @@ def _number(
 def _asked(subject: Subject, document: Document, found: Predicted, target: str) -> Explained:
     """Start and end of the best answer to every question, "no answer" at the first unit."""
     inputs = found.prepared.inputs
-    numbers = [int(one.arrays[PART][0]) for one in inputs]
+    numbers = [int(input_.arrays[PART][0]) for input_ in inputs]
     rows: list[Sequence[TokenRow]] = [() for _input in inputs]
     asked = found.prediction.required(Answers).answers
     if not asked:
@@ -125,9 +127,9 @@ def _asked(subject: Subject, document: Document, found: Predicted, target: str) 
         replace(document, questions=document.questions[number:]), found.prediction
     )
     words = words_of(shown, subject.texts)
-    for at, one in enumerate(inputs):
+    for at, input_ in enumerate(inputs):
         if numbers[at] == number:
-            rows[at] = token_rows(one, shown, words, subject.preparer)
+            rows[at] = token_rows(input_, shown, words, subject.preparer)
     pairs = []
     for question, answer in enumerate(asked):
         own = [at for at, of in enumerate(numbers) if of == question]
@@ -195,7 +197,7 @@ def _tags(
 ) -> list[tuple[Target, Place]]:
     """Predicted spans, then the best tag of every word, in order of the text."""
     names = subject.predictor.task.info.output_names(subject.labels)
-    shares = [decoding.softmax(one[LOGITS]) for one in found.logits]
+    shares = [decoding.softmax(logit[LOGITS]) for logit in found.logits]
     first: dict[int, tuple[int, int]] = {}  # word → (window, position) of its first token
     for window, position in stitch(found.prepared.inputs):
         word = rows[window][position].word
@@ -228,7 +230,7 @@ def _spans(tags: Sequence[_Tag], names: Sequence[str]) -> list[tuple[Target, Pla
             begin, end = group[0][2].first, group[-1][2].last
             label = _label(group[0], names)
             share = sum(target.share for *_rest, target, _place in group) / len(group)
-            outputs = tuple(one.outputs[0] for *_rest, one in group)
+            outputs = tuple(outputs.outputs[0] for *_rest, outputs in group)
             target = Target(f"span:{begin}:{end}:{label}", label, share, begin, end)
             pairs.append((target, Outputs(group[0][0], outputs)))
     return pairs
@@ -249,7 +251,7 @@ def _candidates(
     known, predicted = set(places), _scored(scorer, starts, ends, places)
     windows = where.window[present]
     best = _most_probable(scorer, starts, ends, windows, OTHERS + len(known))
-    others = [one for one in best if one[1:] not in known][:OTHERS]
+    others = [row for row in best if row[1:] not in known][:OTHERS]
     pairs: list[tuple[Target, Place]] = []
     for share, at, width, label in (*predicted, *others):
         first, last = int(present[at]), int(present[at + width])
@@ -298,7 +300,7 @@ def _most_probable(
             row, width, label = map(int, np.unravel_index(at, inside.shape))
             if inside[row, width, label] > 0:
                 found.append((float(inside[row, width, label]), begin + row, width, label))
-    return sorted(found, key=lambda one: -one[0])[:count]
+    return sorted(found, key=lambda item: -item[0])[:count]
 
 
 def _label(tag: _Tag, names: Sequence[str]) -> str:

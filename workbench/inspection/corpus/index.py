@@ -121,7 +121,7 @@ class Writer:
         np.save(self._draft.starts, self._starts[: self.count])
         about = {"layers": list(self.layers), "count": self.count, "total": total}
         self._draft.about.write_text(json.dumps(about), encoding="utf-8")
-        pairs = [(self._draft.layer(one), self.files.layer(one)) for one in self.layers]
+        pairs = [(self._draft.layer(layer), self.files.layer(layer)) for layer in self.layers]
         names = ("places", "starts", "lines", "about")
         pairs += [(getattr(self._draft, name), getattr(self.files, name)) for name in names]
         self._vectors = {}

@@ -38,11 +38,13 @@ class CrossAttentionInspector:
         prepared = preparer.whole([document], longest, texts=subject.texts)
         piece = prepared.inputs[0]
         arrays = stack([piece], encoder.input_names, preparer.fill)
-        inputs = {name: torch.from_numpy(one).to(encoder.device) for name, one in arrays.items()}
+        inputs = {
+            name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()
+        }
         target, own, ids = target_of(subject, document, inputs, str(options["target"]))
         with torch.inference_mode():
             layers = encoder.cross_attentions(inputs, torch.tensor([ids], device=encoder.device))
-        weights = np.stack([one[0].float().cpu().numpy() for one in layers])  # (L, H, S, T)
+        weights = np.stack([layer[0].float().cpu().numpy() for layer in layers])  # (L, H, S, T)
         layer = _index(options["layer"], weights.shape[0], _("layer"))
         head = _index(options["head"], weights.shape[1], _("head"))
         rows = token_rows(piece, document, words_of(document, subject.texts), preparer)
@@ -65,5 +67,5 @@ def _index(number: int, count: int, what: str) -> int:
     """`number` if it exists. Raises WorkbenchError."""
     if number <= count:
         return number
-    told = _("There is no {what} {number}: the decoder has {count}.")
-    raise WorkbenchError(told.format(what=what, number=number, count=count))
+    message = _("There is no {what} {number}: the decoder has {count}.")
+    raise WorkbenchError(message.format(what=what, number=number, count=count))

@@ -69,8 +69,8 @@ def _place(document: Document, options: Mapping[str, Any]) -> tuple[str, int, in
     if options["of"] == DOCUMENTS:
         return (DOCUMENT, 0, len(document.text)) if document.text.strip() else None
     forms = options["word"].casefold().split()
-    fitting = [one for one in words_of(document, 1) if one.text.casefold() in forms]
-    chosen = [one for one in fitting if one.start == options["start"]]
+    fitting = [word for word in words_of(document, 1) if word.text.casefold() in forms]
+    chosen = [word for word in fitting if word.start == options["start"]]
     for word in (*chosen, *fitting):
         return WORD, word.start, word.end
     return None

@@ -35,22 +35,22 @@ class GroupSwapInspector:
         """Raises WorkbenchError for a list that cannot be read, or if no document has its words."""
         words = groups.read(str(options["list"]))
         count = subject.texts
-        every = [one.document for one in data.records if len(one.document.texts) == count]
-        given = [one for one in every if any(words.occurs(text) for _name, text in one.texts)]
+        every = [record.document for record in data.records if len(record.document.texts) == count]
+        given = [item for item in every if any(words.occurs(text) for _name, text in item.texts)]
         if not given:
             raise WorkbenchError(
                 _("No document has a word of the list {title!r}.").format(title=words.title)
             )
         names = tuple(words.groups)
-        versions = [given, *([_swapped(one, words, name) for one in given] for name in names)]
+        versions = [given, *([_swapped(item, words, name) for item in given] for name in names)]
         found: list[list[Prediction]] = []
         for number, documents in enumerate(versions):
             found.append([])
             for start in range(0, len(documents), AT_ONCE):
                 yield (number + start / len(documents)) / len(versions)
                 found[-1] += subject.predictor.predict(documents[start : start + AT_ONCE])
-        predictions = [one for version in found for one in version]
-        documents = [one for version in versions for one in version]
+        predictions = [prediction for version in found for prediction in version]
+        documents = [item for version in versions for item in version]
         scores = scored(predictions, documents, subject.labels)
         table = scores.table.reshape(len(versions), len(given), -1)  # (1 + G, N, L)
         rows = _rows(versions, table, scores)
@@ -61,7 +61,7 @@ class GroupSwapInspector:
             tuple(_effects(table[1:], names, scores.labels)),
             len(every),
             len(given),
-            sum(len(set(one)) > 1 for one in keys),
+            sum(len(set(key)) > 1 for key in keys),
             tuple(sorted(rows, key=lambda row: -row.spread)[:LISTED]),
             scores.scores,
         )
@@ -70,7 +70,7 @@ class GroupSwapInspector:
 def _swapped(document: Document, words: GroupList, group: str) -> Document:
     """Imported tokens are dropped, as they have other places in the changed text."""
     texts = tuple((name, words.swapped(text, group)) for name, text in document.texts)
-    questions = tuple(words.swapped(one, group) for one in document.questions)
+    questions = tuple(words.swapped(question, group) for question in document.questions)
     return replace(document, texts=texts, tokens={}, questions=questions)
 
 

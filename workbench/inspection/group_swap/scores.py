@@ -38,7 +38,7 @@ def scored(
     if first.get(DocumentLabels) is not None:
         return _labels(predictions)
     if first.get(Number) is not None:
-        values = [one.required(Number).value for one in predictions]
+        values = [prediction.required(Number).value for prediction in predictions]
         texts = tuple(f"{value:.3g}" for value in values)
         return Scored((_("number"),), np.array(values)[:, None], texts, texts, VALUE)
     if first.get(Answers) is not None:
@@ -47,10 +47,10 @@ def scored(
 
 
 def _labels(predictions: Sequence[Prediction]) -> Scored:
-    found = [one.required(DocumentLabels) for one in predictions]
+    found = [prediction.required(DocumentLabels) for prediction in predictions]
     names = tuple(found[0].as_dict())
-    table = np.array([[one.as_dict()[name] for name in names] for one in found])
-    texts = tuple(_joined(one.chosen) for one in found)
+    table = np.array([[labels.as_dict()[name] for name in names] for labels in found])
+    texts = tuple(_joined(labels.chosen) for labels in found)
     return Scored(names, table, texts, texts, PROBABILITY)
 
 
@@ -59,11 +59,11 @@ def _answers(predictions: Sequence[Prediction], documents: Sequence[Document]) -
 
     Words of an answer may be exchanged: it is the same if it stands at the same words.
     """
-    found = [one.required(Answers).answers for one in predictions]
-    means = [np.mean([one.score for one in given]) if given else 0.0 for given in found]
-    texts = tuple(_joined([one.answer or NONE for one in given]) for given in found)
+    found = [prediction.required(Answers).answers for prediction in predictions]
+    means = [np.mean([answer.score for answer in given]) if given else 0.0 for given in found]
+    texts = tuple(_joined([answer.answer or NONE for answer in given]) for given in found)
     keys = tuple(
-        tuple(_place(one, document.text) for one in given)
+        tuple(_place(answer, document.text) for answer in given)
         for given, document in zip(found, documents, strict=True)
     )
     return Scored((_("answer"),), np.array(means)[:, None], texts, keys, PROBABILITY)
@@ -78,18 +78,18 @@ def _place(answer: PredictedAnswer, text: str) -> tuple[int, int]:
 
 def _counts(predictions: Sequence[Prediction], labels: Sequence[str]) -> Scored:
     """How many spans have each label; tags of words where there are no spans at all."""
-    spans = any(one.spans for one in predictions)
+    spans = any(prediction.spans for prediction in predictions)
     of: Callable[[Prediction], list[str]] = _span_labels if spans else _tags
-    found = [of(one) for one in predictions]
-    names = tuple(dict.fromkeys((*labels, *(name for one in found for name in one))))
-    counts = [Counter(one) for one in found]
+    found = [of(prediction) for prediction in predictions]
+    names = tuple(dict.fromkeys((*labels, *(name for items in found for name in items))))
+    counts = [Counter(items) for items in found]
     table = np.array([[count[name] for name in names] for count in counts], float)
     texts = tuple(map(_joined, found))
     return Scored(names, table.reshape(len(found), len(names)), texts, texts, COUNT)
 
 
 def _span_labels(prediction: Prediction) -> list[str]:
-    return [span.label or "" for span in sorted(prediction.spans, key=lambda one: one.start)]
+    return [span.label or "" for span in sorted(prediction.spans, key=lambda span: span.start)]
 
 
 def _tags(prediction: Prediction) -> list[str]:

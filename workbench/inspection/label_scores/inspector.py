@@ -23,4 +23,4 @@ class LabelScoresInspector:
         prediction = subject.predicted(document).prediction
         found = prediction.required(LabelScores)
         rows = zip(found.labels, found.scores, found.thresholds, strict=True)
-        return LabelProbabilities(tuple(LabelProbability(*one) for one in rows), prediction.cut)
+        return LabelProbabilities(tuple(LabelProbability(*row) for row in rows), prediction.cut)

@@ -31,8 +31,8 @@ class LayerSimilarityInspector:
         documents = [record.document for record in data.records]
         other = _other(subject, str(options["other"]))
         states = []
-        for number, one in enumerate((subject, *((other,) if other is not None else ()))):
-            reading = layer_states(one, documents, unit=WORD, most=options["words"])
+        for number, item in enumerate((subject, *((other,) if other is not None else ()))):
+            reading = layer_states(item, documents, unit=WORD, most=options["words"])
             states.append((yield from _half(reading, 0.4 * number)))
         pair = (states[0], states[-1])
         first, second = _common(*pair) if other is not None else (pair[0].layers, pair[1].layers)
@@ -70,17 +70,17 @@ def _half(
 
 
 def _common(
-    one: LayerStates, other: LayerStates
+    states: LayerStates, other: LayerStates
 ) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
     """The states of the words that both have, in the same order."""
     keys = [
         {key: at for at, key in enumerate(map(tuple, np.column_stack((x.owner, x.spans)).tolist()))}
-        for x in (one, other)
+        for x in (states, other)
     ]
     both = [key for key in keys[0] if key in keys[1]]
     rows = [np.array([places[key] for key in both], np.int64) for places in keys]
     return (
-        tuple(layer[rows[0]] for layer in one.layers),
+        tuple(layer[rows[0]] for layer in states.layers),
         tuple(layer[rows[1]] for layer in other.layers),
     )
 
@@ -92,8 +92,8 @@ def _matrix(
     rows = []
     for number, layer in enumerate(first):
         yield 0.8 + 0.2 * number / len(first)
-        one = Centred(layer)
-        rows.append(tuple(linear_cka(one, other) for other in others))
+        centred = Centred(layer)
+        rows.append(tuple(linear_cka(centred, other) for other in others))
     return tuple(rows)
 
 
@@ -106,13 +106,13 @@ class Centred:
         self.size = float(np.linalg.norm(self.rows.T @ self.rows))
 
 
-def linear_cka(one: Centred, other: Centred) -> float:
+def linear_cka(centred: Centred, other: Centred) -> float:
     """Similarity in [0, 1] of the vectors of the same items.
 
     1 for equal vectors up to rotation and scale; 0 if one side is constant.
     Source: Kornblith et al. 2019, section 3.
     """
-    if not one.size * other.size:
+    if not centred.size * other.size:
         return 0.0
-    shared = float(np.linalg.norm(one.rows.T @ other.rows)) ** 2
-    return min(1.0, shared / (one.size * other.size))
+    shared = float(np.linalg.norm(centred.rows.T @ other.rows)) ** 2
+    return min(1.0, shared / (centred.size * other.size))

@@ -63,8 +63,8 @@ class MaskedWordsInspector:
         text = self._read(subject, document)
         chosen = read_words(options["words"])
         if chosen and chosen[-1] >= len(text.words):
-            told = _("There is no word {number}: the text has {count}, counted from 0.")
-            raise WorkbenchError(told.format(number=chosen[-1], count=len(text.words)))
+            message = _("There is no word {number}: the text has {count}, counted from 0.")
+            raise WorkbenchError(message.format(number=chosen[-1], count=len(text.words)))
         positions = _expected(subject.language_model, text, chosen, options["top"])
         encoder = self._pair_encoder(subject)
         second, follows = options["second"].strip(), None
@@ -138,13 +138,13 @@ def _expected(
         return ()
     ids = text.piece.ids.tolist()
     hidden = {at for _word, at in places}
-    row = [model.mask if at in hidden else one for at, one in enumerate(ids)]
+    row = [model.mask if at in hidden else id for at, id in enumerate(ids)]
     scores = model.logits([row], [[at for _word, at in places]])[0].float().softmax(-1)  # (K, V)
     values, best = scores.topk(min(top, scores.shape[-1]), dim=-1)
     found = []
     for number, (word, at) in enumerate(places):
         own = float(scores[number, ids[at]])
-        pieces = [model.tokenizer.piece(one) for one in best[number].tolist()]
+        pieces = [model.tokenizer.piece(item) for item in best[number].tolist()]
         found.append(
             MaskedPosition(
                 word,
@@ -166,7 +166,7 @@ def _follows(encoder: Encoder, first: str, second: str) -> float:
     pair = Document("", ((TEXT, first), (TEXT_B, second)))
     (piece,) = encoder.preparer.whole([pair], encoder.max_length).inputs
     arrays = stack([piece], encoder.input_names, encoder.preparer.fill)
-    inputs = {name: torch.from_numpy(one).to(encoder.device) for name, one in arrays.items()}
+    inputs = {name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()}
     with torch.inference_mode():
         _words, logits = encoder.pair_logits_at(
             inputs, torch.zeros((1, 1), dtype=torch.long, device=encoder.device)

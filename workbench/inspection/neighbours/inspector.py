@@ -32,7 +32,7 @@ class NeighboursInspector:
         lexicon = self._open(Path(models.vectors_file(subject.info)))
         (document,) = documents
         typed = options["word"].split()
-        found = typed or [one.text for one in words_of(document, subject.texts)]
+        found = typed or [word.text for word in words_of(document, subject.texts)]
         texts = list(dict.fromkeys(text for text in found if any(map(str.isalnum, text))))
         words = [_near(lexicon, text, options["by"], options["top"]) for text in texts[:MOST]]
         by = options["by"]
@@ -42,5 +42,5 @@ class NeighboursInspector:
 def _near(lexicon: Lexicon, text: str, by: str, top: int) -> NearWord:
     form = lexicon.known(text) or ""
     found = lexicon.neighbours(form, by=by, top=top) if form else None
-    nearest = tuple(Near(one.word, one.score) for one in found or ())
+    nearest = tuple(Near(neighbour.word, neighbour.score) for neighbour in found or ())
     return NearWord(text, form, lexicon.words.row(form) >= 0, nearest)

@@ -37,8 +37,8 @@ class NextWordsInspector:
             )
         size = subject.info.vocabulary
         if added and max(added) >= size:
-            told = _("There is no token {id:,}: the vocabulary has {n:,}.")
-            raise WorkbenchError(told.format(id=max(added), n=size))
+            message = _("There is no token {id:,}: the vocabulary has {n:,}.")
+            raise WorkbenchError(message.format(id=max(added), n=size))
         logits = text.logits([added], last=len(added) + 1)[0]  # (K, V), one row per step
         return _result(text, added, logits, options)
 
@@ -64,7 +64,7 @@ def _result(
         kept,
         size,
         "" if kept == size else TOP_P if kept < by_k else TOP_K,
-        tuple(entropy_bits(one.numpy()) for one in probabilities),
+        tuple(entropy_bits(probability.numpy()) for probability in probabilities),
         text.text(added),
         len(added) < text.limit and text.ends.isdisjoint(added),
         text.backward,

@@ -65,17 +65,17 @@ class ProbesInspector:
         if (folder := subject.base_folder) is not None:
             subjects.insert(0, Subject(folder, device=str(subject.encoder.device)))
         found, probed = None, list[ProbedModel]()
-        for number, one in enumerate(subjects):
+        for number, item in enumerate(subjects):
             examples = {}
             for turn, split in enumerate(SPLITS):
                 share = partial(_share, len(subjects), number, 0.2 * turn, 0.2)
-                reading = _examples(one, info, layer, given[split], options)
+                reading = _examples(item, info, layer, given[split], options)
                 examples[split] = yield from _scaled(reading, share)
             _check(examples, layer)
             found = found or _about(examples, layer, info)
             probing = _layers(examples["train"], examples["dev"], options["seed"])
             layers = yield from _scaled(probing, partial(_share, len(subjects), number, 0.4, 0.6))
-            probed.append(ProbedModel(one.info.name, layers, before=one is not subject))
+            probed.append(ProbedModel(item.info.name, layers, before=item is not subject))
         return Probes(layer, info.windows, tuple(probed), **(found or {}))
 
 
@@ -121,7 +121,7 @@ def _word_labels(
     labels, types = list[str | None](), list[str]()
     for number in dict.fromkeys(states.owner.tolist()):
         record = records[number]
-        words = [tuple(one) for one in states.spans[states.owner == number].tolist()]
+        words = [tuple(item) for item in states.spans[states.owner == number].tolist()]
         labels += info.word_outputs(info.gold(record, layer), words)
         types += [record.document.text[start:end].casefold() for start, end in words]
     return labels, types
@@ -148,7 +148,10 @@ def _document_labels(
 
 
 def _check(examples: Mapping[str, Examples], layer: str) -> None:
-    if not all(one.labels for one in examples.values()) or len(set(examples["train"].labels)) < 2:
+    if (
+        not all(example.labels for example in examples.values())
+        or len(set(examples["train"].labels)) < 2
+    ):
         raise WorkbenchError(
             _("Layer {layer!r} needs at least two labels in train, and one in dev.").format(
                 layer=layer
@@ -167,7 +170,7 @@ def _about(examples: Mapping[str, Examples], layer: str, info: TaskInfo) -> dict
         "train": len(train.labels),
         "dev": len(dev.labels),
         "types": len(known.union(dev.types)),
-        "seen": sum(one in known for one in dev.types) / len(dev.types),
+        "seen": sum(type_ in known for type_ in dev.types) / len(dev.types),
     }
 
 
@@ -193,7 +196,10 @@ def _layers(
     every = [*train.types, *dev.types]
     targets = [
         (train.labels, dev.labels),
-        tuple(control_labels(one.types, train.labels, every, seed=seed) for one in (train, dev)),
+        tuple(
+            control_labels(examples.types, train.labels, every, seed=seed)
+            for examples in (train, dev)
+        ),
     ]
     probed = []
     for number, (known, asked) in enumerate(zip(train.states, dev.states, strict=True)):

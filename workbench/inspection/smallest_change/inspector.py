@@ -58,7 +58,7 @@ class SmallestChangeInspector:
         """Raises WorkbenchError for a text without words, or an unknown target or proposer."""
         (document,) = documents
         field, text = document.texts[0]
-        words = tuple(one for one in words_of(document, 1) if one.field == field)[:LONGEST]
+        words = tuple(word for word in words_of(document, 1) if word.field == field)[:LONGEST]
         if not words:
             raise WorkbenchError(_("The text has no words to change."))
         prediction = subject.predicted(document).prediction
@@ -84,9 +84,9 @@ class SmallestChangeInspector:
         for kind, candidates in kinds.items():
             change, first = _search(asking, kind, candidates, before, options["most"])
             changes.append(change)
-            for one in first:
-                estimate = estimates.get(one.word, {}).get(one.new)
-                trials[one.word, one.new] = replace(one, estimate=estimate)
+            for trial in first:
+                estimate = estimates.get(trial.word, {}).get(trial.new)
+                trials[trial.word, trial.new] = replace(trial, estimate=estimate)
         return SmallestChange(
             words,
             before.label,
@@ -142,7 +142,7 @@ def _estimates(asking: _Asking, top: int) -> dict[int, dict[str, float]]:
         )
     except WorkbenchError:
         return {}
-    return {at: {one.new: one.fall for one in given} for at, given in found.items() if given}
+    return {at: {flip.new: flip.fall for flip in given} for at, given in found.items() if given}
 
 
 def _explained(asking: _Asking) -> str:
@@ -215,8 +215,8 @@ class _Asking:
             places.append(where)
         predictions = self.subject.predictor.predict(documents)
         return [
-            decisions.judged(one, self.target, self.before, where, step=self.step)
-            for one, where in zip(predictions, places, strict=True)
+            decisions.judged(prediction, self.target, self.before, where, step=self.step)
+            for prediction, where in zip(predictions, places, strict=True)
         ]
 
     def _document(self, text: str, places: Mapping[int, tuple[int, int]]) -> Document:
@@ -244,16 +244,23 @@ def _search(
     edits: dict[int, str] = {}
     answer, trials = before, list[Trial]()
     while len(edits) < most and not answer.turned:
-        weak = {(one.word, one.new) for one in _by_fall(trials)[PROMISING:]}
+        weak = {(trial.word, trial.new) for trial in _by_fall(trials)[PROMISING:]}
         given = ((at, new) for at, found in candidates(edits).items() for new in found)
-        pairs = [one for one in given if one not in weak]
+        pairs = [pair for pair in given if pair not in weak]
         if not pairs:
             break
         answers = asking.answers([{**edits, at: new} for at, new in pairs])
         if not edits:
             trials = [
-                Trial(at, new, one.label, one.share, before.own - one.own, value=one.value)
-                for (at, new), one in zip(pairs, answers, strict=True)
+                Trial(
+                    at,
+                    new,
+                    verdict.label,
+                    verdict.share,
+                    before.own - verdict.own,
+                    value=verdict.value,
+                )
+                for (at, new), verdict in zip(pairs, answers, strict=True)
             ]
         best = min(
             range(len(pairs)),
@@ -269,7 +276,7 @@ def _search(
 
 def _by_fall(trials: Iterable[Trial]) -> list[Trial]:
     """Those that lower the score of what was predicted most come first."""
-    return sorted(trials, key=lambda one: -one.fall)
+    return sorted(trials, key=lambda trial: -trial.fall)
 
 
 def _pruned(
@@ -309,6 +316,6 @@ def _proposals(
     for at, numbers in zip(chosen, best, strict=True):
         pieces = [tokenizer.piece(number).lstrip("Ġ▁") for number in numbers]
         own = words[at].text.casefold()
-        fitting = [one for one in pieces if one.isalpha() and one.casefold() != own]
+        fitting = [piece for piece in pieces if piece.isalpha() and piece.casefold() != own]
         found[at] = list(dict.fromkeys(fitting))[:top]
     return found

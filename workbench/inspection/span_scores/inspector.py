@@ -56,7 +56,7 @@ class SpanScoresInspector:
             subject.labels,
             scorer.none,
             spans,
-            sum(one.first < stop - begin for one in labelled) - len(spans),
+            sum(candidate.first < stop - begin for candidate in labelled) - len(spans),
             part,
             parts,
             passed.prediction.cut,

@@ -21,14 +21,16 @@ Lookups = dict[str, tuple[list[int | None], Tensor]]  # part → T ids, vectors 
 def embedded(encoder: Encoder, piece: EncodedInput) -> tuple[Embedded, ...]:
     """One per unit of the input; () if the encoder looks up no embedding per token."""
     arrays = stack([piece], encoder.input_names, encoder.preparer.fill)
-    inputs = {name: torch.from_numpy(one).to(encoder.device) for name, one in arrays.items()}
+    inputs = {name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()}
     with torch.inference_mode(), _observed(encoder, len(piece)) as found:
         encoder(inputs)
     if TOKEN not in found:
         return ()
     width = found[TOKEN][1].shape[-1]
     vectors = {part: vector for part, (_ids, vector) in found.items()}
-    summed = sum((one for one in vectors.values() if one.shape[-1] == width), torch.zeros(()))
+    summed = sum(
+        (vector for vector in vectors.values() if vector.shape[-1] == width), torch.zeros(())
+    )
     norms = {part: vector.norm(dim=-1).tolist() for part, vector in vectors.items()}
     total = torch.as_tensor(summed).norm(dim=-1).tolist()
     ids = {part: numbers for part, (numbers, _vector) in found.items()}
@@ -48,15 +50,15 @@ def embedded(encoder: Encoder, piece: EncodedInput) -> tuple[Embedded, ...]:
 def token_table(encoder: Encoder, piece: EncodedInput) -> nn.Embedding | None:
     """The table that gives one vector per unit for its id; None if there is none."""
     arrays = stack([piece], encoder.input_names, encoder.preparer.fill)
-    inputs = {name: torch.from_numpy(one).to(encoder.device) for name, one in arrays.items()}
+    inputs = {name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()}
     asked: list[nn.Embedding] = []
 
     def keep(table: nn.Module, given: tuple[Tensor, ...], _vectors: Tensor) -> None:
         if given and torch.equal(given[0], inputs.get("input_ids", torch.zeros(()))):
             asked.append(cast(nn.Embedding, table))
 
-    tables = [one for one in encoder.modules() if isinstance(one, nn.Embedding)]
-    handles = [one.register_forward_hook(keep) for one in tables]
+    tables = [module for module in encoder.modules() if isinstance(module, nn.Embedding)]
+    handles = [table.register_forward_hook(keep) for table in tables]
     try:
         with torch.inference_mode():
             encoder(inputs)
@@ -70,7 +72,11 @@ def token_table(encoder: Encoder, piece: EncodedInput) -> nn.Embedding | None:
 def _observed(encoder: Encoder, units: int) -> Iterator[Lookups]:
     """Collect what tables of embeddings are asked for, one vector per unit."""
     found: Lookups = {}
-    named = ((name, one) for name, one in encoder.named_modules() if isinstance(one, nn.Embedding))
+    named = (
+        (name, named_module)
+        for name, named_module in encoder.named_modules()
+        if isinstance(named_module, nn.Embedding)
+    )
     handles = [
         table.register_forward_hook(partial(_keep, found, _part(name), units))
         for name, table in named

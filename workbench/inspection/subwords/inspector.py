@@ -22,8 +22,8 @@ class SubwordsInspector:
     ) -> Tokenized:
         (document,) = documents
         words, prepared = words_of(document, subject.texts), subject.prepared(document)
-        rows = [token_rows(one, document, words, subject.preparer) for one in prepared.inputs]
-        sums = [embedded(subject.encoder, one) for one in prepared.inputs]
+        rows = [token_rows(input_, document, words, subject.preparer) for input_ in prepared.inputs]
+        sums = [embedded(subject.encoder, input_) for input_ in prepared.inputs]
         places = stitch(prepared.inputs)
         return Tokenized(
             tuple(rows[window][position] for window, position in places),

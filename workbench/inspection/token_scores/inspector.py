@@ -64,7 +64,7 @@ def _stitched(
 ) -> tuple[list[TokenRow], np.ndarray]:
     """The tokens of all windows, each once, and their logits float32 (T, L)."""
     inputs = found.prepared.inputs
-    rows = [token_rows(one, document, words, subject.preparer) for one in inputs]
+    rows = [token_rows(input_, document, words, subject.preparer) for input_ in inputs]
     places = list(stitch(inputs))
     logits = [found.logits[window][LOGITS][position] for window, position in places]
     table = np.array(logits, np.float32).reshape(len(places), count)
@@ -84,7 +84,7 @@ def _marginals(
     """
     prepared = found.prepared
     where = prepared.alignments[0]
-    given = word_logits([one[LOGITS] for one in found.logits], prepared.first(0), where, count)
+    given = word_logits([logit[LOGITS] for logit in found.logits], prepared.first(0), where, count)
     present = where.window >= 0
     decided = np.full(given.shape, np.nan)
     decided[present] = learned.marginals(given[present])
@@ -102,4 +102,4 @@ def _marginals(
 def best(scores: np.ndarray, names: Sequence[str], top: int) -> tuple[tuple[str, float], ...]:
     """The `top` most probable labels of (L,) probabilities, descending; by name on a tie."""
     order = np.argsort(-scores, kind="stable")[:top]
-    return tuple((names[one], float(scores[one])) for one in order)
+    return tuple((names[item], float(scores[item])) for item in order)

@@ -46,7 +46,7 @@ class UsesInspector:
     ) -> Uses:
         """Raises ModelError if the index cannot be read."""
         (document,) = documents
-        words = tuple(one for one in words_of(document, 1))
+        words = tuple(word for word in words_of(document, 1))
         forms = options["word"].casefold().split()
         asked = _asked(words, forms, options["start"])
         static, name = self._static(options["word"].split(), options["static"])
@@ -80,12 +80,14 @@ class UsesInspector:
         lexicon = self._open(Path(model))
         form = lexicon.known(forms[0])
         near = lexicon.neighbours(form, by="cosine", top=STATIC) if form else ()
-        return tuple(StaticNear(one.word, one.score) for one in near or ()), Path(model).name
+        return tuple(StaticNear(neighbour.word, neighbour.score) for neighbour in near or ()), Path(
+            model
+        ).name
 
 
 def _asked(words: Sequence[WordRow], forms: Sequence[str], start: int) -> int:
     """The word of the text that starts at `start`, else the first of these forms; -1 for none."""
-    fitting = [at for at, one in enumerate(words) if one.text.casefold() in forms]
+    fitting = [at for at, word in enumerate(words) if word.text.casefold() in forms]
     chosen = [at for at in fitting if words[at].start == start]
     return next(iter((*chosen, *fitting)), -1)
 
@@ -112,8 +114,8 @@ def _nearest(
         layers = text_vectors(subject, document, WORD, word.start, word.end)
         wanted = {layer: layers[layer] for layer in index.layers}
         same = np.flatnonzero((index.places[:, 1:] == (word.start, word.end)).all(1))
-        hashes = [one["hash"] for one in index.lines(same)]
-        itself[same] = [one == document.text_hash for one in hashes]
+        hashes = [line["hash"] for line in index.lines(same)]
+        itself[same] = [hash_ == document.text_hash for hash_ in hashes]
     rankings = []
     for layer, vector in wanted.items():
         cosines = np.where(itself, -np.inf, index.cosines(layer, vector))

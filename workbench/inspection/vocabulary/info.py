@@ -30,7 +30,7 @@ class ExpectedWords(TokenTable):
     def joined(self, later: ExpectedWords) -> ExpectedWords:
         """Both results for one long text merged."""
         pairs = zip(self.tokens, later.tokens, strict=True)
-        tokens = tuple(one if one.best else other for one, other in pairs)
+        tokens = tuple(pair if pair.best else other for pair, other in pairs)
         answered = self.answered + later.answered
         return replace(later, tokens=tokens, first=self.first, answered=answered)
 

@@ -68,7 +68,7 @@ def _masked(model: LanguageModel, piece: EncodedInput, asked: Sequence[int], top
         scores = model.logits(rows, [[hidden] for hidden in batch])[:, 0].softmax(-1)  # (B, V)
         values, best = scores.topk(top, dim=-1)
         for number, hidden in enumerate(batch):
-            words = [model.tokenizer.piece(one) for one in best[number].tolist()]
+            words = [model.tokenizer.piece(item) for item in best[number].tolist()]
             own = float(scores[number, ids[hidden]])
             found[hidden] = tuple(zip(words, values[number].tolist(), strict=True)), own
     return found
@@ -82,7 +82,7 @@ def _causal(model: LanguageModel, piece: EncodedInput, asked: Sequence[int], top
     values, ids = scores.topk(top, dim=-1)
     found: Found = {}
     for number, position in enumerate(asked):
-        words = [shown(model.tokenizer.piece(one), "") for one in ids[number].tolist()]
+        words = [shown(model.tokenizer.piece(item), "") for item in ids[number].tolist()]
         after = position + 1
         is_text = after < len(piece) and piece.text[after] >= 0
         own = float(scores[number, int(piece.ids[after])]) if is_text else None
@@ -116,14 +116,14 @@ def _of_units(subject: Subject, document: Document, options: Mapping[str, Any]) 
 
 def _direction(subject: Subject, wanted: str) -> str:
     """The direction asked for, or the only one that the model has."""
-    given = [one for one in (NEXT, PREVIOUS) if f"{one}_lm" in subject.info.gives]
+    given = [item for item in (NEXT, PREVIOUS) if f"{item}_lm" in subject.info.gives]
     return wanted if wanted in given else given[0]
 
 
 def _unit_scores(encoder: Encoder, encoded: EncodedInput, positions: np.ndarray) -> Tensor:
     """Probabilities (K, V) of the output vocabulary at positions (K,)."""
     arrays = stack([encoded], encoder.input_names, encoder.preparer.fill)
-    inputs = {name: torch.from_numpy(one).to(encoder.device) for name, one in arrays.items()}
+    inputs = {name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()}
     with torch.inference_mode():
         where = torch.from_numpy(positions)[None].to(encoder.device)
         return encoder.logits_at(inputs, where)[0].float().softmax(-1).cpu()

@@ -136,9 +136,9 @@ class Block:
             return _(self.title)
         first, last = self.layers
         if first == last:
-            told = _("{stack} layer {number}") if self.stack else _("Layer {number}")
+            message = _("{stack} layer {number}") if self.stack else _("Layer {number}")
             stack = _(STACKS[self.stack]) if self.stack else ""
-            return told.format(stack=stack, number=first)
+            return message.format(stack=stack, number=first)
         if self.stack:
             return _("{stack} layers {first}–{last}").format(
                 stack=_(STACKS[self.stack]), first=first, last=last
@@ -147,8 +147,10 @@ class Block:
 
     def per_layer(self) -> str:
         """The parts of a layer with their parameters; "" outside the layers."""
-        told = _("{part}: {n:,}")
-        return "; ".join(told.format(part=_(one.title), n=one.parameters) for one in self.parts)
+        message = _("{part}: {n:,}")
+        return "; ".join(
+            message.format(part=_(part.title), n=part.parameters) for part in self.parts
+        )
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ class ModelMap:
     @property
     def total(self) -> int:
         """Parameters without heads."""
-        return sum(one.parameters for one in self.blocks if not one.head)
+        return sum(block.parameters for block in self.blocks if not block.head)
 
     def to_json(self) -> dict[str, object]:
         return {"parameters_without_heads": self.total, "blocks": [asdict(b) for b in self.blocks]}
@@ -211,7 +213,7 @@ def _layer(name: str) -> tuple[str, int] | None:
     """(stack, 0-based number) of a weight in a layer."""
     if _title(name) in _HEADS or not (found := _LAYER.search(name)):
         return None
-    number = next(int(one) for one in found.groups() if one is not None)
+    number = next(int(group) for group in found.groups() if group is not None)
     return _STACKS.get(name.split(".", 1)[0].lower(), ""), number
 
 
@@ -265,13 +267,13 @@ def _grouped(
         )
     found = []
     order = [*_STACKS.values(), ""]
-    ordered = sorted(made, key=lambda one: (order.index(one.stack), one.layers))
-    for _same, group in groupby(ordered, lambda one: (one.stack, one.parts)):
+    ordered = sorted(made, key=lambda item: (order.index(item.stack), item.layers))
+    for _same, group in groupby(ordered, lambda item: (item.stack, item.parts)):
         several = list(group)
         last = several[-1].layers[1]
         whole = replace(
             several[0],
-            parameters=sum(one.parameters for one in several),
+            parameters=sum(block.parameters for block in several),
             layers=(several[0].layers[0], last),
         )
         found.append(whole)
@@ -282,7 +284,7 @@ def _grouped(
 
 def _with_tied(blocks: list[Block], info: ModelInfo) -> tuple[Block, ...]:
     """Mark a head whose output matrix is that of the embeddings; it is counted once."""
-    surplus = sum(one.parameters for one in blocks) - info.parameters
+    surplus = sum(block.parameters for block in blocks) - info.parameters
     for at, block in enumerate(blocks):
         if block.title != _LM_HEAD:
             continue
@@ -296,6 +298,6 @@ def _with_tied(blocks: list[Block], info: ModelInfo) -> tuple[Block, ...]:
         elif surplus in matrices:
             blocks[at] = replace(block, parameters=block.parameters - surplus, state="tied")
     gives = {"masked_lm", "next_lm", "previous_lm"} & {*info.gives}
-    if gives and info.vocabulary and all(one.title != _LM_HEAD for one in blocks):
+    if gives and info.vocabulary and all(block.title != _LM_HEAD for block in blocks):
         blocks.append(Block(_LM_HEAD, 0, head=True, state="tied"))
     return tuple(blocks)

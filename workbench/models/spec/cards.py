@@ -45,7 +45,7 @@ def unusable(info: ModelInfo) -> ModelError:
     if info.family:
         hint = _(registry().info("family", info.family).holds)
     else:
-        formats = ", ".join(_(one.saved_as) for one in registry().infos("family"))
+        formats = ", ".join(_(item.saved_as) for item in registry().infos("family"))
         hint = _("Known formats: {formats}.").format(formats=formats)
     if info.only_untrusted:
         hint = _(
@@ -90,7 +90,7 @@ def check_gives(info: ModelInfo, wanted: str) -> None:
 
 def gives_words(given: Iterable[str]) -> str:
     """The outputs of an encoder as display text."""
-    return ", ".join(_(GIVES[one]) if one in GIVES else one for one in given)
+    return ", ".join(_(GIVES[text]) if text in GIVES else text for text in given)
 
 
 def card(
@@ -139,8 +139,8 @@ def _read(path: Path, files: tuple[tuple[str, int, int], ...], allow_pickle: boo
         found: ModelInfo = registry().info("family", family).read(path, allow_pickle=allow_pickle)
     else:
         found = ModelInfo("", "", problems=(_("it is no model of a known format"),))
-    if match < Match.SURE and not found.gives and (told := _other_problem(path)):
-        found = ModelInfo("", "", problems=(told,))
+    if match < Match.SURE and not found.gives and (message := _other_problem(path)):
+        found = ModelInfo("", "", problems=(message,))
     largest = sorted(files, key=lambda file: (-file[1], file[0]))[:100]
     return replace(
         found,
@@ -166,14 +166,14 @@ def _family_of(path: Path) -> tuple[str, Match]:
     On a tie it is the first of an enabled plugin, as the user asked for it, else the first of all.
     """
     best, sure = "", Match.NO
-    for one in sorted(registry().all("family"), key=lambda one: one.source == BUILTIN):
+    for contribution in sorted(registry().all("family"), key=lambda item: item.source == BUILTIN):
         try:
-            found = registry().info("family", one.id).match(path)
+            found = registry().info("family", contribution.id).match(path)
         except Exception:  # a bug in one family must not hide the models of the others
-            log.exception("the family %s cannot look at %s", one.id, path)
+            log.exception("the family %s cannot look at %s", contribution.id, path)
             continue
         if found > sure:
-            best, sure = one.id, found
+            best, sure = contribution.id, found
     return best, sure
 
 
@@ -193,9 +193,11 @@ def _files(path: Path) -> tuple[tuple[str, int, int], ...]:
     if not path.is_dir():
         found = [_about(path, path.name)]
     else:
-        paths = (one for pattern in ("*", "*/*") for one in islice(path.glob(pattern), MOST_FILES))
-        found = [_about(one, str(one.relative_to(path))) for one in paths]
-    return tuple(sorted(one for one in found if one is not None))
+        paths = (
+            file for pattern in ("*", "*/*") for file in islice(path.glob(pattern), MOST_FILES)
+        )
+        found = [_about(file, str(file.relative_to(path))) for file in paths]
+    return tuple(sorted(row for row in found if row is not None))
 
 
 def _about(path: Path, name: str) -> tuple[str, int, int] | None:
@@ -232,8 +234,8 @@ def languages(path: Path) -> tuple[str, ...]:
     In its header `language` is one code or a list of them.
     """
     text = _readme(path)
-    if one := front_matter(text).get("language", ""):
-        return tuple(part.strip(" \"'") for part in one.strip("[]").split(",") if part.strip())
+    if item := front_matter(text).get("language", ""):
+        return tuple(part.strip(" \"'") for part in item.strip("[]").split(",") if part.strip())
     _before, found, rest = text.partition("\nlanguage:\n")
     header = _before.startswith("---") and "\n---" not in _before
     if not found or not header:

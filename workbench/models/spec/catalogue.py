@@ -110,20 +110,20 @@ class Catalogue:
         One that predicts in the same direction is preferred: forward and backward models of a
         family differ in nothing else.
         """
-        by_id = (one for one in self.models if one.hub and one.hub == info.name)
+        by_id = (model for model in self.models if model.hub and model.hub == info.name)
         group = self.group_of(info)
         like = [
-            one
-            for one in self.models
-            if one.group == group and one.architecture in ("", info.architecture)
+            model
+            for model in self.models
+            if model.group == group and model.architecture in ("", info.architecture)
         ]
-        alike = (one for one in like if one.direction == _direction(info))
+        alike = (published for published in like if published.direction == _direction(info))
         return next(by_id, None) or next(alike, None) or next(iter(like), None)
 
     def with_installed(self, cards: Iterable[ModelInfo]) -> tuple[Published, ...]:
         """All entries, each with the name of its installed model."""
         known = {card.name: card.name for card in cards}
-        return tuple(replace(one, installed=known.get(one.hub, "")) for one in self.models)
+        return tuple(replace(model, installed=known.get(model.hub, "")) for model in self.models)
 
 
 def _direction(info: ModelInfo) -> str:
@@ -137,8 +137,8 @@ def _direction(info: ModelInfo) -> str:
 
 def matches(model: Published, group: str, words: str) -> bool:
     """Whether every word occurs in its name, group title, paper, objectives, corpus or ids."""
-    told = (model.name, group, model.paper, model.objectives, model.corpus, model.licence)
-    text = " ".join((*told, model.hub, model.language, model.architecture, str(model.year)))
+    message = (model.name, group, model.paper, model.objectives, model.corpus, model.licence)
+    text = " ".join((*message, model.hub, model.language, model.architecture, str(model.year)))
     return all(word in text.casefold() for word in words.casefold().split())
 
 
@@ -158,12 +158,12 @@ def read(path: Path) -> Catalogue:
         ) from error
     groups = tuple(
         Group(
-            one.get("id", ""),
-            one.get("title", ""),
-            one.get("format", ""),
-            frozenset(one.get("architectures", ())),
+            item.get("id", ""),
+            item.get("title", ""),
+            item.get("format", ""),
+            frozenset(item.get("architectures", ())),
         )
-        for one in raw.get("group", ())
+        for item in raw.get("group", ())
     )
     objectives = raw.get("objectives", {})
     models, seen = [], set[str]()
@@ -175,7 +175,7 @@ def read(path: Path) -> Catalogue:
         if entry["name"] in seen:
             raise _fault(where, _("the name is used twice"))
         seen.add(entry["name"])
-        titles = tuple(objectives[one] for one in entry["objective"])
+        titles = tuple(objectives[item] for item in entry["objective"])
         models.append(Published(**{**entry, "objective": titles}))
     return Catalogue(groups, tuple(models))
 
@@ -199,13 +199,13 @@ def _check(
                 where, _("{key} has the wrong type: {value!r}").format(key=key, value=value)
             )
     for key, value, known in (
-        ("group", entry["group"], [one.id for one in groups]),
+        ("group", entry["group"], [group.id for group in groups]),
         ("direction", entry["direction"], [*DIRECTIONS]),
-        *(("objective", one, [*objectives]) for one in entry["objective"]),
+        *(("objective", item, [*objectives]) for item in entry["objective"]),
     ):
         if value not in known:
-            told = _("{key} is {value!r}, expected one of {known}")
-            raise _fault(where, told.format(key=key, value=value, known=", ".join(known)))
+            message = _("{key} is {value!r}, expected one of {known}")
+            raise _fault(where, message.format(key=key, value=value, known=", ".join(known)))
     if entry["year"] < _FIRST_YEAR or entry.get("parameters", 1) < 1:
         raise _fault(where, _("year or parameters are out of range"))
     if entry.get("hub") and not _HUB_ID.fullmatch(entry["hub"]):

@@ -61,20 +61,20 @@ def describe(path: Path) -> str:
 
 
 def _largest(folder: Path) -> Path | None:
-    names = [one for one in folder.iterdir() if one.is_file()]
-    if any(one.name in OWN_NAMES for one in names):
+    names = [path for path in folder.iterdir() if path.is_file()]
+    if any(name.name in OWN_NAMES for name in names):
         return None
-    found = [one for one in names if one.suffix.lower() in SUFFIXES]
-    return max(found, key=lambda one: (one.stat().st_size, one.name), default=None)
+    found = [name for name in names if name.suffix.lower() in SUFFIXES]
+    return max(found, key=lambda item: (item.stat().st_size, item.name), default=None)
 
 
 def _described(name: str, head: bytes) -> str:
-    for mark, told in _MARKS:
+    for mark, message in _MARKS:
         if head.startswith(mark):
-            return _(told).format(file=name)
+            return _(message).format(file=name)
     if head.startswith(b"PK\x03\x04"):
-        told = _(_TORCH) if b"data.pkl" in head else _(_ARCHIVE)
-        return told.format(file=name)
+        template = _(_TORCH) if b"data.pkl" in head else _(_ARCHIVE)
+        return template.format(file=name)
     if b"\0" in head or not _is_text(head):
         return _(_UNKNOWN).format(file=name, bytes=head[:8].hex(" "))
     first = head.decode("utf-8", "ignore").splitlines()[0]

@@ -96,7 +96,7 @@ class ModelInfo:
 
     def to_json(self) -> dict[str, object]:
         """The card for other programs, where `family` is the architecture: bert, gpt2 …"""
-        found = {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
+        found = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
         del found["projections"], found["sublayers"]
         found["format"] = found.pop("family")
         found["family"] = found.pop("architecture")

@@ -139,7 +139,7 @@ def _instructions(file: io.BufferedReader) -> bytes:
     import zipfile
 
     with zipfile.ZipFile(file) as archive:
-        name = next((one for one in archive.namelist() if one.endswith("/data.pkl")), "data.pkl")
+        name = next((text for text in archive.namelist() if text.endswith("/data.pkl")), "data.pkl")
         if archive.getinfo(name).file_size > MOST_BYTES:
             raise _Unreadable
         with archive.open(name) as member:

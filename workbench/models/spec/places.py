@@ -34,7 +34,7 @@ def published(path: Path) -> dict[str, Any] | None:
 
 def known_architectures() -> frozenset[str]:
     """Values of `model_type` that a family supports."""
-    return frozenset().union(*(one.architectures for one in registry().infos("family")))
+    return frozenset().union(*(item.architectures for item in registry().infos("family")))
 
 
 def starters() -> tuple[ModelInfo, ...]:
@@ -86,7 +86,7 @@ def _of_repository(repository: Path) -> ModelInfo | None:
 
 def _is_model(snapshot: Path) -> bool:
     """Whether the files of a repository may be a model, judged by their names."""
-    names = [one.name for one in snapshot.iterdir()]
+    names = [path.name for path in snapshot.iterdir()]
     return CONFIG in names or bool(without_config(names)[0])
 
 
@@ -97,7 +97,7 @@ def without_config(names: Collection[str]) -> tuple[tuple[str, ...], str]:
     """
     every: tuple[FamilyInfo, ...] = registry().infos("family")
     found = ((info.of_hub(names), info.id) for info in every)
-    return next((one for one in found if one[0]), ((), ""))
+    return next((row for row in found if row[0]), ((), ""))
 
 
 def repository_of(info: ModelInfo) -> Path:
@@ -110,6 +110,6 @@ def _snapshot(repository: Path) -> Path | None:
         revision = (repository / "refs" / "main").read_text(encoding="utf-8").strip()
     except (OSError, ValueError):
         revision = ""  # downloaded by commit: there is no main
-    snapshots = [one for one in (repository / "snapshots").glob("*") if one.is_dir()]
-    named = next((one for one in snapshots if one.name == revision), None)
-    return named or max(snapshots, key=lambda one: one.stat().st_mtime, default=None)
+    snapshots = [path for path in (repository / "snapshots").glob("*") if path.is_dir()]
+    named = next((snapshot for snapshot in snapshots if snapshot.name == revision), None)
+    return named or max(snapshots, key=lambda snapshot: snapshot.stat().st_mtime, default=None)

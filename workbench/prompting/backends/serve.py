@@ -125,8 +125,8 @@ def _checked(backend: Backend, answers: Sequence[Sequence[float]], count: int) -
                 name=name, n=len(answers), count=count
             )
         )
-    numbers = [[float(value) for value in one] for one in answers]
-    for value in (value for one in numbers for value in one):
+    numbers = [[float(value) for value in answer] for answer in answers]
+    for value in (value for number in numbers for value in number):
         if math.isnan(value) or value == math.inf:
             raise ModelError(
                 _(

@@ -85,12 +85,12 @@ class BackendInfo(ABC):
         Override it in a backend that can use models which it does not list.
         """
         known = self.models(at_hand)
-        for one in known:
-            if one.name == name:
-                return one
+        for model in known:
+            if model.name == name:
+                return model
         raise SpecError(
             _("The backend {backend} has no model {name!r}.").format(backend=self.id, name=name),
-            hint=_("Known: {names}.").format(names=", ".join(one.name for one in known) or "–"),
+            hint=_("Known: {names}.").format(names=", ".join(model.name for model in known) or "–"),
         )
 
     def measure(self, model: PromptModel, options: Mapping[str, Any]) -> Measure:

@@ -54,7 +54,7 @@ class CharacterTable:
     def character(self, number: int) -> str:
         """The character with this id; REPLACEMENT for UNKNOWN and ids of several characters."""
         if not self._characters:
-            single = {id: one for one, id in self.ids.items() if len(one) == 1}
+            single = {id: text for text, id in self.ids.items() if len(text) == 1}
             self._characters.update(single)
         return self._characters.get(number, REPLACEMENT)
 
@@ -62,7 +62,7 @@ class CharacterTable:
     def from_json(cls, raw: Any) -> CharacterTable:
         """Raises ValueError if it does not describe a table."""
         try:
-            ids = {str(one): int(number) for one, number in raw["ids"].items()}
+            ids = {str(item): int(number) for item, number in raw["ids"].items()}
             made = cls(ids, int(raw["size"]), str(raw["delimiter"]))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"incomplete table of characters: {error}") from error
@@ -105,7 +105,7 @@ class CharacterTexts(WordPreparer):
         return found
 
     def is_known(self, word: str) -> bool:
-        return any(all(one in table.ids for one in word) for table in self.tables.values())
+        return any(all(text in table.ids for text in word) for table in self.tables.values())
 
     def pieces(self, encoded: EncodedInput) -> list[str]:
         """The words as the model reads them, with REPLACEMENT for unknown characters."""

@@ -97,7 +97,9 @@ class Characters(Part):
     def __init__(self, characters: Iterable[str]):
         self.characters = tuple(characters)
         self.size = RESERVED + len(self.characters)
-        self._numbers = {one: RESERVED + number for number, one in enumerate(self.characters)}
+        self._numbers = {
+            character: RESERVED + number for number, character in enumerate(self.characters)
+        }
         self._rows = lru_cache(maxsize=1 << 16)(self._row)
 
     @classmethod
@@ -110,7 +112,7 @@ class Characters(Part):
 
     def _row(self, word: str) -> np.ndarray:
         row = np.zeros(LONGEST_WORD + 2, np.int32)
-        found = [self._numbers.get(one, UNKNOWN) for one in word[:LONGEST_WORD]]
+        found = [self._numbers.get(item, UNKNOWN) for item in word[:LONGEST_WORD]]
         row[: len(found) + 2] = [BEGIN, *found, STOP]
         return row
 

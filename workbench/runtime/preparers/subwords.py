@@ -36,7 +36,9 @@ class Subwords:
         self.tokenizer.backend.save(str(folder / "tokenizer.json"))
 
     def whole(self, documents: Sequence[Document], max_length: int, *, texts: int = 1) -> Prepared:
-        found = list(self.tokenizer.whole([contents(one, texts) for one in documents], max_length))
+        found = list(
+            self.tokenizer.whole([contents(item, texts) for item in documents], max_length)
+        )
         cut = np.fromiter((was_cut for _, was_cut in found), dtype=bool, count=len(found))
         inputs = [self._both_orders(encoded) for encoded, _ in found]
         return Prepared(list(documents), inputs, np.arange(len(found)), cut)
@@ -87,7 +89,7 @@ class Subwords:
         return self.tokenizer.count_cut(texts, max_length)
 
     def pieces(self, encoded: EncodedInput) -> list[str]:
-        return [self.tokenizer.piece(one) for one in encoded.ids.tolist()]
+        return [self.tokenizer.piece(item) for item in encoded.ids.tolist()]
 
     def unknown_share(self, texts: Iterable[str]) -> float:
         return self.tokenizer.unknown_share(texts)

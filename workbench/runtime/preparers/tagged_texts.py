@@ -33,7 +33,7 @@ class TaggedTexts(CharacterTexts):
 
     def __init__(self, tables: Mapping[str, CharacterTable], words: Sequence[Mapping[str, int]]):
         super().__init__(tables)
-        self.words = tuple(dict(one) for one in words)
+        self.words = tuple(dict(word) for word in words)
         self._row = lru_cache(maxsize=1 << 16)(self._looked_up)
 
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
@@ -60,6 +60,6 @@ class TaggedTexts(CharacterTexts):
         """From the folder of the files that `save` writes. Raises OSError or ValueError."""
         tables = CharacterTexts.load(path.with_name(FILE)).tables
         raw = json.loads(path.with_name(WORDS).read_text(encoding="utf-8"))
-        if not isinstance(raw, list) or not all(isinstance(one, dict) for one in raw):
+        if not isinstance(raw, list) or not all(isinstance(item, dict) for item in raw):
             raise ValueError("it holds no list of words")
         return cls(tables, raw)

@@ -52,14 +52,14 @@ def near_miss(path: Path) -> str:
     first = lines[0].split()
     if len(first) == 2 and all(part.isdigit() for part in first):
         width, start = int(first[1]), 1
-        told = _("its first line gives {words} words of width {width}, but {fault}")
+        message = _("its first line gives {words} words of width {width}, but {fault}")
     else:
         width, start = numbers_of(lines[0]), 0
-        told = _("it begins as a text file of word vectors of width {width}, but {fault}")
+        message = _("it begins as a text file of word vectors of width {width}, but {fault}")
     begins = width >= LEAST_WIDTH and len(lines) > 1 and _has_numbers(lines[1])
     if not begins or not (fault := _fault(path, 2, lines[1], width)):
         return ""
-    return told.format(words=int(first[0]) if start else 0, width=width, fault=fault)
+    return message.format(words=int(first[0]) if start else 0, width=width, fault=fault)
 
 
 def _has_numbers(line: bytes) -> bool:

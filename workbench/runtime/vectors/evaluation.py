@@ -146,9 +146,9 @@ def _without_classes(found: list[Any]) -> list[Any]:
     """MEN writes sun-n, run-v: an ending that every word of a file has is removed."""
     if not isinstance(found[0], Pair):
         return found
-    if not all(word.endswith(CLASSES) for one in found for word in (one.first, one.second)):
+    if not all(word.endswith(CLASSES) for item in found for word in (item.first, item.second)):
         return found
-    return [Pair(one.first[:-2], one.second[:-2], one.score) for one in found]
+    return [Pair(item.first[:-2], item.second[:-2], item.score) for item in found]
 
 
 # ---------------------------------------------------------------- measuring

@@ -76,12 +76,12 @@ def file_of(path: Path) -> tuple[Path | None, list[str]]:
     if not path.is_dir():
         return path, []
     named = candidates(path)
-    found = [one for one in named if header(one)[0] is not None]
+    found = [path for path in named if header(path)[0] is not None]
     if len(found) == 1:
         return found[0], []
     if found:
-        told = _("it holds several files of vectors ({files}): specify one of them")
-        return None, [told.format(files=", ".join(one.name for one in found[:5]))]
+        message = _("it holds several files of vectors ({files}): specify one of them")
+        return None, [message.format(files=", ".join(path.name for path in found[:5]))]
     return None, header(named[0])[1] if len(named) == 1 else []
 
 
@@ -91,8 +91,8 @@ def candidates(path: Path) -> list[Path]:
         return [path] if path.suffix.lower() in SUFFIXES else []
     if (path / "config.json").is_file():
         return []
-    named = sorted(one for one in path.iterdir() if one.suffix.lower() in SUFFIXES)
-    return [one for one in named if not one.name.lower().startswith(_IGNORED)]
+    named = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
+    return [path for path in named if not path.name.lower().startswith(_IGNORED)]
 
 
 def header(path: Path) -> tuple[Header | None, list[str]]:
@@ -143,8 +143,8 @@ def _counted(
         return None, []  # a table of numbers, or any text
     found = Header(Format.TEXT if text else Format.BINARY, words, width, start)
     if not words or not 0 < width <= MOST_WIDTH:
-        told = _("its first line gives {words:,} words of width {width:,}")
-        return found, [told.format(words=words, width=width)]
+        message = _("its first line gives {words:,} words of width {width:,}")
+        return found, [message.format(words=words, width=width)]
     least = start + words * (2 * width + 1 if text else 4 * width + 2)
     if (size := path.stat().st_size) < least:
         return found, [too_short(path.name, words, width, least, size)]
@@ -170,9 +170,9 @@ def _native(path: Path, head: bytes, size: int) -> tuple[Header | None, list[str
         return nothing, [_("{file} is truncated ({size:,} bytes)").format(file=name, size=size)]
     _magic, version, *given = _ARGS.unpack_from(head)
     if version not in VERSIONS:
-        told = _("{file} has version {version} of the fastText format, known are {known}")
+        message = _("{file} has version {version} of the fastText format, known are {known}")
         known = ", ".join(map(str, VERSIONS))
-        return nothing, [told.format(file=name, version=version, known=known)]
+        return nothing, [message.format(file=name, version=version, known=known)]
     width, model, buckets, low, high = given[0], given[7], given[8], given[9], given[10]
     if version == VERSIONS[0] and model == 3:  # supervised, before n-grams of characters
         high = 0

@@ -127,8 +127,8 @@ def _entry(key: tuple[str, int, int]) -> Path:
 def _make(path: Path, key: tuple[str, int, int], entry: Path, watch: Watch) -> None:
     header, problems = files.header(path)
     if header is None or problems:
-        told = "; ".join(problems) or _("it is no file of word vectors")
-        raise ModelError(_("{path} cannot be read: {problem}.").format(path=path, problem=told))
+        message = "; ".join(problems) or _("it is no file of word vectors")
+        raise ModelError(_("{path} cannot be read: {problem}.").format(path=path, problem=message))
     sweep()
     _check_room(path, header)
     draft = entry.with_name(f"{entry.name}.{os.getpid()}.{os.urandom(4).hex()}")
@@ -226,8 +226,10 @@ def _compose(opened: Opened, path: Path, watch: Watch) -> None:
 def _means(opened: Opened, ngrams: Ngrams, words: range) -> np.ndarray:
     """float32 (len(words), width): the mean of each word's row and those of its n-grams."""
     count = len(opened.words)
-    places = [[row, *(count + one for one in ngrams.rows(opened.words.word(row)))] for row in words]
-    lengths = np.array([len(one) for one in places])
-    flat = np.array([place for one in places for place in one])
+    places = [
+        [row, *(count + number for number in ngrams.rows(opened.words.word(row)))] for row in words
+    ]
+    lengths = np.array([len(place) for place in places])
+    flat = np.array([place for items in places for place in items])
     sums = np.add.reduceat(opened.rows[flat], np.cumsum(lengths) - lengths, axis=0)
     return sums / lengths[:, None].astype(np.float32)

@@ -147,5 +147,5 @@ def _finish(backend: Backend) -> None:
     backend.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[(one, backend.token_to_id(one)) for one in ("[CLS]", "[SEP]")],
+        special_tokens=[(literal, backend.token_to_id(literal)) for literal in ("[CLS]", "[SEP]")],
     )

@@ -57,7 +57,7 @@ def measure(preparer: Preparer, texts: Sequence[str]) -> Fit:
     inputs = preparer.whole(documents, LONGEST).inputs
     lengths = tuple(map(len, inputs))
     count = sum(len(words(text)) for text in texts)
-    units = sum(int((one.text >= 0).sum()) for one in inputs)
+    units = sum(int((input_.text >= 0).sum()) for input_ in inputs)
     return Fit(
         len(texts),
         count,
@@ -79,11 +79,11 @@ def _split(
     counts: Counter[str] = Counter()
     where: Counter[str] = Counter()
     units: dict[str, tuple[str, ...]] = {}
-    for text, one in zip(texts, inputs, strict=True):
+    for text, input_ in zip(texts, inputs, strict=True):
         pieces: list[str] | None = None
         inside: set[str] = set()
-        starts, ends = one.offsets[:, 0], one.offsets[:, 1]
-        real = np.flatnonzero((one.text >= 0) & (ends > starts))
+        starts, ends = input_.offsets[:, 0], input_.offsets[:, 1]
+        real = np.flatnonzero((input_.text >= 0) & (ends > starts))
         for start, end in words(text):
             low = int(np.searchsorted(ends[real], start, side="right"))
             high = int(np.searchsorted(starts[real], end, side="left"))
@@ -93,7 +93,7 @@ def _split(
             counts[word] += 1
             inside.add(word)
             if word not in units:
-                pieces = pieces or preparer.pieces(one)
+                pieces = pieces or preparer.pieces(input_)
                 units[word] = tuple(pieces[int(at)] for at in real[low:high])
         where.update(inside)
     return tuple(

@@ -49,7 +49,7 @@ class Learner:
 
     def __init__(self, words: Mapping[str, int], rule: str = SCORE):
         self.rule = rule
-        self._words = [[word[0], *(PREFIX + one for one in word[1:])] for word in words if word]
+        self._words = [[word[0], *(PREFIX + text for text in word[1:])] for word in words if word]
         self._weights = [count for word, count in words.items() if word]
         self.units: Counter[str] = Counter()
         self.pairs: Counter[Pair] = Counter()

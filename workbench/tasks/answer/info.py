@@ -61,10 +61,13 @@ class AnswerGold:
     left_out: int = 0
 
     def labels(self) -> Iterable[str]:
-        return (one.question for one in self.questions)
+        return (question.question for question in self.questions)
 
     def to_json(self) -> object:
-        return [[one.question, [list(borders) for borders in one.ranges]] for one in self.questions]
+        return [
+            [question.question, [list(borders) for borders in question.ranges]]
+            for question in self.questions
+        ]
 
 
 class AnswerInfo(TaskInfo):
@@ -103,9 +106,13 @@ class AnswerInfo(TaskInfo):
     def gold(self, record: Record, layer: str) -> AnswerGold | None:
         text, asked = record.document.text, record.questions.get(layer, ())
         questions = tuple(
-            GoldAnswer(one.text, one.answers, tuple(text[start:end] for start, end in one.answers))
-            for one in asked
-            if not one.is_open
+            GoldAnswer(
+                question.text,
+                question.answers,
+                tuple(text[start:end] for start, end in question.answers),
+            )
+            for question in asked
+            if not question.is_open
         )
         return AnswerGold(questions, len(asked) - len(questions)) if questions else None
 
@@ -118,8 +125,8 @@ class AnswerInfo(TaskInfo):
     def problem(self, counts: Mapping[str, int], layer: str) -> str:
         if counts:
             return ""
-        told = _("No training document of layer {layer!r} has an answered question.")
-        return told.format(layer=layer)
+        message = _("No training document of layer {layer!r} has an answered question.")
+        return message.format(layer=layer)
 
     # ---------------------------------------------------------------- inputs and predictions
 
@@ -185,15 +192,15 @@ class AnswerInfo(TaskInfo):
         from workbench.metrics.answer_scores import best_threshold
 
         pairs = [
-            (gold, one)
+            (gold, answer)
             for each in zip(golds, predictions, strict=True)
-            for gold, one in _pairs(*each)
-            if one is not None and one.candidates
+            for gold, answer in _pairs(*each)
+            if answer is not None and answer.candidates
         ]
         if all(gold.texts for gold, _one in pairs):
             return {"null_threshold": None}
-        gaps = [one.null_gap for _gold, one in pairs]
-        with_answer = [_f1(gold, one.text) for gold, one in pairs]
+        gaps = [answer.null_gap for _gold, answer in pairs]
+        with_answer = [_f1(gold, answer.text) for gold, answer in pairs]
         threshold = best_threshold(gaps, with_answer, [_f1(gold, "") for gold, _one in pairs])
         return {"null_threshold": threshold}
 
@@ -203,13 +210,17 @@ class AnswerInfo(TaskInfo):
 
         found = prediction.get(Answers)
         return [
-            Answer(one.question, one.score, *((best.start, best.end) if best else (None, None)))
-            for one in (found.answers if found else ())
-            for best in [one.best]
+            Answer(
+                answer.question, answer.score, *((best.start, best.end) if best else (None, None))
+            )
+            for answer in (found.answers if found else ())
+            for best in [answer.best]
         ]
 
     def decisions(self, prediction: Prediction) -> tuple[object, ...]:
-        return tuple((one.label, one.start, one.end) for one in self.answers(prediction))
+        return tuple(
+            (answer.label, answer.start, answer.end) for answer in self.answers(prediction)
+        )
 
     # ---------------------------------------------------------------- scores
 
@@ -219,7 +230,7 @@ class AnswerInfo(TaskInfo):
         from workbench.metrics import answers as squad
 
         pairs = [pair for each in zip(golds, predictions, strict=True) for pair in _pairs(*each)]
-        texts = [one.answer if one is not None else "" for _gold, one in pairs]
+        texts = [answer.answer if answer is not None else "" for _gold, answer in pairs]
         return squad.scores([gold.texts for gold, _one in pairs], texts)
 
     def per_label(
@@ -249,7 +260,10 @@ class AnswerInfo(TaskInfo):
         rows = [_pairs(*each) for each in zip(golds, predictions, strict=True)]
         return AnswerStatistic.of(
             [[gold.texts for gold, _one in row] for row in rows],
-            [[one.answer if one is not None else "" for _gold, one in row] for row in rows],
+            [
+                [answer.answer if answer is not None else "" for _gold, answer in row]
+                for row in rows
+            ],
         )
 
     def confidences(
@@ -259,22 +273,27 @@ class AnswerInfo(TaskInfo):
         from workbench.metrics import calibration
 
         return calibration.decisions(
-            (one.score, _is_right(gold, one), at)
+            (answer.score, _is_right(gold, answer), at)
             for at, each in enumerate(zip(golds, predictions, strict=True))
-            for gold, one in _pairs(*each)
-            if one is not None
+            for gold, answer in _pairs(*each)
+            if answer is not None
         )
 
     # ---------------------------------------------------------------- errors
 
     def agrees(self, gold: AnswerGold, prediction: Prediction) -> bool:
-        return all(_is_right(one, answer) for one, answer in _pairs(gold, prediction))
+        return all(
+            _is_right(gold_answer, answer) for gold_answer, answer in _pairs(gold, prediction)
+        )
 
     def error(self, document: Document, gold: AnswerGold, prediction: Prediction) -> ErrorText:
         wrong = [each for each in _pairs(gold, prediction) if not _is_right(*each)]
         sides = [
-            (f"{_line(one.question)} {one.shown}", f"{_line(one.question)} {_shown(answer)}")
-            for one, answer in wrong
+            (
+                f"{_line(gold_answer.question)} {gold_answer.shown}",
+                f"{_line(gold_answer.question)} {_shown(answer)}",
+            )
+            for gold_answer, answer in wrong
         ]
         ours, theirs = (
             " · ".join(side[at] for side in sides[:LISTED])
@@ -289,9 +308,9 @@ class AnswerInfo(TaskInfo):
     ) -> list[Mistake]:
         """One for each question that is answered wrongly, those that share no word first."""
         found = [
-            _mistake(one, answer)
-            for one, answer in _pairs(gold, prediction)
-            if not _is_right(one, answer)
+            _mistake(gold_answer, answer)
+            for gold_answer, answer in _pairs(gold, prediction)
+            if not _is_right(gold_answer, answer)
         ]
         return [mistake for _f1, mistake in sorted(found, key=lambda each: each[0])]
 
@@ -315,7 +334,9 @@ def _pairs(
     from workbench.text.fields import Answers
 
     found = prediction.get(Answers)
-    return [(one, found.to(one.question) if found else None) for one in gold.questions]
+    return [
+        (question, found.to(question.question) if found else None) for question in gold.questions
+    ]
 
 
 def _is_right(gold: GoldAnswer, predicted: PredictedAnswer | None) -> bool:
@@ -354,7 +375,11 @@ def _probability(gold: GoldAnswer, predicted: PredictedAnswer | None) -> float |
         return 0.0
     if not gold.ranges:
         return predicted.null_score
-    found = [one.score for one in predicted.candidates if (one.start, one.end) in gold.ranges]
+    found = [
+        candidate.score
+        for candidate in predicted.candidates
+        if (candidate.start, candidate.end) in gold.ranges
+    ]
     return sum(found) if found else None
 
 

@@ -49,12 +49,16 @@ class ExtractAnswers(Task):
         found = [np.full(2, IGNORED, dtype=np.int64) for _input in prepared.inputs]
         for number, gold in enumerate(golds):
             asked = prepared.documents[number].questions
-            known = {one.question: one for one in reversed(gold.questions)}
+            known = {question.question: question for question in reversed(gold.questions)}
             for item in prepared.of(number):
                 window = prepared.inputs[item]
-                one = known.get(asked[int(window.arrays[PART][0])])
-                if one is not None:
-                    place = answers.positions(window, *one.ranges[0]) if one.ranges else None
+                gold_answer = known.get(asked[int(window.arrays[PART][0])])
+                if gold_answer is not None:
+                    place = (
+                        answers.positions(window, *gold_answer.ranges[0])
+                        if gold_answer.ranges
+                        else None
+                    )
                     found[item][:] = place or (answers.NULL, answers.NULL)
         return {"positions": found}
 

@@ -76,7 +76,7 @@ class ChoiceInfo(ClassifyInfo):
     def pairs(self, document: Document) -> list[Document]:
         """A document with two texts for each choice; of two texts the second is the only one."""
         pairs = [(*texts, "")[:2] for texts in document.inputs]
-        return [Document(document.key, ((TEXT, one), (TEXT_B, other))) for one, other in pairs]
+        return [Document(document.key, ((TEXT, pair), (TEXT_B, other))) for pair, other in pairs]
 
     def as_read(self, document: Document, prediction: Prediction) -> Document:
         """The text with the choice that has the highest score."""
@@ -137,9 +137,9 @@ class ChoiceInfo(ClassifyInfo):
         from workbench.metrics.calibration import class_temperature
 
         rows = [
-            (one.classes.scores, one.classes.labels.index(gold.label))
-            for gold, one in zip(golds, predictions, strict=True)
-            if one.classes is not None and gold.label in one.classes.labels
+            (prediction.classes.scores, prediction.classes.labels.index(gold.label))
+            for gold, prediction in zip(golds, predictions, strict=True)
+            if prediction.classes is not None and gold.label in prediction.classes.labels
         ]
         most = max((len(scores) for scores, _gold in rows), default=0)
         padded = [(*scores, *(0.0,) * (most - len(scores))) for scores, _gold in rows]

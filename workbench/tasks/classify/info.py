@@ -184,7 +184,9 @@ class ClassifyInfo(TaskInfo):
         from workbench.metrics import label_counts, ranking
 
         gold, predicted = _sides(golds, predictions)
-        given = [one.classes.as_dict() if one.classes else {} for one in predictions]
+        given = [
+            prediction.classes.as_dict() if prediction.classes else {} for prediction in predictions
+        ]
         scores, _relevant = ranking.table(given, [(label,) for label in gold], labels)
         ours, theirs = ([(label,) for label in side] for side in (gold, predicted))
         return label_counts.of_sets(ours, theirs, labels, scores=scores, exclusive=True)
@@ -196,9 +198,9 @@ class ClassifyInfo(TaskInfo):
 
         pairs = enumerate(zip(golds, predictions, strict=True))
         return calibration.decisions(
-            (max(one.classes.scores), self.agrees(gold, one), at)
-            for at, (gold, one) in pairs
-            if one.classes is not None
+            (max(pair.classes.scores), self.agrees(gold, pair), at)
+            for at, (gold, pair) in pairs
+            if pair.classes is not None
         )
 
     def temperature(
@@ -208,9 +210,9 @@ class ClassifyInfo(TaskInfo):
         from workbench.metrics.calibration import class_temperature
 
         rows = [
-            (one.classes.scores, one.classes.labels.index(gold.label))
-            for gold, one in zip(golds, predictions, strict=True)
-            if one.classes is not None and gold.label in one.classes.labels
+            (prediction.classes.scores, prediction.classes.labels.index(gold.label))
+            for gold, prediction in zip(golds, predictions, strict=True)
+            if prediction.classes is not None and gold.label in prediction.classes.labels
         ]
         return class_temperature(*zip(*rows, strict=True)) if rows else None
 
@@ -255,7 +257,7 @@ class ClassifyInfo(TaskInfo):
 def _sides(
     golds: Sequence[ClassGold], predictions: Sequence[Prediction]
 ) -> tuple[list[str], list[str]]:
-    return [gold.label for gold in golds], [one.label or NONE for one in predictions]
+    return [gold.label for gold in golds], [prediction.label or NONE for prediction in predictions]
 
 
 INFO = ClassifyInfo()

@@ -51,7 +51,7 @@ class Classify(SequenceTask):
         classes = [np.asarray(number[gold.label], np.int64) for gold in golds]
         found = {"classes": classes}
         if (weights := options.get("weights_by_label")) is not None:
-            found["weights"] = [np.asarray(weights[one], np.float32) for one in classes]
+            found["weights"] = [np.asarray(weights[class_], np.float32) for class_ in classes]
         return found
 
     def losses(

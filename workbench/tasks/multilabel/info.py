@@ -196,8 +196,8 @@ class MultilabelInfo(TaskInfo):
         pairs = enumerate(zip(golds, predictions, strict=True))
         return calibration.decisions(
             (score, label in gold.chosen, at)
-            for at, (gold, one) in pairs
-            for label, score in label_scores(one).as_dict().items()
+            for at, (gold, pair) in pairs
+            for label, score in label_scores(pair).as_dict().items()
         )
 
     def temperature(

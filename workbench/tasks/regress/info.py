@@ -148,7 +148,7 @@ class RegressInfo(TaskInfo):
         from workbench.metrics.resampling import bounds, resampled
 
         found = resampled(self.statistic(golds, predictions, ()), len(golds))
-        low, high = (float(one) for one in bounds(found[self.main]))
+        low, high = (float(bound) for bound in bounds(found[self.main]))
         return (self.main, low, high) if low <= high else (self.main, -1.0, 1.0)  # NaN
 
     def statistic(
@@ -185,7 +185,7 @@ def _sides(
     golds: Sequence[NumberGold], predictions: Sequence[Prediction]
 ) -> tuple[list[float], list[float]]:
     """A document without a prediction counts as predicted 0."""
-    return [gold.value for gold in golds], [one.number or 0.0 for one in predictions]
+    return [gold.value for gold in golds], [prediction.number or 0.0 for prediction in predictions]
 
 
 INFO = RegressInfo()

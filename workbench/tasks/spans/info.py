@@ -118,8 +118,8 @@ class SpansInfo(SpanTask):
             words, starts, ends = candidates.boundaries(logits, begin, where)
             spans, covered = candidates.decode(scorer, starts, ends, decoder["overlap"])
             borders = [prepared.words[number][word] for word in words]
-            one = candidates.prediction(document.text, borders, spans, covered, labels)
-            found.append(decoding.tempered(one, float(decoder.get("temperature", 1.0))))
+            item = candidates.prediction(document.text, borders, spans, covered, labels)
+            found.append(decoding.tempered(item, float(decoder.get("temperature", 1.0))))
         return found
 
     further = {CANDIDATES: N_("scores of span candidates (span classification)")}

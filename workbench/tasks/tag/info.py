@@ -95,8 +95,8 @@ class TagInfo(SpanTask):
             rows = word_logits(tokens, prepared.first(number), where, len(outputs))
             chosen, scores = decide(rows, where.window >= 0)
             borders = prepared.words[number]
-            one = decoding.words_and_spans(document.text, borders, chosen, scores, tags)
-            found.append(decoding.tempered(one, float(decoder.get("temperature", 1.0))))
+            prediction = decoding.words_and_spans(document.text, borders, chosen, scores, tags)
+            found.append(decoding.tempered(prediction, float(decoder.get("temperature", 1.0))))
         return found
 
     def conflict(self, options: Mapping[str, Any]) -> tuple[str, str] | None:

@@ -58,7 +58,7 @@ class Tagging(Task):
         """
         every = options.get("label_subwords", "first") == "all"
         number = {tag: position for position, tag in enumerate(self.info.output_names(labels))}
-        found = [np.full(len(one), IGNORED, dtype=np.int64) for one in prepared.inputs]
+        found = [np.full(len(input_), IGNORED, dtype=np.int64) for input_ in prepared.inputs]
         for document, gold in enumerate(golds):
             windows = found[prepared.first(document) : prepared.first(document + 1)]
             where, words = prepared.alignments[document], prepared.words[document]

@@ -97,7 +97,9 @@ class TokenInfo(WordTask):
             )
             for number, where in enumerate(prepared.alignments)
         ]
-        return [tempered(one, float(decoder.get("temperature", 1.0))) for one in found]
+        return [
+            tempered(prediction, float(decoder.get("temperature", 1.0))) for prediction in found
+        ]
 
     def answers(self, prediction: Prediction) -> list[Answer]:
         return [Answer(span.label, span.score, span.start, span.end) for span in prediction.spans]
@@ -156,9 +158,9 @@ class TokenInfo(WordTask):
 
         return calibration.decisions(
             (scores.get((tag.start, tag.end), 0.0), tag.label == answer, at)
-            for at, (gold, one) in enumerate(zip(golds, predictions, strict=True))
-            for scores in [{(word.start, word.end): word.score for word in one.words}]
-            for tag, answer in _pairs(gold, one)
+            for at, (gold, prediction) in enumerate(zip(golds, predictions, strict=True))
+            for scores in [{(word.start, word.end): word.score for word in prediction.words}]
+            for tag, answer in _pairs(gold, prediction)
         )
 
     def agrees(self, gold: SpanGold, prediction: Prediction) -> bool:
@@ -197,8 +199,8 @@ class TokenInfo(WordTask):
         gold, predicted = _sides(golds, predictions)
         documents = [
             number
-            for number, one in enumerate(zip(golds, predictions, strict=True))
-            for _pair in _pairs(*one)
+            for number, pair in enumerate(zip(golds, predictions, strict=True))
+            for _pair in _pairs(*pair)
         ]
         return confusion.confusion(gold, predicted, labels, documents=documents)
 

@@ -35,21 +35,21 @@ class Forecast:
         """A display text about trained parameters and memory."""
         if not self.total:
             return ""
-        told = _(
+        message = _(
             "Trains {trainable} of {total} parameters ({share:.1%}) and the head; about "
             "{memory:,} MB for weights, gradients and optimizer states."
         )
         if self.trainable == self.total:
-            told = _(
+            message = _(
                 "Trains all {total} parameters and the head; about {memory:,} MB for weights, "
                 "gradients and optimizer states."
             )
         elif not self.trainable:
-            told = _(
+            message = _(
                 "Trains the head; {total} parameters are frozen. About {memory:,} MB for weights, "
                 "gradients and optimizer states."
             )
-        return told.format(
+        return message.format(
             trainable=_count(self.trainable),
             total=_count(self.total),
             share=self.trainable / self.total,

@@ -36,7 +36,7 @@ class Counts:
     def add(self, lines: Sequence[Sequence[int]]) -> None:
         """Add lines of words as numbers; -1 for words that are left out but keep their place."""
         gap = [-1] * self.window
-        ids = np.array([one for line in lines for one in (*line, *gap)], dtype=np.int64)
+        ids = np.array([number for line in lines for number in (*line, *gap)], dtype=np.int64)
         keys, values = [], []
         for distance in range(1, self.window + 1):
             left, right = ids[:-distance], ids[distance:]
@@ -143,9 +143,9 @@ class Glove:
         left, right = self.table[rows], self.table[columns]  # (B, H + 1)
         difference = (left[:, :-1] * right[:, :-1]).sum(1) + left[:, -1] + right[:, -1] - logs
         slope = (factor * difference).unsqueeze(1)
-        one = torch.ones_like(slope)
+        tensor = torch.ones_like(slope)
         for places, other in ((rows, right), (columns, left)):
-            gradient = slope * torch.cat([other[:, :-1], one], 1)
+            gradient = slope * torch.cat([other[:, :-1], tensor], 1)
             self.sums.index_add_(0, places, gradient**2)
             step = self.options["learning_rate"] * gradient / self.sums[places].sqrt()
             self.table.index_add_(0, places, -step)

@@ -49,15 +49,15 @@ class FindingTable(Table):
     def __init__(self, state: AuditState):
         self._state = state
         columns = (
-            Column(_("What"), lambda one: _(TITLES[one.kind]), 210,
-                   icon=lambda one: ICONS[one.kind], tip=lambda one: _(MEANINGS[one.kind])),
-            Column(_("Key"), lambda one: one.key, 90),
-            Column(_("Label"), chip=lambda one: (
-                one.label or "–", state.looks.get(one.label), ""), width=110),
+            Column(_("What"), lambda row: _(TITLES[row.kind]), 210,
+                   icon=lambda row: ICONS[row.kind], tip=lambda row: _(MEANINGS[row.kind])),
+            Column(_("Key"), lambda row: row.key, 90),
+            Column(_("Label"), chip=lambda row: (
+                row.label or "–", state.looks.get(row.label), ""), width=110),
             Column(_("Text"), _context, tip=_context, prose=True),
             Column(_("Snapped"), _snapped, 150, tip=_snapped),
         )  # fmt: skip
-        key = lambda one: (one.kind, one.document_id, one.span_id)  # noqa: E731
+        key = lambda item: (item.kind, item.document_id, item.span_id)  # noqa: E731
         super().__init__(columns, name=_("Findings"), key=key, many=True)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -161,15 +161,15 @@ class AuditDialog(Dialog):
         found: list[Finding] = self.table.chosen_rows()
         state = self.state
         clean = state.found is not None and not state.found.findings
-        told = _("Nothing was found: every label is trained as it is.") if clean else ""
-        self._meaning.setText(_(MEANINGS[found[0].kind]) if found else told)
+        message = _("Nothing was found: every label is trained as it is.") if clean else ""
+        self._meaning.setText(_(MEANINGS[found[0].kind]) if found else message)
         can = not state.project.read_only
         self._open.setEnabled(bool(found))
-        self._snap.setEnabled(can and any(one.fix is not None for one in found))
+        self._snap.setEnabled(can and any(finding.fix is not None for finding in found))
 
     def _open_chosen(self) -> None:
-        for one in self.table.chosen_rows()[:1]:
-            self.state.open(one)
+        for item in self.table.chosen_rows()[:1]:
+            self.state.open(item)
 
     def _snap_chosen(self) -> None:
         self.state.fix(self.table.chosen_rows())
@@ -182,14 +182,14 @@ def _combo(name: str) -> QComboBox:
     return box
 
 
-def _context(one: Finding) -> str:
+def _context(finding: Finding) -> str:
     """The label in brackets with the text around it, or the beginning of a document."""
-    if one.start is None or one.end is None:
-        return one.quote.replace("\n", " ")
-    before = one.text[max(0, one.start - AROUND) : one.start]
-    after = one.text[one.end : one.end + AROUND]
-    return f"{before}[{one.quote}]{after}".replace("\n", " ")
+    if finding.start is None or finding.end is None:
+        return finding.quote.replace("\n", " ")
+    before = finding.text[max(0, finding.start - AROUND) : finding.start]
+    after = finding.text[finding.end : finding.end + AROUND]
+    return f"{before}[{finding.quote}]{after}".replace("\n", " ")
 
 
-def _snapped(one: Finding) -> str:
-    return one.text[slice(*one.fix)] if one.fix is not None else ""
+def _snapped(finding: Finding) -> str:
+    return finding.text[slice(*finding.fix)] if finding.fix is not None else ""

@@ -88,7 +88,7 @@ class AuditState(State):
     @property
     def tasks(self) -> tuple[TaskInfo, ...]:
         """Those that learn the layer."""
-        layer = next((one for one in self.layers if one.name == self.layer), None)
+        layer = next((layer for layer in self.layers if layer.name == self.layer), None)
         return tasks.fitting(layer) if layer is not None else ()
 
     def narrow(self, kind: str) -> None:
@@ -98,8 +98,8 @@ class AuditState(State):
 
     def check(self) -> None:
         """Check all labels, replacing a check that is running."""
-        layer = next((one for one in self.layers if one.name == self.layer), None)
-        card = next((one for one in self.cards if one.name == self.model), None)
+        layer = next((layer for layer in self.layers if layer.name == self.layer), None)
+        card = next((card for card in self.cards if card.name == self.model), None)
         if layer is None or card is None:
             return
         self._watch.cancel()
@@ -149,32 +149,32 @@ class AuditState(State):
     @property
     def shown(self) -> tuple[Finding, ...]:
         found = self.found.findings if self.found is not None else ()
-        return tuple(one for one in found if not self.kind or one.kind == self.kind)
+        return tuple(finding for finding in found if not self.kind or finding.kind == self.kind)
 
     @property
     def fixable(self) -> tuple[Finding, ...]:
-        return tuple(one for one in self.shown if one.fix is not None)
+        return tuple(finding for finding in self.shown if finding.fix is not None)
 
     @property
     def looks(self) -> dict[str, Any]:
         """The labels of the layer by name."""
-        layer = next((one for one in self.layers if one.name == self.layer), None)
+        layer = next((layer for layer in self.layers if layer.name == self.layer), None)
         return {label.name: label for label in layer.labels} if layer is not None else {}
 
-    def open(self, one: Finding) -> None:
+    def open(self, finding: Finding) -> None:
         """Open the place in Annotate."""
-        args: dict[str, Any] = {"span": one.span_id} if one.span_id is not None else {}
-        self.app.visit("annotate", document=one.document_id, **args)
+        args: dict[str, Any] = {"span": finding.span_id} if finding.span_id is not None else {}
+        self.app.visit("annotate", document=finding.document_id, **args)
 
     def fix(self, chosen: Sequence[Finding]) -> None:
         """Snap these labels to words, in one undo step, off the main thread."""
-        given = [one for one in chosen if one.fix is not None]
+        given = [finding for finding in chosen if finding.fix is not None]
         if not given or self.project.read_only:
             return
 
         def done(moved: int) -> None:
-            told = ngettext("Snapped {n} label to words.", "Snapped {n} labels to words.", moved)
-            self.app.note(told.format(n=moved), undo=True)
+            message = ngettext("Snapped {n} label to words.", "Snapped {n} labels to words.", moved)
+            self.app.note(message.format(n=moved), undo=True)
             self.check()
 
         self._run(

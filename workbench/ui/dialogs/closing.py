@@ -104,21 +104,21 @@ def _can_stop(job: Job) -> bool:
 
 def _consequences(jobs: list[Job], project_only: bool) -> str:
     """Describe what each answer does to these jobs."""
-    told = []
+    message = []
     if any(_can_stop(job) for job in jobs):
-        told.append(_("Stopping a training keeps its best checkpoint."))
+        message.append(_("Stopping a training keeps its best checkpoint."))
     if project_only and any(job.spec.stoppable for job in jobs):
-        told.append(
+        message.append(
             _(
                 "A run can also continue in the background: the Welcome page shows its "
                 "progress, and the result is available when the project is opened again."
             )
         )
     if not all(job.spec.stoppable for job in jobs):
-        told.append(_("Predictions, imports and exports will be cancelled."))
+        message.append(_("Predictions, imports and exports will be cancelled."))
     elif not project_only and any(job.status == "waiting" for job in jobs):
-        told.append(_("Queued jobs will be removed."))
-    return " ".join(told)
+        message.append(_("Queued jobs will be removed."))
+    return " ".join(message)
 
 
 def ask_to_cancel(app: App) -> bool:

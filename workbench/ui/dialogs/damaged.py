@@ -73,11 +73,11 @@ class Damaged(Dialog):
     def _summary(self, found: Recovered | None) -> str:
         if found is None:
             return "" if self.state.title else _("Nothing can be recovered from the file.")
-        told = ngettext(
+        message = ngettext(
             "{n:,} document can be recovered.", "{n:,} documents can be recovered.", found.documents
         )
         whole = "" if found.lost else _("Nothing is lost.")
-        return f"{told.format(n=found.documents)} {whole}".strip()
+        return f"{message.format(n=found.documents)} {whole}".strip()
 
     def _start(self) -> None:
         self.state.recover()

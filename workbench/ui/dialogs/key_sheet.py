@@ -67,7 +67,13 @@ class KeySheet(Dialog):
 
     def lines(self) -> list[Line]:
         """Every command that has a key or a menu entry."""
-        pages, found = {one.id: _(one.title) for one in self._app.registry.all("panel")}, []
+        pages, found = (
+            {
+                contribution.id: _(contribution.title)
+                for contribution in self._app.registry.all("panel")
+            },
+            [],
+        )
         for entry in self._app.window.menus.entries:
             command = entry.command
             keys = shown(command, self._app.settings)
@@ -155,7 +161,7 @@ class KeyDialog(Dialog):
             if self._line.command in pair and key == wanted
         ]
         if taken:
-            other = next(one for one in taken[0] if one is not self._line.command)
+            other = next(command for command in taken[0] if command is not self._line.command)
             remap(self._line.command, before, self._app.settings)
             name = other.lasting()
             self._field.set_error(

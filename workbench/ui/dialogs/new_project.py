@@ -189,8 +189,8 @@ def all_kinds() -> tuple[Kind, ...]:
 def split_labels(text: str) -> list[str]:
     """Labels typed or pasted, separated by line breaks, commas or semicolons; unique, in order."""
     found: list[str] = []
-    for one in re.split(r"[\n,;\t]+", text):
-        name = " ".join(one.split())
+    for part in re.split(r"[\n,;\t]+", text):
+        name = " ".join(part.split())
         if name and name not in found:
             found.append(name)
     return found

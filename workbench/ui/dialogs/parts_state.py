@@ -87,12 +87,12 @@ def join(context: PanelContext, ids: Sequence[int]) -> None:
 
     def done(found: Divided) -> None:
         n = found.documents
-        told = ngettext(
+        message = ngettext(
             "{n:,} document was joined from its parts.",
             "{n:,} documents were joined from their parts.",
             n,
         ).format(n=n)
-        context.note("\n".join(one for one in (told, parts.told(found)) if one), undo=n > 0)
+        context.note("\n".join(item for item in (message, parts.told(found)) if item), undo=n > 0)
 
     context.long(
         _("Join parts of documents"), lambda watch: parts.join(project, ids, watch=watch), done
@@ -103,7 +103,7 @@ def _numbers(found: Divided) -> str:
     if not found.documents:
         return _("No document is split.")
     into = ngettext("{n:,} part", "{n:,} parts", found.parts).format(n=found.parts)
-    told = ngettext(
+    message = ngettext(
         "{n:,} document becomes {parts}.", "{n:,} documents become {parts}.", found.documents
     )
-    return told.format(n=found.documents, parts=into)
+    return message.format(n=found.documents, parts=into)

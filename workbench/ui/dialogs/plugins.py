@@ -67,21 +67,26 @@ class PluginsPage(QFrame):
         before = QApplication.focusWidget()
         name = before.accessibleName() if before is not None and self.isAncestorOf(before) else ""
         clear(layout_of(self._cards))
-        for one in self.state.rows:
-            layout_of(self._cards).addWidget(PluginCard(self.state, one))
+        for status in self.state.rows:
+            layout_of(self._cards).addWidget(PluginCard(self.state, status))
         if not self.state.rows:
             layout_of(self._cards).addWidget(self._nothing())
         self._fill_folders()
         again = next(
-            (one for one in self._cards.findChildren(Button) if one.accessibleName() == name), None
+            (item for item in self._cards.findChildren(Button) if item.accessibleName() == name),
+            None,
         )
         if again is not None:
             again.setFocus()
 
     def _nothing(self) -> QWidget:
-        told = _("No plugins found. Copy a plugin folder to {folder}, or add its folder above.")
+        message = _("No plugins found. Copy a plugin folder to {folder}, or add its folder above.")
         return words(
-            told.format(folder=base_plugins.user_folder()), "small", "muted", wrap=True, select=True
+            message.format(folder=base_plugins.user_folder()),
+            "small",
+            "muted",
+            wrap=True,
+            select=True,
         )
 
     def _fill_folders(self) -> None:
@@ -97,8 +102,8 @@ class PluginsPage(QFrame):
         own = base_plugins.user_folder()
         menu.addAction(_("Open {folder}").format(folder=_short(str(own))), _open_own)
         for folder in folders:
-            told = _("Remove {folder} from the list").format(folder=_short(folder))
-            menu.addAction(told, partial(self.state.remove_folder, folder))
+            message = _("Remove {folder} from the list").format(folder=_short(folder))
+            menu.addAction(message, partial(self.state.remove_folder, folder))
 
     def _add(self) -> None:
         folder = QFileDialog.getExistingDirectory(self, _("Choose a plugin folder"))
@@ -115,12 +120,12 @@ class PluginCard(QFrame):
         plugin = status.plugin
         self.setProperty("part", "card")
         self.setAccessibleName(plugin.name)
-        parts = [self._head(), *(_fact(_("Adds"), one) for one in plugins.adds(plugin))]
+        parts = [self._head(), *(_fact(_("Adds"), add) for add in plugins.adds(plugin))]
         parts.append(_fact(_("From"), _short(plugin.key), Qt.TextElideMode.ElideMiddle))
         more = self._error() if status.state == ERROR else []
         if restart := state.restart(status):
-            told = words(restart, "small", wrap=True)
-            more.append(row(IconLabel("rotate-ccw", "accent", 14), (told, 1), gap=6))
+            message = words(restart, "small", wrap=True)
+            more.append(row(IconLabel("rotate-ccw", "accent", 14), (message, 1), gap=6))
         if state.asking == plugin.key:
             more.append(self._question())
         if more:
@@ -131,12 +136,12 @@ class PluginCard(QFrame):
         plugin, status = self.status.plugin, self.status
         icon, tone, chip = LOOKS[status.state]
         checking = plugin.key in self.state.checking
-        told = _("Checking…") if checking else _(plugins.STATES[status.state])
+        message = _("Checking…") if checking else _(plugins.STATES[status.state])
         return row(
             IconLabel(icon, tone),
             words(plugin.name, weight=600),
             words(plugin.version, "small", "muted"),
-            Chip(told, tone="accent" if checking else chip),
+            Chip(message, tone="accent" if checking else chip),
             None,
             *([] if checking else self._acts(plugin)),
             gap=9,

@@ -42,8 +42,8 @@ class PluginsState:
 
     def look(self) -> None:
         """Search the plugin folders again."""
-        found = [self._with_failure(one) for one in plugins.all_plugins(self.settings)]
-        found.sort(key=lambda one: (one.state != ERROR, one.plugin.name.casefold()))
+        found = [self._with_failure(plugin) for plugin in plugins.all_plugins(self.settings)]
+        found.sort(key=lambda status: (status.state != ERROR, status.plugin.name.casefold()))
         self.rows = tuple(found)
         self.changed.emit()
 
@@ -57,18 +57,22 @@ class PluginsState:
         """ "4 plugins: 2 enabled, 1 disabled, 1 with an error"; "" without plugins."""
         if not self.rows:
             return ""
-        count = {state: sum(one.state == state for one in self.rows) for state in plugins.STATES}
+        count = {state: sum(row.state == state for row in self.rows) for state in plugins.STATES}
         n = len(self.rows)
-        told = ngettext(
+        message = ngettext(
             "{n} plugin: {enabled} enabled, {disabled} disabled, {error} with an error",
             "{n} plugins: {enabled} enabled, {disabled} disabled, {error} with an error",
             n,
         )
-        return told.format(n=n, **count)
+        return message.format(n=n, **count)
 
     def restart(self, status: Status) -> str:
         """What only a restart changes: the window reads its pages once. "" if there is nothing."""
-        added = {one.id for one in status.plugin.contributions if one.kind == "panel"}
+        added = {
+            contribution.id
+            for contribution in status.plugin.contributions
+            if contribution.kind == "panel"
+        }
         if status.state == ENABLED and added - self.pages:
             n = len(added - self.pages)
             return ngettext(
@@ -109,7 +113,7 @@ class PluginsState:
         known = plugin.key in self.settings.plugins_enabled or plugin.key in self._failed
         self._failed.pop(plugin.key, None)
         self.look()
-        now = next((one for one in self.rows if one.plugin.key == plugin.key), None)
+        now = next((row for row in self.rows if row.plugin.key == plugin.key), None)
         if known and now is not None and not now.plugin.fault:
             self._check(now.plugin)
 
@@ -123,10 +127,14 @@ class PluginsState:
     def remove_folder(self, folder: str) -> None:
         """Remove a folder from the search path; plugins in it are disabled."""
         inside = Path(folder)
-        for one in self.rows:
-            if one.plugin.folder == inside or inside in one.plugin.folder.parents:
-                plugins.disable(one.plugin, self.settings)
-        kept = [one for one in self.settings.plugin_folders if one != folder]
+        for row in self.rows:
+            if row.plugin.folder == inside or inside in row.plugin.folder.parents:
+                plugins.disable(row.plugin, self.settings)
+        kept = [
+            plugin_folder
+            for plugin_folder in self.settings.plugin_folders
+            if plugin_folder != folder
+        ]
         self.settings.plugin_folders = kept
         self.settings.save()
         self.look()
@@ -173,9 +181,9 @@ def _failure(job: Job) -> tuple[str, str] | None:
     first = PluginCheck.from_json(job.result).first_error
     if first is None:
         return None
-    told = _("{title} cannot be used. {reason} The plugin was not enabled ({time}).")
+    template = _("{title} cannot be used. {reason} The plugin was not enabled ({time}).")
     at = formats.clock(time.time())
-    return told.format(title=first.title, reason=_sentence(first.error), time=at), first.details
+    return template.format(title=first.title, reason=_sentence(first.error), time=at), first.details
 
 
 def _sentence(text: str) -> str:

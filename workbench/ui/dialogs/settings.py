@@ -66,7 +66,7 @@ ASKED = (
         N_("Shortcuts: Ctrl + and Ctrl −."),
         "look",
         theme.TEXT_SIZES,
-        tuple(f"{one} %" for one in theme.TEXT_SIZES),
+        tuple(f"{text_size} %" for text_size in theme.TEXT_SIZES),
     ),
     Record(
         "font", "choice", N_("Font"), "", "look", ("inter", "system"), ("Inter", N_("System font"))
@@ -137,21 +137,26 @@ PLUGINS = len(GROUPS) - 1
 
 def records(group: str) -> tuple[Record, ...]:
     """The controls of a tab. A field of Settings without a record appears on General."""
-    named = [one for one in ASKED if one.group == group]
+    named = [record for record in ASKED if record.group == group]
     if group == "work":
-        known = {one.name for one in ASKED} | set(KEPT)
-        for one in fields(Settings):
-            if one.name not in known:
+        known = {record.name for record in ASKED} | set(KEPT)
+        for item in fields(Settings):
+            if item.name not in known:
                 kind = (
                     "bool"
-                    if one.type in ("bool", bool)
+                    if item.type in ("bool", bool)
                     else "int"
-                    if one.type in ("int", int)
+                    if item.type in ("int", int)
                     else "text"
                 )
                 named.append(
                     Record(
-                        one.name, kind, one.name.replace("_", " "), "", "work", default=one.default
+                        item.name,
+                        kind,
+                        item.name.replace("_", " "),
+                        "",
+                        "work",
+                        default=item.default,
                     )
                 )
     return tuple(named)
@@ -200,12 +205,14 @@ class SettingsDialog(Dialog):
         self._tabs.setCurrentIndex(PLUGINS)
 
     def _form(self, group: str) -> Form:
-        asked = [_Unnamed(one) for one in records(group)]
-        form = Form(asked, {one.name: getattr(self._app.settings, one.name) for one in asked})
-        for one in records(group):
-            if one.words:
-                box = cast(QComboBox, form.control(one.name))
-                for index, text in enumerate(one.words):
+        asked = [_Unnamed(record) for record in records(group)]
+        form = Form(
+            asked, {unnamed.name: getattr(self._app.settings, unnamed.name) for unnamed in asked}
+        )
+        for record in records(group):
+            if record.words:
+                box = cast(QComboBox, form.control(record.name))
+                for index, text in enumerate(record.words):
                     box.setItemText(index, _(text))
         form.changed.connect(lambda name, form=form: self._changed(form, name))
         return form
@@ -285,7 +292,7 @@ class SettingsDialog(Dialog):
         for item in self._list.selectedItems():
             settings, folder = self._app.settings, item.text()
             settings.model_folders.remove(folder)
-            settings.pickle_allowed = [one for one in settings.pickle_allowed if one != folder]
+            settings.pickle_allowed = [text for text in settings.pickle_allowed if text != folder]
             self._list.takeItem(self._list.row(item))
         self._list.setVisible(self._list.count() > 0)
         self._app.settings.save()

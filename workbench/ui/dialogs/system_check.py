@@ -112,9 +112,9 @@ class SystemCheckDialog(Dialog):
 
         Returns whether there are more.
         """
-        shown = {id: [one for one in self._check.checks if one.group == id] for id in GROUPS}
+        shown = {id: [check for check in self._check.checks if check.group == id] for id in GROUPS}
         if not self._check.running:
-            shown[ATTENTION] = [one for one in self._check.checks if one.state != OK]
+            shown[ATTENTION] = [check for check in self._check.checks if check.state != OK]
         room = AT_ONCE
         for id, checks in shown.items():
             room -= self._groups[id].show_checks(checks, room)
@@ -144,9 +144,9 @@ class Group(QFrame):
 
     def show_checks(self, checks: list[Check], most: int) -> int:
         """Add at most `limit` new results and keep the others. Returns the number added."""
-        new = [one for one in checks if one not in self._checks][: max(0, most)]
+        new = [check for check in checks if check not in self._checks][: max(0, most)]
         for check in new:
-            place = sum(one in self._checks for one in checks[: checks.index(check)])
+            place = sum(item in self._checks for item in checks[: checks.index(check)])
             self._checks.insert(place, check)
             self._lines.insertWidget(place, check_line(check))
         self.setVisible(bool(self._checks))
@@ -164,11 +164,11 @@ def check_line(check: Check) -> QWidget:
     icon = call(IconLabel(name, tone, 15), term(check.state))
     screen = QApplication.primaryScreen().availableGeometry().width()
     title = fixed(words(check.title, "small", wrap=True), min(theme.px(TITLE), screen // 5))
-    told = check.told(formats.size)
-    parts = [words(told, "small", wrap=True, select=True)]
+    message = check.told(formats.size)
+    parts = [words(message, "small", wrap=True, select=True)]
     if check.advice:
         parts.append(words(check.advice, "small", "muted", wrap=True, select=True))
     title_and_space = column(title, None, margins=(0, 1, 0, 0))
     result = column(*parts, None, gap=2, margins=(0, 1, 0, 0))
     made = row(column(icon, None), title_and_space, (result, 1), gap=10, margins=(2, 6, 2, 6))
-    return call(made, f"{term(check.state)}: {check.title}: {told}", check.advice)
+    return call(made, f"{term(check.state)}: {check.title}: {message}", check.advice)

@@ -47,13 +47,13 @@ class Versions(Dialog):
             Column(
                 _("Version"),
                 _title,
-                icon=lambda one: ("history", "faint") if one.automatic else ("check", "good"),
-                tip=lambda one: str(one.path),
+                icon=lambda row: ("history", "faint") if row.automatic else ("check", "good"),
+                tip=lambda row: str(row.path),
             ),
-            Column(_("Saved"), lambda one: formats.when_iso(one.at), 150, tip=lambda one: one.at),
-            Column(_("Size"), lambda one: formats.size(one.bytes), 90, right=True),
+            Column(_("Saved"), lambda row: formats.when_iso(row.at), 150, tip=lambda row: row.at),
+            Column(_("Size"), lambda row: formats.size(row.bytes), 90, right=True),
         )
-        self.table = Table(columns, name=_("Versions"), key=lambda one: one.path)
+        self.table = Table(columns, name=_("Versions"), key=lambda row: row.path)
         self.table.setMinimumHeight(theme.px(240))
         self.table.opened.connect(self.state.view)
         self.table.chosen.connect(self._enable)
@@ -149,10 +149,10 @@ class Question(Dialog):
     """Whether to restore or delete a version. Cancel is the default."""
 
     def __init__(self, parent: QWidget, version: Version, *, delete: bool = False) -> None:
-        told = {"name": _title(version), "time": formats.when_iso(version.at)}
+        message = {"name": _title(version), "time": formats.when_iso(version.at)}
         if delete:
             title = _("Delete the version?")
-            effect = _("“{name}”, {time}. This cannot be undone.").format(**told)
+            effect = _("“{name}”, {time}. This cannot be undone.").format(**message)
             act = Button(_("Delete"), "trash-2", "danger", on=self.accept)
         else:
             title = _("Restore the version?")
@@ -160,7 +160,7 @@ class Question(Dialog):
                 "“{name}”, {time}. The project then has the documents, labels and history of this "
                 "version. Its present state is saved as a version first. Runs trained later are no "
                 "longer listed, but their files are kept."
-            ).format(**told)
+            ).format(**message)
             act = Button(_("Restore"), "undo-2", "primary", on=self.accept)
         super().__init__(parent, title, width=460)
         self.put(words(effect, wrap=True))

@@ -110,7 +110,7 @@ def line_arcs(seats: Sequence[Seat], width: float) -> list[LineArc]:
         edge = width if seat.on_right else 0.0
         ends = [edge if x is None else x for x in (from_x, to_x)]
         found.append(LineArc(seat.arc, min(ends), max(ends), from_x, to_x))
-    found.sort(key=lambda one: (one.right - one.left, one.arc.id))
+    found.sort(key=lambda arc: (arc.right - arc.left, arc.arc.id))
     give_levels(found)
     return found
 
@@ -118,24 +118,24 @@ def line_arcs(seats: Sequence[Seat], width: float) -> list[LineArc]:
 def give_levels(arcs: Sequence[LineArc]) -> None:
     """Give each arc the lowest level at which it overlaps no other; the given order goes first."""
     taken: list[list[Run]] = []
-    for one in arcs:
+    for arc in arcs:
         level = next(
             (
                 number
                 for number, runs in enumerate(taken)
-                if all(one.right + _APART <= a or b + _APART <= one.left for a, b in runs)
+                if all(arc.right + _APART <= a or b + _APART <= arc.left for a, b in runs)
             ),
             len(taken),
         )
         if level == len(taken):
             taken.append([])
-        taken[level].append((one.left, one.right))
-        one.level = level
+        taken[level].append((arc.left, arc.right))
+        arc.level = level
 
 
 def levels(arcs: Sequence[LineArc]) -> int:
     """Number of levels above the line, at most `MOST_LEVELS`."""
-    return min(MOST_LEVELS, 1 + max((one.level for one in arcs), default=-1))
+    return min(MOST_LEVELS, 1 + max((arc.level for arc in arcs), default=-1))
 
 
 def _legs(seats: Sequence[Seat], width: float) -> dict[tuple[int, int], float]:

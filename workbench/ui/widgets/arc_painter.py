@@ -47,10 +47,10 @@ class ArcPainter:
         painter.setFont(self._font)
         bottom = origin.y() + line.top - _GAP
         chosen = marked.chosen
-        for one in sorted(shown, key=lambda one: one.arc.name == chosen):
-            self._arc(painter, one, origin.x(), bottom, chosen=one.arc.name == chosen)
-        for one in shown:
-            self._label(painter, one, origin.x(), bottom, chosen=one.arc.name == chosen)
+        for line_arc in sorted(shown, key=lambda item: item.arc.name == chosen):
+            self._arc(painter, line_arc, origin.x(), bottom, chosen=line_arc.arc.name == chosen)
+        for line_arc in shown:
+            self._label(painter, line_arc, origin.x(), bottom, chosen=line_arc.arc.name == chosen)
         if left_out := len(line.arcs) - len(shown):
             painter.setPen(self._muted)
             top = origin.y() + line.top - line.head
@@ -60,40 +60,40 @@ class ArcPainter:
 
     def shown(self, arcs: list[LineArc], chosen: tuple[str, int] | None) -> list[LineArc]:
         """The arcs that are drawn. Above five levels, only those of the chosen span or relation."""
-        if all(one.level < MOST_LEVELS for one in arcs):
+        if all(arc.level < MOST_LEVELS for arc in arcs):
             return arcs
         mine = [
-            one for one in arcs if chosen is not None and chosen in (one.arc.name, *one.arc.names)
+            arc for arc in arcs if chosen is not None and chosen in (arc.arc.name, *arc.arc.names)
         ]
         if not mine:
-            return [one for one in arcs if one.level < MOST_LEVELS]
-        own = [copy(one) for one in mine]
+            return [arc for arc in arcs if arc.level < MOST_LEVELS]
+        own = [copy(arc) for arc in mine]
         give_levels(own)
-        for one in own:
-            one.level = min(one.level, MOST_LEVELS - 1)
+        for line_arc in own:
+            line_arc.level = min(line_arc.level, MOST_LEVELS - 1)
         return own
 
-    def y_of(self, one: LineArc, bottom: float) -> float:
+    def y_of(self, arc: LineArc, bottom: float) -> float:
         """The height of its horizontal; `bottom`: of the legs."""
-        return bottom - (one.level + 0.62) * self.level() - 2 * self.zoom
+        return bottom - (arc.level + 0.62) * self.level() - 2 * self.zoom
 
-    def _colour(self, one: LineArc, *, chosen: bool) -> QColor:
+    def _colour(self, line_arc: LineArc, *, chosen: bool) -> QColor:
         if chosen:
             return self._accent
-        return self._tint(one.arc.tint) if one.arc.allowed else self._bad
+        return self._tint(line_arc.arc.tint) if line_arc.arc.allowed else self._bad
 
     def _arc(
-        self, painter: QPainter, one: LineArc, x: float, bottom: float, *, chosen: bool
+        self, painter: QPainter, line_arc: LineArc, x: float, bottom: float, *, chosen: bool
     ) -> None:
-        colour, y = self._colour(one, chosen=chosen), self.y_of(one, bottom)
+        colour, y = self._colour(line_arc, chosen=chosen), self.y_of(line_arc, bottom)
         pen = QPen(colour, _CHOSEN if chosen else _STROKE)
-        if not one.arc.allowed:
+        if not line_arc.arc.allowed:
             pen.setDashPattern(_DASHES)
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(_path(one, x, y, bottom))
-        for leg, to_end in ((one.from_x, False), (one.to_x, True)):
-            if leg is not None and one.arc.directed and to_end:
+        painter.drawPath(_path(line_arc, x, y, bottom))
+        for leg, to_end in ((line_arc.from_x, False), (line_arc.to_x, True)):
+            if leg is not None and line_arc.arc.directed and to_end:
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(colour)
                 head = _HEAD * max(1.0, self.zoom)
@@ -102,17 +102,17 @@ class ArcPainter:
                 painter.drawPolygon(QPolygonF([tip, *(tip + wing for wing in wings)]))
 
     def _label(
-        self, painter: QPainter, one: LineArc, x: float, bottom: float, *, chosen: bool
+        self, painter: QPainter, line_arc: LineArc, x: float, bottom: float, *, chosen: bool
     ) -> None:
-        room = one.right - one.left - 12
-        full = ("" if one.arc.allowed else "⚠ ") + one.arc.label
-        leaves = one.from_x is None or one.to_x is None
+        room = line_arc.right - line_arc.left - 12
+        full = ("" if line_arc.arc.allowed else "⚠ ") + line_arc.arc.label
+        leaves = line_arc.from_x is None or line_arc.to_x is None
         if room < _LEAST_LABEL or (leaves and self._metrics.horizontalAdvance(full) > room):
             return  # an arc that leaves the line has a label on the other line, too
         text = self._metrics.elidedText(full, Qt.TextElideMode.ElideMiddle, room)
         width, height = self._metrics.horizontalAdvance(text), self._metrics.height()
-        left = (one.left + one.right - width) / 2
-        y = self.y_of(one, bottom)
+        left = (line_arc.left + line_arc.right - width) / 2
+        y = self.y_of(line_arc, bottom)
         box = QRectF(x + left - 4, y - height / 2, width + 8, height)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.qcolour("accent_soft") if chosen else self._ground)
@@ -123,35 +123,35 @@ class ArcPainter:
     def at(self, line: Line, x: float, y: float, chosen: tuple[str, int] | None) -> LineArc | None:
         """The arc at a point of the line; `y` is relative to its text."""
         near: list[tuple[float, LineArc]] = []
-        for one in self.shown(line.arcs, chosen):
-            level = self.y_of(one, -_GAP)
-            on_bar = abs(y - level) <= self.level() / 2 and one.left - 3 <= x <= one.right + 3
-            legs = [leg for leg in (one.from_x, one.to_x) if leg is not None]
+        for arc in self.shown(line.arcs, chosen):
+            level = self.y_of(arc, -_GAP)
+            on_bar = abs(y - level) <= self.level() / 2 and arc.left - 3 <= x <= arc.right + 3
+            legs = [leg for leg in (arc.from_x, arc.to_x) if leg is not None]
             off = min((abs(x - leg) for leg in legs), default=99.0)
             if on_bar:
-                near.append((abs(y - level) / 100, one))
+                near.append((abs(y - level) / 100, arc))
             elif off <= 4 and level <= y <= 0:
-                near.append((off, one))
+                near.append((off, arc))
         return min(near, key=lambda pair: pair[0])[1] if near else None
 
 
-def _path(one: LineArc, x: float, y: float, bottom: float) -> QPainterPath:
+def _path(arc: LineArc, x: float, y: float, bottom: float) -> QPainterPath:
     """From the left leg or edge over the horizontal to the right leg or edge."""
-    legs = {leg for leg in (one.from_x, one.to_x) if leg is not None}
+    legs = {leg for leg in (arc.from_x, arc.to_x) if leg is not None}
     path = QPainterPath()
-    corner = min(_CORNER, (one.right - one.left) / 2)
-    if one.left in legs:
-        path.moveTo(x + one.left, bottom)
-        path.lineTo(x + one.left, y + corner)
-        path.quadTo(x + one.left, y, x + one.left + corner, y)
+    corner = min(_CORNER, (arc.right - arc.left) / 2)
+    if arc.left in legs:
+        path.moveTo(x + arc.left, bottom)
+        path.lineTo(x + arc.left, y + corner)
+        path.quadTo(x + arc.left, y, x + arc.left + corner, y)
     else:
-        path.moveTo(x + one.left, y)
-    if one.right in legs:
-        path.lineTo(x + one.right - corner, y)
-        path.quadTo(x + one.right, y, x + one.right, y + corner)
-        path.lineTo(x + one.right, bottom)
+        path.moveTo(x + arc.left, y)
+    if arc.right in legs:
+        path.lineTo(x + arc.right - corner, y)
+        path.quadTo(x + arc.right, y, x + arc.right, y + corner)
+        path.lineTo(x + arc.right, bottom)
     else:
-        path.lineTo(x + one.right, y)
+        path.lineTo(x + arc.right, y)
     return path
 
 

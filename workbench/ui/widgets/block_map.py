@@ -78,8 +78,8 @@ def _inside(block: Block) -> QFrame:
             grid.addWidget(words(note, "caption", "faint"), at, 2)
     more = len(block.shapes) - MOST_SHAPES
     if more > 0:
-        told = ngettext("… and {n} more weight", "… and {n} more weights", more).format(n=more)
-        grid.addWidget(words(told, "caption", "faint"), len(lines), 0)
+        message = ngettext("… and {n} more weight", "… and {n} more weights", more).format(n=more)
+        grid.addWidget(words(message, "caption", "faint"), len(lines), 0)
     return column(box)
 
 
@@ -98,8 +98,8 @@ class _BlockButton(QAbstractButton):
         self._state = _(STATES[block.state]) if block.state in STATES else ""
         self._count = formats.count(block.parameters) if block.parameters or block.state else ""
         words = ngettext("{block}: {n} parameter", "{block}: {n} parameters", block.parameters)
-        told = words.format(block=self._title, n=self._count) if self._count else self._title
-        self.setAccessibleName(told)
+        message = words.format(block=self._title, n=self._count) if self._count else self._title
+        self.setAccessibleName(message)
         parts = (mark.words, self._state or self._below())
         self.setAccessibleDescription(", ".join(part for part in parts if part))
         plain.set_tip(self, self._state or _("Show parts and shapes"))
@@ -112,7 +112,7 @@ class _BlockButton(QAbstractButton):
             return f"{block.count} × {each}"
         if not block.shapes:
             return self._state
-        _name, largest = max(block.shapes, key=lambda one: prod(one[1]))
+        _name, largest = max(block.shapes, key=lambda shape: prod(shape[1]))
         return " × ".join(map(formats.count, largest))
 
     def sizeHint(self) -> QSize:

@@ -194,7 +194,7 @@ class Segments(QFrame):
         self._group.setExclusive(True)
 
     def value(self) -> object:
-        return next((one for one, button in self._buttons.items() if button.isChecked()), None)
+        return next((value for value, button in self._buttons.items() if button.isChecked()), None)
 
     def set_words(self, value: object, text: str) -> None:
         """Change the text of a choice, such as a count in it."""

@@ -107,8 +107,8 @@ class Chart(QWidget):
             number, point = self._chosen
             if number >= len(self._series) or point >= len(self._series[number].x):
                 self._chosen = None
-        told = [f"{one.name}: {len(one.x)}" for one in self._series]
-        self.setAccessibleDescription("; ".join(told))
+        message = [f"{series.name}: {len(series.x)}" for series in self._series]
+        self.setAccessibleDescription("; ".join(message))
         self.update()
 
     def choose(self, series: int, point: int, *, guides: bool = False) -> None:
@@ -264,15 +264,15 @@ class Chart(QWidget):
 
     def told(self, series: int, point: int) -> str:
         """The values of a point as text."""
-        one = self._series[series]
+        item = self._series[series]
         x, y = self._axes
         parts = [
-            one.name,
-            f"{x.name} {formats.significant(one.x[point], 3)}",
-            f"{y.name} {formats.significant(one.y[point], 3)}",
+            item.name,
+            f"{x.name} {formats.significant(item.x[point], 3)}",
+            f"{y.name} {formats.significant(item.y[point], 3)}",
         ]
-        if one.notes:
-            parts.append(one.notes[point])
+        if item.notes:
+            parts.append(item.notes[point])
         return " · ".join(part for part in parts if part)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -299,10 +299,10 @@ class Chart(QWidget):
         with open(path, "w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(("curve", "x", "y", "note"))
-            for one in self._series:
-                notes = one.notes or ("",) * len(one.x)
+            for series in self._series:
+                notes = series.notes or ("",) * len(series.x)
                 writer.writerows(
-                    (one.name, *values) for values in zip(one.x, one.y, notes, strict=True)
+                    (series.name, *values) for values in zip(series.x, series.y, notes, strict=True)
                 )
 
 
@@ -313,8 +313,8 @@ def ticks(low: float, high: float) -> list[float]:
     step = next(
         found
         for scale in (1.0, 10.0)
-        for one in STEPS
-        if room / (found := one * power * scale) <= 6
+        for step in STEPS
+        if room / (found := step * power * scale) <= 6
     )
     first = math.ceil(low / step - 1e-9)
     return [step * number for number in range(first, math.floor(high / step + 1e-9) + 1)]

@@ -27,7 +27,7 @@ class ChartLegend(QFrame):
 
     def set(self, series: Sequence[Series]) -> None:
         clear(self._line)
-        pairs = [row(_Sample(one), words(one.name, "caption", "muted"), gap=5) for one in series]
+        pairs = [row(_Sample(item), words(item.name, "caption", "muted"), gap=5) for item in series]
         self._line.addWidget(flow(*pairs, gap=14))
 
 

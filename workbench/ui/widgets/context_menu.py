@@ -16,25 +16,25 @@ Choices = Sequence[Choice | None]
 def fill(menu: QMenu, choices: Choices) -> None:
     """Replace the entries of a menu. None is a separator."""
     menu.clear()
-    for one in choices:
-        if one is None:
+    for choice in choices:
+        if choice is None:
             menu.addSeparator()
-        elif one.choices:
-            inner = menu.addMenu(one.title)
-            inner.setEnabled(one.enabled)
-            fill(inner, one.choices)
+        elif choice.choices:
+            inner = menu.addMenu(choice.title)
+            inner.setEnabled(choice.enabled)
+            fill(inner, choice.choices)
         else:
-            _add(menu, one)
+            _add(menu, choice)
 
 
-def _add(menu: QMenu, one: Choice) -> None:
-    key = one.key or _shortcut(menu, one.command)
-    action = menu.addAction(f"{one.title}\t{key}" if key else one.title)
-    action.setEnabled(one.enabled)
-    if one.on is not None:
+def _add(menu: QMenu, choice: Choice) -> None:
+    key = choice.key or _shortcut(menu, choice.command)
+    action = menu.addAction(f"{choice.title}\t{key}" if key else choice.title)
+    action.setEnabled(choice.enabled)
+    if choice.on is not None:
         action.setCheckable(True)
-        action.setChecked(one.on)
-    action.triggered.connect(lambda _checked=False: one.act())
+        action.setChecked(choice.on)
+    action.triggered.connect(lambda _checked=False: choice.act())
 
 
 def _shortcut(menu: QMenu, command: str) -> str:

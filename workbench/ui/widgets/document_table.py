@@ -205,8 +205,8 @@ class DocumentRows(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return title
         if role == Qt.ItemDataRole.ToolTipRole:
-            told = _("Click to sort by {column}").format(column=title) if extra >= 0 else ""
-            return plain.tip(self._tips.get(section, told))
+            message = _("Click to sort by {column}").format(column=title) if extra >= 0 else ""
+            return plain.tip(self._tips.get(section, message))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return title or _("State")
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -317,11 +317,15 @@ class DocumentTable(QTableView):
         """Show the sort order; "" for import order."""
         self._order = (by, descending) if by else None
         head = self.horizontalHeader()
-        orders = BY | {n: one.by for n, one in enumerate(self.documents.extras, len(WIDTHS) + 1)}
+        orders = BY | {
+            n: extra.by for n, extra in enumerate(self.documents.extras, len(WIDTHS) + 1)
+        }
         shown = [column for column, this in orders.items() if this == by]
         head.setSortIndicatorShown(bool(shown))
         if shown:
-            column = next((one for one in shown[::-1] if not self.isColumnHidden(one)), shown[0])
+            column = next(
+                (number for number in shown[::-1] if not self.isColumnHidden(number)), shown[0]
+            )
             order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
             head.setSortIndicator(column, order)
 
@@ -362,13 +366,13 @@ class DocumentTable(QTableView):
         self.copied.emit()
 
     def chosen_count(self) -> int:
-        return sum(one.bottom() - one.top() + 1 for one in self._ranges())
+        return sum(range_.bottom() - range_.top() + 1 for range_ in self._ranges())
 
     def chosen_ids(self) -> array[int]:
         """Ids of the selected rows, in order; fast for a million rows."""
         found = array("q")
-        for one in sorted(self._ranges(), key=lambda one: one.top()):
-            found.extend(self.documents.ids[one.top() : one.bottom() + 1])
+        for range_ in sorted(self._ranges(), key=lambda range_: range_.top()):
+            found.extend(self.documents.ids[range_.top() : range_.bottom() + 1])
         return found
 
     def choose_rows(self, first: int, last: int) -> None:
@@ -408,7 +412,7 @@ class DocumentTable(QTableView):
 
     def _ranges(self) -> list[QItemSelectionRange]:
         ranges = cast(list[QItemSelectionRange], self.selectionModel().selection())
-        return [one for one in ranges if one.left() == 0]
+        return [range_ for range_ in ranges if range_.left() == 0]
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

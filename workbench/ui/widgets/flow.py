@@ -54,15 +54,15 @@ class FlowLayout(QLayout):
         """All widgets in one row."""
         sizes = [item.sizeHint() for item in self._shown()]
         return QSize(
-            sum(one.width() for one in sizes) + self._gap * max(0, len(sizes) - 1),
-            max((one.height() for one in sizes), default=0),
+            sum(size.width() for size in sizes) + self._gap * max(0, len(sizes) - 1),
+            max((size.height() for size in sizes), default=0),
         )
 
     def minimumSize(self) -> QSize:
         sizes = [item.minimumSize() for item in self._shown()]
         return QSize(
-            max((one.width() for one in sizes), default=0),
-            max((one.height() for one in sizes), default=0),
+            max((size.width() for size in sizes), default=0),
+            max((size.height() for size in sizes), default=0),
         )
 
     def _shown(self) -> Line:

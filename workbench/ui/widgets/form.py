@@ -50,7 +50,7 @@ class Form(QFrame):
     ):
         """With several columns there are no groups, and the help of a field is its tooltip."""
         super().__init__()
-        self._options = {one.name: one for one in options}
+        self._options = {option.name: option for option in options}
         self._fields: dict[str, Field | QWidget] = {}
         self._controls: dict[str, QWidget] = {}
         self._headings: dict[str, tuple[QWidget, list[str]]] = {}  # group → heading, options
@@ -108,17 +108,17 @@ class Form(QFrame):
 
     def set_error(self, name: str, message: str) -> None:
         """Show an error at a field; "" for name or message clears it."""
-        for its_name, one in self._fields.items():
-            if isinstance(one, Field):
-                one.set_error(message if its_name == name else "")
+        for its_name, widget in self._fields.items():
+            if isinstance(widget, Field):
+                widget.set_error(message if its_name == name else "")
 
     def filter(self, text: str) -> int:
         """Show only options whose name or help contains `text`; returns their number."""
         wanted, count = text.casefold().strip(), 0
-        for name, one in self._fields.items():
+        for name, widget in self._fields.items():
             option = self._options[name]
             fits = not wanted or wanted in f"{name} {_title(option)} {_(option.help)}".casefold()
-            one.setVisible(fits)
+            widget.setVisible(fits)
             count += fits
         for heading, names in self._headings.values():
             heading.setVisible(any(not self._fields[name].isHidden() for name in names))
@@ -126,7 +126,7 @@ class Form(QFrame):
 
     def focused(self) -> str:
         """The name of the focused option, "" if none has the focus."""
-        return next((name for name, one in self._controls.items() if one.hasFocus()), "")
+        return next((name for name, control in self._controls.items() if control.hasFocus()), "")
 
     def focus(self, name: str) -> None:
         """Focus the control of an option, if it exists."""
@@ -197,9 +197,9 @@ class Form(QFrame):
                 control,
                 next(
                     (
-                        one
-                        for one in self._options[name].choices
-                        if _as_text(one) == _as_text(value)
+                        choice
+                        for choice in self._options[name].choices
+                        if _as_text(choice) == _as_text(value)
                     ),
                     AUTOMATIC if value is None else value,
                 ),

@@ -35,7 +35,7 @@ def image(shares: np.ndarray, masked: np.ndarray | None = None) -> QImage:
 def _colours(dark: bool) -> np.ndarray:
     """uint32 (SHADES + 1,): 0xFFRRGGBB of each shade."""
     names = [theme.sequential(shade / (SHADES - 1)) for shade in range(SHADES)]
-    numbers = [int(one.removeprefix("#"), 16) for one in (*names, theme.colour("line"))]
+    numbers = [int(text.removeprefix("#"), 16) for text in (*names, theme.colour("line"))]
     return np.array(numbers, np.uint32) | OPAQUE
 
 

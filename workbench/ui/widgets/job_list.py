@@ -28,7 +28,7 @@ class JobList(QWidget):
     def set_jobs(self, jobs: Sequence[Any]) -> None:
         """Show these jobs in this order."""
         wanted = {job.id for job in jobs}
-        for number in [one for one in self.rows if one not in wanted]:
+        for number in [row for row in self.rows if row not in wanted]:
             gone = self.rows.pop(number)
             self._lines.removeWidget(gone)
             gone.hide()

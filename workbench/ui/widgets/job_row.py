@@ -123,9 +123,9 @@ class JobRow(QFrame):
         self._stop.setVisible(job.status == "running" and job.spec.stoppable)
         self._stop.setEnabled(not job.ending)
         self._cancel.setVisible(active)
-        told = self._told()
-        self._message.setText(told if not active else "")
-        self._message.setVisible(bool(told) and not active)
+        message = self._told()
+        self._message.setText(message if not active else "")
+        self._message.setVisible(bool(message) and not active)
 
 
 def _open(file: Path) -> None:

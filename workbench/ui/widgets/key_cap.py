@@ -47,10 +47,12 @@ def follow_tip(widget: QWidget, tip: str, settings: Settings, command: str, *key
     follow(widget, lambda: plain.set_tip(widget, with_key(tip, settings, command, *keys)))
 
 
-def with_key(told: str, settings: Settings, command: str, *keys: str) -> str:
+def with_key(message: str, settings: Settings, command: str, *keys: str) -> str:
     """The words with the current key of a command in brackets, or one of them alone."""
     key = current(settings, command, *keys)
-    return _("{words} ({key})").format(words=told, key=key) if key and told else key or told
+    return (
+        _("{words} ({key})").format(words=message, key=key) if key and message else key or message
+    )
 
 
 def changed(window: QWidget) -> None:

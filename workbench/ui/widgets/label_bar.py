@@ -226,7 +226,7 @@ class LabelBar(QWidget):
     def _fold(self, id: int, label: Label) -> Button:
         """The button that shows or hides the sublabels of a label."""
         many, hidden = len(self._groups[id]), id in self._folded
-        told = (
+        message = (
             ngettext("Show {n} sublabel of {label}", "Show {n} sublabels of {label}", many).format(
                 n=many, label=label.name
             )
@@ -239,8 +239,8 @@ class LabelBar(QWidget):
             kind="quiet",
             small=True,
             on=lambda: self.folded.emit([id], not hidden),
-            name=told,
-            tip=told,
+            name=message,
+            tip=message,
         )
         button.setParent(self._chips)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -302,13 +302,13 @@ def _shown(
         if label.id in of and (of[label.id] not in folded or label.id in chosen):
             below.setdefault(of[label.id], []).append(label)
     first = [label for label in labels if label.id not in of]
-    return tuple(one for label in first for one in (label, *below.get(cast(int, label.id), ())))
+    return tuple(item for label in first for item in (label, *below.get(cast(int, label.id), ())))
 
 
 def _set_tip(chip: ChipButton, label: Label, made: str) -> None:
     """The whole name if it is cut, the description, and who made it."""
     cut = chip.sizeHint().width() > theme.px(WIDEST)
-    told = "\n".join(filter(None, (label.name if cut else "", label.description, made)))
-    if chip.property("told") != told:
-        chip.setProperty("told", told)
-        plain.set_tip(chip, told)
+    message = "\n".join(filter(None, (label.name if cut else "", label.description, made)))
+    if chip.property("told") != message:
+        chip.setProperty("told", message)
+        plain.set_tip(chip, message)

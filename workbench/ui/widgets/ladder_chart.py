@@ -42,15 +42,15 @@ class LadderChart(QWidget):
 
     def set_groups(self, groups: Sequence[Group]) -> None:
         self._groups = tuple(groups)
-        told = []
+        message = []
         for group in self._groups:
             means = [formats.decimal(fmean(scores), 1) for scores in group.series if scores]
-            told += [f"{group.title}: {', '.join(means)}"] if means else []
-        self.setAccessibleDescription("; ".join(told))
+            message += [f"{group.title}: {', '.join(means)}"] if means else []
+        self.setAccessibleDescription("; ".join(message))
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        values = [score for group in self._groups for one in group.series for score in one]
+        values = [score for group in self._groups for pair in group.series for score in pair]
         if not values:
             return
         painter = QPainter(self)
@@ -159,7 +159,7 @@ class LadderChart(QWidget):
 
 def scale(low: float, high: float) -> tuple[float, float, float]:
     """(lowest, highest, step) of a scale around scores in [0, 100], with at most eight steps."""
-    step = float(next(one for one in STEPS if (high - low) / one <= 6))
+    step = float(next(step for step in STEPS if (high - low) / step <= 6))
     bottom, top = math.floor(low / step) * step, math.ceil(high / step) * step
     if low - bottom < step / 4:
         bottom -= step

@@ -47,8 +47,10 @@ class LayerMixes(QFrame):
             if (old := item.widget()) is not None:
                 old.deleteLater()
         for name, (bars, gamma) in zip(self._names or (), self._shown, strict=True):
-            told = _("Layer weights of {model}").format(model=name) if name else _("Layer weights")
-            layout.addWidget(card(bars, title=told, note=gamma, gap=6))
+            message = (
+                _("Layer weights of {model}").format(model=name) if name else _("Layer weights")
+            )
+            layout.addWidget(card(bars, title=message, note=gamma, gap=6))
 
 
 def _bars() -> tuple[LayerBars, QLabel]:

@@ -70,13 +70,13 @@ class TurningRow(QFrame):
         self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._line.setContentsMargins(0, 0, 0, 0)
         self._line.setSpacing(gap)
-        for one in parts:
-            add(self._line, one)
+        for part in parts:
+            add(self._line, part)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         items = self._items()
-        needed = sum(one.minimumSize().width() for one in items if not one.isEmpty())
+        needed = sum(item.minimumSize().width() for item in items if not item.isEmpty())
         needed += self._line.spacing() * (len(items) - 1)
         way = QBoxLayout.Direction
         self._line.setDirection(way.LeftToRight if needed <= self.width() else way.TopToBottom)
@@ -87,7 +87,7 @@ class TurningRow(QFrame):
 
     def minimumSizeHint(self) -> QSize:
         """The width of the widest widget, so that it may become too narrow for all."""
-        widest = max((one.minimumSize().width() for one in self._items()), default=0)
+        widest = max((item.minimumSize().width() for item in self._items()), default=0)
         return QSize(widest, super().minimumSizeHint().height())
 
 
@@ -165,8 +165,8 @@ def fill(widget: QWidget, *parts: Part, gap: int = 8, margins: Margins = (0, 0, 
     layout = QVBoxLayout(widget)
     layout.setContentsMargins(*margins)
     layout.setSpacing(gap)
-    for one in parts:
-        add(layout, one)
+    for part in parts:
+        add(layout, part)
 
 
 def _box(
@@ -177,7 +177,7 @@ def _box(
         it.setProperty("part", part)
     layout.setContentsMargins(*margins)
     layout.setSpacing(gap)
-    for one in parts:
-        add(layout, one)
+    for widget in parts:
+        add(layout, widget)
     it.setLayout(layout)
     return it

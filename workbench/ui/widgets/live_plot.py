@@ -258,7 +258,7 @@ class LivePlot(QFrame):
         for name, curve in self.curves.items():
             if curve.x:
                 found.append(f"{name} {self._figure(curve.y[nearest(curve.x, x)])}")
-        longest = max(self.curves.values(), key=lambda one: len(one.x))
+        longest = max(self.curves.values(), key=lambda curve: len(curve.x))
         where = longest.x[nearest(longest.x, x)] if longest.x else x
         self._value.setText(f"{self._x_name} {formats.significant(where)}:  " + "  ".join(found))
 

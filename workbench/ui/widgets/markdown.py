@@ -131,10 +131,10 @@ def _name_pictures(document: QTextDocument) -> None:
         if part.fragment().charFormat().isImageFormat()
     ]
     for cursor, image in reversed(found):
-        told = image.stringProperty(QTextFormat.Property.ImageAltText)
+        message = image.stringProperty(QTextFormat.Property.ImageAltText)
         words = QTextCharFormat()
         words.setFontItalic(True)
-        cursor.insertText(_("[Image: {name}]").format(name=told), words)
+        cursor.insertText(_("[Image: {name}]").format(name=message), words)
 
 
 def _show_addresses(block: QTextBlock) -> None:

@@ -341,9 +341,9 @@ class _Cell(QStyledItemDelegate):
         painter.restore()
 
 
-def _mix(one: str, other: str, share: float) -> str:
+def _mix(text: str, other: str, share: float) -> str:
     first, second = (
-        (at.redF(), at.greenF(), at.blueF()) for at in map(theme.qcolour, (one, other))
+        (at.redF(), at.greenF(), at.blueF()) for at in map(theme.qcolour, (text, other))
     )
     parts = (a + (b - a) * share for a, b in zip(first, second, strict=True))
     return QColor.fromRgbF(*parts).name().upper()

@@ -26,8 +26,8 @@ class NumbersStrip(QWidget):
 
     def set(self, numbers: Sequence[float], about: str) -> None:
         self._numbers, self._about = tuple(numbers), about
-        told = ", ".join(formats.decimal(one, 2) for one in self._numbers)
-        self.setAccessibleDescription(f"{about} {told}".strip())
+        message = ", ".join(formats.decimal(number, 2) for number in self._numbers)
+        self.setAccessibleDescription(f"{about} {message}".strip())
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:

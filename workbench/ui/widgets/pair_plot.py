@@ -65,10 +65,12 @@ class PairPlot(Plot):
     def tip(self, number: int) -> str:
         row, column, count = self.cells[number]
         if row == column:
-            told = _("Documents with {label}: {n}")
-            return told.format(label=self.names[row], n=formats.count(count))
-        told = _("Documents with {first} and {second}: {n}")
-        return told.format(first=self.names[column], second=self.names[row], n=formats.count(count))
+            message = _("Documents with {label}: {n}")
+            return message.format(label=self.names[row], n=formats.count(count))
+        message = _("Documents with {first} and {second}: {n}")
+        return message.format(
+            first=self.names[column], second=self.names[row], n=formats.count(count)
+        )
 
     def step(self, number: int, key: Qt.Key) -> int:
         row, column, _count = self.cells[max(number, 0)]

@@ -91,7 +91,7 @@ class Plot(QWidget):
     def _at(self, point: QPointF) -> int:
         area = QRectF(self.rect())
         places = (self.place(number, area) for number in range(self.count()))
-        return next((number for number, one in enumerate(places) if one.contains(point)), -1)
+        return next((number for number, place in enumerate(places) if place.contains(point)), -1)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         found = self._at(event.position())

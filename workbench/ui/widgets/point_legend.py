@@ -35,8 +35,8 @@ class PointLegend(QWidget):
         self.buttons = []
         pairs = list(zip(groups, counts, strict=True))
         for number, (group, count) in enumerate(pairs[:MOST]):
-            told = _("{name} {count}")
-            text = told.format(name=plain.menu_text(group.name), count=formats.count(count))
+            message = _("{name} {count}")
+            text = message.format(name=plain.menu_text(group.name), count=formats.count(count))
             button = Button(text, kind="quiet", small=True, on=self._emit(number))
             button.setIcon(shape_icon(group))
             button.setIconSize(QSize(theme.px(SIZE), theme.px(SIZE)))

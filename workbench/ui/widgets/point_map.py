@@ -59,9 +59,9 @@ class PointMap(QWidget):
     selected = Signal(object)
     opened = Signal(int)
 
-    def __init__(self, name: str, told: Callable[[int], str]):
+    def __init__(self, name: str, message: Callable[[int], str]):
         super().__init__()
-        self._told = told
+        self._told = message
         self.points: np.ndarray = np.zeros((0, 2), np.float32)
         self.chosen: np.ndarray = np.zeros(0, bool)
         self._codes: np.ndarray = np.zeros(0, np.int16)

@@ -63,15 +63,15 @@ class RunMapDialog(Dialog):
     def _show(self, blocks: Sequence[MarkedBlock]) -> None:
         if self._over:
             return
-        told = _(
+        message = _(
             "Hatched: frozen. Bar: trained. Thick outline: new. Dashed: tied or not used. Click a "
             "block for its parts."
         )
-        self._told.setText(told)
-        marks = [Mark(one.block, one.state, state_words(one)) for one in blocks]
-        total = sum(one.block.parameters for one in blocks if not one.block.head)
+        self._told.setText(message)
+        marks = [Mark(block.block, block.state, state_words(block)) for block in blocks]
+        total = sum(block.block.parameters for block in blocks if not block.block.head)
         self._layout.addWidget(BlockMap(marks, total))
-        count = sum(one.trained for one in blocks)
+        count = sum(block.trained for block in blocks)
         name = _("Trained in this run")
         figure = _("{n} and the head").format(n=formats.count(count))
         self._layout.addWidget(row(words(name, "small", "muted"), None, words(figure, weight=600)))

@@ -93,7 +93,9 @@ class StepPlot(_Scaled):
         return max(0, len(self.borders) - 1)
 
     def _top(self) -> float:
-        return float(max((max(one.counts) for one in self.curves if one.counts), default=1) or 1)
+        return float(
+            max((max(curve.counts) for curve in self.curves if curve.counts), default=1) or 1
+        )
 
     def _x(self, inner: QRectF, value: float) -> float:
         return inner.left() + value / (self.borders[-1] or 1) * inner.width()
@@ -106,15 +108,15 @@ class StepPlot(_Scaled):
     def tip(self, number: int) -> str:
         low, high = self.borders[number : number + 2]
         last = number == self.count() - 1
-        told = _("{low} or more") if last else _("{low} to {high}")
-        parts = [told.format(low=formats.count(low), high=formats.count(high - 1))]
-        parts += [f"{one.name}: {formats.count(one.counts[number])}" for one in self.curves]
+        message = _("{low} or more") if last else _("{low} to {high}")
+        parts = [message.format(low=formats.count(low), high=formats.count(high - 1))]
+        parts += [f"{curve.name}: {formats.count(curve.counts[number])}" for curve in self.curves]
         return " · ".join(parts)
 
     def numbers(self) -> Sequence[Sequence[object]]:
-        head = ("from", "below", *(one.name for one in self.curves))
+        head = ("from", "below", *(curve.name for curve in self.curves))
         rows = [
-            (low, high, *(one.counts[number] for one in self.curves))
+            (low, high, *(curve.counts[number] for curve in self.curves))
             for number, (low, high) in enumerate(pairwise(self.borders))
         ]
         return [head, *rows]
@@ -128,12 +130,12 @@ class StepPlot(_Scaled):
         texts = [(self._x(inner, value), scale_text(value)) for value in marks]
         self._draw_below(painter, inner, texts)
         self._draw_limits(painter, inner)
-        for number, one in reversed(list(enumerate(self.curves))):
+        for number, curve in reversed(list(enumerate(self.curves))):
             style = Qt.PenStyle.DashLine if number else Qt.PenStyle.SolidLine
             tone = theme.qcolour("muted" if number else "accent")
             painter.setPen(QPen(tone, 1.3 if number else 1.8, style))
             points = [QPointF(inner.left(), inner.bottom())]
-            for at, count in enumerate(one.counts):
+            for at, count in enumerate(curve.counts):
                 y = inner.bottom() - count / self._top() * inner.height()
                 points.append(QPointF(self._x(inner, self.borders[at]), y))
                 points.append(QPointF(self._x(inner, self.borders[at + 1]), y))
@@ -189,8 +191,8 @@ class DayPlot(_Scaled):
 
     def tip(self, number: int) -> str:
         _day, text, value, count = self.days[number]
-        told = _("{day}: {speed} per hour, measured on {n}")
-        return told.format(day=text, speed=formats.count(round(value)), n=formats.count(count))
+        message = _("{day}: {speed} per hour, measured on {n}")
+        return message.format(day=text, speed=formats.count(round(value)), n=formats.count(count))
 
     def numbers(self) -> Sequence[Sequence[object]]:
         rows = [(day, speed, n) for day, _text, speed, n in self.days]

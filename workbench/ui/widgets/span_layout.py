@@ -171,7 +171,7 @@ def compared(shown: dict[int, T], given: Iterable[T]) -> tuple[dict[int, T], set
 
     Unchanged objects that are given again keep this cheap.
     """
-    new = {id(one): one for one in given}
+    new = {id(item): item for item in given}
     gone = {shown[key] for key in shown.keys() - new.keys()}
     come = {new[key] for key in new.keys() - shown.keys()}
     return new, gone - come, come - gone
@@ -183,8 +183,8 @@ def visual_runs(line: QTextLine, start: int, end: int, *, mixed: bool) -> tuple[
         x = _x(line, start)
         return ((x - TICK / 2, x + TICK / 2),)
     if not mixed:
-        one, other = _x(line, start), _x(line, end)
-        return ((min(one, other), max(one, other)),)
+        value, other = _x(line, start), _x(line, end)
+        return ((min(value, other), max(value, other)),)
     boxes = sorted(
         (box.left(), box.right())
         for box in (run.boundingRect() for run in line.glyphRuns(start, end - start))
@@ -253,49 +253,54 @@ def line_items(
     """
     first, after = line.textStart(), line.textStart() + line.textLength()
     here = [
-        one
-        for one in spans
-        if (one.start < after and one.end > first)
-        or (one.start == one.end and (first <= one.start < after or (last and one.start == after)))
+        span
+        for span in spans
+        if (span.start < after and span.end > first)
+        or (
+            span.start == span.end
+            and (first <= span.start < after or (last and span.start == after))
+        )
     ]
     if not here:
         return []
-    parts = [(max(one.start, first), min(one.end, after)) for one in here]
+    parts = [(max(units.start, first), min(units.end, after)) for units in here]
     letters = line.naturalTextRect()  # without the trailing space at a wrap
     edges = letters.left() - TICK / 2, letters.right() + TICK / 2
     items, covered = [], first
-    lanes = assign_lanes(parts, [one.span.least_lane for one in here])
-    for one, (start, end), lane in zip(here, parts, lanes, strict=True):
-        if one.parts:
-            items.append(_parted(line, one, lane, (first, after), edges, mixed=mixed))
+    lanes = assign_lanes(parts, [units.span.least_lane for units in here])
+    for units, (start, end), lane in zip(here, parts, lanes, strict=True):
+        if units.parts:
+            items.append(_parted(line, units, lane, (first, after), edges, mixed=mixed))
             continue
         runs = _within(visual_runs(line, start, end, mixed=mixed), edges)
         ground: tuple[Run, ...] = ()
-        if one.span.kind == GOLD and end > covered:
+        if units.span.kind == GOLD and end > covered:
             ground = (
                 runs
                 if start >= covered
                 else _within(visual_runs(line, covered, end, mixed=mixed), edges)
             )
             covered = end
-        items.append(Item(one.span, lane, runs, one.begins and one.start >= first, one.rtl, ground))
+        items.append(
+            Item(units.span, lane, runs, units.begins and units.start >= first, units.rtl, ground)
+        )
     _give_room(items, width)
     return items
 
 
 def _parted(
-    line: QTextLine, one: Units, lane: int, on: tuple[int, int], edges: Run, *, mixed: bool
+    line: QTextLine, units: Units, lane: int, on: tuple[int, int], edges: Run, *, mixed: bool
 ) -> Item:
     """A discontinuous span on a line: its parts, and the gaps between them."""
     runs = sorted(
         run
-        for start, end in one.on(*on)
+        for start, end in units.on(*on)
         for run in _within(visual_runs(line, start, end, mixed=mixed), edges)
     )
-    ground = tuple(runs) if one.span.kind == GOLD else ()
+    ground = tuple(runs) if units.span.kind == GOLD else ()
     gaps = tuple((a[1], b[0]) for a, b in zip(runs, runs[1:], strict=False) if a[1] < b[0])
-    begins = one.begins and one.start >= on[0]
-    return Item(one.span, lane, tuple(runs), begins, one.rtl, ground, gaps=gaps)
+    begins = units.begins and units.start >= on[0]
+    return Item(units.span, lane, tuple(runs), begins, units.rtl, ground, gaps=gaps)
 
 
 def starts_rtl(text: str) -> bool:

@@ -27,8 +27,8 @@ class StepLine(QWidget):
 
     def set(self, points: Sequence[tuple[str, float]]) -> None:
         self._points = tuple(points)[-MOST:]
-        told = ", ".join(f"{name} {formats.decimal(value, 1)}" for name, value in self._points)
-        self.setAccessibleDescription(told)
+        message = ", ".join(f"{name} {formats.decimal(value, 1)}" for name, value in self._points)
+        self.setAccessibleDescription(message)
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:

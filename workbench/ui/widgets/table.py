@@ -108,7 +108,10 @@ class Table(SavableTable):
     ):
         super().__init__()
         if sortable:
-            columns = [one if one.sort else replace(one, sort=_by_text(one)) for one in columns]
+            columns = [
+                column if column.sort else replace(column, sort=_by_text(column))
+                for column in columns
+            ]
         self.rows_model, self._most = Rows(columns, key, self), 0
         self._squeezed = False
         self.setModel(self.rows_model)
@@ -168,7 +171,7 @@ class Table(SavableTable):
             self.viewport().update()
 
     def _chosen_keys(self) -> set[Hashable]:
-        return {self.rows_model.key(one) for one in self.chosen_rows()}
+        return {self.rows_model.key(row) for row in self.chosen_rows()}
 
     def _fit_numbers(self) -> None:
         """Adapt the columns of numbers to their contents."""
@@ -226,7 +229,7 @@ class Table(SavableTable):
             for number, column in enumerate(self.rows_model.columns)
             if not self.isColumnHidden(number)
         ]
-        lines = ["\t".join(one.text(row) for one in columns) for row in self.chosen_rows()]
+        lines = ["\t".join(column.text(row) for column in columns) for row in self.chosen_rows()]
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def current_row(self) -> Any | None:

@@ -84,7 +84,7 @@ class Rows(QAbstractTableModel):
                 return
         self._given = list(rows)
         kept = self._sorted(self._given)
-        keys = [self.key(one) for one in kept]
+        keys = [self.key(item) for item in kept]
         self._take(kept, keys, same=keys == self._keys)
 
     def _follow(self, before: OrderedRows[Any], rows: OrderedRows[Any], change: Change) -> None:
@@ -131,17 +131,17 @@ class Rows(QAbstractTableModel):
     def _keys(self) -> list[Hashable]:
         """Keys of the rows, in the same order."""
         if self._listed is None:
-            self._listed = [self.key(one) for one in self.rows]
+            self._listed = [self.key(row) for row in self.rows]
         return self._listed
 
     def numbers(self, keys: Iterable[Hashable]) -> list[int]:
         """Row numbers of these keys, from the top; unknown keys are skipped."""
         if self._ordered is not None:
-            found = (self._ordered.number_of(cast(int, one)) for one in keys)
+            found = (self._ordered.number_of(cast(int, key)) for key in keys)
             return sorted(number for number in found if number is not None)
         if self._numbers is None:
             self._numbers = {key: number for number, key in enumerate(self._keys)}
-        return sorted(self._numbers[one] for one in keys if one in self._numbers)
+        return sorted(self._numbers[key] for key in keys if key in self._numbers)
 
     def set_title(self, column: int, title: str) -> None:
         """Change the title of a column."""
@@ -162,9 +162,9 @@ class Rows(QAbstractTableModel):
         self.layoutAboutToBeChanged.emit()
         before, keys = self.persistentIndexList(), self._keys
         self.rows = self._sorted(self._given)
-        self._listed, self._numbers = [self.key(one) for one in self.rows], None
+        self._listed, self._numbers = [self.key(row) for row in self.rows], None
         places = {key: number for number, key in enumerate(self._keys)}
-        after = [self.index(places[keys[one.row()]], one.column()) for one in before]
+        after = [self.index(places[keys[index.row()]], index.column()) for index in before]
         self.changePersistentIndexList(before, after)
         self.layoutChanged.emit()
 

@@ -184,7 +184,7 @@ class Bounds:
         place = self.text.legal(position)
         found = self._sentences(position)
         return next(
-            (one for one in found if one[0] <= place <= one[1]),
+            (pair for pair in found if pair[0] <= place <= pair[1]),
             found[-1] if found else (place, place),
         )
 

@@ -85,4 +85,4 @@ def _collapsed(view: TextView, key: Qt.Key) -> int:
 
 
 _ARROWS = {_Key.Key_Left.value, _Key.Key_Right.value, _Key.Key_Left, _Key.Key_Right}
-_KNOWN = {one.value for one in (*_PLAIN, *_VERTICAL)} | set(_PLAIN) | set(_VERTICAL)
+_KNOWN = {key.value for key in (*_PLAIN, *_VERTICAL)} | set(_PLAIN) | set(_VERTICAL)

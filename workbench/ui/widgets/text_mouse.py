@@ -292,10 +292,10 @@ class Mouse:
     def _told(self, arc: TextArc) -> str:
         """ "label: from → to" in full, as labels may be elided and ends out of sight."""
         ends = [" ".join(self.view.text.text[a : min(b, a + 80)].split()) for a, b in arc[:2]]
-        told = (
+        message = (
             _("{label}: {first} → {second}") if arc.directed else _("{label}: {first} – {second}")
         )
-        return told.format(label=arc.label, first=ends[0], second=ends[1])
+        return message.format(label=arc.label, first=ends[0], second=ends[1])
 
 
 def _on_bar(item: Item, x: float) -> bool:

@@ -203,8 +203,8 @@ class Pieces:
             Piece(piece.paragraph, cut, piece.end, False),
         ]
         self.pieces[index : index + 1] = new
-        self._starts[index : index + 1] = [one.start for one in new]
-        self._heights[index : index + 1] = [self._estimate(one) for one in new]
+        self._starts[index : index + 1] = [piece.start for piece in new]
+        self._heights[index : index + 1] = [self._estimate(piece) for piece in new]
         self._tops = None
         self._frontier = min(self._frontier, index)
         return index + 1
@@ -276,9 +276,9 @@ class Pieces:
         rtl = self.text.rtl(piece.paragraph)
         seats = []
         for arc in arcs:
-            one, other = (self._run(piece, line, span, first, after) for span in arc[:2])
-            on = arc.to_span if one is not None else arc.from_span
-            seats.append(Seat(arc, one, other, (on[0] >= after) != rtl))
+            pair, other = (self._run(piece, line, span, first, after) for span in arc[:2])
+            on = arc.to_span if pair is not None else arc.from_span
+            seats.append(Seat(arc, pair, other, (on[0] >= after) != rtl))
         return line_arcs(seats, self.measures.width)
 
     def _run(

@@ -115,15 +115,15 @@ def differing(
         return None
     found = []
     if before.selection != after.selection:
-        found += [one for one in (before.selection, after.selection) if one is not None]
+        found += [pair for pair in (before.selection, after.selection) if pair is not None]
     if before.hint != after.hint:
-        found += [one for one in (before.hint, after.hint) if one is not None]
+        found += [pair for pair in (before.hint, after.hint) if pair is not None]
     if before.caret != after.caret:
-        found += [(one, one) for one in (before.caret, after.caret) if one is not None]
+        found += [(number, number) for number in (before.caret, after.caret) if number is not None]
     for name, other in ((before.chosen, after.chosen), (before.linked, after.linked)):
         if name != other:
-            ranges = (range_of(one) for one in (name, other) if one is not None)
-            found += [one for one in ranges if one is not None]
+            ranges = (range_of(pair) for pair in (name, other) if pair is not None)
+            found += [range_ for range_ in ranges if range_ is not None]
     return found
 
 
@@ -133,7 +133,7 @@ def _named(marked: Marked) -> tuple[Name | None, Name | None]:
 
 def parts(region: QRegion) -> list[QRectF]:
     """The rectangles of a region, of which none touches another; one if they are many."""
-    rects: list[QRect] = [QRect(one) for one in region]  # type: ignore[attr-defined]  # iterable
+    rects: list[QRect] = [QRect(item) for item in region]  # type: ignore[attr-defined]  # iterable
     if len(rects) > MOST_PARTS:
         rects = [region.boundingRect()]
-    return [QRectF(one) for one in rects]
+    return [QRectF(rect) for rect in rects]

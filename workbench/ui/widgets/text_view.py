@@ -314,7 +314,7 @@ class TextView(RepaintArea):
         """The next larger (+1) or smaller (-1) zoom; 0 gives 100 %."""
         if step == 0:
             return self.set_zoom(100)
-        others = [one for one in ZOOMS if (one > self._zoom if step > 0 else one < self._zoom)]
+        others = [zoom for zoom in ZOOMS if (zoom > self._zoom if step > 0 else zoom < self._zoom)]
         if others:
             self.set_zoom(others[0] if step > 0 else others[-1])
 

@@ -100,8 +100,8 @@ class TokenGrid(QWidget):
         """Description for screen readers: the selected token and its tags."""
         cell = self._cell()
         names = ", ".join(tag.name for tag in cell.tags if tag.kind != NONE) if cell else ""
-        told = _("{token}: {tags}").format(token=cell.text, tags=names or "–") if cell else ""
-        self.setAccessibleDescription(told)
+        message = _("{token}: {tags}").format(token=cell.text, tags=names or "–") if cell else ""
+        self.setAccessibleDescription(message)
 
     def _cell(self) -> Cell | None:
         return next((cell for cell in self._cells if cell.number == self._number), None)

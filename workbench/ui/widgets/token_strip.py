@@ -231,8 +231,8 @@ class TokenStrip(QWidget):
         share = metrics["line"].horizontalAdvance(" 100")
         widest = max(
             (
-                metrics["line"].horizontalAdvance(one.text) + share
-                for one in cell.lines[: self._lines]
+                metrics["line"].horizontalAdvance(line.text) + share
+                for line in cell.lines[: self._lines]
             ),
             default=0.0,
         )
@@ -256,7 +256,7 @@ class TokenStrip(QWidget):
 
     def _between(self, top: float, bottom: float) -> Iterator[_Placed]:
         """The subwords of the rows in this vertical range."""
-        first = bisect_left(self._placed, top, key=lambda one: one.area.bottom())
+        first = bisect_left(self._placed, top, key=lambda item: item.area.bottom())
         for index in range(first, len(self._placed)):
             if self._placed[index].area.top() > bottom:
                 return
@@ -264,7 +264,7 @@ class TokenStrip(QWidget):
 
     def _at(self, position: QPointF) -> _Placed | None:
         rows = self._between(position.y(), position.y())
-        return next((one for one in rows if one.area.contains(position)), None)
+        return next((row for row in rows if row.area.contains(position)), None)
 
     def _paint(self, painter: QPainter, placed: _Placed, sizes: _Sizes) -> None:
         area, cell = placed.area, placed.cell

@@ -35,8 +35,8 @@ class Unit:
         """For tooltips and screen readers."""
         if self.target is None:
             return self.text
-        told = _("{input} → {target} ({what})") if self.what else _("{input} → {target}")
-        return told.format(input=self.text, target=self.target, what=TOLD.get(self.what, ""))
+        message = _("{input} → {target} ({what})") if self.what else _("{input} → {target}")
+        return message.format(input=self.text, target=self.target, what=TOLD.get(self.what, ""))
 
 
 class UnitFlow(QWidget):

@@ -39,11 +39,11 @@ class WaitLine(QFrame):
         return "" if self.isHidden() else self._told.text()
 
     def _show(self) -> None:
-        told = waiting_for(self._waits.behind)
-        self._told.setText(told)
+        message = waiting_for(self._waits.behind)
+        self._told.setText(message)
         plain.set_tip(self._told, self._waits.behind)
         self._first.setVisible(self._waits.can_run_first)
-        self.setVisible(bool(told))
+        self.setVisible(bool(message))
 
 
 def first_button(act: Callable[..., Any]) -> Button:

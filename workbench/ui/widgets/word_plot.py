@@ -129,7 +129,7 @@ class WordPlot(QFrame):
             for right in (True, False):
                 left = at.x() + GAP if right else at.x() - GAP - wide
                 spot = QRectF(left, at.y() - high / 2, wide, high)
-                if area.contains(spot) and not any(spot.intersects(one) for one in taken):
+                if area.contains(spot) and not any(spot.intersects(f) for f in taken):
                     taken += [spot, QRectF(at.x() - 3, at.y() - 3, 6, 6)]
                     edge = QPointF(spot.left() if right else spot.right(), at.y())
                     self._label(word, box.mapSceneToView(edge), font, right=right)

@@ -131,7 +131,7 @@ class WordStrip(QWidget):
             self.update()
 
     def _place_of(self, number: int) -> int:
-        return next((at for at, one in enumerate(self._words) if one.number == number), -1)
+        return next((at for at, word in enumerate(self._words) if word.number == number), -1)
 
     # ---------------------------------------------------------------- layout
 

@@ -113,7 +113,7 @@ class BilstmEncoder(Encoder):
     def penalty(self) -> Tensor | None:
         """λ Σ w² over the layers of all models that are mixed, w before the softmax."""
         squared = [mix.squared() for _number, mix in self._mixes()]
-        given = [one for one in squared if one is not None and one.requires_grad]
+        given = [tensor for tensor in squared if tensor is not None and tensor.requires_grad]
         if not given or not self.config.part_l2:
             return None
         return self.config.part_l2 * torch.stack(given).sum()

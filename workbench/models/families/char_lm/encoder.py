@@ -41,9 +41,9 @@ class CharacterEncoder(Encoder):
         super().__init__()
         self.info, self.preparer, self.max_length = info, preparer, info.max_length
         self.models, self.directions = nn.ModuleDict(models), tuple(models)
-        names = [name(one) for one in models for name in (characters, positions)]
+        names = [name(model) for model in models for name in (characters, positions)]
         self.input_names = (*names, MASK)
-        self.input_axes = {characters(one): characters(one) for one in models}
+        self.input_axes = {characters(model): characters(model) for model in models}
 
     def model(self, direction: str) -> CharacterModel:
         return cast(CharacterModel, self.models[direction])
@@ -59,7 +59,7 @@ class CharacterEncoder(Encoder):
     def _has_dropout(self) -> bool:
         """Whether equal inputs may have different states; frozen parts are in eval mode."""
         models = [self.model(direction) for direction in self.directions]
-        return any(one.training for model in models for one in (model.characters, *model.layers))
+        return any(item.training for model in models for item in (model.characters, *model.layers))
 
     def _layers(self, inputs: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
         found = []
@@ -83,7 +83,7 @@ class CharacterEncoder(Encoder):
         """
         states, after = self.model(direction)(inputs["input_ids"], memory)
         kept = tuple(
-            tuple(one.detach() for one in layer) if isinstance(layer, tuple) else layer.detach()
+            tuple(item.detach() for item in layer) if isinstance(layer, tuple) else layer.detach()
             for layer in after
         )
         return states[-1], kept
@@ -93,7 +93,9 @@ class CharacterEncoder(Encoder):
         text = "".join(f"{paragraph}\n" for paragraph in paragraphs)
         read = text if direction == NEXT else text[::-1]
         ids = np.array(self.preparer.tables[direction].encode(read), np.int64)
-        return StreamUnits({"input_ids": ids}, ids, sum(len(words_of(one)) for one in paragraphs))
+        return StreamUnits(
+            {"input_ids": ids}, ids, sum(len(words_of(paragraph)) for paragraph in paragraphs)
+        )
 
     def character_ids(self, text: str, direction: str) -> list[int | None]:
         """The id of each character in reading order, None for one outside of the vocabulary."""

@@ -108,7 +108,7 @@ class CharacterModel(nn.Module):
             places.append((order[row], column))
             for number, hidden in enumerate(states):
                 picked[number].append(hidden[row, here[row, column]])
-        where = tuple(torch.cat(one) for one in zip(*places, strict=True))
+        where = tuple(torch.cat(pair) for pair in zip(*places, strict=True))
         return [_placed(positions.shape, where, torch.cat(states)) for states in picked]
 
     def word_embeddings(self, ids: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
@@ -145,7 +145,7 @@ def _first(memory: Memory | None, rows: int) -> Memory | None:
     if memory is None:
         return None
     return tuple(
-        tuple(one[:, :rows].contiguous() for one in kept)
+        tuple(item[:, :rows].contiguous() for item in kept)
         if isinstance(kept, tuple)
         else kept[:, :rows].contiguous()
         for kept in memory

@@ -53,7 +53,7 @@ class TaggerEncoder(Encoder):
         self.max_length = info.max_length
         self.words = words
         self.tables = nn.ModuleList(
-            nn.Embedding(len(one.words) + 1, one.width) for one in file.statics
+            nn.Embedding(len(static.words) + 1, static.width) for static in file.statics
         )
         self.dropout, self.word_dropout = nn.Dropout(file.dropout), WordDropout(file.word_dropout)
         self.locked_dropout = LockedDropout(file.locked_dropout)
@@ -119,7 +119,7 @@ class TaggerEncoder(Encoder):
         own = {name: inputs[name] for name in self.words.input_names}
         with torch.no_grad():
             states = self.words(own).layers[-1]
-            widths = [self.words.model(one).width for one in self.words.directions]
+            widths = [self.words.model(direction).width for direction in self.words.directions]
             read = dict(zip(self.words.directions, states.split(widths, -1), strict=True))
             tables = iter(enumerate(self.tables))
             found = []

@@ -42,7 +42,7 @@ def load(
 
     Raises ModelError if the vectors do not fit the words beside them.
     """
-    if [len(one) for one in preparer.words] != [len(one.words) for one in file.statics]:
+    if [len(word) for word in preparer.words] != [len(static.words) for static in file.statics]:
         raise ModelError(
             _("{path} cannot be loaded: its static vectors are of other words.").format(
                 path=info.path

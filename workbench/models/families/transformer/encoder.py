@@ -95,7 +95,9 @@ class TransformerEncoder(Encoder):
         layers = self._states({**inputs, "input_ids": inputs[SWAPPED]}).layers
         steps = inputs[MASK].cumsum(1)
         ends = ((steps == steps[:, -1:]) & states.mask).unsqueeze(-1)  # (B, T, 1)
-        summed = (one + ends * other for one, other in zip(states.layers, layers, strict=True))
+        summed = (
+            tensor + ends * other for tensor, other in zip(states.layers, layers, strict=True)
+        )
         return states._replace(layers=tuple(summed))
 
     def _states(self, inputs: Mapping[str, Tensor]) -> States:
@@ -133,7 +135,7 @@ class TransformerEncoder(Encoder):
         output, finish = finished(self.body, self.layers, arguments)
         layers = [*map(finish, output.hidden_states[:-1]), output.last_hidden_state]
         index = positions.unsqueeze(-1)
-        picked = [one.gather(1, index.expand(-1, -1, one.shape[-1])) for one in layers]
+        picked = [layer.gather(1, index.expand(-1, -1, layer.shape[-1])) for layer in layers]
         output["last_hidden_state"] = torch.cat(picked)  # (L + 1, K, H)
         with replaced_forward(self.body, output):
             return _logits(self.model(**arguments))
@@ -151,7 +153,7 @@ class TransformerEncoder(Encoder):
         adapters.read(self, folder)
 
     def adapter_parameters(self) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
-        inside = [p for one in adapters.present(self).values() for p in one.parameters()]
+        inside = [p for adapter in adapters.present(self).values() for p in adapter.parameters()]
         return inside, adapters.norms(self)
 
     def pair_logits_at(
@@ -240,10 +242,10 @@ def tables(body: nn.Module) -> list[nn.Module]:
 
 def fresh(parameters: Iterable[nn.Parameter], seen: set[int]) -> list[nn.Parameter]:
     found = []
-    for one in parameters:
-        if id(one) not in seen:
-            seen.add(id(one))
-            found.append(one)
+    for parameter in parameters:
+        if id(parameter) not in seen:
+            seen.add(id(parameter))
+            found.append(parameter)
     return found
 
 

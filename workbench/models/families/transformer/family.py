@@ -153,7 +153,7 @@ def _from_pretrained(
         others["state_dict"] = state_dict(checkpoint)
     with quiet():
         try:
-            model, told = library.from_pretrained(
+            model, message = library.from_pretrained(
                 place,
                 **others,
                 config=config,
@@ -168,9 +168,9 @@ def _from_pretrained(
             raise
         except Exception as error:  # the library validates little: any exception is possible
             raise _not_loaded(info, first_line(error)) from error
-    if lost := _not_drawn(options.head, told):
+    if lost := _not_drawn(options.head, message):
         raise _not_loaded(info, _("its weights lack {name} in the required size").format(name=lost))
-    return model, not any("pooler" in name for name in told["missing_keys"])
+    return model, not any("pooler" in name for name in message["missing_keys"])
 
 
 def _new(
@@ -198,12 +198,14 @@ def _not_loaded(info: spec.ModelInfo, reason: str) -> ModelError:
     )
 
 
-def _not_drawn(head: str, told: Mapping[str, Any]) -> str:
+def _not_drawn(head: str, message: Mapping[str, Any]) -> str:
     """A weight that was initialized although the folder should have it; "" if there is none.
 
     A new classification head is always initialized, and so is a pooler that the folder lacks.
     """
-    drawn = sorted([*told["missing_keys"], *(key for key, *_shapes in told["mismatched_keys"])])
+    drawn = sorted(
+        [*message["missing_keys"], *(key for key, *_shapes in message["mismatched_keys"])]
+    )
     whole = head in ("mask", "next", "text", "pretraining")
     return next(
         (

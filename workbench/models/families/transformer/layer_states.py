@@ -29,7 +29,9 @@ def finished(
         if given and _is_states(given[0]) and _is_states(output):
             after.append(module)
 
-    leaves = (one for one in body.modules() if id(one) not in inside and not [*one.children()])
+    leaves = (
+        module for module in body.modules() if id(module) not in inside and not [*module.children()]
+    )
     handles = [layer.register_forward_hook(start_again) for layer in layers]
     handles += [module.register_forward_hook(keep) for module in leaves]
     try:

@@ -101,11 +101,11 @@ def _special_pad(tokenizer: Tokenizer) -> str:
     return added.content if added is not None and added.special else ""
 
 
-def _alike(one: Backend, other: Backend) -> bool:
+def _alike(backend: Backend, other: Backend) -> bool:
     """Whether both tokenizers process text equally, judged by their components."""
     parts = ("normalizer", "pre_tokenizer", "post_processor")
-    return one.get_vocab() == other.get_vocab() and all(
-        _state(getattr(one, part)) == _state(getattr(other, part)) for part in parts
+    return backend.get_vocab() == other.get_vocab() and all(
+        _state(getattr(backend, part)) == _state(getattr(other, part)) for part in parts
     )
 
 

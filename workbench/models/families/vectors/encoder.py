@@ -123,7 +123,9 @@ class WordVectors(Encoder):
 
     def narrow(self, inputs: Sequence[EncodedInput]) -> None:
         names = [name for name in ("input_ids", NGRAMS) if name in self.input_names]
-        numbers = np.unique(np.concatenate([one.arrays[name] for one in inputs for name in names]))
+        numbers = np.unique(
+            np.concatenate([input_.arrays[name] for input_ in inputs for name in names])
+        )
         self.table.narrow(numbers[numbers > 0].astype(np.int64))
 
     def changed(self) -> Iterator[tuple[int, np.ndarray]]:

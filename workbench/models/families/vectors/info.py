@@ -102,8 +102,10 @@ class VectorsInfo(FamilyInfo):
 
         found, problems = files.file_of(path)
         if found is None:
-            told = "; ".join(problems) or _("it holds no file of word vectors")
-            raise ModelError(_("{path} cannot be used: {problem}.").format(path=path, problem=told))
+            message = "; ".join(problems) or _("it holds no file of word vectors")
+            raise ModelError(
+                _("{path} cannot be used: {problem}.").format(path=path, problem=message)
+            )
         return found
 
 

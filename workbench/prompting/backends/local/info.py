@@ -42,7 +42,7 @@ class LocalInfo(BackendInfo):
 
     def models(self, at_hand: AtHand) -> Sequence[PromptModel]:
         """Models with a language model head."""
-        return [_model(one) for one in at_hand.cards if one.usable and _scores_subwords(one)]
+        return [_model(card) for card in at_hand.cards if card.usable and _scores_subwords(card)]
 
     def find(self, name: str, at_hand: AtHand) -> PromptModel:
         return _model(at_hand.find(name))
@@ -76,8 +76,8 @@ def _scores_subwords(card: ModelInfo) -> bool:
 def _model(card: ModelInfo) -> PromptModel:
     title = next(title for given, title in LANGUAGE.items() if given in card.gives)
     without = frozenset() if "next_lm" in card.gives else frozenset((WEIGHTS,))
-    told = _(title).format(name=card.name)
-    return PromptModel(card.name, card.path, told, card.pickled, without)
+    message = _(title).format(name=card.name)
+    return PromptModel(card.name, card.path, message, card.pickled, without)
 
 
 INFO = LocalInfo()

@@ -67,7 +67,7 @@ class SpanHead(nn.Module):
     def scorer(self) -> SpanScorer:
         """The last layer, for decoding."""
         arrays = (self.widths, self.output.weight, self.output.bias)
-        widths, weight, bias = (one.detach().float().cpu().numpy() for one in arrays)
+        widths, weight, bias = (array.detach().float().cpu().numpy() for array in arrays)
         return SpanScorer(widths, weight, bias, self.none)
 
 

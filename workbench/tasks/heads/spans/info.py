@@ -146,9 +146,9 @@ class SpanTask(WordTask):
 
         return calibration.decisions(
             (span.score or 0.0, _key(span) in right, at)
-            for at, (gold, one) in enumerate(zip(golds, predictions, strict=True))
+            for at, (gold, prediction) in enumerate(zip(golds, predictions, strict=True))
             for right in [_keys(gold.spans)]
-            for span in one.spans
+            for span in prediction.spans
         )
 
     def agrees(self, gold: SpanGold, prediction: Prediction) -> bool:
@@ -182,11 +182,11 @@ class SpanTask(WordTask):
 def sides(
     golds: Sequence[SpanGold], predictions: Sequence[Prediction]
 ) -> tuple[list[tuple[Span, ...]], list[tuple[Span, ...]]]:
-    return [gold.spans for gold in golds], [one.spans for one in predictions]
+    return [gold.spans for gold in golds], [prediction.spans for prediction in predictions]
 
 
 def _words(predictions: Sequence[Prediction]) -> list[list[tuple[int, int]]]:
-    return [[(word.start, word.end) for word in one.words] for one in predictions]
+    return [[(word.start, word.end) for word in prediction.words] for prediction in predictions]
 
 
 def _key(span: Span) -> tuple[int, int, str]:

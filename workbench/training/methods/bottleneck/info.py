@@ -54,7 +54,7 @@ class BottleneckInfo(MethodInfo):
         """Two adapters for each layer of its own weights, and the norms."""
         size, names = int(options.get("adapter_size") or DEFAULT_SIZE), shapes(model)
         places = [f"*.{pattern}.weight" for pattern in model.sublayers]
-        adapted = [name for name in names if any(fnmatchcase(name, one) for one in places)]
+        adapted = [name for name in names if any(fnmatchcase(name, place) for place in places)]
         count = len(adapted) or PER_LAYER * model.layers  # ALBERT has one layer for all
         inserted = count * (2 * size * model.width + size + model.width)
         norms = sum(

@@ -31,7 +31,7 @@ def is_target(name: str, wanted: tuple[str, ...]) -> bool:
     """Whether a module with this full name is adapted, if it is linear."""
     if wanted == (ALL_LINEAR,):
         return _IN_LAYER.search(name) is not None
-    return any(name == one or name.endswith(f".{one}") for one in wanted)
+    return any(name == text or name.endswith(f".{text}") for text in wanted)
 
 
 def check_targets(chosen: str) -> None:

@@ -53,8 +53,8 @@ class AnnotateActs(FinishState):
         states = [(layer.name, known.get(row_id(layer), "pending")) for layer in self.active]
         if len({state for _name, state in states}) < 2:
             return term(self.state_of_document)
-        told = _("{layer}: {state}")
-        return " · ".join(told.format(layer=name, state=term(state)) for name, state in states)
+        message = _("{layer}: {state}")
+        return " · ".join(message.format(layer=name, state=term(state)) for name, state in states)
 
     @property
     def states_short(self) -> str:
@@ -64,10 +64,10 @@ class AnnotateActs(FinishState):
         if len(set(states)) < 2 or len(states) < 3:
             return self.states_told
         furthest = next(state for state in FURTHEST if state in states)
-        told = ngettext(
+        message = ngettext(
             "{state}: {n} of {layers} layer", "{state}: {n} of {layers} layers", len(states)
         )
-        return told.format(state=term(furthest), n=states.count(furthest), layers=len(states))
+        return message.format(state=term(furthest), n=states.count(furthest), layers=len(states))
 
     @property
     def saved_as(self) -> tuple[str, str]:
@@ -88,10 +88,10 @@ class AnnotateActs(FinishState):
     @property
     def latest_labels(self) -> tuple[Label, ...]:
         """The labels of the span layers, with their keys: those used last first."""
-        layers = [one for one in self.active if one.traits.editor == TEXT_EDITOR]
+        layers = [layer for layer in self.active if layer.traits.editor == TEXT_EDITOR]
         found = [label for layer in layers for label in self.with_keys(layer)]
         order = self.order_of_use()
-        return tuple(sorted(found, key=lambda one: order.get(row_id(one), len(order))))
+        return tuple(sorted(found, key=lambda item: order.get(row_id(item), len(order))))
 
     def order_of_use(self) -> Mapping[int, int]:
         """Label id → its place among the labels used last in this project."""
@@ -266,8 +266,8 @@ class AnnotateActs(FinishState):
             done = self._do(self._take, answer)
             if done is None:
                 return
-            told = _("Accepted the prediction of {run} as gold for {key}.")
-            self.context.note(told.format(run=run.name, key=key), undo=True)
+            message = _("Accepted the prediction of {run} as gold for {key}.")
+            self.context.note(message.format(run=run.name, key=key), undo=True)
         self.next_error()
 
     def _take(self, project: Project, answer: list[NewSuggestion], *, origin: object) -> bool:
@@ -292,18 +292,18 @@ class AnnotateActs(FinishState):
     def _as_suggestions(self) -> list[NewSuggestion] | None:
         """Predictions of the run that gold lacks; None, with a message, if a label was deleted."""
         differences = self.differences
-        layer = next(one for one in self.layers if one.id == self.run_layer)
+        layer = next(layer for layer in self.layers if layer.id == self.run_layer)
         ids = {label.name: row_id(label) for label in layer.labels}
-        names = [*(one.label for one in differences.spans), *differences.labels]
+        names = [*(span.label for span in differences.spans), *differences.labels]
         gone = next((name for name in names if name not in ids), None)
         if gone is not None:
-            told = _("Layer {layer} no longer has the label {name}.")
-            self.context.note(told.format(layer=layer.name, name=gone))
+            message = _("Layer {layer} no longer has the label {name}.")
+            self.context.note(message.format(layer=layer.name, name=gone))
             return None
         here = self.shown_id, row_id(layer)
         found = [
-            NewSuggestion(*here, ids[one.label], one.start, one.end, one.field, one.score)
-            for one in differences.spans
+            NewSuggestion(*here, ids[span.label], span.start, span.end, span.field, span.score)
+            for span in differences.spans
         ]
         given = self.predicted.get(DocumentLabels) if self.predicted is not None else None
         scores = given.as_dict() if given else {}
@@ -325,11 +325,11 @@ class AnnotateActs(FinishState):
         )
         if row is None:
             return
-        ids = [one.id for one in self.suggestions]
+        ids = [suggestion.id for suggestion in self.suggestions]
         rest = ids[ids.index(row.id) + 1 :] + ids[: ids.index(row.id)]
         was_chosen = self.chosen is not None
         self._do(act, [row.id])
-        left = {one.id for one in self.suggestions}
+        left = {suggestion.id for suggestion in self.suggestions}
         following = next((id for id in rest if id in left), None)
         self.choose((SUGGESTED, following) if following is not None and was_chosen else None)
 

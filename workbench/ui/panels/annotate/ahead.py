@@ -60,7 +60,11 @@ class AheadState(OrderState):
     def ahead_chosen(self) -> dict[int, int]:
         """Id of a selected layer → id of the chosen run, or NEWEST."""
         kept = self._ahead_kept
-        return {row_id(one): kept[one.uid] for one in self.ordered_layers if one.uid in kept}
+        return {
+            row_id(ordered_layer): kept[ordered_layer.uid]
+            for ordered_layer in self.ordered_layers
+            if ordered_layer.uid in kept
+        }
 
     @property
     def ahead_choices(self) -> tuple[AheadChoice, ...]:
@@ -81,7 +85,7 @@ class AheadState(OrderState):
 
     def choose_ahead(self, layer_name: str, run: int | None) -> None:
         """Pre-annotate a layer with a run (its id, or NEWEST) from now on; None for no run."""
-        layer = next(one for one in self.layers if one.name == layer_name)
+        layer = next(layer for layer in self.layers if layer.name == layer_name)
         kept = {uid: id for uid, id in self._ahead_kept.items() if uid != layer.uid}
         if run is not None:
             kept[layer.uid] = run
@@ -141,15 +145,17 @@ class AheadState(OrderState):
             return ""
         if ahead.status == FAILED:
             return _("Pre-annotation stopped")
-        told = ngettext("next {n} pre-annotated", "next {n} pre-annotated", ahead.ready)
-        told = told.format(n=ahead.ready)
+        message = ngettext("next {n} pre-annotated", "next {n} pre-annotated", ahead.ready)
+        message = message.format(n=ahead.ready)
         if ahead.ready >= (ahead.wanted or 0):
-            return told if ahead.wanted else _("nothing left to pre-annotate")
+            return message if ahead.wanted else _("nothing left to pre-annotate")
         if ahead.status == RUNNING:
-            return _("{told}, predicting…").format(told=told) if ahead.ready else _("predicting…")
+            return (
+                _("{told}, predicting…").format(told=message) if ahead.ready else _("predicting…")
+            )
         if ahead.status == WAITING:
-            return _("{told}, waiting for a training").format(told=told)
-        return told
+            return _("{told}, waiting for a training").format(told=message)
+        return message
 
     # ------------------------------------------------------------ what it has predicted
 

@@ -41,15 +41,15 @@ class AheadPart:
             context_menu.fill(self.menu, (Choice(none, enabled=False),))
             return
         layers = {
-            one.layer: tuple(
+            choice.layer: tuple(
                 Choice(
                     plain.menu_text(title),
-                    partial(self.state.choose_ahead, one.layer, run),
-                    on=run == one.chosen,
+                    partial(self.state.choose_ahead, choice.layer, run),
+                    on=run == choice.chosen,
                 )
-                for run, title in one.runs
+                for run, title in choice.runs
             )
-            for one in choices
+            for choice in choices
         }
         found: tuple[Choice | None, ...] = (
             next(iter(layers.values()))
@@ -64,9 +64,9 @@ class AheadPart:
         state = self.state
         shown = state.can_ahead and not state.errors
         self.button.setVisible(shown)
-        told = _("Predict the next documents with a run before they are opened")
+        message = _("Predict the next documents with a run before they are opened")
         key = ("annotate.ahead", "Ctrl+Shift+Y")
-        plain.set_tip(self.button, with_key(told, state.context.settings, *key))
+        plain.set_tip(self.button, with_key(message, state.context.settings, *key))
         self.line.setVisible(shown and bool(state.ahead_line))
         self.line.setText(state.ahead_line)
         self.line.tip = state.ahead_tip

@@ -110,4 +110,6 @@ BARE_COMMANDS = (
     _bare("unselect", _("Clear selection"), "Esc", "U"),
 )
 
-KEYS: Mapping[str, tuple[str, ...]] = {one.id: one.all_keys for one in BARE_COMMANDS}
+KEYS: Mapping[str, tuple[str, ...]] = {
+    bare_command.id: bare_command.all_keys for bare_command in BARE_COMMANDS
+}

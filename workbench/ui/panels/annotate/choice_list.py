@@ -42,15 +42,15 @@ class ChoiceRow(QAbstractButton):
         side = Qt.LayoutDirection.RightToLeft if rtl else Qt.LayoutDirection.LeftToRight
         self._text.setLayoutDirection(side)
         self._text.setText(shown.text)
-        told = ""
+        message = ""
         if shown.score is not None:
-            told = _("suggested {score} %").format(score=formats.points(shown.score))
+            message = _("suggested {score} %").format(score=formats.points(shown.score))
         elif shown.chosen:
-            told = _("chosen")
-        self._told.setText(told)
+            message = _("chosen")
+        self._told.setText(message)
         name = _("Choice {n}: {text}").format(n=self.number, text=shown.text)
         self.setAccessibleName(name)
-        self.setAccessibleDescription(told)
+        self.setAccessibleDescription(message)
         self.setChecked(shown.chosen)
         self.setEnabled(enabled)
         self._suggested = shown.score is not None and not shown.chosen

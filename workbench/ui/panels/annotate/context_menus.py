@@ -110,8 +110,8 @@ class ContextMenus:
 
     def _layers(self, *, but: Layer | None = None) -> list[Layer]:
         """The visible span layers that have labels."""
-        found = [one for one in self._state.active if one.traits.in_text and one.labels]
-        return [one for one in found if but is None or one.id != but.id]
+        found = [layer for layer in self._state.active if layer.traits.in_text and layer.labels]
+        return [layer for layer in found if but is None or layer.id != but.id]
 
     def _labels(
         self, layers: list[Layer], act: Callable[[Label], object], now: int | None = None
@@ -125,7 +125,7 @@ class ContextMenus:
             name = plain.menu_text(label.name)
             return Choice(name, partial(act, label), key=label.key.upper(), on=on)
 
-        lines = {one.name: tuple(map(line, self._state.with_keys(one))) for one in layers}
+        lines = {layer.name: tuple(map(line, self._state.with_keys(layer))) for layer in layers}
         if len(lines) == 1:
             return next(iter(lines.values()))
         return tuple(Choice(plain.menu_text(name), choices=inner) for name, inner in lines.items())
@@ -194,7 +194,7 @@ class ContextMenus:
     def _of_source(self, row: SpanRow | SuggestionRow | RelationRow) -> Choice:
         """The acts on everything from the source of a span, relation or suggestion."""
         state, origin = self._state, self._state.origin_of(row)
-        n = next((n for one, _title, n in state.origins if one == origin), 0)
+        n = next((n for item, _title, n in state.origins if item == origin), 0)
         title = _("&From {source}").format(source=plain.menu_text(state.maker(row)))
         return Choice(title, enabled=state.can_edit, choices=of_source(state, origin, n))
 
@@ -307,7 +307,7 @@ def _copy(text: str) -> None:
 
 def _at_caret(text: TextView) -> QPoint:
     name = text.chosen
-    span = next((one for one in text.spans if one.name == name), None) if name else None
+    span = next((span for span in text.spans if span.name == name), None) if name else None
     inside = text.viewport().rect()
     at = text.rect_of(span.start if span is not None else text.caret).bottomLeft().toPoint()
     return QPoint(

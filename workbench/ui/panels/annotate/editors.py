@@ -222,14 +222,14 @@ class NumberEditor(ValueEditor):
         self._tell(shown)
 
     def _tell(self, shown: ShownNumber) -> None:
-        told = ""
+        message = ""
         if shown.offered is not None and shown.offered != shown.value:
             offered = formats.significant(shown.offered, 3)
-            told = (
+            message = (
                 _("predicted {number}") if self.state.errors else _("suggested {number}")
             ).format(number=offered)
-        self._told.setText(told)
-        self._told.setVisible(bool(told))
+        self._told.setText(message)
+        self._told.setVisible(bool(message))
 
     def _clear_number(self) -> None:
         self.state.set_number(self.layer, None)
@@ -304,10 +304,10 @@ class TextEditor(ValueEditor):
         self.restyle()
 
     def _show_hint(self) -> None:
-        told = _("Write a text for this document.")
+        message = _("Write a text for this document.")
         if key := current(self.state.context.settings, "annotate.submit", "Ctrl+Enter"):
-            told = _("Write a text for this document. {key} submits.").format(key=key)
-        self.field.setPlaceholderText(told)
+            message = _("Write a text for this document. {key} submits.").format(key=key)
+        self.field.setPlaceholderText(message)
 
     def restyle(self) -> None:
         font = theme.font("reading")

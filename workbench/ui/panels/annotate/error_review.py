@@ -56,25 +56,25 @@ class ErrorReview(Callout):
         extra, missed, labels, missed_labels, number = differences = state.differences
         every = len(state.errors)
         errors = ngettext("{n} of {all} error of {run}.", "{n} of {all} errors of {run}.", every)
-        told = [errors.format(n=place, all=every, run=state.shown_run.name)]
+        message = [errors.format(n=place, all=every, run=state.shown_run.name)]
         if labels:
-            told.append(_("Predicted: {label}.").format(label=", ".join(labels)))
+            message.append(_("Predicted: {label}.").format(label=", ".join(labels)))
         if number is not None:
-            told.append(_("Predicted: {label}.").format(label=formats.significant(number, 3)))
+            message.append(_("Predicted: {label}.").format(label=formats.significant(number, 3)))
         if missed_labels:
-            told.append(_("Not predicted: {labels}.").format(labels=", ".join(missed_labels)))
+            message.append(_("Not predicted: {labels}.").format(labels=", ".join(missed_labels)))
         if extra:
             n = len(extra)
             positives = ngettext("{n} false positive (dotted).", "{n} false positives (dotted).", n)
-            told.append(positives.format(n=n))
+            message.append(positives.format(n=n))
         if missed:
             n = len(missed)
-            told.append(ngettext("{n} missed span.", "{n} missed spans.", n).format(n=n))
+            message.append(ngettext("{n} missed span.", "{n} missed spans.", n).format(n=n))
         if state.predicted is None:
-            told.append(_("The prediction for this text is no longer stored."))
+            message.append(_("The prediction for this text is no longer stored."))
         elif differences == Differences():
-            told.append(_("The prediction now agrees with gold."))
-        self.set(" ".join(told))
+            message.append(_("The prediction now agrees with gold."))
+        self.set(" ".join(message))
         self._accept.setEnabled(
             state.can_edit and state.predicted is not None and differences != Differences()
         )

@@ -60,7 +60,7 @@ class FinishState(ValueState, QuestionState, RelationState, SourceState):
     def snap_of_chosen(self) -> str:
         """To what the boundaries of the selected span snap."""
         span = self.chosen_span()
-        layer = next((one for one in self.layers if span and one.id == span.layer_id), None)
+        layer = next((layer for layer in self.layers if span and layer.id == span.layer_id), None)
         return snap.snap_of(layer) if layer is not None else snap.WORD
 
     # ------------------------------------------------------------ sentences and paragraphs
@@ -167,7 +167,9 @@ class FinishState(ValueState, QuestionState, RelationState, SourceState):
             self.leave_errors()
         off, text, here = self.off, self.query.text, self.document_id
         if run_id is not None:
-            layer = next((one for one in self.layers if one.id == self._layer_of(run_id)), None)
+            layer = next(
+                (layer for layer in self.layers if layer.id == self._layer_of(run_id)), None
+            )
             self.update(off=off - {layer.id} if layer else off)
         self.query.set(query_edit.term("has", "suggestion"))
         self.document_id = None  # the open document may be the first

@@ -58,7 +58,10 @@ class InstantState(AheadState):
     @property
     def instant_layer(self) -> Layer | None:
         """The first selected layer that the instant model can learn."""
-        return next((one for one in self.ordered_layers if instant.fits(one)), None)
+        return next(
+            (ordered_layer for ordered_layer in self.ordered_layers if instant.fits(ordered_layer)),
+            None,
+        )
 
     @property
     def can_instant(self) -> bool:
@@ -89,7 +92,7 @@ class InstantState(AheadState):
     def _keep_on(self, layer: Layer | None) -> None:
         """Keep for the project on which layer it is on."""
         window = self.context.settings.window
-        kept = {uid: one for uid, one in window.get(_ON, {}).items() if uid != self.project.uid}
+        kept = {uid: item for uid, item in window.get(_ON, {}).items() if uid != self.project.uid}
         if layer is not None:
             kept[self.project.uid] = layer.uid
         window[_ON] = kept
@@ -101,7 +104,14 @@ class InstantState(AheadState):
         A kept order of the queue stays; otherwise it orders the queue, as before.
         """
         uid = self.context.settings.window.get(_ON, {}).get(self.project.uid)
-        layer = next((one for one in self.ordered_layers if uid and one.uid == uid), None)
+        layer = next(
+            (
+                ordered_layer
+                for ordered_layer in self.ordered_layers
+                if uid and ordered_layer.uid == uid
+            ),
+            None,
+        )
         if layer is None or self.instant is not None or not instant.fits(layer):
             return
         models = queue_orders.vector_models(self.context.settings)
@@ -285,7 +295,10 @@ class InstantState(AheadState):
     @property
     def last_run(self) -> Run | None:
         """The newest trained run of a selected layer."""
-        found = (queue_orders.runs_for(self.project, one) for one in self.ordered_layers)
+        found = (
+            queue_orders.runs_for(self.project, ordered_layer)
+            for ordered_layer in self.ordered_layers
+        )
         return next((run for runs in found for run in runs if run.kind == "train"), None)
 
     def train_again(self) -> None:
@@ -301,8 +314,8 @@ class InstantState(AheadState):
         def prepared(found: Any) -> None:
             run = context.attempt(train.begin, project, context.queue, found, parent_id=old.id)
             if run is not None:
-                told = _("{name} was started with the settings of {old}.")
-                context.note(told.format(name=run.name, old=name))
+                message = _("{name} was started with the settings of {old}.")
+                context.note(message.format(name=run.name, old=name))
 
         context.run(lambda: train.prepare(project, spec), prepared)
 
@@ -333,8 +346,8 @@ class InstantState(AheadState):
     @staticmethod
     def _has_class(doc: DocumentView, layer: Layer) -> bool:
         """Whether the one class that a layer allows is given."""
-        one = layer.traits.on_document and not layer.traits.several
-        return one and any(mark.layer_id == layer.id for mark in doc.marks)
+        flag = layer.traits.on_document and not layer.traits.several
+        return flag and any(mark.layer_id == layer.id for mark in doc.marks)
 
     def _live_runs(self) -> list[tuple[int, int]]:
         """The runs whose stored predictions are suggestions: (run, layer)."""

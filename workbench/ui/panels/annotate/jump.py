@@ -117,7 +117,7 @@ class Jump:
         else:
             self._show(_("Go to word: {letters}…").format(letters=self._typed))
 
-    def _show(self, told: str) -> None:
+    def _show(self, message: str) -> None:
         """Say in the lower corner of the text what is read; the text stays where it is."""
         text = self._text
         if text is None:
@@ -126,7 +126,7 @@ class Jump:
         if self._hint is None or self._hint.parent() is not text:
             self._hint = Chip("", tone="accent")
             self._hint.setParent(text)
-        self._hint.set(told, tone="accent")
+        self._hint.set(message, tone="accent")
         self._hint.resize(self._hint.sizeHint())
         edge = theme.px(_EDGE)
         self._hint.move(edge, text.height() - self._hint.height() - edge)

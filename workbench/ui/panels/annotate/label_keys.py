@@ -32,14 +32,16 @@ class LabelKeys(InstantState):
             return ()
         layers, off = self.doc.layers, self.off
         if self._active[0] is not layers or self._active[1] is not off:
-            shown = (one for one in layers if one.traits.editor and one.id not in off)
+            shown = (layer for layer in layers if layer.traits.editor and layer.id not in off)
             self._active = layers, off, tuple(shown)
         return self._active[2]
 
     @property
     def label_of(self) -> Mapping[int, tuple[Layer, Label]]:
         if self._label_of[0] is not self.layers:
-            found = {row_id(one): (layer, one) for layer in self.layers for one in layer.labels}
+            found = {
+                row_id(label): (layer, label) for layer in self.layers for label in layer.labels
+            }
             self._label_of = self.layers, found
         return self._label_of[1]
 
@@ -58,12 +60,12 @@ class LabelKeys(InstantState):
     def shown_keys(self) -> Mapping[int, str]:
         """Label id → the key shown on its chip: digits first if no span layer is shown."""
         shown = [label for layer in self.active for label in layer.labels]
-        digits = any(one.traits.in_text or one.traits.editor == NUMBER for one in self.active)
+        digits = any(layer.traits.in_text or layer.traits.editor == NUMBER for layer in self.active)
         if not self.doc or digits:
             return {row_id(label): label.key for label in shown if label.key}
         texts = self.doc.document.form
         together = [layer for layer in self.layers if layer.texts == texts]
-        count = sum(len(one.labels) for one in together if one.traits.on_document)
+        count = sum(len(layer.labels) for layer in together if layer.traits.on_document)
         used = {label.key for label in shown}
         return keys_without_spans(shown, CLASS_KEYS[:count], used)
 
@@ -85,9 +87,9 @@ class LabelKeys(InstantState):
         shown, found = self.shown_keys, {}
         for parent in layer.labels if layer.grouped and steps(layer) else ():
             key = shown.get(row_id(parent), "")
-            for number, one in enumerate(layer.sublabels(parent.name) if key else (), 2):
-                if not shown.get(row_id(one)):
-                    found[row_id(one)] = f"{key}×{number}"
+            for number, sublabel in enumerate(layer.sublabels(parent.name) if key else (), 2):
+                if not shown.get(row_id(sublabel)):
+                    found[row_id(sublabel)] = f"{key}×{number}"
         return found
 
     @property
@@ -105,5 +107,8 @@ class LabelKeys(InstantState):
 
     @property
     def has_labels(self) -> bool:
-        given = (one.labels or one.traits.asks or not one.traits.has_labels for one in self.layers)
+        given = (
+            layer.labels or layer.traits.asks or not layer.traits.has_labels
+            for layer in self.layers
+        )
         return any(given)

@@ -137,11 +137,11 @@ class LabelAndText(QStyledItemDelegate):
             self._pictures[key] = picture
         painter.drawPixmap(box.topLeft(), picture)
 
-    def _shown(self, one: Any) -> Shown:
-        name, label = self._chip_of(one)
-        score = one.score if getattr(one, "kind", "") else None
-        below = self._below_of(one) if self._below_of is not None else ""
-        return Shown(name, label, self._text_of(one), below, score)
+    def _shown(self, item: Any) -> Shown:
+        name, label = self._chip_of(item)
+        score = item.score if getattr(item, "kind", "") else None
+        below = self._below_of(item) if self._below_of is not None else ""
+        return Shown(name, label, self._text_of(item), below, score)
 
     def _draw(self, painter: QPainter, option: QStyleOptionViewItem, shown: Shown) -> None:
         ground(painter, option, last_line=False)

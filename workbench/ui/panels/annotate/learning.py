@@ -21,11 +21,11 @@ class Curve:
 
 
 def of_instant(points: tuple[Point, ...]) -> Curve:
-    told = _(
+    message = _(
         "Measured on dev, else on each fifth of the labels in turn; agreement with the predictions "
         "10 labels before, on documents without a label."
     )
-    return Curve(_("Instant model"), points, instant_curve.advice(points), told)
+    return Curve(_("Instant model"), points, instant_curve.advice(points), message)
 
 
 def of_rounds(found: Rounds) -> Curve:

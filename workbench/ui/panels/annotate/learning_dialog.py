@@ -65,19 +65,19 @@ class LearningDialog(Dialog):
         self._advice.setText(curve.advice if curve is not None else none)
         self._told.setText(curve.told if curve is not None else "")
         points = curve.points if curve is not None else ()
-        scored = [one for one in points if one.score is not None]
-        agreed = [one for one in points if one.agreement is not None]
+        scored = [point for point in points if point.score is not None]
+        agreed = [point for point in points if point.agreement is not None]
         series = [
             Series(
                 _("Score"),
-                tuple(float(one.labels) for one in scored),
-                tuple(float(one.score or 0) for one in scored),
+                tuple(float(point.labels) for point in scored),
+                tuple(float(point.score or 0) for point in scored),
                 marker=CIRCLE,
             ),
             Series(
                 _("Agreement"),
-                tuple(float(one.labels) for one in agreed),
-                tuple(float(one.agreement or 0) for one in agreed),
+                tuple(float(point.labels) for point in agreed),
+                tuple(float(point.agreement or 0) for point in agreed),
                 "muted",
                 dashed=True,
                 marker=SQUARE,

@@ -32,17 +32,17 @@ class LinkLine:
         if span is None:
             return
         content = self._state.shown_doc.document.content(span.field)[span.start : span.end]
-        told = _(
+        message = _(
             "From “{text}”: choose the target with Tab or the mouse, then press Enter or the "
             "key of a label. Esc cancels."
         )
         if span.chain is not None:
-            told = _(
+            message = _(
                 "Chain {chain}, “{text}”: choose a span of another chain with Tab or the "
                 "mouse. Enter merges both chains, Shift+Enter moves only this span. Esc "
                 "cancels."
             )
-        self.words.setText(told.format(text=" ".join(content.split()), chain=span.chain))
+        self.words.setText(message.format(text=" ".join(content.split()), chain=span.chain))
 
     def show_relation(self, texts: Sequence[DocumentText]) -> None:
         """Draw the selected relation as chosen, and scroll to its spans."""
@@ -52,7 +52,7 @@ class LinkLine:
             here = [span for span in ends if span is not None and span.field == text.field]
             text.choose(self._state.chosen if here else None)
             if here:
-                text.show_range(min(one.start for one in here), max(one.end for one in here))
+                text.show_range(min(span.start for span in here), max(item.end for item in here))
 
 
 def signed(state: AnnotateActs, layer: Layer) -> tuple[Label, ...]:
@@ -60,6 +60,6 @@ def signed(state: AnnotateActs, layer: Layer) -> tuple[Label, ...]:
     found = state.with_keys(layer)
     if not layer.traits.between_spans:
         return found
-    signs = [_("→ {label}") if directed(layer, one.name) else _("– {label}") for one in found]
+    signs = [_("→ {label}") if directed(layer, item.name) else _("– {label}") for item in found]
     named = zip(found, signs, strict=True)
-    return tuple(replace(one, name=sign.format(label=one.name)) for one, sign in named)
+    return tuple(replace(label, name=sign.format(label=label.name)) for label, sign in named)

@@ -42,7 +42,7 @@ class Links:
         layers = sorted(state.active, key=lambda layer: not layer.traits.in_text)
         found = [Choice(label, layer.name) for layer in layers for label in state.with_keys(layer)]
         order = state.order_of_use()
-        return sorted(found, key=lambda one: order.get(row_id(one.label), len(order)))
+        return sorted(found, key=lambda item: order.get(row_id(item.label), len(order)))
 
     def place(self) -> QRect | None:
         """Where the text is that a label of a span layer would be given to, in coordinates of the

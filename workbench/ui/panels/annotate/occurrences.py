@@ -178,9 +178,9 @@ class OccurrencesState(State):
             self._added(done, gold)
 
     def _added(self, done: int, gold: bool) -> None:
-        told = (
+        message = (
             ngettext("Labelled {n:,} place.", "Labelled {n:,} places.", done)
             if gold
             else ngettext("Added {n:,} suggestion.", "Added {n:,} suggestions.", done)
         )
-        self._page.context.note(told.format(n=done), undo=done > 0)
+        self._page.context.note(message.format(n=done), undo=done > 0)

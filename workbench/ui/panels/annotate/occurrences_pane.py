@@ -249,7 +249,7 @@ class OccurrencesPane(QFrame):
             shown = " ".join(state.text[: LONGEST + 1].split())
             cut = f"{shown[:LONGEST]}…" if len(shown) > LONGEST else shown
             self._heading.setText(_("Label all occurrences of “{text}” as").format(text=cut))
-        fill(self._label, [(row_id(one), one.name) for one in state.labels], state.label_id)
+        fill(self._label, [(row_id(label), label.name) for label in state.labels], state.label_id)
         self._where.button(QUEUE).setVisible(state.filtered)
         self._where.set(state.where)
         self._as.set(state.gold)
@@ -269,10 +269,10 @@ class OccurrencesPane(QFrame):
         else:
             self._count.setText(self._told())
         if state.gold:
-            told = ngettext("Label {n:,} place", "Label {n:,} places", n)
+            message = ngettext("Label {n:,} place", "Label {n:,} places", n)
         else:
-            told = ngettext("Add {n:,} suggestion", "Add {n:,} suggestions", n)
-        self._add.set_text(told.format(n=n))
+            message = ngettext("Add {n:,} suggestion", "Add {n:,} suggestions", n)
+        self._add.set_text(message.format(n=n))
         self._add.setEnabled(state.can_add)
 
     def _told(self) -> str:
@@ -281,12 +281,12 @@ class OccurrencesPane(QFrame):
         if not n:
             return _("No occurrences found")
         if found.cut:
-            told = ngettext(
+            message = ngettext(
                 "The first {n:,} occurrence; there are more.",
                 "The first {n:,} occurrences; there are more.",
                 n,
             )
-            return told.format(n=n)
+            return message.format(n=n)
         places = ngettext("{n:,} occurrence", "{n:,} occurrences", n).format(n=n)
-        told = ngettext("{places} in {n:,} document", "{places} in {n:,} documents", documents)
-        return told.format(places=places, n=documents)
+        message = ngettext("{places} in {n:,} document", "{places} in {n:,} documents", documents)
+        return message.format(places=places, n=documents)

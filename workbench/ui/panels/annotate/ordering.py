@@ -105,13 +105,15 @@ class OrderState(QueueState):
     def ordered_layers(self) -> tuple[Layer, ...]:
         """The selected layers whose documents can be ordered."""
         fitting = {layer.id for layer in queue_orders.layers(self.project)}
-        return tuple(one for one in self.layers if one.id in fitting and one.id not in self.off)
+        return tuple(
+            layer for layer in self.layers if layer.id in fitting and layer.id not in self.off
+        )
 
     def order_choices(self, layer_id: int) -> OrderChoices:
         layer = self._layer(layer_id)
         models = queue_orders.vector_models(self.context.settings)
         return OrderChoices(
-            tuple((one.id, _(one.title)) for one in queue_orders.strategies(layer)),
+            tuple((strategy.id, _(strategy.title)) for strategy in queue_orders.strategies(layer)),
             tuple((run.id, run.name) for run in queue_orders.runs_for(self.project, layer)),
             tuple((model.key, model.title) for model in models),
         )
@@ -136,7 +138,10 @@ class OrderState(QueueState):
             return True
         layer = self._layer(layer_id)
         known = {run.id: run for run in queue_orders.runs_for(self.project, layer)}
-        models = {one.key: one for one in queue_orders.vector_models(self.context.settings)}
+        models = {
+            vector_model.key: vector_model
+            for vector_model in queue_orders.vector_models(self.context.settings)
+        }
         wanted = queue_orders.Wanted(
             strategy, layer, tuple(known[id] for id in runs), models.get(model), share
         )
@@ -163,11 +168,11 @@ class OrderState(QueueState):
                 self.context.fail(error)
             return
         if order is not None:
-            told = ngettext(
+            message = ngettext(
                 "{order}: {n:,} document to label.", "{order}: {n:,} documents to label.",
                 len(order.ids),
             )  # fmt: skip
-            self.context.note(told.format(order=order.title, n=len(order.ids)))
+            self.context.note(message.format(order=order.title, n=len(order.ids)))
             for layer in self.layers:  # one order at a time
                 if layer.id != order.layer_id:
                     queue_orders.forget(self.project, row_id(layer))

@@ -210,7 +210,7 @@ class Paper(QFrame):
         self._choices.setVisible(bool(shown))
         layer = state.choice_layer
         made = state.made_here(layer) if layer is not None else {}
-        names = {one.name: made.get(one.id, "") for one in layer.labels} if layer else {}
+        names = {label.name: made.get(label.id, "") for label in layer.labels} if layer else {}
         tips = tuple(names.get(str(number), "") for number in range(1, len(shown) + 1))
         self.choices.set(shown, tips, enabled=state.can_edit and layer is not None)
         return len(shown)
@@ -224,7 +224,7 @@ class Paper(QFrame):
     def panes(self) -> list[QWidget]:
         """The widgets that take keys, in order."""
         grids = [self.tokens.grid] if self.tokens.isVisible() else []
-        editors = (one.main for one in self._editors.values())
+        editors = (editor.main for editor in self._editors.values())
         return [*(text for text in self.texts if text.isVisible()), *grids, *editors]
 
     def _fit_texts(self) -> None:
@@ -309,7 +309,9 @@ class Paper(QFrame):
 
     def _show_editors(self) -> None:
         """The editors of numbers and written texts, in order of layers."""
-        wanted = {row_id(one): one for one in self.state.active if one.traits.editor in EDITORS}
+        wanted = {
+            row_id(layer): layer for layer in self.state.active if layer.traits.editor in EDITORS
+        }
         for id in [id for id in self._editors if id not in wanted]:
             gone = self._editors.pop(id)
             gone.hide()

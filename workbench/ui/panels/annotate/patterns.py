@@ -131,8 +131,8 @@ class PatternsState(State):
         """Add the patterns of a CSV or JSONL file."""
         added = self._try(pattern_files.import_file, Path(path))
         if added:
-            told = ngettext("Added {n:,} pattern.", "Added {n:,} patterns.", added)
-            self._page.context.note(told.format(n=added), undo=True)
+            message = ngettext("Added {n:,} pattern.", "Added {n:,} patterns.", added)
+            self._page.context.note(message.format(n=added), undo=True)
 
     def write(self, path: str) -> None:
         """Write all patterns to a CSV or JSONL file."""

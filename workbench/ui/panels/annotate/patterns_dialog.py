@@ -42,9 +42,9 @@ class _On(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         ground(painter, option)
-        one: PatternRow = cast(Rows, index.model()).rows[index.row()]
+        pattern_row: PatternRow = cast(Rows, index.model()).rows[index.row()]
         side, at = theme.px(16), option.rect.center()
-        on = one.pattern.active
+        on = pattern_row.pattern.active
         icon = icons.pixmap("square-check" if on else "square", "accent" if on else "muted", side)
         painter.drawPixmap(at.x() - side // 2, at.y() - side // 2, side, side, icon)
 
@@ -79,14 +79,14 @@ class PatternsDialog(Dialog):
 
     def _build_table(self) -> Table:
         columns = (
-            Column(_("On"), lambda one: _("On") if one.pattern.active else _("Off"), width=48),
-            Column(_("Label"), _label_of, width=130, chip=_chip, tip=lambda one: one.layer),
-            Column(_("Pattern"), lambda one: one.pattern.title, tip=lambda one: one.pattern.body),
+            Column(_("On"), lambda row: _("On") if row.pattern.active else _("Off"), width=48),
+            Column(_("Label"), _label_of, width=130, chip=_chip, tip=lambda row: row.layer),
+            Column(_("Pattern"), lambda row: row.pattern.title, tip=lambda row: row.pattern.body),
             Column(_("Options"), _options, width=170),
-            Column(_("Hits"), lambda one: _number(one, "places"), width=70, right=True),
-            Column(_("Documents"), lambda one: _number(one, "documents"), width=96, right=True),
+            Column(_("Hits"), lambda row: _number(row, "places"), width=70, right=True),
+            Column(_("Documents"), lambda row: _number(row, "documents"), width=96, right=True),
         )
-        self.table = Table(columns, name=_("Patterns"), key=lambda one: one.id, many=True)
+        self.table = Table(columns, name=_("Patterns"), key=lambda row: row.id, many=True)
         self.table.setItemDelegateForColumn(ON, _On(self.table))
         self.table.setMinimumHeight(theme.px(190))
         self.table.chosen.connect(self._picked)
@@ -170,7 +170,7 @@ class PatternsDialog(Dialog):
         self._body.setFocus()
 
     def _remove(self) -> None:
-        self.state.remove([one.id for one in self.table.chosen_rows()])
+        self.state.remove([item.id for item in self.table.chosen_rows()])
 
     def _count(self) -> None:
         if self.state.share is None:
@@ -210,7 +210,7 @@ class PatternsDialog(Dialog):
                 self._store()
                 return True
             if watched is self.table and event.key() == Qt.Key.Key_Space:
-                self.state.toggle([one.id for one in self.table.chosen_rows()])
+                self.state.toggle([item.id for item in self.table.chosen_rows()])
                 return True
         return super().eventFilter(watched, event)
 
@@ -239,8 +239,8 @@ class PatternsDialog(Dialog):
         if fields & {"chosen", "rows"} and state.edited != self._shown:
             self._show_edited()
         n = state.active
-        told = ngettext("Suggest with {n:,} pattern", "Suggest with {n:,} patterns", n)
-        self._apply.set_text(told.format(n=n))
+        message = ngettext("Suggest with {n:,} pattern", "Suggest with {n:,} patterns", n)
+        self._apply.set_text(message.format(n=n))
         self._apply.setEnabled(state.can_write and n > 0)
         self._gone.setEnabled(state.can_write and bool(state.rows))
         self._write.setEnabled(bool(state.rows))
@@ -261,27 +261,27 @@ class PatternsDialog(Dialog):
         return ngettext("in {n:,} document", "in {n:,} documents", n).format(n=n)
 
     def _show_edited(self) -> None:
-        one = self._shown = self.state.edited
-        self._kind.set(one.kind)
-        choose(self._label, one.label_id)
-        self._whole.setChecked(one.whole_words)
-        self._case.setChecked(one.match_case)
-        self._note.setText(one.note)
-        if self._body.toPlainText() != one.body:
-            self._body.setPlainText(one.body)
+        pattern = self._shown = self.state.edited
+        self._kind.set(pattern.kind)
+        choose(self._label, pattern.label_id)
+        self._whole.setChecked(pattern.whole_words)
+        self._case.setChecked(pattern.match_case)
+        self._note.setText(pattern.note)
+        if self._body.toPlainText() != pattern.body:
+            self._body.setPlainText(pattern.body)
 
 
-def _label_of(one: PatternRow) -> str:
-    return one.label.name if one.label else ""
+def _label_of(pattern: PatternRow) -> str:
+    return pattern.label.name if pattern.label else ""
 
 
-def _chip(one: PatternRow) -> tuple[str, object, str] | None:
-    return (one.label.name, one.label, "") if one.label else None
+def _chip(pattern: PatternRow) -> tuple[str, object, str] | None:
+    return (pattern.label.name, pattern.label, "") if pattern.label else None
 
 
-def _options(one: PatternRow) -> str:
+def _options(pattern_row: PatternRow) -> str:
     """What differs from a plain search, and the note."""
-    pattern = one.pattern
+    pattern = pattern_row.pattern
     parts = [
         _("whole word") if pattern.whole_words else "",
         _("match case") if pattern.match_case else "",
@@ -290,5 +290,5 @@ def _options(one: PatternRow) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _number(one: PatternRow, what: str) -> str:
-    return "–" if one.hits is None else formats.count(getattr(one.hits, what))
+def _number(pattern: PatternRow, what: str) -> str:
+    return "–" if pattern.hits is None else formats.count(getattr(pattern.hits, what))

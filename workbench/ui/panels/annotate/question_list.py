@@ -60,11 +60,11 @@ class QuestionRow(QAbstractButton):
         for part in (self._question, self._answer, self._suggested):
             part.setLayoutDirection(side)
         self._question.setText(shown.text)
-        told = BETWEEN.join(f"“{answer}”" for answer in shown.answers)
+        message = BETWEEN.join(f"“{answer}”" for answer in shown.answers)
         if shown.is_null:
-            told = _("no answer in the text")
-        self._answer.setText(told or _("not answered yet"))
-        set_tone(self._answer, "muted" if told else "warn")
+            message = _("no answer in the text")
+        self._answer.setText(message or _("not answered yet"))
+        set_tone(self._answer, "muted" if message else "warn")
         suggested = ""
         if shown.suggested:
             score = formats.points(shown.score) if shown.score is not None else "?"
@@ -181,14 +181,17 @@ class QuestionPane(QFrame):
         self._show_current()
 
     def _show_current(self) -> None:
-        current = next((one for one in self.rows if one.isVisible() and one.isChecked()), None)
+        current = next(
+            (question for question in self.rows if question.isVisible() and question.isChecked()),
+            None,
+        )
         if current is not None:
             layout_of(self._list).activate()
             self._area.ensureWidgetVisible(current, 0, 24)
 
     def _say_field(self) -> None:
-        told = _("Change the question (Enter)") if self._editing else _("New question (?)")
-        self.field.setPlaceholderText(told)
+        message = _("Change the question (Enter)") if self._editing else _("New question (?)")
+        self.field.setPlaceholderText(message)
 
     # ------------------------------------------------------------ the field
 
@@ -237,15 +240,15 @@ def question_hint(settings: Settings, *, any_questions: bool) -> str:
     """What to do next, with the current keys."""
     ask = current(settings, "annotate.ask", "?")
     if not any_questions:
-        told = _("No questions yet. Press {key} and type the first one.")
-        return told.format(key=ask) if ask else _("No questions yet. Type the first one.")
+        message = _("No questions yet. Press {key} and type the first one.")
+        return message.format(key=ask) if ask else _("No questions yet. Type the first one.")
     enter, null = (
         current(settings, "annotate.enter", "Return"),
         current(settings, "annotate.no-answer", "N"),
     )
     if not (ask and enter and null):
         return _("Select the answer in the text.")
-    told = _(
+    message = _(
         "Select the answer in the text, then press {enter}. {null}: no answer. {ask}: new question."
     )
-    return told.format(enter=enter, null=null, ask=ask)
+    return message.format(enter=enter, null=null, ask=ask)

@@ -54,7 +54,7 @@ class QuestionState(ChoiceState):
     def open(self, document_id: int, chosen: Name | None = None) -> None:
         """The first question that is not answered yet becomes the current one."""
         super().open(document_id, chosen)
-        unanswered = (one.id for one in self.questions if one.question.is_open)
+        unanswered = (question.id for question in self.questions if question.question.is_open)
         self.update(asked=next(unanswered, None))
 
     @property
@@ -68,27 +68,30 @@ class QuestionState(ChoiceState):
         layer = self.question_layer
         if layer is None or self.doc is None:
             return ()
-        return tuple(one for one in self.doc.questions if one.layer_id == layer.id)
+        return tuple(question for question in self.doc.questions if question.layer_id == layer.id)
 
     @property
     def question(self) -> AskedQuestion | None:
         """The current question."""
         every = self.questions
-        return next((one for one in every if one.id == self.asked), every[0] if every else None)
+        return next(
+            (question for question in every if question.id == self.asked),
+            every[0] if every else None,
+        )
 
     @property
     def shown_questions(self) -> tuple[ShownQuestion, ...]:
         current = self.question
         shown = []
-        for one in self.questions:
-            proposed = self._proposed(one)
+        for asked_question in self.questions:
+            proposed = self._proposed(asked_question)
             shown.append(
                 ShownQuestion(
-                    one.id,
-                    one.question.text,
-                    tuple(self._words(*borders) for borders in one.question.answers),
-                    one.question.is_null,
-                    one is current,
+                    asked_question.id,
+                    asked_question.question.text,
+                    tuple(self._words(*borders) for borders in asked_question.question.answers),
+                    asked_question.question.is_null,
+                    asked_question is current,
                     self._told(proposed),
                     proposed.score if proposed is not None else None,
                 )
@@ -98,30 +101,30 @@ class QuestionState(ChoiceState):
     @property
     def shown_answers(self) -> tuple[ShownAnswer, ...]:
         """Those of the current question: gold, and what is suggested or predicted."""
-        one = self.question
-        if one is None:
+        asked_question = self.question
+        if asked_question is None:
             return ()
         shown = [
             ShownAnswer(row.start, row.end, GOLD, row.id)
-            for row in one.rows
+            for row in asked_question.rows
             if row.start is not None and row.end is not None
         ]
-        proposed = self._proposed(one)
+        proposed = self._proposed(asked_question)
         if proposed is not None and proposed.start < proposed.end:
             shown.append(proposed)
         return tuple(shown)
 
-    def _proposed(self, one: AskedQuestion) -> ShownAnswer | None:
+    def _proposed(self, asked_question: AskedQuestion) -> ShownAnswer | None:
         """The prediction under review, else the first open suggestion; empty for "no answer"."""
         if self.errors:
             found = self.predicted.get(Answers) if self.predicted is not None else None
-            answer = found.to(one.question.text) if found is not None else None
-            if answer is None or one.layer_id != self.run_layer:
+            answer = found.to(asked_question.question.text) if found is not None else None
+            if answer is None or asked_question.layer_id != self.run_layer:
                 return None
             best = answer.best
             place = (best.start, best.end) if best is not None else (0, 0)
-            return ShownAnswer(*place, PREDICTED, one.id, answer.score)
-        row = next((row for row in self.suggestions if row.question == one.id), None)
+            return ShownAnswer(*place, PREDICTED, asked_question.id, answer.score)
+        row = next((row for row in self.suggestions if row.question == asked_question.id), None)
         if row is None:
             return None
         return ShownAnswer(row.start or 0, row.end or 0, SUGGESTED, row.id, row.score)
@@ -129,7 +132,7 @@ class QuestionState(ChoiceState):
     def question_number(self, row: object) -> str:
         """ "Q2" for a suggested answer to the second question; "" for other rows."""
         asked = getattr(row, "question", None)
-        ids = [one.id for one in self.questions]
+        ids = [question.id for question in self.questions]
         return f"Q{ids.index(asked) + 1}" if asked in ids else ""
 
     def _words(self, start: int, end: int) -> str:
@@ -163,52 +166,56 @@ class QuestionState(ChoiceState):
         return True
 
     def rename_question(self, text: str) -> None:
-        if (one := self.question) is not None and self.can_edit and text.strip():
-            self._attempt(questions.rename, one.id, text)
+        if (asked_question := self.question) is not None and self.can_edit and text.strip():
+            self._attempt(questions.rename, asked_question.id, text)
 
     def delete_question(self) -> None:
         """Delete the current question; the next one becomes current."""
-        one = self.question
-        if one is None or not self.can_edit:
+        asked_question = self.question
+        if asked_question is None or not self.can_edit:
             return
         every = self.questions
-        at = every.index(one)
+        at = every.index(asked_question)
         left = every[at + 1 :] + every[:at][::-1]
-        self._attempt(questions.delete, one.id)
+        self._attempt(questions.delete, asked_question.id)
         self.update(asked=left[0].id if left else None)
 
     def answer_question(self, start: int, end: int) -> None:
         """Add code points [start, end) to the answers of the current question."""
-        if (one := self.question) is not None and self.can_edit:
-            self._attempt(questions.answer, one.id, start, end)
+        if (asked_question := self.question) is not None and self.can_edit:
+            self._attempt(questions.answer, asked_question.id, start, end)
 
     def toggle_null(self) -> None:
         """State that the text does not answer the current question, or take that back."""
-        if (one := self.question) is not None and self.can_edit:
-            self._attempt(questions.set_null, one.id, not one.question.is_null)
+        if (asked_question := self.question) is not None and self.can_edit:
+            self._attempt(
+                questions.set_null, asked_question.id, not asked_question.question.is_null
+            )
 
     def remove_last_answer(self) -> None:
         """Remove the answer of the current question that was added last, or "no answer"."""
-        one = self.question
-        if one is None or not self.can_edit:
+        asked_question = self.question
+        if asked_question is None or not self.can_edit:
             return
-        if one.question.is_null:
-            self._attempt(questions.set_null, one.id, False)
-        elif one.question.answers:
-            self._attempt(questions.remove_answer, one.id, *one.question.answers[-1])
+        if asked_question.question.is_null:
+            self._attempt(questions.set_null, asked_question.id, False)
+        elif asked_question.question.answers:
+            self._attempt(
+                questions.remove_answer, asked_question.id, *asked_question.question.answers[-1]
+            )
 
     def take_prediction(self) -> bool:
         """In error review: make the predicted answer of the current question gold.
 
         False if no question is reviewed.
         """
-        one = self.question
-        if one is None or not self.errors or one.layer_id != self.run_layer:
+        asked_question = self.question
+        if asked_question is None or not self.errors or asked_question.layer_id != self.run_layer:
             return False
-        proposed = self._proposed(one)
+        proposed = self._proposed(asked_question)
         if proposed is not None and self.can_edit:
             borders = (proposed.start, proposed.end) if proposed.start < proposed.end else None
-            self._attempt(questions.accept, one.id, borders, self.shown_run.id)
+            self._attempt(questions.accept, asked_question.id, borders, self.shown_run.id)
         return True
 
     def _attempt(self, act: Callable[..., Any], *args: Any) -> Any:

@@ -141,12 +141,14 @@ class QueueState(State):
             value = provenance.query_value(self.project, value)
         elif name == "label_id":
             layer, label = self._layer_and_label(value)
-            several = sum(one.name == label for all in self.layers for one in all.labels) > 1
+            several = sum(item.name == label for all in self.layers for item in all.labels) > 1
             return query_edit.term("label", label, name=layer if several else "")
         return query_edit.term(_KEYS[name], value)
 
     def _layer_and_label(self, label_id: int) -> tuple[str, str]:
-        names = {row_id(one): (all.name, one.name) for all in self.layers for one in all.labels}
+        names = {
+            row_id(label): (all.name, label.name) for all in self.layers for label in all.labels
+        }
         return names.get(label_id, ("", "?"))
 
     def _read_narrowed(self, query: Query) -> Narrowed:
@@ -156,13 +158,15 @@ class QueueState(State):
 
         state, label, maker = value("state"), query.value("label"), value("source")
         ids = [
-            row_id(one)
+            row_id(item)
             for layer in self.layers
-            for one in layer.labels
-            if label and one.name == label.values[0] and label.name in ("", layer.name)
+            for item in layer.labels
+            if label and item.name == label.values[0] and label.name in ("", layer.name)
         ]
         makers = provenance.origins(self.project)[:LATEST] if maker else ()
-        named = (one for one in makers if provenance.query_value(self.project, one) == maker)
+        named = (
+            origin for origin in makers if provenance.query_value(self.project, origin) == maker
+        )
         return Narrowed(
             state={"open": TO_DO}.get(state or "", state),
             suggested=value("has") == "suggestion",

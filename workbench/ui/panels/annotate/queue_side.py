@@ -208,8 +208,8 @@ class QueueSide(QFrame):
 
     def _told(self, done: int, total: int) -> str:
         state = self.state
-        told = _("{done:,} done, {left:,} left in the selected layers")
-        lines = [told.format(done=done, left=state.left)]
+        message = _("{done:,} done, {left:,} left in the selected layers")
+        lines = [message.format(done=done, left=state.left)]
         if not state.narrowed.empty:
             n = len(state.ids)
             fits = ngettext(
@@ -219,8 +219,8 @@ class QueueSide(QFrame):
             )
             lines.insert(0, fits.format(n=n, all=total))
         for layer in state.progress.layers if state.progress else ():
-            told = _("{layer}: {done:,} of {total:,} done")
-            lines.append(told.format(layer=layer.name, done=layer.done, total=layer.total))
+            message = _("{layer}: {done:,} of {total:,} done")
+            lines.append(message.format(layer=layer.name, done=layer.done, total=layer.total))
         return "\n".join(lines)
 
     def _show_filters(self) -> None:
@@ -256,16 +256,19 @@ class FilterMenu(QMenu):
         self._toggle(_("&Unlabelled"), "state", UNLABELLED, now.state == UNLABELLED)
         self._toggle(_("With &suggestions"), "suggested", True, now.suggested)
         self.addSeparator()
-        states = [(one, term(one)) for one in STATES]
+        states = [(state, term(state)) for state in STATES]
         self._choices(_("S&tate"), "state", [(None, _("any state")), *states])
-        splits = [(one, term(one)) for one in SPLITS]
+        splits = [(split, term(split)) for split in SPLITS]
         self._choices(
             _("S&plit"), "split", [(None, _("any split")), *splits, (NO_SPLIT, _("no split"))]
         )
         self._labels()
         files = [
-            (one.name, _("{name}  ({n:,})").format(name=one.name, n=one.documents))
-            for one in self.state.source_files
+            (
+                source_file.name,
+                _("{name}  ({n:,})").format(name=source_file.name, n=source_file.documents),
+            )
+            for source_file in self.state.source_files
         ]
         self._choices(_("Source &file"), "source", [(None, _("any file")), *files])
         makers = self.state.origin_choices

@@ -202,8 +202,8 @@ class RelationState(TokenState):
         key = first_key(self.context.settings, "annotate.chain-new", "+")
         if not key:
             return _("Select a span of the chain first, or start a new chain in the menu.")
-        told = _("Select a span of the chain first, or press {key} for a new chain.")
-        return told.format(key=key)
+        message = _("Select a span of the chain first, or press {key} for a new chain.")
+        return message.format(key=key)
 
     def join_chain(self, target: Target | None) -> None:
         """Label the selected text as part of the current chain."""

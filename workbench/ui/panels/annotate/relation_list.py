@@ -56,15 +56,21 @@ class RelationList:
 
     # ------------------------------------------------------------ rows
 
-    def _chip_of(self, one: RelationRow) -> tuple[str, Any]:
-        known = self.state.label_of.get(one.label_id) if one.label_id is not None else None
-        sign = "→" if self.state.is_directed(one) else "–"
-        warned = "" if self.state.is_allowed(one) else " ⚠"
+    def _chip_of(self, relation: RelationRow) -> tuple[str, Any]:
+        known = (
+            self.state.label_of.get(relation.label_id) if relation.label_id is not None else None
+        )
+        sign = "→" if self.state.is_directed(relation) else "–"
+        warned = "" if self.state.is_allowed(relation) else " ⚠"
         return (f"{sign} {known[1].name}{warned}", known[1]) if known else ("?", None)
 
-    def _ends_of(self, one: RelationRow) -> str:
-        told = _("{first} › {second}") if self.state.is_directed(one) else _("{first} – {second}")
-        return told.format(first=self._text(one.from_span), second=self._text(one.to_span))
+    def _ends_of(self, relation: RelationRow) -> str:
+        message = (
+            _("{first} › {second}") if self.state.is_directed(relation) else _("{first} – {second}")
+        )
+        return message.format(
+            first=self._text(relation.from_span), second=self._text(relation.to_span)
+        )
 
     def _text(self, span_id: int) -> str:
         span = self.state.span_of.get(span_id)
@@ -74,23 +80,25 @@ class RelationList:
         pieces = [content[a : min(b, a + EXCERPT)] for a, b in span.ranges]
         return " ".join(" … ".join(pieces).split())
 
-    def words_of(self, one: RelationRow) -> str:
+    def words_of(self, relation: RelationRow) -> str:
         """The row as a screen reader tells it."""
-        return _("{label}: {spans}").format(label=self._chip_of(one)[0], spans=self._ends_of(one))
+        return _("{label}: {spans}").format(
+            label=self._chip_of(relation)[0], spans=self._ends_of(relation)
+        )
 
-    def _tip_of(self, one: RelationRow) -> str:
-        told = [self.words_of(one), self.state.made(one)]
-        if not self.state.is_allowed(one):
-            told.insert(1, _("The rules of the layer do not allow these labels."))
-        return "\n".join(told)
+    def _tip_of(self, relation: RelationRow) -> str:
+        message = [self.words_of(relation), self.state.made(relation)]
+        if not self.state.is_allowed(relation):
+            message.insert(1, _("The rules of the layer do not allow these labels."))
+        return "\n".join(message)
 
     def _choose(self) -> None:
         chosen = self.table.chosen_rows()
         if chosen:
             self.state.choose((LINKED, chosen[0].id))
 
-    def _delete(self, one: RelationRow) -> None:
-        self.state.delete_relation(one.id)
+    def _delete(self, relation: RelationRow) -> None:
+        self.state.delete_relation(relation.id)
 
     # ------------------------------------------------------------ showing
 
@@ -111,7 +119,7 @@ class RelationList:
     def show_chosen(self) -> None:
         name = self.state.chosen
         wanted = {name[1]} if name is not None and name[0] == LINKED else set()
-        if {one.id for one in self.table.chosen_rows()} != wanted:
+        if {item.id for item in self.table.chosen_rows()} != wanted:
             self.table.choose(wanted)
 
     def restyle(self) -> None:

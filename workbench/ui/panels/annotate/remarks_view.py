@@ -49,8 +49,8 @@ class RemarkParts:
             (self.flag, _("Flag the selected span"), (_("Flag the document"), FLAG)),
             (self.note, _("Note on the selected span"), (_("Note on the document"), NOTE)),
         ):
-            told, key = tip
-            plain.set_tip(button, name if on_span else with_key(told, settings, *key))
+            message, key = tip
+            plain.set_tip(button, name if on_span else with_key(message, settings, *key))
             button.setEnabled(state.document_id is not None and not state.project.read_only)
         text = state.line()
         self._text.setText(text)

@@ -87,8 +87,8 @@ class SelectionBar(QFrame):
         if deletes:
             self._act("trash-2", _("Delete span"), self._delete, "annotate.delete", "Del")
 
-    def _act(self, icon: str, told: str, act: Callable[[], object], *key: str) -> None:
-        tip = with_key(told, self._state.context.settings, *key)
+    def _act(self, icon: str, message: str, act: Callable[[], object], *key: str) -> None:
+        tip = with_key(message, self._state.context.settings, *key)
         self._add(icon_button(icon, tip, act, small=True))
 
     def _add(self, part: QWidget) -> None:

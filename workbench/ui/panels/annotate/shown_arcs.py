@@ -46,17 +46,17 @@ class ShownArcs:
             found.setdefault(ends[0].field, []).append(kept[3])
         return found
 
-    def _make(self, row: RelationRow, one: SpanRow, other: SpanRow) -> TextArc:
+    def _make(self, row: RelationRow, span: SpanRow, other: SpanRow) -> TextArc:
         known = self.state.label_of.get(row.label_id) if row.label_id is not None else None
         label = known[1] if known else None
         return TextArc(
-            (one.start, one.end),
+            (span.start, span.end),
             (other.start, other.end),
             label.name if label else "?",
             (label.colour or label.position) if label else self._no_label,
             row.id,
             self.state.is_directed(row),
-            ((GOLD, one.id), (GOLD, other.id)),
+            ((GOLD, span.id), (GOLD, other.id)),
             self.state.is_allowed(row),
         )
 

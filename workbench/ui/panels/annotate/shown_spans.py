@@ -153,11 +153,17 @@ class ShownSpans:
             found.setdefault(state.shown_doc.document.fields[0], []).extend(answers)
         learned = next((layer.labels for layer in state.layers if layer.id == state.run_layer), ())
         tints = {label.name: label.colour or label.position for label in learned}
-        for number, one in enumerate(() if state.run_layer in looks.tags else extra, 1):
-            tint = tints.get(one.label, NO_LABEL[1])
-            found.setdefault(one.field, []).append(
+        for number, predicted in enumerate(() if state.run_layer in looks.tags else extra, 1):
+            tint = tints.get(predicted.label, NO_LABEL[1])
+            found.setdefault(predicted.field, []).append(
                 TextSpan(
-                    one.start, one.end, one.label, tint, number, span_layout.PREDICTED, one.score
+                    predicted.start,
+                    predicted.end,
+                    predicted.label,
+                    tint,
+                    number,
+                    span_layout.PREDICTED,
+                    predicted.score,
                 )
             )
         return found
@@ -166,6 +172,6 @@ class ShownSpans:
         """The answers of the current question in the text."""
         shown = self.state.shown_answers
         return [
-            TextSpan(one.start, one.end, _("answer"), 0, one.id, one.kind, one.score)
-            for one in shown
+            TextSpan(answer.start, answer.end, _("answer"), 0, answer.id, answer.kind, answer.score)
+            for answer in shown
         ]

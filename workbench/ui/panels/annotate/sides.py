@@ -217,32 +217,32 @@ class RightSide(QFrame):
 
     # ------------------------------------------------------------ rows
 
-    def _chip_of(self, one: SpanRow | SuggestionRow) -> tuple[str, Any]:
-        if asked := self.state.question_number(one):
+    def _chip_of(self, span: SpanRow | SuggestionRow) -> tuple[str, Any]:
+        if asked := self.state.question_number(span):
             return asked, None
-        if (named := self.state.number_named(one)) is not None:
+        if (named := self.state.number_named(span)) is not None:
             return named[0], None
-        found = self.state.label_of.get(one.label_id) if one.label_id is not None else None
-        if found and (chain := getattr(one, "chain", None)) is not None:
+        found = self.state.label_of.get(span.label_id) if span.label_id is not None else None
+        if found and (chain := getattr(span, "chain", None)) is not None:
             title = _("{chain} · {label}").format(chain=chain, label=found[1].name)
             return title, Label(found[1].name, position=chain - 1)
         return (found[1].name, found[1]) if found else ("?", None)
 
-    def _words_of(self, one: SpanRow | SuggestionRow) -> str:
-        score = getattr(one, "score", None)
-        return f"{self._chip_of(one)[0]}: {self._text_of(one)}" + (
+    def _words_of(self, span: SpanRow | SuggestionRow) -> str:
+        score = getattr(span, "score", None)
+        return f"{self._chip_of(span)[0]}: {self._text_of(span)}" + (
             f" ({formats.decimal(score, 2)})" if score is not None else ""
         )
 
-    def _tip_of(self, one: SpanRow | SuggestionRow) -> str:
-        return f"{self._words_of(one)}\n{self.state.made(one)}"
+    def _tip_of(self, span: SpanRow | SuggestionRow) -> str:
+        return f"{self._words_of(span)}\n{self.state.made(span)}"
 
-    def _span_tip(self, one: SpanRow) -> str:
-        return "\n".join(filter(None, (self._tip_of(one), self.state.remarks.line(one.id))))
+    def _span_tip(self, span: SpanRow) -> str:
+        return "\n".join(filter(None, (self._tip_of(span), self.state.remarks.line(span.id))))
 
-    def _span_text(self, one: SpanRow) -> str:
+    def _span_text(self, span: SpanRow) -> str:
         """The text, then flags and note of the span."""
-        return " · ".join(filter(None, (self._text_of(one), self.state.remarks.line(one.id))))
+        return " · ".join(filter(None, (self._text_of(span), self.state.remarks.line(span.id))))
 
     def _ask(self) -> None:
         """The acts on suggestions of one source, and of all documents."""
@@ -250,20 +250,20 @@ class RightSide(QFrame):
         context_menu.fill(self._menu, source_choices(self.state))
         self._menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))
 
-    def _text_of(self, one: SpanRow | SuggestionRow) -> str:
-        asked = self.state.question_number(one)
-        if not asked and (named := self.state.number_named(one)) is not None:
+    def _text_of(self, span: SpanRow | SuggestionRow) -> str:
+        asked = self.state.question_number(span)
+        if not asked and (named := self.state.number_named(span)) is not None:
             return _("as {layer}").format(layer=named[1])
-        if one.start is None or one.end is None:
+        if span.start is None or span.end is None:
             if asked:
                 return _("no answer in the text")
-            found = self.state.label_of.get(one.label_id) if one.label_id is not None else None
+            found = self.state.label_of.get(span.label_id) if span.label_id is not None else None
             return _("as {layer}").format(layer=found[0].name) if found else ""
-        content = self.state.shown_doc.document.content(one.field)
-        if parts := getattr(one, "parts", ()):
+        content = self.state.shown_doc.document.content(span.field)
+        if parts := getattr(span, "parts", ()):
             return " … ".join(" ".join(content[a : min(b, a + EXCERPT)].split()) for a, b in parts)
-        text = content[one.start : min(one.end, one.start + EXCERPT)]
-        return " ".join(text.split()) + ("…" if one.end - one.start > EXCERPT else "")
+        text = content[span.start : min(span.end, span.start + EXCERPT)]
+        return " ".join(text.split()) + ("…" if span.end - span.start > EXCERPT else "")
 
     def _choose(self, kind: str, table: Table) -> None:
         chosen = table.chosen_rows()
@@ -271,18 +271,18 @@ class RightSide(QFrame):
             self.state.choose((kind, chosen[0].id))
 
     def _clicked(self, index: QModelIndex) -> None:
-        one = (
+        item = (
             self.suggestions.rows()[index.row()]
             if index.row() < len(self.suggestions.rows())
             else None
         )
-        if one is not None and index.column() == ACCEPT:
-            self.state.accept(one.id)
-        elif one is not None and index.column() == REJECT:
-            self.state.reject(one.id)
+        if item is not None and index.column() == ACCEPT:
+            self.state.accept(item.id)
+        elif item is not None and index.column() == REJECT:
+            self.state.reject(item.id)
 
-    def _delete(self, one: SpanRow) -> None:
-        self.state.choose((GOLD, one.id))
+    def _delete(self, span: SpanRow) -> None:
+        self.state.choose((GOLD, span.id))
         self.state.delete_chosen()
 
     # ------------------------------------------------------------ showing
@@ -366,7 +366,7 @@ class RightSide(QFrame):
             (BELOW, _("Below {score}").format(score=sure)),
         ]
         fill(self._scores, choices, state.scores)
-        scored = any(one.score is not None for one in state.every_suggestion)
+        scored = any(suggestion.score is not None for suggestion in state.every_suggestion)
         self._scores.setVisible(scored or state.scores != EVERY)
 
     def show_chosen(self) -> None:
@@ -374,7 +374,7 @@ class RightSide(QFrame):
         name = self.state.chosen
         for kind, table in ((SUGGESTED, self.suggestions), (GOLD, self.spans)):
             wanted = {name[1]} if name is not None and name[0] == kind else set()
-            if {one.id for one in table.chosen_rows()} != wanted:
+            if {item.id for item in table.chosen_rows()} != wanted:
                 table.choose(wanted)
 
     @property

@@ -99,8 +99,8 @@ class SourceState(TokenState):
         score = getattr(row, "score", None)
         if score is None or hasattr(row, "status"):  # a suggestion shows its score itself
             return _("{source}, {time}").format(source=source, time=at)
-        told = _("{source} at {score}, {time}")
-        return told.format(source=source, score=formats.decimal(score, 2), time=at)
+        message = _("{source} at {score}, {time}")
+        return message.format(source=source, score=formats.decimal(score, 2), time=at)
 
     def briefly_made(self, row: Made) -> str:
         return self.made(row, brief=True)
@@ -122,7 +122,7 @@ class SourceState(TokenState):
     def answers_made(self, question_id: int) -> str:
         """The same of the answers to a question, a line each; "" without an answer."""
         asked = self.doc.questions if self.doc is not None else ()
-        rows = [row for one in asked if one.id == question_id for row in one.rows]
+        rows = [row for question in asked if question.id == question_id for row in question.rows]
         given = [row for row in rows if row.start is not None or row.is_null]
         return "\n".join(dict.fromkeys(map(self.made, given)))
 
@@ -202,9 +202,9 @@ class SourceState(TokenState):
 
 
 def _decided(n: int, *, accept: bool) -> str:
-    told = (
+    message = (
         ngettext("Accepted {n:,} suggestion.", "Accepted {n:,} suggestions.", n)
         if accept
         else ngettext("Rejected {n:,} suggestion.", "Rejected {n:,} suggestions.", n)
     )
-    return told.format(n=n)
+    return message.format(n=n)

@@ -167,8 +167,10 @@ class AnnotateState(WithRemarks):
             return ()
         labelled = {row.layer_id for row in self.doc.marks}
         labelled |= self.doc.spans.of_layers.keys()
-        labelled |= {one.layer_id for one in self.doc.questions}
-        labelled -= {one.layer_id for one in self.doc.questions if one.question.is_open}
+        labelled |= {question.layer_id for question in self.doc.questions}
+        labelled -= {
+            question.layer_id for question in self.doc.questions if question.question.is_open
+        }
         labelled |= {row.layer_id for row in self.doc.written}
         return tuple(
             layer
@@ -352,7 +354,8 @@ class AnnotateState(WithRemarks):
         if run is None or not documents:
             return
         layer = next(
-            (one for one in self.layers if one.id == run.layer_id or one.name == run.layer), None
+            (layer for layer in self.layers if layer.id == run.layer_id or layer.name == run.layer),
+            None,
         )
         self.update(
             errors=tuple(documents),
@@ -374,7 +377,7 @@ class AnnotateState(WithRemarks):
     def _run_stands(self) -> bool:
         from workbench.operations import results
 
-        return any(one.id == self.shown_run.id for one in results.all_runs(self.project))
+        return any(run.id == self.shown_run.id for run in results.all_runs(self.project))
 
     def _answer(self, doc: DocumentView) -> Prediction | None:
         """The prediction of the reviewed run for a document; None if its text has changed since."""
@@ -405,7 +408,7 @@ class AnnotateState(WithRemarks):
         }
         answered = {(s.field, s.start, s.end, s.label): s for s in self.predicted.spans}
         extra = tuple(
-            Predicted(*key, one.score) for key, one in answered.items() if key not in gold
+            Predicted(*key, span.score) for key, span in answered.items() if key not in gold
         )
         read = self._learned(mine)
         missed = frozenset(id for key, id in gold.items() if key not in answered and id in read)
@@ -431,9 +434,9 @@ class AnnotateState(WithRemarks):
         read.
         """
         given = [Span(row.start, row.end, "", row.field, None, row.id) for row in rows]
-        flat, _left_out = flatten(one for one in given if one.field == TEXT)
+        flat, _left_out = flatten(span for span in given if span.field == TEXT)
         end = None
         if self.predicted is not None and self.predicted.cut:
             ends = [word.end for word in self.predicted.words]
             end = max((*ends, *(span.end for span in self.predicted.spans)), default=0)
-        return frozenset(row_id(one) for one in flat if end is None or one.start < end)
+        return frozenset(row_id(span) for span in flat if end is None or span.start < end)

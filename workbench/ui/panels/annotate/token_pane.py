@@ -89,13 +89,15 @@ class TokenPane(QWidget):
     def _predicted(self) -> dict[tuple[int, int], list[Tag]]:
         """In an error review, predicted tags that differ from gold, by position."""
         state = self.state
-        layer = next((one for one in state.tag_layers if one.id == state.run_layer), None)
+        layer = next(
+            (tag_layer for tag_layer in state.tag_layers if tag_layer.id == state.run_layer), None
+        )
         if layer is None:
             return {}
         labels = {label.name: label for label in layer.labels}
         return {
-            (one.start, one.end): [Tag(one.label, labels.get(one.label), PREDICTED)]
-            for one in state.differences.spans
+            (span.start, span.end): [Tag(span.label, labels.get(span.label), PREDICTED)]
+            for span in state.differences.spans
         }
 
     def _see(self, area: QRectF) -> None:

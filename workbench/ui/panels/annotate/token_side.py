@@ -53,34 +53,36 @@ class TokenSide(QFrame):
         place = _("{n:,} of {all:,}")
         self._place.setText(place.format(n=state.token + 1, all=len(state.tokens)))
         offers = state.token_offers()
-        told = [
-            _("{label}: {made}").format(label=self._name(one.label_id), made=state.made(one))
-            for one in state.token_tags()
+        message = [
+            _("{label}: {made}").format(
+                label=self._name(token_tag.label_id), made=state.made(token_tag)
+            )
+            for token_tag in state.token_tags()
         ]
-        makers = dict.fromkeys(state.maker(one.row) for one in offers if one.row is not None)
+        makers = dict.fromkeys(state.maker(offer.row) for offer in offers if offer.row is not None)
         if makers:
-            told.append(_("Suggested by {sources}").format(sources=", ".join(makers)))
-        self._told.setText("\n".join(told) or _("No tag yet."))
+            message.append(_("Suggested by {sources}").format(sources=", ".join(makers)))
+        self._told.setText("\n".join(message) or _("No tag yet."))
         clear(self._offers)
-        for number, one in enumerate(offers[:MOST]):
-            self._add(number, one)
+        for number, offer in enumerate(offers[:MOST]):
+            self._add(number, offer)
 
     def _name(self, label_id: int | None) -> str:
         known = self.state.label_of.get(label_id) if label_id is not None else None
         return known[1].name if known is not None else "?"
 
-    def _add(self, number: int, one: Offer) -> None:
-        name, known = self._name(one.label_id), self.state.label_of.get(one.label_id)
+    def _add(self, number: int, offer: Offer) -> None:
+        name, known = self._name(offer.label_id), self.state.label_of.get(offer.label_id)
         chip = ChipButton(name, known[1] if known is not None else None)
         chip.setFixedHeight(theme.px(26))
         chip.setEnabled(self.state.can_edit)
-        chip.clicked.connect(partial(self._pick, one.label_id))
-        source = self.state.made(one.row) if one.row is not None else _("instant model")
+        chip.clicked.connect(partial(self._pick, offer.label_id))
+        source = self.state.made(offer.row) if offer.row is not None else _("instant model")
         plain.set_tip(chip, source)
         self._offers.addWidget(chip, number, 0)
-        if one.score is not None:
-            self._offers.addWidget(Meter(one.score, name=name), number, 1)
-            self._offers.addWidget(words(formats.decimal(one.score, 2), "small"), number, 2)
+        if offer.score is not None:
+            self._offers.addWidget(Meter(offer.score, name=name), number, 1)
+            self._offers.addWidget(words(formats.decimal(offer.score, 2), "small"), number, 2)
 
     def _pick(self, label_id: int, _checked: bool = False) -> None:
         self.state.label(label_id)

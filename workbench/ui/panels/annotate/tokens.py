@@ -120,11 +120,11 @@ class TokenState(AnnotateState):
             return []
         rows = self.suggested_tags().get(place, ())
         found = [Offer(row.label_id, row.score, row) for row in rows if row.label_id is not None]
-        known = {one.label_id for one in found}
+        known = {offer.label_id for offer in found}
         for layer in self.tag_layers:
             chances = self.tag_chances(layer, *place)
             found += [Offer(id, score, None) for id, score in chances if id not in known]
-        return sorted(found, key=lambda one: -(one.score or 0.0))
+        return sorted(found, key=lambda item: -(item.score or 0.0))
 
     # ------------------------------------------------------------ actions
 
@@ -217,13 +217,13 @@ class TokenState(AnnotateState):
         """
         tagged = {(row.layer_id, row.start, row.end) for row in self._tag_rows(self.spans)}
         rows = self._tag_rows(self.suggestions)
-        missing = [one for one in rows if (one.layer_id, one.start, one.end) not in tagged]
+        missing = [row for row in rows if (row.layer_id, row.start, row.end) not in tagged]
         if not self.can_edit or not missing:
             return
         done = self._decide_tags(suggestion_edits.accept, _best(missing))
         if done:
-            told = ngettext("Accepted {n:,} suggestion.", "Accepted {n:,} suggestions.", done)
-            self.context.note(told.format(n=done), undo=True)
+            message = ngettext("Accepted {n:,} suggestion.", "Accepted {n:,} suggestions.", done)
+            self.context.note(message.format(n=done), undo=True)
 
     def _decide_tags(self, act: Callable[..., int], rows: Iterable[SuggestionRow]) -> int | None:
         ids = [row.id for row in rows]

@@ -104,8 +104,8 @@ class ValueState(ChoiceState):
         if text.strip():
             value = _parsed(text.strip().replace(",", "."))
             if value is None:
-                told = _("Not a number: {text}. Write digits with a decimal point, such as 3.5.")
-                self.context.note(told.format(text=text.strip()[:40]))
+                message = _("Not a number: {text}. Write digits with a decimal point, such as 3.5.")
+                self.context.note(message.format(text=text.strip()[:40]))
                 return
         self.set_number(layer, value)
 
@@ -156,7 +156,7 @@ class ValueState(ChoiceState):
         value = getattr(row, "value", None)
         if value is None:
             return None
-        layer = next((one.name for one in self.layers if one.id == row.layer_id), "")
+        layer = next((layer.name for layer in self.layers if layer.id == row.layer_id), "")
         return shortest(round(value, 3)), layer
 
 

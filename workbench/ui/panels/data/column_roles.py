@@ -48,7 +48,7 @@ class Roles:
         if role.partition(":")[0] not in SHARED:
             found = {name: its for name, its in found.items() if its != role}
         if role in CHOICE_ROLES:
-            other = next(one for one in CHOICE_ROLES if one != role)
+            other = next(choice_role for choice_role in CHOICE_ROLES if choice_role != role)
             found = {name: its for name, its in found.items() if its != other}
         if role:
             found[column] = role
@@ -115,7 +115,9 @@ class Roles:
     ) -> Titled:
         """A role for each layer that fits, and for new ones."""
         names = [
-            one.name for one in self.layers if (one.traits.record, one.texts) == (record, texts)
+            layer.name
+            for layer in self.layers
+            if (layer.traits.record, layer.texts) == (record, texts)
         ]
         own = " ".join(column.split())
         if self.format in TOKENS and column.isdigit():
@@ -131,7 +133,7 @@ class Roles:
         return [name] if its == kind else []
 
     def _layers_for_answers(self, column: str = "") -> list[str]:
-        names = [one.name for one in self.layers if one.traits.in_choices]
+        names = [layer.name for layer in self.layers if layer.traits.in_choices]
         return list(dict.fromkeys([*names, *self._now(ANSWERS, column), "answer"]))
 
     def _numbered(self, column: str) -> str:

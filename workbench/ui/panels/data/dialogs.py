@@ -21,7 +21,7 @@ class DeleteDocuments(Dialog):
     def __init__(self, parent: QWidget, count: int, total: int) -> None:
         title = ngettext("Delete {n:,} document?", "Delete {n:,} documents?", count)
         super().__init__(parent, title.format(n=count), width=460)
-        told = (
+        message = (
             _("These are all documents of the project.")
             if count == total
             else ngettext(
@@ -29,7 +29,7 @@ class DeleteDocuments(Dialog):
             ).format(total=total)
         )
         effect = _("Their labels, spans and suggestions are deleted with them. Undo restores all.")
-        self.put(words(f"{told}\n{effect}", wrap=True))
+        self.put(words(f"{message}\n{effect}", wrap=True))
         self.cancel = Button(_("Cancel"), on=self.reject)
         self.cancel.setDefault(True)
         self.end(None, self.cancel, Button(_("Delete"), "trash-2", "danger", on=self.accept))

@@ -151,7 +151,7 @@ class DuplicatesState(State):
     def _choose_first(self) -> None:
         """Keep the chosen group if it is still listed."""
         known = self.group.identity if self.group is not None else ""
-        same = next((one for one in self.groups if one.identity == known), None)
+        same = next((group for group in self.groups if group.identity == known), None)
         self.choose_group(same or next(iter(self.groups), None))
 
     def choose_group(self, group: Group | None) -> None:
@@ -170,8 +170,8 @@ class DuplicatesState(State):
             marked = removed if number == 0 else added
             labels = [label for _layer, label in row.classes]
             if row.span_count:
-                told = ngettext("{n:,} span", "{n:,} spans", row.span_count)
-                labels.append(told.format(n=row.span_count))
+                message = ngettext("{n:,} span", "{n:,} spans", row.span_count)
+                labels.append(message.format(n=row.span_count))
             found.append(
                 Member(id, row.key, row.split, row.state, ", ".join(labels), text, tuple(marked))
             )
@@ -260,10 +260,10 @@ class DuplicatesState(State):
     def ignore(self, group: Group) -> None:
         """Hide a group, or show it again."""
         act, title = duplicates.ignore, _("Ignore group")
-        told = _("The group is ignored as long as its texts stay the same.")
+        message = _("The group is ignored as long as its texts stay the same.")
         if group.ignored:
             act, title = duplicates.show_again, _("Show ignored group")
-            told = _("The group is no longer ignored.")
+            message = _("The group is no longer ignored.")
         self.data.act(
-            title, lambda _watch: act(self.project, [group]), lambda _n: told, lambda _n: True
+            title, lambda _watch: act(self.project, [group]), lambda _n: message, lambda _n: True
         )

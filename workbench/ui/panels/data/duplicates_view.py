@@ -154,28 +154,28 @@ class DuplicatesView(View):
     def _build_list(self) -> None:
         state = self.state
         columns = (
-            Column(_("Kind"), _kind, 146, icon=_icon, sort=lambda one: (not one.leak, one.exact)),
+            Column(_("Kind"), _kind, 146, icon=_icon, sort=lambda row: (not row.leak, row.exact)),
             Column(
                 _("Similarity"),
-                lambda one: formats.decimal(one.similarity, 2),
+                lambda row: formats.decimal(row.similarity, 2),
                 96,
                 right=True,
-                sort=lambda one: one.similarity,
+                sort=lambda row: row.similarity,
                 hint=_("The lowest similarity of two texts that joined the group"),
             ),
             Column(
                 _("Documents"),
-                lambda one: formats.count(len(one.ids)),
+                lambda row: formats.count(len(row.ids)),
                 96,
                 right=True,
-                sort=lambda one: len(one.ids),
+                sort=lambda row: len(row.ids),
             ),
             Column(_("Splits"), _splits, 120, sort=_splits),
             Column(_("Text"), state.preview, prose=True),
         )
-        self.table = Table(columns, name=_("Groups of duplicates"), key=lambda one: one.identity)
+        self.table = Table(columns, name=_("Groups of duplicates"), key=lambda row: row.identity)
         self.table.chosen.connect(self._choose)
-        self.table.opened.connect(lambda one: state.open(one.ids[0]))
+        self.table.opened.connect(lambda item: state.open(item.ids[0]))
 
     def _build_group(self) -> None:
         state = self.state
@@ -304,14 +304,14 @@ class DuplicatesView(View):
         self._ignored.setText(_("Ignored groups ({n})").format(n=hidden))
         if found is None:
             return
-        told = ngettext(
+        message = ngettext(
             "{n:,} group among {all:,} documents",
             "{n:,} groups among {all:,} documents",
             len(state.groups),
         ).format(n=len(state.groups), all=found.documents)
         if state.outdated:
-            told = _("{told} (outdated)").format(told=told)
-        self._told.setText(told)
+            message = _("{told} (outdated)").format(told=message)
+        self._told.setText(message)
         leak = ngettext("{n:,} leak across splits", "{n:,} leaks across splits", len(leaks))
         self._leaks.setText(leak.format(n=len(leaks)))
         fix = ngettext("Fix {n:,} leak", "Fix {n:,} leaks", len(leaks))
@@ -325,7 +325,9 @@ class DuplicatesView(View):
         if group is None:
             return
         self.table.choose({group.identity})
-        fill(self._source, [(one.id, one.key) for one in state.members], state.members[0].id)
+        fill(
+            self._source, [(member.id, member.key) for member in state.members], state.members[0].id
+        )
         self._fix_one.setVisible(group.leak)
         self._ignore.set_text(_("Do not ignore") if group.ignored else _("Ignore"))
         self._text.clear()

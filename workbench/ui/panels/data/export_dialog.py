@@ -46,17 +46,17 @@ class ExportDialog(Dialog):
             width=640,
         )
         self._context, self._project = context, opened(context)
-        self._formats = {one.id: one for one in corpus.formats()}
-        self._runs = [one for one in runs.all_runs(self._project) if one.layer_id is not None]
+        self._formats = {format_.id: format_ for format_ in corpus.formats()}
+        self._runs = [run for run in runs.all_runs(self._project) if run.layer_id is not None]
         self._written: Path | None = None
         self._replaceable: Path | None = None  # the file was confirmed in a file dialog
         self._format = combo(
-            [(one.id, _(one.title)) for one in self._formats.values()], name=_("Format")
+            [(format_.id, _(format_.title)) for format_ in self._formats.values()], name=_("Format")
         )
         self._split = combo(
             [
                 ("", _("All documents")),
-                *((one, term(one)) for one in ("train", "dev", "test")),
+                *((literal, term(literal)) for literal in ("train", "dev", "test")),
                 ("none", _("no split")),
             ],
             name=_("Split"),
@@ -68,7 +68,7 @@ class ExportDialog(Dialog):
             name=_("Labels"),
         )
         self._run = combo(
-            [(one.id, f"{one.name}  ({one.layer})") for one in self._runs], name=_("Run")
+            [(run.id, f"{run.name}  ({run.layer})") for run in self._runs], name=_("Run")
         )
         self._run_field = Field(_("Predictions of which run?"), self._run, name=_("Run"))
         self._escape = QCheckBox(_("Escape cells that spreadsheet programs would run as formulas"))
@@ -127,7 +127,7 @@ class ExportDialog(Dialog):
 
     def _format_changed(self, *, first: bool = False) -> None:
         """Keep the name of the path and change its suffix to that of the format."""
-        known = {one.options.get("suffix", "") for one in self._formats.values()}
+        known = {format_.options.get("suffix", "") for format_ in self._formats.values()}
         if first:
             path = paths.documents_folder() / f"{self._project.name}{self._suffix()}"
         else:
@@ -165,7 +165,7 @@ class ExportDialog(Dialog):
     def _chosen_run(self) -> Run | None:
         """The run whose predictions are exported; None for gold only."""
         chosen = self._run.currentData() if self._source.value() != "gold" else None
-        return next((one for one in self._runs if one.id == chosen), None)
+        return next((run for run in self._runs if run.id == chosen), None)
 
     def _browse(self) -> None:
         found, _kind = QFileDialog.getSaveFileName(

@@ -99,7 +99,7 @@ class FilterBar(QWidget):
             self._explain_states()
             splits = state.counts.splits if state.counts else {}
             items = [("", _("All splits"))] + [
-                (one, f"{term(one)}  {formats.count(splits.get(one, 0))}") for one in SPLITS
+                (split, f"{term(split)}  {formats.count(splits.get(split, 0))}") for split in SPLITS
             ]
             fill(
                 self._split,
@@ -122,19 +122,19 @@ class FilterBar(QWidget):
                     _("Only: {caption} ({n:,})").format(caption=state.only[1], n=len(state.only[0]))
                 )
         if concerns(fields, "counts"):
-            told = ngettext(
+            message = ngettext(
                 "Search {n:,} document, or filter: label:PER -state:submitted",
                 "Search {n:,} documents, or filter: label:PER -state:submitted",
                 state.total,
             )
-            self.search.setPlaceholderText(told.format(n=state.total))
+            self.search.setPlaceholderText(message.format(n=state.total))
 
     def _show_states(self) -> None:
         state = self.state
         counts = state.counts.states if state.counts else {}
         self._states.set(state.state or (OTHER if state.asks("state") else ""))
-        for one, title in STATES:
-            self._states.set_words(one, f"{title}  {formats.count(counts.get(one, 0))}")
+        for item, title in STATES:
+            self._states.set_words(item, f"{title}  {formats.count(counts.get(item, 0))}")
         # Most projects discard nothing, so the choice is hidden then.
         self._states.button("discarded").setVisible(
             bool(counts.get("discarded")) or state.state == "discarded"

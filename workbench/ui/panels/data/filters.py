@@ -78,7 +78,7 @@ class FilterState(State):
         layer, label = (self.query.query.value(key) for key in ("layer", "label"))
         if layer is not None and label is None:
             return next(
-                ((row_id(one), None) for one in self.shown if one.name == layer.values[0]), None
+                ((row_id(item), None) for item in self.shown if item.name == layer.values[0]), None
             )
         if label is None or layer is not None:
             return None
@@ -114,14 +114,14 @@ class FilterState(State):
 
     def _with_label(self, text: str, wanted: tuple[int, int | None] | None) -> str:
         text = query_edit.with_term(text, "layer", "")
-        layer = next((one for one in self.layers if wanted and one.id == wanted[0]), None)
+        layer = next((layer for layer in self.layers if wanted and layer.id == wanted[0]), None)
         if wanted is None or layer is None:
             return query_edit.with_term(text, "label", "")
         if wanted[1] is None:
             text = query_edit.with_term(text, "label", "")
             return query_edit.with_term(text, "layer", query_edit.term("layer", layer.name))
         name = next(label.name for label in layer.labels if label.id == wanted[1])
-        several = sum(label.name == name for one in self.layers for label in one.labels) > 1
+        several = sum(label.name == name for layer in self.layers for label in layer.labels) > 1
         condition = query_edit.term("label", name, name=layer.name if several else "")
         return query_edit.with_term(text, "label", condition)
 
@@ -138,5 +138,5 @@ class FilterState(State):
         label, layer = query.value("label"), query.value("layer")
         if label is not None and not label.patterns[0] and not self._labels_of(label):
             self.query.put("label", "")
-        if layer is not None and layer.values[0] not in {one.name for one in self.shown}:
+        if layer is not None and layer.values[0] not in {layer.name for layer in self.shown}:
             self.query.put("layer", "")

@@ -108,18 +108,18 @@ class ImportColumns(QFrame):
             self._problems.set("")
             return
         if preview.complete:
-            told = ngettext(
+            message = ngettext(
                 "{n:,} of {checked:,} records has an error and will be skipped.",
                 "{n:,} of {checked:,} records have errors and will be skipped.",
                 preview.failed,
             )
         else:
-            told = ngettext(
+            message = ngettext(
                 "{n:,} of the first {checked:,} records has an error and will be skipped.",
                 "{n:,} of the first {checked:,} records have errors and will be skipped.",
                 preview.failed,
             )
-        count = told.format(n=preview.failed, checked=preview.checked)
+        count = message.format(n=preview.failed, checked=preview.checked)
         problem = self.table.current_problem()
         line, reason = (problem.line, problem.problem) if problem else preview.problems[0]
         where = _("Line {line:,}: {reason}.").format(line=line, reason=reason.rstrip("."))
@@ -370,10 +370,12 @@ def heading(name: str, preview: Preview) -> str:
         return name[:60]
     count = preview.spans[name]
     if preview.examined:
-        told = ngettext("{name}  ·  at least {n:,} span", "{name}  ·  at least {n:,} spans", count)
+        message = ngettext(
+            "{name}  ·  at least {n:,} span", "{name}  ·  at least {n:,} spans", count
+        )
     else:
-        told = ngettext("{name}  ·  {n:,} span", "{name}  ·  {n:,} spans", count)
-    return told.format(name=name[:60], n=count)
+        message = ngettext("{name}  ·  {n:,} span", "{name}  ·  {n:,} spans", count)
+    return message.format(name=name[:60], n=count)
 
 
 def shown_columns(columns: Sequence[str], roles: Mapping[str, str]) -> list[int]:

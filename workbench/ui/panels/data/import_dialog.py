@@ -183,7 +183,7 @@ class _File(QFrame):
         state, preview = self.state, self.state.preview
         running = state.phase in ("importing", "done")
         if concerns(fields, "files"):
-            names = ", ".join(one.name for one in state.files)
+            names = ", ".join(file.name for file in state.files)
             self._name.setText(names or _("Drag files here or choose them"))
         if concerns(fields, "preview", "format", "encoding", "delimiter", "phase", "error"):
             titles = dict(state.formats)
@@ -206,7 +206,7 @@ class _File(QFrame):
             )
             fill(
                 self._encoding,
-                [(GUESS, encoding), *((one, one) for one in ENCODINGS)],
+                [(GUESS, encoding), *((encoding, encoding) for encoding in ENCODINGS)],
                 state.encoding,
             )
             self._encoding_field.set_hint(
@@ -256,7 +256,9 @@ class _Choices(QFrame):
             _("If a record already exists"), self._duplicates, name=_("Duplicates")
         )
         similar: list[tuple[object, str]] = [(None, _("Do not look for them"))]
-        similar += [(one, _("Count them, from similarity {n} on").format(n=one)) for one in NEAR]
+        similar += [
+            (value, _("Count them, from similarity {n} on").format(n=value)) for value in NEAR
+        ]
         self._near = combo(similar, name=_("Near-duplicates"))
         self._near.activated.connect(lambda _i: state.set_option(near=self._near.currentData()))
         near = Field(
@@ -314,9 +316,9 @@ class _Result(QFrame):
         self._told = Callout("", "good")
         self._warnings = Callout("", "warn")
         columns = (
-            Column(_("File"), lambda one: Path(one.file).name, 170, tip=lambda one: one.file),
-            Column(_("Line"), lambda one: formats.count(one.line), 74, right=True),
-            Column(_("Reason"), lambda one: one.reason, tip=lambda one: one.reason),
+            Column(_("File"), lambda row: Path(row.file).name, 170, tip=lambda row: row.file),
+            Column(_("Line"), lambda row: formats.count(row.line), 74, right=True),
+            Column(_("Reason"), lambda row: row.reason, tip=lambda row: row.reason),
         )
         self._skipped = Table(columns, name=_("Skipped records"))
         body = card(

@@ -55,16 +55,19 @@ class ImportState(State):
 
     @property
     def formats(self) -> tuple[tuple[str, str], ...]:
-        return tuple((one.id, _(one.title)) for one in registry.registry().all("importer"))
+        return tuple(
+            (contribution.id, _(contribution.title))
+            for contribution in registry.registry().all("importer")
+        )
 
     @property
     def patterns(self) -> tuple[str, ...]:
         """File name patterns of the file dialog."""
         return tuple(
             dict.fromkeys(
-                one
+                item
                 for entry in registry.registry().all("importer")
-                for one in entry.options.get("patterns", ())
+                for item in entry.options.get("patterns", ())
             )
         )
 
@@ -151,7 +154,7 @@ class ImportState(State):
         """Set the role of a column ("" leaves it out); others may change with it."""
         roles = self._roles.changed(column, role)
         order = self.preview.columns if self.preview else ()
-        self.update(mapping=tuple((roles[one], one) for one in order if one in roles))
+        self.update(mapping=tuple((roles[text], text) for text in order if text in roles))
         self.look()
 
     def set_option(self, **values: str | float | None) -> None:
@@ -258,8 +261,8 @@ class ImportState(State):
         outcome = handle.outcome
         self.update(phase="done", outcome=outcome)
         if outcome is not None and (n := outcome.documents):
-            told = ngettext("Imported {n:,} document.", "Imported {n:,} documents.", n)
-            self.context.note(told.format(n=n), undo=True)
+            message = ngettext("Imported {n:,} document.", "Imported {n:,} documents.", n)
+            self.context.note(message.format(n=n), undo=True)
 
     @property
     def summary(self) -> str:
@@ -272,16 +275,16 @@ class ImportState(State):
         if found.spans:
             parts.append(ngettext("{n:,} span", "{n:,} spans", found.spans).format(n=found.spans))
         if found.questions:
-            told = ngettext("{n:,} question", "{n:,} questions", found.questions)
-            parts.append(told.format(n=found.questions))
+            message = ngettext("{n:,} question", "{n:,} questions", found.questions)
+            parts.append(message.format(n=found.questions))
         if found.suggestions:
-            told = ngettext("{n:,} suggestion", "{n:,} suggestions", found.suggestions)
-            parts.append(told.format(n=found.suggestions))
-        told = _("Imported {parts}.").format(parts=", ".join(parts))
+            message = ngettext("{n:,} suggestion", "{n:,} suggestions", found.suggestions)
+            parts.append(message.format(n=found.suggestions))
+        message = _("Imported {parts}.").format(parts=", ".join(parts))
         if not (skipped := len(found.skipped)):
-            return told
+            return message
         left_out = ngettext("{n:,} record was skipped.", "{n:,} records were skipped.", skipped)
-        return f"{told} {left_out.format(n=skipped)}"
+        return f"{message} {left_out.format(n=skipped)}"
 
 
 def _mostly_wrong(found: corpus.Preview) -> str:
@@ -290,7 +293,7 @@ def _mostly_wrong(found: corpus.Preview) -> str:
             "No record could be read. Choose another format, encoding or delimiter, or other "
             "columns."
         )
-    told = (
+    message = (
         ngettext(
             "{failed:,} of {checked:,} record has errors.",
             "{failed:,} of {checked:,} records have errors.",
@@ -304,7 +307,7 @@ def _mostly_wrong(found: corpus.Preview) -> str:
         )
     )
     advice = _("Choose another format or delimiter, or other columns.")
-    return f"{told.format(failed=found.failed, checked=found.checked)} {advice}"
+    return f"{message.format(failed=found.failed, checked=found.checked)} {advice}"
 
 
 def _words(error: Exception) -> str:

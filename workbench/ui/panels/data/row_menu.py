@@ -27,12 +27,12 @@ def choices(
 ) -> Choices:
     chosen, can, copies = state.chosen, state.can_act, state.can_copy
     n = len(chosen)
-    one = n == 1
+    flag = n == 1
     classes = class_choices(state)
     title = ngettext("&Delete document", "&Delete {n:,} documents", n)
     return (
-        Choice(_("Open in &Annotate"), lambda: state.open(chosen[0]), one, key=_("Enter")),
-        Choice(_("&Inspect"), lambda: state.inspect(chosen[0]), one),
+        Choice(_("Open in &Annotate"), lambda: state.open(chosen[0]), flag, key=_("Enter")),
+        Choice(_("&Inspect"), lambda: state.inspect(chosen[0]), flag),
         Choice(_("Show on the &map"), state.show_on_map, bool(n)),
         SEPARATOR,
         Choice(_("Set &class"), enabled=can and bool(classes), choices=classes or _NOTHING),
@@ -70,7 +70,11 @@ def copy(text: str) -> None:
 
 def class_choices(state: DataState) -> Choices:
     return _by_layer(
-        [one for one in state.shown if one.traits.on_document and not one.traits.in_choices],
+        [
+            layer
+            for layer in state.shown
+            if layer.traits.on_document and not layer.traits.in_choices
+        ],
         lambda layer: (
             *(
                 Choice(plain.menu_text(label.name), partial(state.set_class, layer, label))

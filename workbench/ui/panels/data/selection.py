@@ -61,7 +61,7 @@ class SelectionState(FilterState):
 
     def keys(self) -> str:
         """Their keys, one per line."""
-        return "\n".join(one.key for one in self.rows(self.chosen)) if self.can_copy else ""
+        return "\n".join(row.key for row in self.rows(self.chosen)) if self.can_copy else ""
 
     def show_on_map(self) -> None:
         """Select the selected documents on the map of Inspect."""

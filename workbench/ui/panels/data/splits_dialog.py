@@ -113,8 +113,8 @@ class SplitsDialog(Dialog):
         area = QFrame()
         flow = FlowLayout(area, gap=16)
         for name, submitted in self._state.layers.items():
-            told = _("{layer} ({n:,} submitted)").format(layer=name, n=submitted)
-            box = QCheckBox(plain.menu_text(told))
+            message = _("{layer} ({n:,} submitted)").format(layer=name, n=submitted)
+            box = QCheckBox(plain.menu_text(message))
             box.setAccessibleName(name)
             box.setChecked(name in self._state.chosen)
             box.setEnabled(submitted > 0)
@@ -141,12 +141,12 @@ class SplitsDialog(Dialog):
         columns = [
             Column(
                 _("Label"),
-                lambda one: one.name,
-                chip=lambda one: (one.name, one.label, "") if one.label else None,
-                tip=lambda one: one.name,
+                lambda row: row.name,
+                chip=lambda row: (row.name, row.label, "") if row.label else None,
+                tip=lambda row: row.name,
             ),
             *(
-                [Column(_("Layer"), lambda one: one.layer, 150, tip=lambda one: one.layer)]
+                [Column(_("Layer"), lambda row: row.layer, 150, tip=lambda row: row.layer)]
                 if several
                 else []
             ),
@@ -155,7 +155,7 @@ class SplitsDialog(Dialog):
                 for place, split in enumerate(SPLITS)
             ),
         ]
-        table = Table(columns, name=_("Preview by label"), key=lambda one: (one.layer, one.name))
+        table = Table(columns, name=_("Preview by label"), key=lambda row: (row.layer, row.name))
         table.setMinimumHeight(theme.px((ROWS + 1) * theme.ROW))
         return table
 
@@ -184,10 +184,10 @@ class SplitsDialog(Dialog):
         everything = _Row(_("All documents"), tuple(preview.counts.values()))
         return [everything, *map(self._row, preview.labels)]
 
-    def _row(self, one: LabelSplits) -> _Row:
-        label = self._labels.get((one.layer, one.label))
-        name = one.label or _("unlabelled")
-        return _Row(name, tuple(one.counts.values()), one.layer, label)
+    def _row(self, label_splits: LabelSplits) -> _Row:
+        label = self._labels.get((label_splits.layer, label_splits.label))
+        name = label_splits.label or _("unlabelled")
+        return _Row(name, tuple(label_splits.counts.values()), label_splits.layer, label)
 
     def _summary(self) -> str:
         state = self._state
@@ -242,4 +242,4 @@ def _capital(split: str) -> str:
 
 
 def _count(place: int) -> Callable[[_Row], str]:
-    return lambda one: formats.count(one.counts[place])
+    return lambda item: formats.count(item.counts[place])

@@ -68,7 +68,7 @@ class SplitsState(State):
 
     def switch_layer(self, name: str, on: bool) -> None:
         chosen = {*self.chosen, name} if on else set(self.chosen) - {name}
-        self.update(chosen=tuple(one for one in self.layers if one in chosen))
+        self.update(chosen=tuple(layer for layer in self.layers if layer in chosen))
         self._look()
 
     def close(self) -> None:

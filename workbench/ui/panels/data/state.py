@@ -103,8 +103,12 @@ class DataState(SelectionState):
 
     def show_column(self, name: str, *, on: bool) -> None:
         """Show or hide a further column; stored for this project."""
-        columns = tuple(one for one in self.column_choices if one in self.columns or one == name)
-        columns = columns if on else tuple(one for one in columns if one != name)
+        columns = tuple(
+            column_choice
+            for column_choice in self.column_choices
+            if column_choice in self.columns or column_choice == name
+        )
+        columns = columns if on else tuple(column for column in columns if column != name)
         kept = dict(self.context.settings.window.get(COLUMNS, {}))
         kept[self.project.uid] = list(columns)
         self.context.settings.window[COLUMNS] = kept
@@ -400,11 +404,11 @@ class DataState(SelectionState):
         self,
         title: str,
         act: Callable[[Watch], Any],
-        told: Callable[[Any], str],
+        message: Callable[[Any], str],
         changed: Callable[[Any], bool] = bool,
     ) -> None:
         """Run a bulk edit off the main thread. It can be cancelled; a message offers to undo it."""
         if not self.acting and self.editable:
             self.context.long(
-                title, act, lambda result: self.context.note(told(result), undo=changed(result))
+                title, act, lambda result: self.context.note(message(result), undo=changed(result))
             )

@@ -166,15 +166,19 @@ class StatisticsState(State):
         if plot == "balance":
             return layers
         return tuple(
-            one for one in layers if (one.layer.traits.in_text if plot == "spans" else one.can_pair)
+            layer
+            for layer in layers
+            if (layer.layer.traits.in_text if plot == "spans" else layer.can_pair)
         )
 
     def layer_of(self, plot: str) -> LayerStatistics | None:
         """The layer that a plot shows: the chosen one, or the first with labels."""
         layers = self.layers_for(plot)
         wanted = self.chosen.get(plot)
-        best = [one for one in layers if one.submitted]
-        return next((one for one in layers if one.layer.name == wanted), (*best, *layers, None)[0])
+        best = [layer for layer in layers if layer.submitted]
+        return next(
+            (layer for layer in layers if layer.layer.name == wanted), (*best, *layers, None)[0]
+        )
 
     def choose_layer(self, plot: str, name: str) -> None:
         self.update(chosen={**self.chosen, plot: name})
@@ -183,7 +187,7 @@ class StatisticsState(State):
     def agreement(self) -> tuple[Agreement, ...]:
         """Best first."""
         found = self.found.agreement if self.found is not None else ()
-        return tuple(sorted(found, key=lambda one: (-one.share, -one.total)))
+        return tuple(sorted(found, key=lambda item: (-item.share, -item.total)))
 
     # ------------------------------------------------------------ to the documents
 
@@ -202,16 +206,16 @@ class StatisticsState(State):
         high = None if last else borders[number + 1]
         ids = self.lengths.within(low, high, units=bool(units))
         what = self.tokenizer if units else _("words")
-        told = _("{low} or more ({what})") if last else _("{low} to {high} ({what})")
-        caption = told.format(low=low, high=(high or 1) - 1, what=what)
+        message = _("{low} or more ({what})") if last else _("{low} to {high} ({what})")
+        caption = message.format(low=low, high=(high or 1) - 1, what=what)
         self.data.show_view("documents")
         self.data.show_only(ids, caption)
 
-    def find_decided(self, one: Agreement) -> None:
+    def find_decided(self, agreement: Agreement) -> None:
         """Show the documents with decided suggestions of a source."""
 
         def done(ids: Sequence[int]) -> None:
             self.data.show_view("documents")
-            self.data.show_only(ids, one.title)
+            self.data.show_only(ids, agreement.title)
 
-        self.context.run(lambda: statistics.documents_of(self.project, one), done)
+        self.context.run(lambda: statistics.documents_of(self.project, agreement), done)

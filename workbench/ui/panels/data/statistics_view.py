@@ -157,7 +157,7 @@ class StatisticsView(View):
         ask_numbers(self, self._shown_plots(), _("Statistics"))
 
     def _shown_plots(self) -> Sequence[Plot]:
-        return [one.plot for one in self._cards if one.plot.isVisible()]
+        return [item.plot for item in self._cards if item.plot.isVisible()]
 
     # ------------------------------------------------------------ layout
 
@@ -170,8 +170,8 @@ class StatisticsView(View):
         if columns == self._columns:
             return
         self._columns = columns
-        for number, one in enumerate(self._cards):
-            self._grid.addWidget(one, number // columns, number % columns)
+        for number, item in enumerate(self._cards):
+            self._grid.addWidget(item, number // columns, number % columns)
         for number in range(3):
             self._grid.setColumnStretch(number, int(number < columns))
 
@@ -200,86 +200,90 @@ class StatisticsView(View):
             self._show_days()
             self._show_agreement()
         if concerns(fields, "tokenizers", "tokenizer"):
-            fill(self._tokenizer, [(one, one) for one in state.tokenizers or ()], state.tokenizer)
+            fill(
+                self._tokenizer,
+                [(tokenizer, tokenizer) for tokenizer in state.tokenizers or ()],
+                state.tokenizer,
+            )
             self._tokenizer.setVisible(bool(state.tokenizers))
         if concerns(fields, "lengths", "measured", "found", "tokenizer"):
             self._show_lengths()
 
     def _fill_layers(self, plot: str, box: QComboBox) -> None:
         layers, shown = self.state.layers_for(plot), self.state.layer_of(plot)
-        names = [one.layer.name for one in layers]
+        names = [layer.layer.name for layer in layers]
         fill(box, [(name, name) for name in names], shown.layer.name if shown else "")
         box.setVisible(len(layers) > 1)
 
     def _show_balance(self) -> None:
-        card_, one = self._cards[0], self.state.layer_of("balance")
-        if one is None:
+        card_, statistics = self._cards[0], self.state.layer_of("balance")
+        if statistics is None:
             card_.tell(note="", missing=_("The project has no layer yet. Add one on Labels."))
             return
-        note = _("{n:,} submitted").format(n=one.submitted)
-        if not one.submitted or not one.rows:
-            told = _(
+        note = _("{n:,} submitted").format(n=statistics.submitted)
+        if not statistics.submitted or not statistics.rows:
+            message = _(
                 "No document with labels of layer {layer} is submitted. Labels are counted in "
                 "submitted documents."
             )
-            card_.tell(note=note, missing=told.format(layer=one.layer.name))
+            card_.tell(note=note, missing=message.format(layer=statistics.layer.name))
             return
-        total = sum(found.count for found in one.rows) or 1
-        self._queries[self.balance] = [found.query for found in one.rows]
-        self.balance.show_rows([_balance_row(found, total) for found in one.rows])
+        total = sum(found.count for found in statistics.rows) or 1
+        self._queries[self.balance] = [found.query for found in statistics.rows]
+        self.balance.show_rows([_balance_row(found, total) for found in statistics.rows])
         below = []
-        if one.unlabelled:
+        if statistics.unlabelled:
             without = ngettext(
                 "{n:,} submitted document without a label",
                 "{n:,} submitted documents without a label",
-                one.unlabelled,
+                statistics.unlabelled,
             )
-            below.append(without.format(n=one.unlabelled))
-        if one.chains:
-            chains = ngettext("{n:,} chain", "{n:,} chains", one.chains)
-            below.append(chains.format(n=one.chains))
+            below.append(without.format(n=statistics.unlabelled))
+        if statistics.chains:
+            chains = ngettext("{n:,} chain", "{n:,} chains", statistics.chains)
+            below.append(chains.format(n=statistics.chains))
         card_.tell(note=note, below=" · ".join(below))
 
     def _show_spans(self) -> None:
-        card_, one = self._cards[2], self.state.layer_of("spans")
-        if one is None or not one.spans:
+        card_, statistics = self._cards[2], self.state.layer_of("spans")
+        if statistics is None or not statistics.spans:
             card_.tell(note="", missing=_("There are no spans in submitted documents yet."))
             return
-        self._queries[self.spans] = [span.query for span in one.spans]
-        self.spans.show_rows([_span_row(span) for span in one.spans])
-        top = formats.count(max(span.high for span in one.spans))
+        self._queries[self.spans] = [span.query for span in statistics.spans]
+        self.spans.show_rows([_span_row(span) for span in statistics.spans])
+        top = formats.count(max(span.high for span in statistics.spans))
         below = _("right: median and number of spans; scale in words: 0 to {top}").format(top=top)
         card_.tell(note=_("band: 5th to 95th percentile"), below=below)
 
     def _show_pairs(self) -> None:
-        card_, one = self._cards[3], self.state.layer_of("together")
-        if one is None:
+        card_, statistics = self._cards[3], self.state.layer_of("together")
+        if statistics is None:
             card_.tell(
                 note="",
                 missing=_("The project has no layer in which a document has several labels."),
             )
             return
-        if not any(a != b for a, b in one.pairs):
+        if not any(a != b for a, b in statistics.pairs):
             missing = _("No submitted document has two labels of layer {layer}.")
-            card_.tell(note="", missing=missing.format(layer=one.layer.name))
+            card_.tell(note="", missing=missing.format(layer=statistics.layer.name))
             return
-        used = [at for at in range(len(one.layer.labels)) if one.pairs.get((at, at))]
+        used = [at for at in range(len(statistics.layer.labels)) if statistics.pairs.get((at, at))]
         places = {at: number for number, at in enumerate(used)}
-        counts = {(places[a], places[b]): n for (a, b), n in one.pairs.items()}
-        self.pairs.show_pairs([one.layer.labels[at].name for at in used], counts)
+        counts = {(places[a], places[b]): n for (a, b), n in statistics.pairs.items()}
+        self.pairs.show_pairs([statistics.layer.labels[at].name for at in used], counts)
         self._queries[self.pairs] = [
-            one.query_of_pair(used[col], used[row_]) for row_, col, _n in self.pairs.cells
+            statistics.query_of_pair(used[col], used[row_]) for row_, col, _n in self.pairs.cells
         ]
         card_.tell(note="", below=_("documents with both labels; on the edge, with each label"))
 
     def _show_days(self) -> None:
         days = self.state.found.days if self.state.found is not None else ()
         if not days:
-            told = _(
+            message = _(
                 "The speed is shown for days on which at least four documents were labelled one "
                 "after the other. Breaks of over five minutes and imports are not counted."
             )
-            self._cards[4].tell(missing=told)
+            self._cards[4].tell(missing=message)
             return
         self._queries[self.days] = [day.query for day in days]
         self.days.show_days(
@@ -287,21 +291,21 @@ class StatisticsView(View):
         )
         measured = sum(day.documents for day in days)
         seconds = sum(3600 / day.per_hour * day.documents for day in days) / measured
-        told = ngettext(
+        message = ngettext(
             "{seconds} s per document on average, measured on {n:,} document; days in UTC",
             "{seconds} s per document on average, measured on {n:,} documents; days in UTC",
             measured,
         )
-        self._cards[4].tell(below=told.format(seconds=formats.decimal(seconds, 1), n=measured))
+        self._cards[4].tell(below=message.format(seconds=formats.decimal(seconds, 1), n=measured))
 
     def _show_agreement(self) -> None:
         found = self.state.agreement
         if not found:
-            told = _("No suggestion is accepted or rejected yet.")
-            self._cards[5].tell(missing=told)
+            message = _("No suggestion is accepted or rejected yet.")
+            self._cards[5].tell(missing=message)
             return
-        several = len({one.layer.name for one in found}) > 1
-        self.agreement.show_rows([_agreement_row(one, several) for one in found], 1.0)
+        several = len({agreement.layer.name for agreement in found}) > 1
+        self.agreement.show_rows([_agreement_row(agreement, several) for agreement in found], 1.0)
         below = _("right: agreement and number of suggestions decided by you")
         self._cards[5].tell(below=below)
 
@@ -315,7 +319,7 @@ class StatisticsView(View):
         self._measuring.setVisible(measuring or state.lengths is None)
         lengths, count = state.lengths, state.found.documents if state.found else 0
         if lengths is None or not len(lengths.ids):
-            told = (
+            message = (
                 _("Measuring texts…")
                 if measuring
                 else ngettext(
@@ -325,9 +329,9 @@ class StatisticsView(View):
                 ).format(n=count)
             )
             if not count:
-                told = _("There are no documents.")
+                message = _("There are no documents.")
                 self._measuring.hide()
-            card_.tell(note="", missing=told)
+            card_.tell(note="", missing=message)
             return
         borders, words_, units = lengths.histogram(BINS)
         summary = lengths.to_json()
@@ -337,8 +341,8 @@ class StatisticsView(View):
         if units:
             curves.insert(0, Steps(state.tokenizer, tuple(units)))
             limits = [(limit, _cut(limit, lengths.cut(limit))) for limit in LIMITS]
-            told = _("median in units (solid): {units}, in words (dashed): {words}; {cut}")
-            below = told.format(
+            message = _("median in units (solid): {units}, in words (dashed): {words}; {cut}")
+            below = message.format(
                 units=_short(summary["units"]["median"]),
                 words=median,
                 cut=", ".join(text for _limit, text in limits),
@@ -358,8 +362,8 @@ def _layer_box(name: str, choose: Callable[[str], Any]) -> QComboBox:
 def _balance_row(found: LabelRow, total: int) -> Row:
     share = _share(found.count / total)
     text = f"{formats.count(found.count)} · {share}"
-    told = _("{label}: {n} ({share}). Documents: {documents}")
-    tip = told.format(
+    message = _("{label}: {n} ({share}). Documents: {documents}")
+    tip = message.format(
         label=found.name,
         n=formats.count(found.count),
         share=share,
@@ -372,11 +376,11 @@ def _balance_row(found: LabelRow, total: int) -> Row:
 
 def _span_row(span: SpanLengths) -> Row:
     text = f"{span.median} · {formats.count(span.spans)}"
-    told = _(
+    message = _(
         "{label}: {n}. Length in words: median {median}, 5th to 95th percentile {low}–{high}, "
         "longest {longest}"
     )
-    tip = told.format(
+    tip = message.format(
         label=span.label.name,
         n=formats.count(span.spans),
         median=span.median,
@@ -389,21 +393,28 @@ def _span_row(span: SpanLengths) -> Row:
     return Row(span.label.name, text, tip, span.high, span.low, span.median, colour, values)
 
 
-def _agreement_row(one: Agreement, several: bool) -> Row:
-    low, high = one.interval
-    name = _("{source}, {layer}").format(source=one.title, layer=one.layer.name)
-    text = f"{_share(one.share, 0)} · {formats.count(one.total)}"
+def _agreement_row(agreement: Agreement, several: bool) -> Row:
+    low, high = agreement.interval
+    name = _("{source}, {layer}").format(source=agreement.title, layer=agreement.layer.name)
+    text = f"{_share(agreement.share, 0)} · {formats.count(agreement.total)}"
     lines = [
         _("{source}: {agreed} agree with gold, {changed} were changed, {wrong} are not in gold")
-        .format(source=name, **{key: formats.count(n) for key, n in one.counts.items()})
+        .format(source=name, **{key: formats.count(n) for key, n in agreement.counts.items()})
     ]  # fmt: skip
     lines += [
         _("{label}: {agreed} agree, {changed} changed, {wrong} wrong").format(label=label, **counts)
-        for label, counts in one.labels.items()
+        for label, counts in agreement.labels.items()
     ]
-    values = (one.title, one.layer.name, *one.counts.values(), one.share, low, high)
-    shown = name if several else one.title
-    return Row(shown, text, "\n".join(lines), high, low, one.share, "", values)
+    values = (
+        agreement.title,
+        agreement.layer.name,
+        *agreement.counts.values(),
+        agreement.share,
+        low,
+        high,
+    )
+    shown = name if several else agreement.title
+    return Row(shown, text, "\n".join(lines), high, low, agreement.share, "", values)
 
 
 def _share(share: float, digits: int = 1) -> str:

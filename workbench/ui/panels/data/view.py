@@ -273,8 +273,8 @@ class DataView(View):
         n = state.total
         count = ngettext("{n:,} document", "{n:,} documents", n).format(n=n)
         if state.partial:
-            told = ngettext("Searching {n:,} document…", "Searching {n:,} documents…", n)
-            count = told.format(n=n)
+            message = ngettext("Searching {n:,} document…", "Searching {n:,} documents…", n)
+            count = message.format(n=n)
         elif state.filtered and not state.searching:
             found = ngettext("{some:,} of {all:,} document", "{some:,} of {all:,} documents", n)
             count = found.format(some=len(state.ids), all=n)
@@ -378,8 +378,10 @@ class _Acts(QWidget):
         chosen = len(state.chosen)
         for part in self._parts:
             part.setVisible(chosen > 0)
-        classes = [one for one in state.shown if one.traits.on_document]
-        self._class.setVisible(chosen > 0 and any(not one.traits.in_choices for one in classes))
+        classes = [layer for layer in state.shown if layer.traits.on_document]
+        self._class.setVisible(
+            chosen > 0 and any(not class_.traits.in_choices for class_ in classes)
+        )
         self._state.setVisible(chosen > 0 and bool(state.shown))
         self._hint.setVisible(not chosen)
         for button in (self._class, self._split, self._state, self._suggest, self._delete):
@@ -389,6 +391,6 @@ class _Acts(QWidget):
             self._told.setText(_("Working…"))
         elif state.counts is not None:
             splits = state.counts.splits
-            counts = {one: splits.get(one, 0) for one in SPLITS}
-            told = _("{n:,} submitted · {train:,} train / {dev:,} dev / {test:,} test")
-            self._told.setText(told.format(n=state.counts.states.get("submitted", 0), **counts))
+            counts = {split: splits.get(split, 0) for split in SPLITS}
+            message = _("{n:,} submitted · {train:,} train / {dev:,} dev / {test:,} test")
+            self._told.setText(message.format(n=state.counts.states.get("submitted", 0), **counts))

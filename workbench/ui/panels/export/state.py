@@ -85,12 +85,14 @@ class ExportState(State):
     @property
     def run(self) -> Run | None:
         """The selected run."""
-        return next((one for one in self.runs if one.id == self.run_id), None)
+        return next((run for run in self.runs if run.id == self.run_id), None)
 
     @property
     def card(self) -> ModelInfo | None:
         """The selected published model."""
-        return next((one for one in self.models if one.name == self.model), None)
+        return next(
+            (model_info for model_info in self.models if model_info.name == self.model), None
+        )
 
     @property
     def name(self) -> str:
@@ -100,13 +102,13 @@ class ExportState(State):
 
     def choose(self, run_id: int) -> None:
         """Select another run and clear the result of an earlier export."""
-        if run_id != self.run_id and run_id in {one.id for one in self.runs}:
+        if run_id != self.run_id and run_id in {run.id for run in self.runs}:
             self.run_id, self.model = run_id, ""
             self._chosen()
 
     def choose_model(self, name: str) -> None:
         """As `choose`, a published model."""
-        if name != self.model and name in {one.name for one in self.models}:
+        if name != self.model and name in {model_info.name for model_info in self.models}:
             self.run_id, self.model = None, name
             self._chosen()
 
@@ -230,11 +232,11 @@ class ExportState(State):
         done = event.status == "done"
         problem = ""
         if not done and event.status != "cancelled":
-            problem = " ".join(one for one in (event.message, event.hint) if one) or _(
+            problem = " ".join(text for text in (event.message, event.hint) if text) or _(
                 "The export ended without a result."
             )
         rows = (
-            tuple(sorted(self.rows, key=lambda one: (one.equal, -one.difference)))
+            tuple(sorted(self.rows, key=lambda row: (row.equal, -row.difference)))
             if done
             else self.rows
         )

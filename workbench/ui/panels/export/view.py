@@ -164,9 +164,9 @@ class _Choices(QFrame):
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
         if concerns(fields, "runs", "run_id", "models", "model"):
-            runs = [(one.id, f"{one.name}  ({one.layer})") for one in state.runs]
+            runs = [(run.id, f"{run.name}  ({run.layer})") for run in state.runs]
             published = _("{name}  (published model)")
-            models = [(one.name, published.format(name=one.name)) for one in state.models]
+            models = [(model.name, published.format(name=model.name)) for model in state.models]
             fill(self.run, [*runs, *models], state.model or state.run_id)
             self._run_field.set_hint(_told(state))
         if concerns(fields, "folder") and self.folder.text().strip() != state.folder:
@@ -195,7 +195,7 @@ class _Choices(QFrame):
         rail.
         """
         state = self.state
-        focused = next((one for one in (self.start, self.cancel) if one.hasFocus()), None)
+        focused = next((item for item in (self.start, self.cancel) if item.hasFocus()), None)
         self.cancel.setVisible(state.busy)
         if focused is self.start and state.busy:
             self.cancel.setFocus()
@@ -211,13 +211,13 @@ def _told(state: ExportState) -> str:
         return _run_told(state.run)
     if (card := state.card) is None:
         return ""
-    return "  ·  ".join(one for one in (card.architecture, card.licence) if one)
+    return "  ·  ".join(item for item in (card.architecture, card.licence) if item)
 
 
 def _run_told(run: Run) -> str:
     score = first_score(run.scores.get("dev", {}), run.spec.get("task", ""))
     return "  ·  ".join(
-        one for one in (run.spec.get("model_name", ""), score, when_iso(run.at)) if one
+        item for item in (run.spec.get("model_name", ""), score, when_iso(run.at)) if item
     )
 
 
@@ -260,7 +260,7 @@ class _Outcome(QFrame):
         self._result.hide()
         self._more = words("", "small", "muted", wrap=True, select=True)
         self._table = Table(
-            _columns(state), name=_("Checked texts"), key=lambda one: one.number, sortable=True
+            _columns(state), name=_("Checked texts"), key=lambda row: row.number, sortable=True
         )
         self._progress = card(row((self._stage, 1), self._count), self._meter, gap=10)
         self._card = card(
@@ -311,8 +311,8 @@ class _Outcome(QFrame):
         self._table.set_rows(
             tuple(reversed(rows)) if self.state.busy else rows
         )  # newest first while it grows
-        unequal = sum(not one.equal for one in rows)
-        told = (
+        unequal = sum(not checked.equal for checked in rows)
+        message = (
             ngettext(
                 "{n} text compared, {unequal} with different labels",
                 "{n} texts compared, {unequal} with different labels",
@@ -321,7 +321,7 @@ class _Outcome(QFrame):
             if unequal
             else ngettext("{n} text compared", "{n} texts compared", len(rows))
         )
-        self._count.setText(told.format(n=len(rows), unequal=unequal) if rows else "")
+        self._count.setText(message.format(n=len(rows), unequal=unequal) if rows else "")
         self._stack.setCurrentWidget(self._card if rows else self._outline)
 
     def _show_result(self) -> None:
@@ -332,7 +332,7 @@ class _Outcome(QFrame):
             if state.result
             else ""
         )
-        self._more.setText("  ·  ".join(one for one in (folder, state.speed) if one))
+        self._more.setText("  ·  ".join(item for item in (folder, state.speed) if item))
         self._more.setVisible(bool(state.result))
         if state.result:
             call(self._result, state.sentence)
@@ -348,18 +348,18 @@ class _Outcome(QFrame):
 
 def _columns(state: ExportState) -> tuple[Column, ...]:
     return (
-        Column(_("Text"), lambda one: one.text, tip=lambda one: one.text, icon=_mark, prose=True),
-        Column(_("Format"), lambda one: state.short(one.format), 76),
-        Column(_("Labels"), lambda one: _("equal") if one.equal else _("differ"), 80),
+        Column(_("Text"), lambda row: row.text, tip=lambda row: row.text, icon=_mark, prose=True),
+        Column(_("Format"), lambda row: state.short(row.format), 76),
+        Column(_("Labels"), lambda row: _("equal") if row.equal else _("differ"), 80),
         Column(
             _("Difference"),
-            lambda one: formats.scientific(one.difference),
+            lambda row: formats.scientific(row.difference),
             100,
             right=True,
-            sort=lambda one: one.difference,
+            sort=lambda row: row.difference,
         ),
     )
 
 
-def _mark(one: Checked) -> tuple[str, str]:
-    return ("check", "good") if one.equal else ("triangle-alert", "warn")
+def _mark(checked: Checked) -> tuple[str, str]:
+    return ("check", "good") if checked.equal else ("triangle-alert", "warn")

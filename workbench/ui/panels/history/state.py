@@ -69,12 +69,12 @@ class HistoryState(State):
 
     def _end(self, count: int) -> str:
         if count >= SHOWN:
-            told = ngettext(
+            message = ngettext(
                 "Only the last step is listed; more steps can be undone.",
                 "Only the last {n} steps are listed; more steps can be undone.",
                 SHOWN,
             )
-            return told.format(n=SHOWN)
+            return message.format(n=SHOWN)
         if why := self.project.history_end:
             return _("Earlier steps cannot be undone: {why}.").format(why=why)
         return _("The history is kept when the project is closed.") if count else ""

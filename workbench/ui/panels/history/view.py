@@ -30,20 +30,24 @@ class HistoryView(View):
         self._current = 0  # the row of the current step
         columns = (
             Column(
-                _("Step"), lambda one: one.title, icon=_icon, tip=lambda one: one.title, prose=True
+                _("Step"),
+                lambda row: row.title,
+                icon=_icon,
+                tip=lambda row: row.title,
+                prose=True,
             ),
             Column("", _state, 96, chip=_chip),
             Column(
                 _("Rows"),
-                lambda one: formats.count(one.rows),
+                lambda row: formats.count(row.rows),
                 64,
                 right=True,
                 hint=_("Rows of the project file that the step changed"),
             ),
-            Column(_("When"), lambda one: one.when, 104, tip=lambda one: one.moment),
+            Column(_("When"), lambda row: row.when, 104, tip=lambda row: row.moment),
         )
         self.table = self.first = Table(
-            columns, name=_("History"), key=lambda one: (one.id, one.undone)
+            columns, name=_("History"), key=lambda row: (row.id, row.undone)
         )
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names are at the end
         RowMenu(self.table, self._choices)
@@ -73,7 +77,7 @@ class HistoryView(View):
 
     def _show_current(self) -> None:
         """Scroll to the current step, with a step that can be redone above it."""
-        place = next((n for n, one in enumerate(self.state.steps) if one.current), 0)
+        place = next((n for n, step in enumerate(self.state.steps) if step.current), 0)
         if place != self._current:
             self._current = place
             for near in (place - 1, place):

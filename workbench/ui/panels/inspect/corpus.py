@@ -62,8 +62,8 @@ class Corpus:
     def show_chosen(self) -> None:
         """Show the selected documents alone in Data, where they can be labelled at once."""
         ids = self._page.chosen_documents
-        told = ngettext("{n:,} document from Inspect", "{n:,} documents from Inspect", len(ids))
-        self._page.context.go("data", ids=ids, caption=told.format(n=len(ids)))
+        message = ngettext("{n:,} document from Inspect", "{n:,} documents from Inspect", len(ids))
+        self._page.context.go("data", ids=ids, caption=message.format(n=len(ids)))
 
     def texts_at(self, places: Sequence[Place]) -> list[tuple[str, str]]:
         """Key of each document, and its beginning or the text around a use; ("", "") if deleted."""
@@ -76,22 +76,22 @@ class Corpus:
     def class_layers(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Layers with one class per document, and their labels."""
         return tuple(
-            (one.name, one.names)
-            for one in labels.layers(self._page.project)
-            if one.traits.on_document and not one.traits.several and one.texts == 1
+            (layer.name, layer.names)
+            for layer in labels.layers(self._page.project)
+            if layer.traits.on_document and not layer.traits.several and layer.texts == 1
         )
 
     def label_chosen(self, layer: str, name: str) -> None:
         """Set the class of the selected documents."""
         context, project, ids = self._page.context, self._page.project, self._page.chosen_documents
-        found = next(one for one in labels.layers(project) if one.name == layer)
+        found = next(item for item in labels.layers(project) if item.name == layer)
         label = row_id(found.label(name))
         title = ngettext("Label {n:,} document", "Label {n:,} documents", len(ids))
-        told = ngettext("{n:,} document is “{label}”", "{n:,} documents are “{label}”", len(ids))
+        message = ngettext("{n:,} document is “{label}”", "{n:,} documents are “{label}”", len(ids))
         context.long(
             title.format(n=len(ids)),
             lambda watch: corpus.set_class(project, ids, row_id(found), label, watch=watch),
-            lambda _count: context.note(told.format(n=len(ids), label=name), undo=True),
+            lambda _count: context.note(message.format(n=len(ids), label=name), undo=True),
         )
 
     # ---------------------------------------------------------------- maps
@@ -127,8 +127,8 @@ class Corpus:
 
     def label(self, layer: str, name: str) -> Any:
         """A label of the project with its colour, None if it was deleted."""
-        found = (one for one in labels.layers(self._page.project) if one.name == layer)
-        every = (label for one in found for label in one.labels)
+        found = (item for item in labels.layers(self._page.project) if item.name == layer)
+        every = (label for layer in found for label in layer.labels)
         return next((label for label in every if label.name == name), None)
 
     def assign(
@@ -142,8 +142,8 @@ class Corpus:
         context, project = self._page.context, self._page.project
 
         def done(count: int) -> None:
-            told = ngettext("{n:,} use is “{sense}”.", "{n:,} uses are “{sense}”.", count)
-            parts = [told.format(n=count, sense=sense)]
+            message = ngettext("{n:,} use is “{sense}”.", "{n:,} uses are “{sense}”.", count)
+            parts = [message.format(n=count, sense=sense)]
             if skipped := len(places) - count:
                 left = ngettext(
                     "{n:,} use in a pair of texts cannot have a sense.",

@@ -35,8 +35,10 @@ class Kept(State):
         try:
             write()
         except OSError as error:
-            told = _("Cannot write {path}: {why}.")
-            self.context.fail(WorkbenchError(told.format(path=path, why=error.strerror or error)))
+            message = _("Cannot write {path}: {why}.")
+            self.context.fail(
+                WorkbenchError(message.format(path=path, why=error.strerror or error))
+            )
         else:
             self.context.note(_("Saved {path}").format(path=path))
 
@@ -70,5 +72,5 @@ class Kept(State):
         try:
             change()
         except OSError as error:
-            told = _("The samples cannot be saved: {why}.")
-            self.context.fail(WorkbenchError(told.format(why=error.strerror or error)))
+            message = _("The samples cannot be saved: {why}.")
+            self.context.fail(WorkbenchError(message.format(why=error.strerror or error)))

@@ -71,8 +71,8 @@ class Pane(QFrame):
             IconLabel("info", "muted", 14), (self._shows, 1), gap=6, margins=(8, 0, 8, 4)
         )
         self._busy = Meter(None, name=_("Running the model"))
-        for one in (self._warning, self._fault, self._head, self._busy, self._building):
-            one.hide()
+        for frame in (self._warning, self._fault, self._head, self._busy, self._building):
+            frame.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(RING, RING, RING, RING)
         layout.setSpacing(8)
@@ -193,9 +193,9 @@ class Pane(QFrame):
             self._set_dimmed(False)
         elif shown.result is not None and not self._dim.isActive():
             self._dim.start()
-        told = _(shown.info.shows) if shown.info is not None else ""
-        self._shows.setText(told)
-        self._foot.setVisible(bool(told) and current not in (self.empty, self.opening))
+        message = _(shown.info.shows) if shown.info is not None else ""
+        self._shows.setText(message)
+        self._foot.setVisible(bool(message) and current not in (self.empty, self.opening))
 
     def _show_build(self, build: Build | None, *, asking: bool) -> None:
         """The progress of a request, or of the index that it waits for."""

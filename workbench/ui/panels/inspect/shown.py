@@ -48,7 +48,7 @@ class Shown(State):
     def option(self, name: str) -> Any:
         """The current value of an option."""
         info = self.info
-        defaults = {one.name: one.default for one in (info.options if info else ())}
+        defaults = {option.name: option.default for option in (info.options if info else ())}
         return self.options.get(name, defaults.get(name))
 
     def set_options(self, **values: Any) -> None:

@@ -69,8 +69,8 @@ class InspectState(Kept):
         super().close()
         if self.compared is not None:
             self.compared.close()
-        for one in self._shown.values():
-            one.close()
+        for item in self._shown.values():
+            item.close()
         self._inspector.close()
 
     # ---------------------------------------------------------------- the model
@@ -78,7 +78,7 @@ class InspectState(Kept):
     def look(self) -> None:
         """Read runs and models again; select the latest finished run if nothing is selected."""
         found = inspect.choices(self.project, self.context.settings)
-        keys = [one.key for one in found]
+        keys = [choice.key for choice in found]
         self.update(choices=found)
         if self.choice is None or self.choice.key not in keys:
             if found:
@@ -88,12 +88,12 @@ class InspectState(Kept):
 
     def choose(self, key: str) -> None:
         """Select another model and run it on the same text."""
-        found = next((one for one in self.choices if one.key == key), None)
+        found = next((choice for choice in self.choices if choice.key == key), None)
         if found is None or found == self.choice:
             return
         self._inspector.open(found)
         offers = inspect.offers(found)
-        fitting = [one.id for one in offers if not one.refused]
+        fitting = [offer.id for offer in offers if not offer.refused]
         wanted = self._chosen_view if self._chosen_view in fitting else inspect.first(offers)
         self._forget(model=True)
         second = self.second if self.second in fitting and self.second != wanted else ""
@@ -110,10 +110,10 @@ class InspectState(Kept):
     def choose_model(self, model: str) -> None:
         """Select a pretrained model by name or folder."""
         names = {
-            name: one.key
-            for one in self.choices
-            if one.run is None
-            for name in (one.folder, one.key.removeprefix("model "))
+            name: choice.key
+            for choice in self.choices
+            if choice.run is None
+            for name in (choice.folder, choice.key.removeprefix("model "))
         }
         self.choose(names.get(model, ""))
 
@@ -234,7 +234,7 @@ class InspectState(Kept):
             self.compared.show(view)
 
     def _fits(self, view: str) -> bool:
-        return any(one.id == view and not one.refused for one in self.offers)
+        return any(offer.id == view and not offer.refused for offer in self.offers)
 
     @property
     def has_two(self) -> bool:
@@ -257,12 +257,16 @@ class InspectState(Kept):
     @property
     def comparable(self) -> tuple[Choice, ...]:
         """Models that read as many texts as the current one."""
-        return tuple(one for one in self.choices if one != self.choice and one.texts == self.texts)
+        return tuple(
+            choice
+            for choice in self.choices
+            if choice != self.choice and choice.texts == self.texts
+        )
 
     def compare_with(self, key: str) -> None:
         """Show the same view of another model in the right pane; "" ends the comparison."""
         before, found = self.compared, None
-        choice = next((one for one in self.comparable if one.key == key), None)
+        choice = next((choice for choice in self.comparable if choice.key == key), None)
         if choice is not None:
             found = InspectState(self.context)
             found.begin_beside(self, choice)
@@ -311,8 +315,8 @@ class InspectState(Kept):
         return inspect.compare(self.gold, spans) if self.gold is not None else ()
 
     def _forget(self, *, model: bool = False) -> None:
-        for one in self._shown.values():
-            one.forget(model=model)
+        for item in self._shown.values():
+            item.forget(model=model)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -330,7 +334,7 @@ class InspectState(Kept):
         ]
         if answer.cut:
             found.append(_("The text exceeds the model's maximum length; the end was truncated."))
-        return tuple(one for one in found if one)
+        return tuple(item for item in found if item)
 
     @property
     def error(self) -> str:
@@ -358,7 +362,7 @@ class InspectState(Kept):
 
     def _labels(self, choice: Choice) -> Mapping[str, Any]:
         found = inspect.layer(self.project, choice)
-        return {one.name: one for one in found.labels} if found else {}
+        return {label.name: label for label in found.labels} if found else {}
 
     def _gold(self) -> inspect.Gold | None:
         if self.document_id is None or self.choice is None:
@@ -370,8 +374,8 @@ class InspectState(Kept):
 
     def _host_changed(self, status: str) -> None:
         if status in ("failed", "crashed"):
-            for one in self._shown.values():
-                one.failed(self._inspector.message)
+            for item in self._shown.values():
+                item.failed(self._inspector.message)
             self.update(status=status, fault=self._inspector.message)
         else:
             self.update(status=status)
@@ -383,8 +387,8 @@ class InspectState(Kept):
         """
         key = self.choice.key if self.choice is not None else ""
         self.compare_with("")
-        for one in self._shown.values():
-            one.close()
+        for item in self._shown.values():
+            item.close()
         self._shown.clear()
         self._inspector.close()
         self.update(choice=None, offers=(), view="", second="", pane=0)
@@ -396,11 +400,12 @@ class InspectState(Kept):
         if changes.touches("run"):
             self.look()
         if any(changes.touches(name) for name in ("span", "mark", "label")):
-            for one in self._shown.values():
-                one.labels_changed()
+            for item in self._shown.values():
+                item.labels_changed()
         if changes.touches("label") and self.choice is not None:
             self.update(labels=self._labels(self.choice), gold=self._gold())
         elif self.document_id is not None and any(
-            changes.touches(one, self.document_id) for one in ("span", "mark", "state", "document")
+            changes.touches(literal, self.document_id)
+            for literal in ("span", "mark", "state", "document")
         ):
             self.update(gold=self._gold())

@@ -98,8 +98,8 @@ class InspectView(View):
             lambda: fill_menu(self._saving, self._panes[self.state.pane].view)
         )
         save = Button(_("Save"), "save", name=_("Save the view"), menu=self._saving)
-        told = _("How the model reads a text, what it predicts, and why")
-        return PageHeader(_("Inspect"), told, save, self._correct)
+        message = _("How the model reads a text, what it predicts, and why")
+        return PageHeader(_("Inspect"), message, save, self._correct)
 
     def _side(self) -> QWidget:
         self._model = combo(name=_("Model"))
@@ -127,7 +127,9 @@ class InspectView(View):
             (_("F6"), _("other pane")),
             (_("Ctrl+L"), _("edit text")),
         )
-        pairs = [row(KeyCap(key), words(told, "caption", "muted"), gap=4) for key, told in keys]
+        pairs = [
+            row(KeyCap(key), words(message, "caption", "muted"), gap=4) for key, message in keys
+        ]
         return flow(*pairs, gap=6)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -233,9 +235,9 @@ class InspectView(View):
 
     def _show_models(self) -> None:
         state = self.state
-        found = [(one.key, one.title) for one in state.choices]
+        found = [(choice.key, choice.title) for choice in state.choices]
         fill(self._model, found, state.choice.key if state.choice else None)
-        others = [(one.key, one.title) for one in state.comparable]
+        others = [(choice.key, choice.title) for choice in state.comparable]
         compared = state.compared.choice if state.compared is not None else None
         none = _("No comparison") if compared is not None else _("Compare with…")
         fill(self._other, [("", none), *others], compared.key if compared else "")
@@ -243,8 +245,8 @@ class InspectView(View):
         self._second_field.setVisible(state.texts != 1 or state.asks)
         pair, choices = _("Second text of the pair"), _("Choices, one per line")
         questions = _("Questions, one per line")
-        told = questions if state.asks else pair if state.texts == 2 else choices
-        self._second_field.set_title(told)
+        message = questions if state.asks else pair if state.texts == 2 else choices
+        self._second_field.set_title(message)
 
     def _follow_compared(self) -> None:
         """Show changes of the page of the other model."""
@@ -268,7 +270,10 @@ class InspectView(View):
         """What stands in each pane; below BOTH pixels only the active one is visible."""
         state, (left, right) = self.state, self._panes
         compared, double = state.compared, state.has_two
-        title, other = (one.choice.title if one and one.choice else "" for one in (state, compared))
+        title, other = (
+            inspect_state.choice.title if inspect_state and inspect_state.choice else ""
+            for inspect_state in (state, compared)
+        )
         left.set(state, state.view, title=title if double else "")
         if compared is not None:
             right.set(compared, compared.view, title=other, closable=True)

@@ -94,7 +94,7 @@ class ViewList(QFrame):
         sizes = (self._list.item(number).sizeHint() for number in range(self._list.count()))
         self._list.setMaximumHeight(sum(size.height() for size in sizes) + 2 * FRAME)
         self._mark()
-        self._show_refused([one for one in self._offers if one.refused])
+        self._show_refused([offer for offer in self._offers if offer.refused])
 
     def _add_heading(self, title: str) -> None:
         item = QListWidgetItem(title)
@@ -127,17 +127,17 @@ class ViewList(QFrame):
 
     def _show_refused(self, refused: Sequence[Offer]) -> None:
         count = len(refused)
-        told = ngettext("{n} view not available", "{n} views not available", count)
-        self._fold.set_text(told.format(n=count))
+        message = ngettext("{n} view not available", "{n} views not available", count)
+        self._fold.set_text(message.format(n=count))
         self._fold.setVisible(bool(refused))
-        plain.set_tip(self._fold, "\n".join(f"{one.title}: {one.refused}" for one in refused))
+        plain.set_tip(self._fold, "\n".join(f"{offer.title}: {offer.refused}" for offer in refused))
         layout = layout_of(self._reasons)
         while (item := layout.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
-        for one in refused:
-            layout.addWidget(words(one.title, "small", "muted", weight=500))
-            layout.addWidget(words(one.refused, "caption", "muted", wrap=True))
+        for offer in refused:
+            layout.addWidget(words(offer.title, "small", "muted", weight=500))
+            layout.addWidget(words(offer.refused, "caption", "muted", wrap=True))
         layout.addStretch(1)
         self._open(bool(refused) and self._scroll.isVisibleTo(self))
 

@@ -57,7 +57,7 @@ class _Change(Dialog):
 
 
 def _names(state: ChangeState) -> str:
-    return ", ".join(one.label.name for one in state.rows)
+    return ", ".join(label.label.name for label in state.rows)
 
 
 class MergeLabels(_Change):
@@ -72,7 +72,7 @@ class MergeLabels(_Change):
             ),
         )
         self.into = _choice(
-            [(one.id, one.label.name) for one in self.state.targets], self.state.into
+            [(target.id, target.label.name) for target in self.state.targets], self.state.into
         )
         self.into.currentIndexChanged.connect(
             lambda _index: self.state.choose(self.into.currentData())
@@ -100,7 +100,7 @@ class MoveLabels(_Change):
                 "layer take over the state of this layer."
             ),
         )
-        layers = [(row_id(one), one.name) for one in self.state.layers]
+        layers = [(row_id(layer), layer.name) for layer in self.state.layers]
         self.layer = _choice(layers, self.state.layer_id)
         self.layer.currentIndexChanged.connect(
             lambda _index: self.state.choose(self.layer.currentData())
@@ -130,7 +130,7 @@ class SplitLabel(_Change):
             parent, _("Split {name}…").format(name=_names(self.state)), hint, width=620
         )
         self.name, self.filter = QLineEdit(), QLineEdit()
-        self.name.setCompleter(QCompleter([one.label.name for one in page.labels], self.name))
+        self.name.setCompleter(QCompleter([label.label.name for label in page.labels], self.name))
         self.name.textChanged.connect(self.state.set_name)
         self.filter.setPlaceholderText(_("Filter"))
         self.filter.setClearButtonEnabled(True)
@@ -152,12 +152,12 @@ class SplitLabel(_Change):
         title = _("Text of the span") if self.state.in_text else _("Document")
         if self.state.connects:
             title = _("Texts of the spans")
-        columns = [Column(title, lambda one: one.text, tip=lambda one: one.text)]
+        columns = [Column(title, lambda row: row.text, tip=lambda row: row.text)]
         if self.state.in_text:
             number = _("Relations") if self.state.connects else _("Spans")
-            count = Column(number, lambda one: formats.count(one.count), 80, right=True)
+            count = Column(number, lambda row: formats.count(row.count), 80, right=True)
             columns.append(count)
-        table = Table(columns, name=_("Uses of the label"), key=lambda one: one.ids, many=True)
+        table = Table(columns, name=_("Uses of the label"), key=lambda row: row.ids, many=True)
         table.setMinimumHeight(theme.px(230))
         table.chosen.connect(lambda: self.state.choose(table.chosen_rows()))
         return table

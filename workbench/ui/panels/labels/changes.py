@@ -50,14 +50,16 @@ class ChangeState(State):
 
         self.page.read(work, described)
 
-    def _run(self, title: str, act: Callable[..., Any], told: Callable[[Any], str]) -> bool:
+    def _run(self, title: str, act: Callable[..., Any], message: Callable[[Any], str]) -> bool:
         """Do it at once, or off the main thread if that would block the window; True unless it
         failed. `act(watch=…)` returns what `told` describes.
         """
         context = self.page.context
         if not self.page.is_quick(self.rows):
             context.long(
-                title, lambda watch: act(watch=watch), lambda done: context.note(told(done), True)
+                title,
+                lambda watch: act(watch=watch),
+                lambda done: context.note(message(done), True),
             )
             return True
         try:
@@ -65,7 +67,7 @@ class ChangeState(State):
         except WorkbenchError as error:
             self.update(fault=str(error))
             return False
-        context.note(told(done), True)
+        context.note(message(done), True)
         return True
 
 
@@ -76,7 +78,9 @@ class MergeState(ChangeState):
         super().__init__(page)
         several = len(self.rows) > 1
         self.targets = (
-            self.rows if several else tuple(one for one in page.labels if one not in self.rows)
+            self.rows
+            if several
+            else tuple(label for label in page.labels if label not in self.rows)
         )
         self.into = max(self.targets, key=lambda row: row.count or 0).id if self.targets else 0
         self.choose(self.into)
@@ -176,10 +180,10 @@ class SplitState(ChangeState):
         if not self.can_run:
             self.update(told="")
             return
-        told = ngettext(
+        message = ngettext(
             "{n:,} annotation gets the label {name}.", "{n:,} annotations get the label {name}.", n
         )
-        self.update(told=told.format(n=n, name=name))
+        self.update(told=message.format(n=n, name=name))
 
     def run(self) -> bool:
         ids = [id for use in self.chosen for id in use.ids]

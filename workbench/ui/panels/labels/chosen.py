@@ -111,13 +111,13 @@ class Chosen(QFrame):
         self._move.setEnabled(state.can_relocate)
 
     def _show(self, rows: tuple[LabelRow, ...]) -> None:
-        first, one = rows[0].label, len(rows) == 1
+        first, flag = rows[0].label, len(rows) == 1
         self._chip.set(
             first.name
-            if one
+            if flag
             else ngettext("{n} label", "{n} labels", len(rows)).format(n=len(rows)),
-            first if one else None,
-            key=first.key if one else "",
+            first if flag else None,
+            key=first.key if flag else "",
         )
         count = sum(row.count or 0 for row in rows)
         used = ngettext("used once", "used {n} times", count).format(n=formats.count(count))
@@ -136,6 +136,6 @@ class Chosen(QFrame):
         self._parent_part.setVisible(bool(offered) or parent is not None)
         self._parent.clear()
         self._parent.addItem(_("none"), None)
-        for one in offered:
-            self._parent.addItem(one.label.name, one.id)
+        for label_row in offered:
+            self._parent.addItem(label_row.label.name, label_row.id)
         self._parent.setCurrentIndex(max(0, self._parent.findData(parent)))

@@ -32,7 +32,7 @@ class Groups:
         page, rows = self._page, self._page.chosen_rows
         if not page.editable or len(rows) != 1:
             return None
-        alike = [one for one in page.labels if one.label.parent == rows[0].label.parent]
+        alike = [label for label in page.labels if label.label.parent == rows[0].label.parent]
         place = alike.index(rows[0]) + step
         return page.labels.index(alike[place]) if 0 <= place < len(alike) else None
 
@@ -47,14 +47,16 @@ class Groups:
             return ()
         if not rows or any(layer.sublabels(row.label.name) for row in rows):
             return ()
-        return tuple(one for one in page.labels if not one.label.parent and one not in rows)
+        return tuple(label for label in page.labels if not label.label.parent and label not in rows)
 
     @property
     def parent(self) -> int | None:
         """The parent of the selected labels; None without one, or with several."""
         names = {row.label.parent for row in self._page.chosen_rows}
         name = names.pop() if len(names) == 1 else ""
-        return next((one.id for one in self._page.labels if name and one.label.name == name), None)
+        return next(
+            (label.id for label in self._page.labels if name and label.label.name == name), None
+        )
 
     def set_parent(self, parent_id: int | None) -> None:
         if self._page.chosen and parent_id != self.parent:
@@ -63,11 +65,11 @@ class Groups:
     @property
     def parent_above(self) -> int | None:
         """The label that the selected ones become sublabels of when they are indented."""
-        rows, allowed = self._page.chosen_rows, {one.id for one in self.parents}
+        rows, allowed = self._page.chosen_rows, {parent.id for parent in self.parents}
         if not allowed or any(row.label.parent for row in rows):
             return None
         above = self._page.labels[: self._page.labels.index(rows[0])]
-        return next((one.id for one in reversed(above) if one.id in allowed), None)
+        return next((label.id for label in reversed(above) if label.id in allowed), None)
 
     def indent(self) -> None:
         if (above := self.parent_above) is not None:

@@ -81,21 +81,21 @@ class Guideline(QFrame):
             self._editor.setFocus()
 
     def render(self, fields: frozenset[str]) -> None:
-        one = self.state.layer
-        if not concerns(fields, "layer") or one is None:
+        layer_row = self.state.layer
+        if not concerns(fields, "layer") or layer_row is None:
             return
-        if one.id != self._layer_id:
+        if layer_row.id != self._layer_id:
             self.save()
-            self._layer_id = one.id
-            self._fill(one.layer.guideline)
+            self._layer_id = layer_row.id
+            self._fill(layer_row.layer.guideline)
         elif (
             not self._editor.document().isModified()
-            and self._editor.toPlainText() != one.layer.guideline
+            and self._editor.toPlainText() != layer_row.layer.guideline
         ):
-            self._fill(one.layer.guideline)
+            self._fill(layer_row.layer.guideline)
         self._editor.setReadOnly(not self.state.editable)
         self._mode.button("write").setEnabled(self.state.editable)
-        self._reader.set_markdown(one.layer.guideline)
+        self._reader.set_markdown(layer_row.layer.guideline)
 
     def _fill(self, text: str) -> None:
         blocked = self._editor.blockSignals(True)

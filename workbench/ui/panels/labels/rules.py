@@ -90,7 +90,7 @@ class RulesDialog(Dialog):
             width=620,
         )
         self._state, self._layer = state, layer
-        names = [one.name for one in state.span_layers]
+        names = [layer.name for layer in state.span_layers]
         self.spans = combo([(name, name) for name in names], name=_("Layer of the spans"))
         if (of := span_layer(layer)) in names:
             self.spans.setCurrentIndex(names.index(of))
@@ -156,7 +156,7 @@ def shown_pairs(found: Sequence[Pair]) -> str:
 def typed_pairs(text: str, known: Sequence[str]) -> list[Pair]:
     """The pairs of a line. Raises WorkbenchError for a pair without arrow or an unknown label."""
     found = []
-    for part in (one.strip() for one in text.split(",")):
+    for part in (part.strip() for part in text.split(",")):
         if not part:
             continue
         sides = next((sides for sides in _split(part) if set(sides) <= {ANYTHING, *known}), None)
@@ -165,8 +165,8 @@ def typed_pairs(text: str, known: Sequence[str]) -> list[Pair]:
                 _("“{pair}” is not a pair of labels.").format(pair=part),
                 hint=_("Write it as A → B. Known labels: {names}.").format(names=", ".join(known)),
             )
-        one, other = (ANY if side == ANYTHING else side for side in sides)
-        found.append((one, other))
+        item, other = (ANY if side == ANYTHING else side for side in sides)
+        found.append((item, other))
     return found
 
 

@@ -141,13 +141,13 @@ class LabelsState(State):
     def _show(self, layers: Sequence[Layer], wanted: int | None) -> None:
         """Show these layers, with the labels of the layer `wanted`, by default of the first."""
         rows = tuple(LayerRow(layer, self._submitted.get(row_id(layer))) for layer in layers)
-        row = next((one for one in rows if one.id == wanted), rows[0] if rows else None)
+        row = next((row for row in rows if row.id == wanted), rows[0] if rows else None)
         found = (
             tuple(LabelRow(label, self._counts.get(row_id(label))) for label in row.layer.labels)
             if row
             else ()
         )
-        chosen = tuple(id for id in self.chosen if any(one.id == id for one in found))
+        chosen = tuple(id for id in self.chosen if any(label.id == id for label in found))
         self.update(layers=rows, layer=row, labels=found, chosen=chosen)
         self._summarise()
         self._describe_layer()
@@ -181,12 +181,12 @@ class LabelsState(State):
         if self.layer is None:
             return
         try:
-            scale = Scale(*(float(one.replace(",", ".")) for one in (minimum, maximum, step)))
+            scale = Scale(*(float(item.replace(",", ".")) for item in (minimum, maximum, step)))
         except ValueError:
-            told = _(
+            message = _(
                 "Not numbers: {minimum}, {maximum}, {step}. Write digits, such as 0, 5 and 0.5."
             )
-            self.context.note(told.format(minimum=minimum, maximum=maximum, step=step))
+            self.context.note(message.format(minimum=minimum, maximum=maximum, step=step))
             return
         if not self.attempt(values.set_scale, self.layer.id, scale):
             self.update(values=self.values)
@@ -200,19 +200,21 @@ class LabelsState(State):
         elif traits.between_spans:
             of = span_layer(layer.layer)
             rules = sum(bool(pairs(layer.layer, name)) for name in layer.layer.names)
-            told = ngettext(
+            message = ngettext(
                 "Connects spans of {layer}; {n} label has allowed pairs.",
                 "Connects spans of {layer}; {n} labels have allowed pairs.",
                 rules,
             ).format(layer=of, n=formats.count(rules))
-            self.update(kind_told=told if of else _("Choose whose spans it connects: Rules."))
+            self.update(kind_told=message if of else _("Choose whose spans it connects: Rules."))
         else:
 
             def counted(found: Mapping[int, int]) -> None:
                 if layer is self.layer:
                     n = found.get(layer.id, 0)
-                    told = ngettext("{n} chain in all documents", "{n} chains in all documents", n)
-                    self.update(kind_told=told.format(n=formats.count(n)))
+                    template = ngettext(
+                        "{n} chain in all documents", "{n} chains in all documents", n
+                    )
+                    self.update(kind_told=template.format(n=formats.count(n)))
 
             self.read(lambda: relation_rules.chain_counts(project), counted)
 
@@ -247,9 +249,9 @@ class LabelsState(State):
     def choose_layer(self, layer_id: int) -> None:
         if self.layer is None or self.layer.id != layer_id:
             self.update(chosen=(), will_go="", layer_will_go="")
-            known = any(one.id == layer_id for one in self.layers)
+            known = any(layer.id == layer_id for layer in self.layers)
             wanted = layer_id if known or self.layer is None else self.layer.id
-            self._show([one.layer for one in self.layers], wanted)
+            self._show([layer.layer for layer in self.layers], wanted)
 
     def choose(self, label_ids: Sequence[int]) -> None:
         ids = tuple(label_ids)
@@ -260,7 +262,7 @@ class LabelsState(State):
 
     @property
     def chosen_rows(self) -> tuple[LabelRow, ...]:
-        return tuple(one for one in self.labels if one.id in self.chosen)
+        return tuple(label for label in self.labels if label.id in self.chosen)
 
     # ---------------------------------------------------------------- layers
 
@@ -290,12 +292,15 @@ class LabelsState(State):
     def span_layers(self) -> tuple[Layer, ...]:
         """The layers whose spans the shown relation layer may connect."""
         texts = self.layer.layer.texts if self.layer else 1
-        found = (one.layer for one in self.layers)
-        return tuple(one for one in found if one.traits.in_text and one.texts == texts)
+        found = (layer.layer for layer in self.layers)
+        return tuple(layer for layer in found if layer.traits.in_text and layer.texts == texts)
 
     def names_of(self, layer: str) -> tuple[str, ...]:
         """The labels of a layer."""
-        return next((one.layer.names for one in self.layers if one.layer.name == layer), ())
+        return next(
+            (layer_row.layer.names for layer_row in self.layers if layer_row.layer.name == layer),
+            (),
+        )
 
     def set_rules(
         self, *, spans: str, undirected: Sequence[str], pairs: Mapping[str, Sequence[Pair]]
@@ -309,12 +314,12 @@ class LabelsState(State):
     def delete_layer(self) -> None:
         if self.layer is None or not self.editable:
             return
-        told = _("The layer {name} was deleted.").format(name=self.layer.layer.name)
-        self._delete(self.labels, operations.delete_layer, self.layer.id, told)
+        message = _("The layer {name} was deleted.").format(name=self.layer.layer.name)
+        self._delete(self.labels, operations.delete_layer, self.layer.id, message)
 
     def set_guideline(self, layer_id: int, text: str) -> None:
         """Save the guideline; ignored if the layer was deleted meanwhile."""
-        row = next((one for one in self.layers if one.id == layer_id), None)
+        row = next((layer for layer in self.layers if layer.id == layer_id), None)
         if row is not None and row.layer.guideline != text:
             self.attempt(operations.set_guideline, layer_id, text)
 
@@ -364,21 +369,21 @@ class LabelsState(State):
         if not rows or not self.editable:
             return
         words = ngettext("{name} was deleted.", "{n} labels were deleted.", len(rows))
-        told = words.format(name=rows[0].label.name, n=len(rows))
-        self._delete(rows, operations.delete_labels, [one.id for one in rows], told)
+        message = words.format(name=rows[0].label.name, n=len(rows))
+        self._delete(rows, operations.delete_labels, [row.id for row in rows], message)
 
     def _delete(
-        self, rows: Sequence[LabelRow], act: Callable[..., Any], what: object, told: str
+        self, rows: Sequence[LabelRow], act: Callable[..., Any], what: object, message: str
     ) -> None:
         """Delete immediately, or off the main thread if that would block the window.
 
         `rows`: the labels that are deleted.
         """
-        known = all(one.count is not None for one in rows)
-        count = sum(one.count or 0 for one in rows)
+        known = all(row.count is not None for row in rows)
+        count = sum(row.count or 0 for row in rows)
         if self.is_quick(rows):
             if self.attempt(act, what):
-                self.context.note(told, True)
+                self.context.note(message, True)
         else:
             title = ngettext(
                 "Delete {n:,} labelled place", "Delete {n:,} labelled places", count
@@ -388,14 +393,14 @@ class LabelsState(State):
             self.context.long(
                 title,
                 lambda watch: act(self.project, what, watch=watch),
-                lambda _done: self.context.note(told, True),
+                lambda _done: self.context.note(message, True),
             )
 
     def is_quick(self, rows: Sequence[LabelRow]) -> bool:
         """Whether a change of these labels, with its backup, does not block the window."""
-        if any(one.count is None for one in rows):
+        if any(row.count is None for row in rows):
             return False
-        count = sum(one.count or 0 for one in rows)
+        count = sum(row.count or 0 for row in rows)
         copied = count > backup.MANY or not rows  # a layer without labels has other values
         return count <= MANY and not (copied and is_large(self.project))
 

@@ -35,7 +35,7 @@ class Histogram(QWidget):
 
     def set_bins(self, bins: tuple[tuple[float, float, int], ...]) -> None:
         self._bins = bins
-        told = [
+        message = [
             _("{low} to {high}: {n}").format(
                 low=formats.significant(low, 4),
                 high=formats.significant(high, 4),
@@ -43,8 +43,8 @@ class Histogram(QWidget):
             )
             for low, high, count in bins
         ]
-        self.setAccessibleDescription(", ".join(told))
-        plain.set_tip(self, "\n".join(told))
+        self.setAccessibleDescription(", ".join(message))
+        plain.set_tip(self, "\n".join(message))
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -125,15 +125,15 @@ def _summary(shown: ShownValues, *, numbers: bool) -> str:
         "high": formats.significant(found.high, 4),
     }
     if numbers:
-        told = ngettext(
+        message = ngettext(
             "{n} document, mean {mean}, standard deviation {sd}, from {low} to {high}.",
             "{n} documents, mean {mean}, standard deviation {sd}, from {low} to {high}.",
             found.count,
         )
     else:
-        told = ngettext(
+        message = ngettext(
             "{n} text, {mean} characters on average, from {low} to {high}.",
             "{n} texts, {mean} characters on average, from {low} to {high}.",
             found.count,
         )
-    return told.format(**values)
+    return message.format(**values)

@@ -125,18 +125,20 @@ class LabelsView(View):
 
 def _mark(table: Table, ids: set[int]) -> None:
     """Select these rows; if they are selected already, keep the current cell."""
-    if {one.id for one in table.chosen_rows()} != ids:
+    if {item.id for item in table.chosen_rows()} != ids:
         table.choose(ids)
 
 
-def _name_tip(one: LabelRow) -> str:
-    if not one.label.parent:
-        return one.label.name
-    return _("{name}, sublabel of {parent}").format(name=one.label.name, parent=one.label.parent)
+def _name_tip(label_row: LabelRow) -> str:
+    if not label_row.label.parent:
+        return label_row.label.name
+    return _("{name}, sublabel of {parent}").format(
+        name=label_row.label.name, parent=label_row.label.parent
+    )
 
 
-def _label_count(one: LayerRow) -> str:
-    return str(len(one.layer.labels)) if one.layer.traits.has_labels else "–"
+def _label_count(layer_row: LayerRow) -> str:
+    return str(len(layer_row.layer.labels)) if layer_row.layer.traits.has_labels else "–"
 
 
 class _Layers(QFrame):
@@ -152,14 +154,14 @@ class _Layers(QFrame):
         columns = (
             Column(
                 _("Layer"),
-                lambda one: one.layer.name,
-                icon=lambda one: (kind_icon(one.layer), "muted"),
-                tip=lambda one: one.kind,
-                edit=lambda one, text: state.rename_layer(one.id, text),
+                lambda row: row.layer.name,
+                icon=lambda row: (kind_icon(row.layer), "muted"),
+                tip=lambda row: row.kind,
+                edit=lambda row, text: state.rename_layer(row.id, text),
             ),
             Column(_("Labels"), _label_count, 66, right=True),
         )
-        self.table = Table(columns, name=_("Layers"), key=lambda one: one.id)
+        self.table = Table(columns, name=_("Layers"), key=lambda row: row.id)
         self.table.chosen.connect(self._choose)
         self._triggers = self.table.editTriggers()
         layout = QVBoxLayout(self)
@@ -254,44 +256,44 @@ class _Labels(QFrame):
 
     def _make_table(self) -> Table:
         state = self.state
-        chip = lambda one: (one.label.name, one.label, "")  # noqa: E731
+        chip = lambda item: (item.label.name, item.label, "")  # noqa: E731
         columns = (
             Column(
                 _("Label"),
-                lambda one: one.label.name,
+                lambda row: row.label.name,
                 NAMES,
                 chip=chip,
-                indent=lambda one: bool(one.label.parent),
+                indent=lambda row: bool(row.label.parent),
                 tip=_name_tip,
-                edit=lambda one, text: state.rename(one.id, text),
+                edit=lambda row, text: state.rename(row.id, text),
             ),
             Column(
                 _("Key"),
-                lambda one: one.label.key,
+                lambda row: row.label.key,
                 60,
                 hint=_(
                     "A letter or digit that applies the label in Annotate. Classes have the keys 1 "
                     "to 9 while no span layer is shown."
                 ),
-                edit=lambda one, text: state.set_key(one.id, text),
+                edit=lambda row, text: state.set_key(row.id, text),
             ),
             Column(
                 _("Count"),
-                lambda one: "…" if one.count is None else formats.count(one.count),
+                lambda row: "…" if row.count is None else formats.count(row.count),
                 76,
                 right=True,
                 hint=_("Number of texts, spans and relations with this label"),
             ),
             Column(
                 _("Description"),
-                lambda one: one.label.description,
-                tip=lambda one: one.label.description,
+                lambda row: row.label.description,
+                tip=lambda row: row.label.description,
                 prose=True,
-                edit=lambda one, text: state.describe(one.id, text),
+                edit=lambda row, text: state.describe(row.id, text),
             ),
         )
-        table = Table(columns, name=_("Labels of the layer"), key=lambda one: one.id, many=True)
-        table.chosen.connect(lambda: state.choose([one.id for one in table.chosen_rows()]))
+        table = Table(columns, name=_("Labels of the layer"), key=lambda row: row.id, many=True)
+        table.chosen.connect(lambda: state.choose([item.id for item in table.chosen_rows()]))
         table.removed.connect(state.delete_chosen)
         self._triggers = table.editTriggers()
         return table
@@ -319,8 +321,8 @@ class _Labels(QFrame):
             self.table.set_rows(state.labels)
             self._fit_names()
         if concerns(fields, "asked"):
-            told = _("Questions are asked about each document in Annotate, or imported.")
-            hint = "\n".join(filter(None, (state.asked, told)))
+            message = _("Questions are asked about each document in Annotate, or imported.")
+            hint = "\n".join(filter(None, (state.asked, message)))
             self._questions.set(_("A layer for questions has no labels"), hint)
         if concerns(fields, "layer", "labels", "values"):
             traits = state.layer.layer.traits if state.layer is not None else None
@@ -346,8 +348,8 @@ class _Labels(QFrame):
         """Show the longest name in full, in at most half of the width."""
         widest = max(
             (
-                chip_width(one.label.name) + theme.px(INDENT) * bool(one.label.parent)
-                for one in self.state.labels
+                chip_width(label.label.name) + theme.px(INDENT) * bool(label.label.parent)
+                for label in self.state.labels
             ),
             default=0,
         )
@@ -355,11 +357,13 @@ class _Labels(QFrame):
         if room > theme.px(NAMES):
             self.table.setColumnWidth(0, min(max(widest + CHIP_PAD, theme.px(NAMES)), room))
 
-    def _show_head(self, one: LayerRow | None) -> None:
-        self._title.setText(one.layer.name if one else "")
-        if one is None or one.submitted is None:
-            self._told.setText(one.kind if one else "")
+    def _show_head(self, layer_row: LayerRow | None) -> None:
+        self._title.setText(layer_row.layer.name if layer_row else "")
+        if layer_row is None or layer_row.submitted is None:
+            self._told.setText(layer_row.kind if layer_row else "")
             return
-        submitted = ngettext("{n} document submitted", "{n} documents submitted", one.submitted)
-        count = formats.count(one.submitted)
-        self._told.setText(f"{one.kind}  ·  {submitted.format(n=count)}")
+        submitted = ngettext(
+            "{n} document submitted", "{n} documents submitted", layer_row.submitted
+        )
+        count = formats.count(layer_row.submitted)
+        self._told.setText(f"{layer_row.kind}  ·  {submitted.format(n=count)}")

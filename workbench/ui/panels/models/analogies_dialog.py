@@ -120,16 +120,16 @@ def _told(state: AnalogiesState) -> str:
 
 def _word_columns() -> list[Column]:
     return [
-        Column(_("Word"), lambda one: one.word, 220),
-        Column(_("Score"), lambda one: formats.decimal(one.score, 3), None, right=True),
+        Column(_("Word"), lambda row: row.word, 220),
+        Column(_("Score"), lambda row: formats.decimal(row.score, 3), None, right=True),
     ]
 
 
 def _set_columns() -> list[Column]:
     return [
-        Column(_("Data set"), lambda one: one.name, None),
-        Column(_("Items"), lambda one: formats.count(items(one)), 80, right=True),
-        Column(_("Coverage, %"), lambda one: formats.points(one.coverage), 100, right=True),
-        Column(_("Spearman"), lambda one: score(one, spearman=True), 90, right=True),
-        Column(_("Accuracy, %"), lambda one: score(one, spearman=False), 100, right=True),
+        Column(_("Data set"), lambda row: row.name, None),
+        Column(_("Items"), lambda row: formats.count(items(row)), 80, right=True),
+        Column(_("Coverage, %"), lambda row: formats.points(row.coverage), 100, right=True),
+        Column(_("Spearman"), lambda row: score(row, spearman=True), 90, right=True),
+        Column(_("Accuracy, %"), lambda row: score(row, spearman=False), 100, right=True),
     ]

@@ -107,8 +107,8 @@ class AnalogiesState(State):
         if self._closed:
             return
         hint = error.hint if isinstance(error, SpecError) and error.hint else ""
-        told = "" if isinstance(error, Cancelled) else str(error)
-        self.update(busy=False, error=" ".join(filter(None, (told, hint))))
+        message = "" if isinstance(error, Cancelled) else str(error)
+        self.update(busy=False, error=" ".join(filter(None, (message, hint))))
         self._next()
 
     def _next(self) -> None:
@@ -127,14 +127,14 @@ class AnalogiesState(State):
         super().close()
 
 
-def items(one: Similarity | Analogies) -> int:
+def items(similarity: Similarity | Analogies) -> int:
     """Pairs, or questions."""
-    return one.pairs if isinstance(one, Similarity) else one.questions
+    return similarity.pairs if isinstance(similarity, Similarity) else similarity.questions
 
 
-def score(one: Similarity | Analogies, *, spearman: bool) -> str:
+def score(similarity: Similarity | Analogies, *, spearman: bool) -> str:
     """As text; – for the other kind of data set, and where the score is not defined."""
-    value = one.spearman if isinstance(one, Similarity) else one.accuracy
-    if isinstance(one, Similarity) != spearman or not math.isfinite(value):
+    value = similarity.spearman if isinstance(similarity, Similarity) else similarity.accuracy
+    if isinstance(similarity, Similarity) != spearman or not math.isfinite(value):
         return "–"
     return formats.decimal(value, 3) if spearman else formats.points(value)

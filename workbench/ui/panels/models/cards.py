@@ -71,7 +71,7 @@ class ModelCard(QFrame):
         layout.addStretch(1)
         buttons = self._buttons(page, info)
         ContextMenu(self, lambda _point: _choices(page, info))
-        self.first = next((one for one in buttons if one.isEnabled()), self)
+        self.first = next((item for item in buttons if item.isEnabled()), self)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(1, 1, 1, 1)
         outer.setSpacing(0)
@@ -217,8 +217,8 @@ def _choices(page: ModelsView, info: ModelInfo) -> tuple[Choice | None, ...]:
             Choice(_("&Inspect"), lambda: state.inspect(info), may_inspect),
         ]
         for layer in state.layers_of(info):
-            told = _("Add as a run on {layer}").format(layer=layer.name)
-            found.append(Choice(told, partial(state.add_run, info, layer)))
+            message = _("Add as a run on {layer}").format(layer=layer.name)
+            found.append(Choice(message, partial(state.add_run, info, layer)))
         if state.has_words(info):
             found.append(Choice(_("&Word map…"), lambda: page.ask_word_map(info)))
             found.append(Choice(_("&Analogies…"), lambda: page.ask_analogies(info)))
@@ -256,8 +256,8 @@ class PublishedCard(QFrame):
         layout.addWidget(row((title, 1), Chip(_("not installed")), gap=10))
         layout.addWidget(_grid(published_facts(shown)))
         if not page.state.can_load(shown):
-            told = _("This version of Glossbench cannot load {name} models.")
-            layout.addWidget(Callout(told.format(name=about.architecture), "warn"))
+            message = _("This version of Glossbench cannot load {name} models.")
+            layout.addWidget(Callout(message.format(name=about.architecture), "warn"))
         elif not (about.hub or about.page):
             layout.addWidget(Callout(_("Its weights have not been published.")))
         elif not about.hub:

@@ -196,11 +196,11 @@ class Delete(Dialog):
 
     def __init__(self, parent: QWidget, info: ModelInfo) -> None:
         super().__init__(parent, _("Delete {name}?").format(name=info.name), width=480)
-        told = _(
+        message = _(
             "Its downloaded files ({size}) are deleted. This cannot be undone. Models that "
             "were fine-tuned from it are kept. It can be downloaded again."
         )
-        self.put(words(told.format(size=formats.size(info.size_bytes)), wrap=True))
+        self.put(words(message.format(size=formats.size(info.size_bytes)), wrap=True))
         back = Button(_("Go back"), on=self.reject)
         self.end(None, back, Button(_("Delete"), "trash-2", "danger", on=self.accept))
         back.setFocus()

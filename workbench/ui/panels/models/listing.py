@@ -99,9 +99,9 @@ def models(cards: Iterable[ModelInfo], known: Catalogue | None = None) -> tuple[
     installed = [_installed(card, known) for card in cards]
     taken = {row.about.name for row in installed if row.about and row.own}
     published = [
-        Row(f"published:{one.name}", one.name, one.group, about=one)
-        for one in known.models
-        if one.name not in taken
+        Row(f"published:{model.name}", model.name, model.group, about=model)
+        for model in known.models
+        if model.name not in taken
     ]
     order = [*(group.id for group in known.groups), OTHER]
     return tuple(sorted([*installed, *published], key=lambda row: order.index(row.group)))
@@ -148,8 +148,8 @@ def shown(
 
 def _summary(rows: Sequence[Row]) -> str:
     there = sum(row.card is not None for row in rows)
-    told = ngettext("{n} model, {there} installed", "{n} models, {there} installed", len(rows))
-    return told.format(n=len(rows), there=there)
+    message = ngettext("{n} model, {there} installed", "{n} models, {there} installed", len(rows))
+    return message.format(n=len(rows), there=there)
 
 
 def without_installed(rows: Iterable[Row]) -> frozenset[str]:
@@ -169,14 +169,14 @@ def licences(rows: Iterable[Row]) -> tuple[tuple[str, str], ...]:
         if row.licence and not titles.get(key, "").isupper():
             titles[key] = row.licence if row.card is None else titles.get(key, row.licence)
     titles[UNSTATED] = _("not stated")
-    return tuple((key, titles[key]) for key in sorted(counts, key=lambda one: -counts[one]))
+    return tuple((key, titles[key]) for key in sorted(counts, key=lambda count: -counts[count]))
 
 
 def _matches(row: Row, group: str, search: str) -> bool:
     if row.card is None and row.about is not None:
         return matches(row.about, group, search)
-    told = (row.title, row.paper, row.objective, row.licence, group, str(row.year))
+    message = (row.title, row.paper, row.objective, row.licence, group, str(row.year))
     card = row.card
     where = " ".join((card.architecture, card.path)) if card is not None else ""
-    text = " ".join((*told, where)).casefold()
+    text = " ".join((*message, where)).casefold()
     return all(word in text for word in search.casefold().split())

@@ -86,28 +86,28 @@ class SizePlot(QFrame):
 
     def show_rows(self, rows: Sequence[Row], chosen: str) -> None:
         """Models whose year and size are known; the chosen one is ringed and named."""
-        self._rows = tuple(one for one in rows if one.year and one.parameters)
+        self._rows = tuple(item for item in rows if item.year and item.parameters)
         self._chosen = chosen
         self._draw()
 
     def _places(self) -> list[tuple[float, float]]:
         """Points of a year side by side within it, so that equal ones can be told apart."""
         years: dict[int, int] = {}
-        for one in self._rows:
-            years[one.year] = years.get(one.year, 0) + 1
+        for item in self._rows:
+            years[item.year] = years.get(item.year, 0) + 1
         seen: dict[int, int] = {}
         found = []
-        for one in self._rows:
-            at = seen[one.year] = seen.get(one.year, 0) + 1
-            share = (at - 0.5) / years[one.year] - 0.5
-            found.append((one.year + 0.7 * share, math.log10(one.parameters)))
+        for item in self._rows:
+            at = seen[item.year] = seen.get(item.year, 0) + 1
+            share = (at - 0.5) / years[item.year] - 0.5
+            found.append((item.year + 0.7 * share, math.log10(item.parameters)))
         return found
 
     def _draw(self) -> None:
         accent, faint = theme.colour("accent"), theme.colour("faint")
         spots = []
-        for one, place in zip(self._rows, self._places(), strict=True):
-            there, chosen = one.card is not None, one.key == self._chosen
+        for item, place in zip(self._rows, self._places(), strict=True):
+            there, chosen = item.card is not None, item.key == self._chosen
             pen = theme.colour("text") if chosen else accent if there else faint
             spots.append(
                 {
@@ -116,7 +116,7 @@ class SizePlot(QFrame):
                     "symbol": "o",
                     "pen": self._pg.mkPen(pen, width=2 if chosen else 1.3),
                     "brush": accent if there else theme.colour("surface"),
-                    "data": one.key,
+                    "data": item.key,
                 }
             )
         spots.sort(key=lambda spot: spot["data"] == self._chosen)  # drawn last
@@ -131,18 +131,20 @@ class SizePlot(QFrame):
             self.view.setYRange(low, max(high, low + 1), padding=0.04)
             ticks = [(power, _round_words(power)) for power in range(low, high + 1)]
             self.view.getAxis("left").setTicks([ticks])
-            years = range(min(one.year for one in self._rows), 1 + max(r.year for r in self._rows))
+            years = range(
+                min(item.year for item in self._rows), 1 + max(r.year for r in self._rows)
+            )
             step = 2 if len(years) > 8 else 1
-            self.view.getAxis("bottom").setTicks([[(one, str(one)) for one in years[::step]]])
+            self.view.getAxis("bottom").setTicks([[(year, str(year)) for year in years[::step]]])
         self._hint.setText(self._told(self._chosen) or _("Click a point to select the model"))
         self._clock.start()
 
     def _told(self, key: str) -> str:
-        one = next((one for one in self._rows if one.key == key), None)
-        if one is None:
+        item = next((item for item in self._rows if item.key == key), None)
+        if item is None:
             return ""
         return _("{name}, {year}: {parameters}").format(
-            name=one.title, year=one.year, parameters=number_words(one.parameters)
+            name=item.title, year=item.year, parameters=number_words(item.parameters)
         )
 
     def _place_names(self) -> None:
@@ -152,34 +154,34 @@ class SizePlot(QFrame):
         self._names = []
         box = self.view.getPlotItem().vb
         area = box.sceneBoundingRect()
-        places = dict(zip((one.key for one in self._rows), self._places(), strict=True))
+        places = dict(zip((item.key for item in self._rows), self._places(), strict=True))
         order = sorted(
             self._rows,
-            key=lambda one: (one.key != self._chosen, one.card is None, -one.parameters),
+            key=lambda row: (row.key != self._chosen, row.card is None, -row.parameters),
         )
         points = {key: box.mapViewToScene(QPointF(*place)) for key, place in places.items()}
         taken = [QRectF(at.x() - 4, at.y() - 4, 8, 8) for at in points.values()]
-        for one in order:
-            chosen = one.key == self._chosen
+        for entry in order:
+            chosen = entry.key == self._chosen
             font = theme.font("caption", 600 if chosen else 400)
             metrics = QFontMetricsF(font)
-            width, height = metrics.horizontalAdvance(one.title) + 2, metrics.height()
-            at = points[one.key]
+            width, height = metrics.horizontalAdvance(entry.title) + 2, metrics.height()
+            at = points[entry.key]
             for right in (True, False):
                 left = at.x() + GAP if right else at.x() - GAP - width
                 spot = QRectF(left, at.y() - height / 2, width, height)
                 free = not any(spot.intersects(other) for other in taken)
                 if area.contains(spot) and (free or (chosen and not right)):
                     edge = QPointF(spot.left() if right else spot.right(), at.y())
-                    self._name(one, box.mapSceneToView(edge), font, right=right)
+                    self._name(entry, box.mapSceneToView(edge), font, right=right)
                     taken.append(spot)
                     break
 
-    def _name(self, one: Row, place: QPointF, font: Any, *, right: bool) -> None:
-        there = one.card is not None or one.key == self._chosen
+    def _name(self, entry: Row, place: QPointF, font: Any, *, right: bool) -> None:
+        there = entry.card is not None or entry.key == self._chosen
         tone = "text" if there else "muted"
         item = self._pg.TextItem(
-            one.title, color=theme.colour(tone), anchor=(0 if right else 1, 0.5)
+            entry.title, color=theme.colour(tone), anchor=(0 if right else 1, 0.5)
         )
         item.setFont(font)
         item.textItem.document().setDocumentMargin(0)
@@ -239,7 +241,7 @@ class SizePlot(QFrame):
         with open(path, "w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(("model", "year", "parameters"))
-            writer.writerows((one.title, one.year, one.parameters) for one in self._rows)
+            writer.writerows((item.title, item.year, item.parameters) for item in self._rows)
 
     def _ask_picture(self) -> None:
         path, _kind = QFileDialog.getSaveFileName(self, _("Save image"), "models.png", "*.png")
@@ -255,5 +257,5 @@ class SizePlot(QFrame):
 def _round_words(power: int) -> str:
     """A power of ten on the axis: 10 M."""
     units = ((12, _("{n} T")), (9, _("{n} B")), (6, _("{n} M")), (3, _("{n} k")), (0, "{n}"))
-    least, told = next((unit for unit in units if power >= unit[0]), units[-1])
-    return told.format(n=10 ** (power - least))
+    least, message = next((unit for unit in units if power >= unit[0]), units[-1])
+    return message.format(n=10 ** (power - least))

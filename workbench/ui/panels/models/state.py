@@ -142,8 +142,8 @@ class ModelsState(State):
             if run is None:
                 context.fail(error or WorkbenchError(_("Cancelled.")))
                 return
-            told = _("Added {name} as a run on {layer}; see Results.")
-            context.note(told.format(name=run.name, layer=layer.name))
+            message = _("Added {name} as a run on {layer}; see Results.")
+            context.note(message.format(name=run.name, layer=layer.name))
 
         def background(work: Callable[[], Any], done: Done) -> None:
             context.run(work, lambda found: done(found, None), lambda error: done(None, error))
@@ -382,7 +382,7 @@ def _weights_words(card: ModelInfo) -> str:
 
 def problem_words(card: ModelInfo) -> str:
     """The problem of the folder in one or more sentences."""
-    return " ".join(f"{_sentence(one)}." for one in card.problems)
+    return " ".join(f"{_sentence(problem)}." for problem in card.problems)
 
 
 def _sentence(text: str) -> str:

@@ -85,8 +85,8 @@ class SuitState(State):
         """What the sample is drawn from, for display."""
         if not self.files:
             return _("Random sample of the project")
-        told = ngettext("Random sample of {name}", "Random sample of {n} files", len(self.files))
-        return told.format(name=self.files[0].name, n=len(self.files))
+        message = ngettext("Random sample of {name}", "Random sample of {n} files", len(self.files))
+        return message.format(name=self.files[0].name, n=len(self.files))
 
     def choose(self, name: str) -> None:
         self.update(chosen=name)
@@ -138,13 +138,13 @@ class SuitState(State):
             self.update(rows=rows, chosen=self.chosen or rows[0].fit.name)
         elif not job.over:
             name = str(job.progress.get("text", ""))
-            told = _("Measuring {name}…").format(name=name) if name else _("Starting…")
-            self.update(share=job.progress.get("part", 0.0), told=told)
+            text = _("Measuring {name}…").format(name=name) if name else _("Starting…")
+            self.update(share=job.progress.get("part", 0.0), told=text)
         elif job.status in ("done", "stopped"):
             rows = suit.ranked(map(ModelFit.from_json, job.result["fits"]))
             chosen = rows[0].fit.name if rows else ""
-            told = self._summary(rows, texts)
-            self.update(busy=False, rows=rows, chosen=chosen, told=told, share=1.0)
+            text = self._summary(rows, texts)
+            self.update(busy=False, rows=rows, chosen=chosen, told=text, share=1.0)
         elif job.status == "cancelled":
             self.update(busy=False, told=_("Cancelled."))
         else:
@@ -152,12 +152,12 @@ class SuitState(State):
 
     def _summary(self, rows: tuple[Ranked, ...], texts: int) -> str:
         seconds = sum(row.fit.seconds for row in rows)
-        told = ngettext(
+        message = ngettext(
             "{n} model on {texts} texts in {seconds} s",
             "{n} models on {texts} texts in {seconds} s",
             len(rows),
         )
-        return told.format(n=len(rows), texts=texts, seconds=round(seconds))
+        return message.format(n=len(rows), texts=texts, seconds=round(seconds))
 
     def cancel(self) -> None:
         if self._job is not None and not self._job.over:
@@ -186,8 +186,8 @@ def interval_words(row: Ranked) -> str:
     if row.fit.interval is None:
         return ""
     low, high = map(figure, row.fit.interval)
-    told = _("95 % interval by a bootstrap over texts: {low} – {high}")
-    return told.format(low=low, high=high)
+    message = _("95 % interval by a bootstrap over texts: {low} – {high}")
+    return message.format(low=low, high=high)
 
 
 def kind_words(row: Ranked) -> str:
@@ -216,5 +216,5 @@ def length_words(fit: ModelFit) -> str:
     if not fit.lengths:
         return ""
     ordered = sorted(fit.lengths)
-    told = _("{name}: units per text: median {median}, longest {longest}")
-    return told.format(name=fit.name, median=ordered[len(ordered) // 2], longest=ordered[-1])
+    message = _("{name}: units per text: median {median}, longest {longest}")
+    return message.format(name=fit.name, median=ordered[len(ordered) // 2], longest=ordered[-1])

@@ -45,10 +45,10 @@ NOTE = _(
 )
 
 
-def _icon(one: Ranked) -> tuple[str, str]:
-    if not one.suits:
+def _icon(ranked: Ranked) -> tuple[str, str]:
+    if not ranked.suits:
         return "triangle-alert", "warn"
-    return ("circle-check", "good") if one.best else ("circle", "faint")
+    return ("circle-check", "good") if ranked.best else ("circle", "faint")
 
 
 def _share(value: float) -> str:
@@ -56,50 +56,50 @@ def _share(value: float) -> str:
 
 
 COLUMNS = (
-    Column(_("Model"), lambda one: one.fit.name, 190, icon=_icon, sort=lambda one: one.fit.name),
-    Column(_("Family"), lambda one: one.fit.family, 84, sort=lambda one: one.fit.family),
+    Column(_("Model"), lambda row: row.fit.name, 190, icon=_icon, sort=lambda row: row.fit.name),
+    Column(_("Family"), lambda row: row.fit.family, 84, sort=lambda row: row.fit.family),
     Column(
         _("Unknown, %"),
-        lambda one: _share(one.fit.unknown),
+        lambda row: _share(row.fit.unknown),
         100,
         right=True,
-        sort=lambda one: one.fit.unknown,
+        sort=lambda row: row.fit.unknown,
         hint=_("Words with a letter that the vocabulary does not have"),
     ),
     Column(
         _("Units per word"),
-        lambda one: formats.significant(one.fit.fertility, 3),
+        lambda row: formats.significant(row.fit.fertility, 3),
         122,
         right=True,
-        sort=lambda one: one.fit.fertility,
+        sort=lambda row: row.fit.fertility,
         hint=_("Subwords, words or characters, without special ones"),
     ),
     Column(
         _("Cut, %"),
-        lambda one: _share(one.fit.cut),
+        lambda row: _share(row.fit.cut),
         66,
         right=True,
-        sort=lambda one: one.fit.cut,
+        sort=lambda row: row.fit.cut,
         hint=_("Texts that exceed the maximum length of the model"),
     ),
     Column(
         _("Limit"),
-        lambda one: formats.count(one.fit.limit) if one.fit.limit else _("none"),
+        lambda row: formats.count(row.fit.limit) if row.fit.limit else _("none"),
         66,
         right=True,
     ),
     Column(
         _("Perplexity"),
-        lambda one: figure(one.fit.perplexity),
+        lambda row: figure(row.fit.perplexity),
         90,
         right=True,
         tip=interval_words,
-        sort=lambda one: one.fit.perplexity or None,
+        sort=lambda row: row.fit.perplexity or None,
         hint=NOTE,
     ),
     Column(
         _("Per token"),
-        lambda one: figure(per_token(one)),
+        lambda row: figure(per_token(row)),
         84,
         right=True,
         sort=per_token,
@@ -108,17 +108,17 @@ COLUMNS = (
     Column(_("Kind"), kind_words, 108, sort=kind_words),
     Column(
         _("Recommendation"),
-        lambda one: one.words,
+        lambda row: row.words,
         prose=True,
-        tip=lambda one: one.words,
+        tip=lambda row: row.words,
         hint=rule_words(),
     ),
 )
 SPLIT = (
-    Column(_("Word"), lambda one: one[0], 130),
-    Column(_("Units"), lambda one: " · ".join(one[1]), prose=True),
-    Column(_("Count"), lambda one: formats.count(one[2]), 64, right=True, sort=lambda one: one[2]),
-    Column(_("Texts"), lambda one: formats.count(one[3]), 64, right=True, sort=lambda one: one[3]),
+    Column(_("Word"), lambda row: row[0], 130),
+    Column(_("Units"), lambda row: " · ".join(row[1]), prose=True),
+    Column(_("Count"), lambda row: formats.count(row[2]), 64, right=True, sort=lambda row: row[2]),
+    Column(_("Texts"), lambda row: formats.count(row[3]), 64, right=True, sort=lambda row: row[3]),
 )
 
 
@@ -167,7 +167,7 @@ class SuitView(QFrame):
     def _pick(self) -> None:
         files, _filter = QFileDialog.getOpenFileNames(self.window(), _("Texts to measure on"))
         if files:
-            self.state.read_files([Path(one) for one in files])
+            self.state.read_files([Path(file) for file in files])
 
     def _empty(self) -> EmptyState:
         self._go = Button(_("Measure installed models"), "gauge", "primary", on=self.state.measure)
@@ -181,9 +181,9 @@ class SuitView(QFrame):
         self._train = Button("", "activity", "primary", small=True, on=self.state.train)
         self._sentence = Elided("", "small", "muted")
         plain.set_tip(self._sentence, rule_words())
-        self._table = Table(COLUMNS, name=_("Measured models"), key=lambda one: one.fit.name)
+        self._table = Table(COLUMNS, name=_("Measured models"), key=lambda row: row.fit.name)
         self._table.chosen.connect(self._chosen)
-        self._table.opened.connect(lambda one: self.state.context.go("train", model=one.fit.name))
+        self._table.opened.connect(lambda item: self.state.context.go("train", model=item.fit.name))
         head = row(
             words(_("Which model suits my text?"), weight=600),
             (self._sentence, 1),
@@ -192,7 +192,7 @@ class SuitView(QFrame):
         )
         self._lengths = _Lengths()
         self._split_note = Elided("", "caption", "muted")
-        self._split = Table(SPLIT, name=_("Words split most often"), key=lambda one: one[0])
+        self._split = Table(SPLIT, name=_("Words split most often"), key=lambda row: row[0])
         below = row(
             (self._lengths, 1),
             (
@@ -219,8 +219,8 @@ class SuitView(QFrame):
         return scrolled(column(above, below, None, gap=16))
 
     def _chosen(self) -> None:
-        for one in self._table.chosen_rows():
-            self.state.choose(one.fit.name)
+        for item in self._table.chosen_rows():
+            self.state.choose(item.fit.name)
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
@@ -254,12 +254,12 @@ class SuitView(QFrame):
             self._render_chosen()
 
     def _render_chosen(self) -> None:
-        one = self.state.selected
-        if one is None:
+        ranked = self.state.selected
+        if ranked is None:
             return
-        self._lengths.show_fit(one)
-        self._split.set_rows(one.fit.split)
-        self._split_note.setText(one.fit.name if one.fit.split else _("No word is split"))
+        self._lengths.show_fit(ranked)
+        self._split.set_rows(ranked.fit.split)
+        self._split_note.setText(ranked.fit.name if ranked.fit.split else _("No word is split"))
 
 
 class _Lengths(QFrame):
@@ -287,10 +287,10 @@ class _Lengths(QFrame):
         fill(self, head, (self.view, 1), gap=2, margins=(14, 10, 10, 8))
         self._dress()
 
-    def show_fit(self, one: Ranked) -> None:
-        self._shown = one.fit
-        self._note.setText(length_words(one.fit))
-        self.view.setAccessibleDescription(length_words(one.fit))
+    def show_fit(self, ranked: Ranked) -> None:
+        self._shown = ranked.fit
+        self._note.setText(length_words(ranked.fit))
+        self.view.setAccessibleDescription(length_words(ranked.fit))
         self._draw()
 
     def _draw(self) -> None:
@@ -311,10 +311,10 @@ class _Lengths(QFrame):
         pen = self._pg.mkPen(theme.colour("warn"), width=1.3, style=Qt.PenStyle.DashLine)
         for limit, share in fit.cut_at.items():
             if float(limit) <= end:
-                told = _("above {limit}: {share} %").format(limit=limit, share=_share(share))
+                message = _("above {limit}: {share} %").format(limit=limit, share=_share(share))
                 line = self._pg.InfiniteLine(float(limit), pen=pen)
                 side = 1 if float(limit) > end / 2 else 0  # of the line, inside the plot
-                name = self._pg.TextItem(told, color=theme.colour("warn"), anchor=(side, 0))
+                name = self._pg.TextItem(message, color=theme.colour("warn"), anchor=(side, 0))
                 name.setFont(theme.font("caption"))
                 name.setPos(float(limit), top)
                 self.view.addItem(line)

@@ -28,18 +28,18 @@ TABS = (N_("Compare"), N_("Divide a word"), N_("Merges"), N_("Learn"))
 def _cut(limit: str) -> Column:
     return Column(
         _("Cut at {limit}, %").format(limit=limit),
-        lambda one: formats.points(one[1].cut[limit]),
+        lambda row: formats.points(row[1].cut[limit]),
         112,
         right=True,
     )
 
 
 COMPARED = (
-    Column(_("Tokenizer"), lambda one: one[0]),
+    Column(_("Tokenizer"), lambda row: row[0]),
     Column(
-        _("Units per word"), lambda one: formats.significant(one[1].fertility, 3), 130, right=True
+        _("Units per word"), lambda row: formats.significant(row[1].fertility, 3), 130, right=True
     ),
-    Column(_("Unknown, %"), lambda one: formats.points(one[1].unknown), 104, right=True),
+    Column(_("Unknown, %"), lambda row: formats.points(row[1].unknown), 104, right=True),
     *(_cut(limit) for limit in ("128", "256", "512")),
 )
 STEPS = (
@@ -48,12 +48,12 @@ STEPS = (
     Column(_("Match"), lambda step: step.found or _("none: the word is unknown"), 190),
 )
 MERGES = (
-    Column(_("Merge"), lambda one: one.merged, 84),
-    Column(_("Pair"), lambda one: f"{one.first} {one.second}"),
-    Column(_("f(ab)"), lambda one: formats.count(one.count), 52, right=True),
-    Column(_("f(a)"), lambda one: formats.count(one.first_count), 52, right=True),
-    Column(_("f(b)"), lambda one: formats.count(one.second_count), 52, right=True),
-    Column(_("Score"), lambda one: formats.significant(one.score, 3), 84, right=True),
+    Column(_("Merge"), lambda row: row.merged, 84),
+    Column(_("Pair"), lambda row: f"{row.first} {row.second}"),
+    Column(_("f(ab)"), lambda row: formats.count(row.count), 52, right=True),
+    Column(_("f(a)"), lambda row: formats.count(row.first_count), 52, right=True),
+    Column(_("f(b)"), lambda row: formats.count(row.second_count), 52, right=True),
+    Column(_("Score"), lambda row: formats.significant(row.score, 3), 84, right=True),
 )
 SCORE, COUNT = "score", "count"  # rules of merging, keys of TokenizersState.merges
 
@@ -97,7 +97,7 @@ class Tokenizers(Dialog):
     # ---------------------------------------------------------------- tabs
 
     def _names(self, name: str, chosen: int = 0) -> Field:
-        box = combo([(one, one) for one in self.state.names], name=name)
+        box = combo([(name, name) for name in self.state.names], name=name)
         box.setCurrentIndex(min(chosen, box.count() - 1))
         return Field(name, box)
 
@@ -105,7 +105,7 @@ class Tokenizers(Dialog):
         self._first = self._names(_("First tokenizer"))
         self._second = self._names(_("Second tokenizer"), 1)
         self._go = Button(_("Compare"), "scan-search", "primary", on=self._start_compare)
-        self._fits = Table(COMPARED, name=_("Compared tokenizers"), key=lambda one: one[0])
+        self._fits = Table(COMPARED, name=_("Compared tokenizers"), key=lambda row: row[0])
         self._fits.fit_height(3)
         note = _(
             "Units per word: without special ones. Unknown: words with a letter that the "
@@ -150,7 +150,7 @@ class Tokenizers(Dialog):
 
     def _merges(self) -> QFrame:
         self._rules = {
-            rule: Table(MERGES, name=name, key=lambda one: one.merged)
+            rule: Table(MERGES, name=name, key=lambda row: row.merged)
             for rule, name in ((SCORE, _("Merges by score")), (COUNT, _("Merges by count")))
         }
         titles = {SCORE: _("By score f(ab) / (f(a) · f(b))"), COUNT: _("By count f(ab), as BPE")}
@@ -217,8 +217,8 @@ class Tokenizers(Dialog):
         if 2 in made:
             for rule, table in self._rules.items():
                 table.set_rows(state.merges.get(rule, []))
-            told = _("The first merges on the lower-cased words of a sample of the project.")
-            self._merges_note.setText(needs or (_("Computing…") if state.merging else told))
+            message = _("The first merges on the lower-cased words of a sample of the project.")
+            self._merges_note.setText(needs or (_("Computing…") if state.merging else message))
         if 3 in made:
             self._start.setEnabled(state.has_text and not state.learning)
             self._stop.setVisible(state.learning)
@@ -232,12 +232,12 @@ class Tokenizers(Dialog):
         for field in fields:
             if field is not None:
                 box = field.control
-                fill_box(box, [(one, one) for one in self.state.names], box.currentData())
+                fill_box(box, [(name, name) for name in self.state.names], box.currentData())
 
     def _render_division(self) -> None:
         found = self.state.division
         self._units.setText(" · ".join(found.units) if found else "")
         self._steps.set_rows(found.steps if found else ())
-        told = _("At each position the longest entry of the vocabulary is taken.")
+        message = _("At each position the longest entry of the vocabulary is taken.")
         other = _("This tokenizer does not use longest match: only its units are shown.")
-        self._steps_note.setText(other if found and not found.steps else told)
+        self._steps_note.setText(other if found and not found.steps else message)

@@ -130,12 +130,12 @@ class TokenizersState(State):
             return
         if job.status == "done":
             size, output = job.result["size"], job.result["output"]
-            told = ngettext(
+            template = ngettext(
                 "{size:,} unit, saved in {output}.", "{size:,} units, saved in {output}.", size
             )
             self.update(
                 learning=False,
-                told=told.format(size=size, output=output),
+                told=template.format(size=size, output=output),
                 names=(*self.names, job.result["output"]),
             )
         else:

@@ -90,8 +90,8 @@ class WordMapDialog(Dialog):
         found = self.state.found
         if found is None or self.state.busy:
             return
-        told = ngettext("{n} word.", "{n} words.", len(found.words))
-        parts = [told.format(n=formats.count(len(found.words)))]
+        message = ngettext("{n} word.", "{n} words.", len(found.words))
+        parts = [message.format(n=formats.count(len(found.words)))]
         if found.unknown:
             missing = _("Without a vector: {words}.")
             parts.append(missing.format(words=", ".join(found.unknown)))

@@ -178,8 +178,8 @@ class Outcome(QFrame):
         return EmptyState("message-square-quote", _("No predictions yet"), hint, ask)
 
     def _asking(self) -> QFrame:
-        told = words(_("Running the model. The first request loads it."), "small", "muted")
-        return column(told, Meter(None, name=_("Running the model")), None)
+        message = words(_("Running the model. The first request loads it."), "small", "muted")
+        return column(message, Meter(None, name=_("Running the model")), None)
 
     # ---------------------------------------------------------------- showing
 
@@ -284,8 +284,8 @@ class Outcome(QFrame):
             value.setText(points(score))
             unit.setText(_("of 100"))
         self._table.rows_model.set_rows(list(found.per_label))
-        told = ngettext("{n} document of {split}", "{n} documents of {split}", found.n)
-        self._time.setText(told.format(n=found.n, split=term(found.split)))
+        message = ngettext("{n} document of {split}", "{n} documents of {split}", found.n)
+        self._time.setText(message.format(n=found.n, split=term(found.split)))
 
     def _make_figures(self, titles: tuple[str, ...]) -> None:
         """One figure for each score; other tasks have other scores."""

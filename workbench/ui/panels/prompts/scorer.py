@@ -59,7 +59,9 @@ class Scorer:
                 self._keep(dict(zip(missing, found["logprobs"], strict=True)))
             done(error)
 
-        tables = [{name: list(parts) for name, parts in one.items()} for one in missing.values()]
+        tables = [
+            {name: list(parts) for name, parts in mapping.items()} for mapping in missing.values()
+        ]
         self._loaded(spec).ask("score", {"prompts": tables}, answered)
 
     def forget(self) -> None:

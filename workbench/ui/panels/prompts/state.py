@@ -89,7 +89,7 @@ class PromptsState(State):
         layers = tuple((layer.name, count) for layer, count in prompt.fitting_layers(self.project))
         choices = prompt_models.choices(self.context.settings)
         layer = _still(self.layer, [name for name, _count in layers])
-        model = _still(self.model or STARTERS[0], [one.key for one in choices])
+        model = _still(self.model or STARTERS[0], [choice.key for choice in choices])
         known = known_templates(self.project)
         before = self._backend
         self.update(layers=layers, models=choices, layer=layer, model=model, known=known)
@@ -111,7 +111,7 @@ class PromptsState(State):
             return None
 
     def _id_of(self, source: str) -> str:
-        return next((one.id for one in self.known if one.source == source), OWN)
+        return next((known.id for known in self.known if known.source == source), OWN)
 
     def _first_template(self) -> None:
         """The first template that fits the layer."""
@@ -123,7 +123,7 @@ class PromptsState(State):
         return next((layer for layer in found if layer.name == self.layer), None)
 
     def choose_template(self, id: str) -> None:
-        found = next((one for one in self.known if one.id == id), None)
+        found = next((known for known in self.known if known.id == id), None)
         if found is not None:
             self.update(template=found.source, chosen=id)
             self._fill()
@@ -135,7 +135,7 @@ class PromptsState(State):
             self._fill()
 
     def choose_layer(self, layer: str) -> None:
-        known = {one.source for one in self.known if one.builtin}
+        known = {known.source for known in self.known if known.builtin}
         untouched = self.template in known
         self.update(layer=layer, document=None, label="")
         if untouched:
@@ -179,7 +179,7 @@ class PromptsState(State):
 
     @property
     def choice(self) -> Choice | None:
-        return next((one for one in self.models if one.key == self.model), None)
+        return next((model for model in self.models if model.key == self.model), None)
 
     @property
     def _backend(self) -> str:

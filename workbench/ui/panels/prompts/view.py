@@ -271,7 +271,7 @@ class PromptsView(View):
                 state.layer,
             )
         if concerns(fields, "models", "model"):
-            fill(self._model, [(one.key, one.title) for one in state.models], state.model)
+            fill(self._model, [(model.key, model.title) for model in state.models], state.model)
             self._teaching.set(TEACHING.format(model=state.model) if state.teaching else "")
             self._show_options()
         elif concerns(fields, "options") and dict(state.options) != self._form.values():
@@ -297,14 +297,14 @@ class PromptsView(View):
             self._form_of = options
             layout_of(self._options).removeWidget(self._form)
             self._form.deleteLater()
-            ungrouped = [replace(one, group="") for one in options]
+            ungrouped = [replace(option, group="") for option in options]
             self._form = Form(ungrouped, self.state.options)
             self._form.changed.connect(lambda _name: self.state.set(options=self._form.values()))
             layout_of(self._options).addWidget(self._form)
             self._options.setVisible(bool(options))
 
     def _show_known(self) -> None:
-        items = [(one.id, one.title) for one in self.state.known]
+        items = [(known.id, known.title) for known in self.state.known]
         if self.state.chosen == OWN:
             items.append((OWN, _("Edited. Saved in the project when it is run.")))
         fill(self._known, items, self.state.chosen)

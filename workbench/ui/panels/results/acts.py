@@ -28,10 +28,10 @@ def suggest(state: ResultsState, ids: tuple[int, ...] | None) -> None:
         if error is not None:
             context.fail(error)
         elif not found.documents:
-            told = _(
+            message = _(
                 "There is nothing left to label: all documents of this layer have been started."
             )
-            context.note(told)
+            context.note(message)
         elif not found.suggestions:
             context.note(suggestions.told(found))
         else:
@@ -85,8 +85,8 @@ def add_baselines(state: ResultsState, chosen: Sequence[Offer]) -> None:
             state.look()
             context.note(_("{name} was started.").format(name=run.name))
 
-    for one in chosen:
-        work = partial(baselines.prepare, project, one.baseline, one.task, one.layer)
+    for offer in chosen:
+        work = partial(baselines.prepare, project, offer.baseline, offer.task, offer.layer)
         context.run(work, prepared)
 
 
@@ -102,8 +102,8 @@ def train_again(state: ResultsState) -> None:
             train.begin, state.project, context.queue, found, parent_id=old.id
         )
         if started is not None:
-            told = _("{name} was started with the settings of {old}.")
-            context.note(told.format(name=started.name, old=old.name))
+            message = _("{name} was started with the settings of {old}.")
+            context.note(message.format(name=started.name, old=old.name))
             _tell_difference(state, started.id)
             context.go("train")
 

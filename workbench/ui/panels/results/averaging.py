@@ -52,8 +52,8 @@ class Averaging:
             state.look()
             state.choose((run.id,))
             names = ", ".join(member.name for member in members)
-            told = _("{name} averages the class probabilities of {members}.")
-            state.context.note(told.format(name=run.name, members=names))
+            message = _("{name} averages the class probabilities of {members}.")
+            state.context.note(message.format(name=run.name, members=names))
 
         project, queue = state.project, state.context.queue
         state.attempt(ensemble.create, project, queue, members, added, background=state.background)

@@ -50,7 +50,7 @@ PICTURE = 1240, 2  # width of a saved picture in pixels at 100 %, and its scale
 
 def _badge(state: BoardState) -> Callable[[Entry], tuple[str, None, str] | None]:
     """The letter of a compared system as a chip."""
-    return lambda one: (letter, None, "accent") if (letter := state.letter(one)) else None
+    return lambda item: (letter, None, "accent") if (letter := state.letter(item)) else None
 
 
 class BoardTable(Table):
@@ -61,39 +61,39 @@ class BoardTable(Table):
         columns = (
             Column(
                 "",
-                lambda one: state.letter(one),
+                lambda row: state.letter(row),
                 64,
                 chip=_badge(state),
-                sort=lambda one: state.letter(one) or None,
+                sort=lambda row: state.letter(row) or None,
             ),
             Column(
                 _("System"),
-                lambda one: one.run.name,
+                lambda row: row.run.name,
                 tip=_about,
-                icon=lambda one: (
-                    ("triangle-alert", "warn") if one.changed or one.trained_on else None
+                icon=lambda row: (
+                    ("triangle-alert", "warn") if row.changed or row.trained_on else None
                 ),
             ),
             Column(
                 _("Kind"),
-                lambda one: kind_of(one)[1],
+                lambda row: kind_of(row)[1],
                 104,
-                icon=lambda one: (kind_of(one)[0], "muted"),
+                icon=lambda row: (kind_of(row)[0], "muted"),
             ),
-            Column(_("Made from"), lambda one: one.made_from, 190, tip=lambda one: one.made_from),
+            Column(_("Made from"), lambda row: row.made_from, 190, tip=lambda row: row.made_from),
             Column(
                 _("Score"),
                 self._score_text,
                 310,
-                tip=lambda one: one.problem,
-                sort=lambda one: one.value(state.score),
+                tip=lambda row: row.problem,
+                sort=lambda row: row.value(state.score),
             ),
             Column(
                 _("Second score"),
-                lambda one: score_text(self.second, one.value(self.second)),
+                lambda row: score_text(self.second, row.value(self.second)),
                 84,
                 right=True,
-                sort=lambda one: one.value(self.second),
+                sort=lambda row: row.value(self.second),
             ),
             Column(
                 _("Gain"),
@@ -108,34 +108,34 @@ class BoardTable(Table):
             ),
             Column(
                 _("Training time"),
-                lambda one: "–" if one.seconds is None else duration(one.seconds),
+                lambda row: "–" if row.seconds is None else duration(row.seconds),
                 112,
                 right=True,
-                sort=lambda one: one.seconds,
+                sort=lambda row: row.seconds,
             ),
             Column(
                 _("Size"),
-                lambda one: "–" if one.bytes is None else formats.size(one.bytes),
+                lambda row: "–" if row.bytes is None else formats.size(row.bytes),
                 76,
                 right=True,
                 hint=_("Size of the weights on disk"),
                 tip=_parameters,
-                sort=lambda one: one.bytes,
+                sort=lambda row: row.bytes,
             ),
             Column(
                 _("CPU s / 1,000"),
-                lambda one: "–" if one.cpu is None else formats.decimal(one.cpu, 1),
+                lambda row: "–" if row.cpu is None else formats.decimal(row.cpu, 1),
                 118,
                 right=True,
                 hint=_(
                     "CPU seconds of all threads per 1,000 documents, from text to labels; “–” if "
                     "no predictions were measured yet"
                 ),
-                sort=lambda one: one.cpu,
+                sort=lambda row: row.cpu,
             ),
         )
         super().__init__(
-            columns, name=_("Board"), key=lambda one: one.run.id, many=True, sortable=True
+            columns, name=_("Board"), key=lambda item: item.run.id, many=True, sortable=True
         )
         self.setItemDelegateForColumn(SCORE, IntervalDelegate(self, self._interval))
 
@@ -145,8 +145,8 @@ class BoardTable(Table):
         names = self._state.board.names if self._state.board is not None else ()
         return next((name for name in names if name != self._state.score), "")
 
-    def _score_text(self, one: Entry) -> str:
-        found = one.scores.get(self._state.score)
+    def _score_text(self, entry: Entry) -> str:
+        found = entry.scores.get(self._state.score)
         if found is None or found.value is None:
             return points(None)
         shown = partial(score_text, self._state.score)
@@ -155,10 +155,10 @@ class BoardTable(Table):
         return f"{shown(found.value)}  {shown(found.low)} – {shown(found.high)}"
 
     def _interval(self, number: int) -> Interval:
-        one = self.rows()[number]
-        if one.problem:
-            return Interval(None, note=one.problem)
-        found = one.scores.get(self._state.score)
+        item = self.rows()[number]
+        if item.problem:
+            return Interval(None, note=item.problem)
+        found = item.scores.get(self._state.score)
         if found is None or is_error(self._state.score):  # has no scale from 0 to 1
             return Interval(None)
         return Interval(found.value, found.low, found.high, self._state.best)
@@ -169,8 +169,8 @@ class BoardTable(Table):
         self.rows_model.set_title(SCORE, title)
         self.rows_model.set_title(SECOND, score_title(self.second) if self.second else "")
         over = state.over
-        told = _("Gain over {letter}").format(letter=state.letter(over)) if over else _("Gain")
-        self.rows_model.set_title(GAIN, told)
+        message = _("Gain over {letter}").format(letter=state.letter(over)) if over else _("Gain")
+        self.rows_model.set_title(GAIN, message)
         self.setColumnHidden(GAIN, over is None)
         self.set_rows(state.rows())
 
@@ -214,7 +214,7 @@ class BoardView(QFrame):
             box.setMaximumWidth(theme.px(180))
         self.table = BoardTable(state)
         self.table.chosen.connect(self._choose)
-        self.table.opened.connect(lambda one: page.show_run(one.run.id))
+        self.table.opened.connect(lambda item: page.show_run(item.run.id))
         self._problem = Callout("", "warn")
         self._seen = SeenCallout(page.comparing.open_documents)
         self._compare = ComparisonView(state.comparing)
@@ -288,7 +288,7 @@ class BoardView(QFrame):
         self._none.setVisible(not some and not state.busy)
         entries = found.entries if found is not None else ()
         n = found.n if found is not None else 0
-        seen = [Scored(one.run.name, state.split, one.trained_on, n) for one in entries]
+        seen = [Scored(entry.run.name, state.split, entry.trained_on, n) for entry in entries]
         self._seen.show_systems(seen)
         if found is None:
             self._about.setText("")
@@ -310,8 +310,8 @@ class BoardView(QFrame):
         if self.state.board is not None and self.state.board.entries:
             self._select.set(_("Select two rows"), _(SELECT))
             return
-        told = _("Select a row to score it. On test, that counts as a view of the test score.")
-        self._select.set(_("No run has used this test set yet"), told)
+        message = _("Select a row to score it. On test, that counts as a view of the test score.")
+        self._select.set(_("No run has used this test set yet"), message)
 
     def _fit_table(self) -> None:
         """The table takes the height of its rows when their number has changed."""
@@ -327,16 +327,16 @@ class BoardView(QFrame):
         if found is None:
             return ""
         every = len(found.entries) + len(found.others)
-        told = ngettext(
+        message = ngettext(
             "{n:,} document, fingerprint {fingerprint} · {used} of {every} used it",
             "{n:,} documents, fingerprint {fingerprint} · {used} of {every} used them",
             found.n,
         )
         about = {"used": len(found.entries), "every": every}
-        return told.format(n=found.n, fingerprint=found.fingerprint[:8], **about)
+        return message.format(n=found.n, fingerprint=found.fingerprint[:8], **about)
 
     def _choose(self) -> None:
-        self.state.choose(tuple(one.run.id for one in self.table.chosen_rows()))
+        self.state.choose(tuple(item.run.id for item in self.table.chosen_rows()))
         self._show_score_here()
 
     def _unscored(self) -> Entry | None:
@@ -366,7 +366,7 @@ class BoardView(QFrame):
         file = Path(path)
         suffixes = (".csv", ".md", ".png")
         if file.suffix.lower() not in suffixes:
-            file = Path(path + next(one for one in suffixes if f"*{one}" in kind))
+            file = Path(path + next(suffix for suffix in suffixes if f"*{suffix}" in kind))
         if file.suffix.lower() == ".png":
             self.save_picture(file)
         else:
@@ -387,8 +387,8 @@ class BoardView(QFrame):
         table.render(image)
         table.deleteLater()
         context = self.state.context
-        told = _("The board was saved as {path}.").format(path=path)
-        context.run(lambda: _save(image, path), lambda _done: context.note(told))
+        message = _("The board was saved as {path}.").format(path=path)
+        context.run(lambda: _save(image, path), lambda _done: context.note(message))
 
 
 def _save(image: QImage, path: Path) -> None:
@@ -396,17 +396,17 @@ def _save(image: QImage, path: Path) -> None:
         raise OSError(_("{path} cannot be written.").format(path=path))
 
 
-def _about(one: Entry) -> str:
+def _about(entry: Entry) -> str:
     """Name, group, tags and note of a run; and whether its test set has changed."""
-    listing = one.run.listing
-    parts = [one.run.name, listing.group, ", ".join(listing.tags), listing.note, one.problem]
-    if one.changed:
+    listing = entry.run.listing
+    parts = [entry.run.name, listing.group, ", ".join(listing.tags), listing.note, entry.problem]
+    if entry.changed:
         parts.append(_("Documents or labels have changed since the run."))
-    if one.trained_on:
+    if entry.trained_on:
         parts.append(_("Documents of the test set were in its training data."))
     return "\n".join(part for part in parts if part)
 
 
-def _parameters(one: Entry) -> str:
-    n: Any = one.parameters
+def _parameters(entry: Entry) -> str:
+    n: Any = entry.parameters
     return "" if n is None else ngettext("{n:,} parameter", "{n:,} parameters", n).format(n=n)

@@ -32,10 +32,10 @@ KINDS = {  # kind of run → its icon and title
 }
 
 
-def kind_of(one: Entry) -> tuple[str, str]:
+def kind_of(entry: Entry) -> tuple[str, str]:
     """Icon and title of the kind of a run."""
-    icon, title = KINDS.get(one.run.kind, ("circle", ""))
-    return icon, _(title) if title else term(one.run.kind)
+    icon, title = KINDS.get(entry.run.kind, ("circle", ""))
+    return icon, _(title) if title else term(entry.run.kind)
 
 
 class BoardState(State):
@@ -122,7 +122,7 @@ class BoardState(State):
         score = self.score
         if found is not None and score not in found.names:
             score = found.score
-        known = {one.run.id for one in found.entries} if found is not None else set()
+        known = {entry.run.id for entry in found.entries} if found is not None else set()
         chosen = tuple(id for id in self.chosen if id in known)
         layer = found.layer if found is not None else ""
         self.update(
@@ -148,7 +148,7 @@ class BoardState(State):
 
     def choose(self, ids: tuple[int, ...]) -> None:
         """Select systems; those already selected keep their letter."""
-        scored = {one.run.id for one in self.board.entries} if self.board is not None else set()
+        scored = {entry.run.id for entry in self.board.entries} if self.board is not None else set()
         kept = [id for id in self.chosen if id in ids]
         new = [id for id in ids if id in scored and id not in kept]
         chosen = tuple([*kept, *new][:MOST])
@@ -183,7 +183,7 @@ class BoardState(State):
     def over(self) -> Entry | None:
         """The system that was selected first: gains are measured over it."""
         found = self.board.entries if self.board is not None and self.chosen else ()
-        return next((one for one in found if one.run.id == self.chosen[0]), None)
+        return next((entry for entry in found if entry.run.id == self.chosen[0]), None)
 
     def gain_text(self, entry: Entry) -> str:
         over = self.over
@@ -239,6 +239,6 @@ class BoardState(State):
     def save(self, path: Path) -> None:
         """Write the board; the suffix .md selects Markdown, any other CSV."""
         text = self.text(path.suffix.lower() == ".md")
-        told = _("The board was saved as {path}.").format(path=path)
+        message = _("The board was saved as {path}.").format(path=path)
         write = lambda: path.write_text(text, encoding="utf-8", newline="\n")  # noqa: E731
-        self.context.run(write, lambda _n: self.context.note(told))
+        self.context.run(write, lambda _n: self.context.note(message))

@@ -124,18 +124,18 @@ class ComparisonView(QFrame):
         systems = state.found.systems if state.found is not None else ()
         self._seen.show_systems(
             [
-                Scored(one.run.name, state.split, one.trained_on, len(one.evidence))
-                for one in systems
+                Scored(system.run.name, state.split, system.trained_on, len(system.evidence))
+                for system in systems
             ]
         )
         if pair is None:
             names = "  ·  ".join(state.name(id) for id in state.ids)
             self._title.setText(names)
             return
-        told = _("{a} {first}  compared with  {b} {second}")
+        message = _("{a} {first}  compared with  {b} {second}")
         about = {"first": state.name(pair.first), "second": state.name(pair.second)}
         letters = {"a": state.letter(pair.first), "b": state.letter(pair.second)}
-        self._title.setText(told.format(**about, **letters))
+        self._title.setText(message.format(**about, **letters))
         swap = _("Swap {a} and {b}").format(**letters)
         self._swap.set_text(swap)
         for number in self._parts.made():
@@ -156,16 +156,16 @@ class DocumentsCard(QFrame):
         self._kinds.chosen.connect(self._choose)
         self._review = Button(_("Review"), "arrow-up-right", small=True, on=self._open_all)
         columns = (
-            Column(_("Key"), lambda one: one.key, 84, tip=lambda one: one.key),
-            Column(_("Text"), lambda one: one.text, tip=lambda one: one.text, prose=True),
-            Column(_("Gold"), lambda one: one.gold, 118, chip=self._chip, tip=lambda one: one.gold),
-            Column(_("A"), lambda one: one.first, 100, icon=self._mark(0), tip=self._tip("first")),
+            Column(_("Key"), lambda row: row.key, 84, tip=lambda row: row.key),
+            Column(_("Text"), lambda row: row.text, tip=lambda row: row.text, prose=True),
+            Column(_("Gold"), lambda row: row.gold, 118, chip=self._chip, tip=lambda row: row.gold),
+            Column(_("A"), lambda row: row.first, 100, icon=self._mark(0), tip=self._tip("first")),
             Column(
-                _("B"), lambda one: one.second, 100, icon=self._mark(1), tip=self._tip("second")
+                _("B"), lambda row: row.second, 100, icon=self._mark(1), tip=self._tip("second")
             ),
         )
         self.table = Table(
-            columns, name=_("Documents"), key=lambda one: one.document_id, sortable=True
+            columns, name=_("Documents"), key=lambda row: row.document_id, sortable=True
         )
         self.table.opened.connect(self._open)
         self.table.setMinimumHeight(theme.px(96))
@@ -180,10 +180,10 @@ class DocumentsCard(QFrame):
         )
         layout.addWidget(inner)
 
-    def _chip(self, one: Any) -> tuple[str, Any, str] | None:
+    def _chip(self, item: Any) -> tuple[str, Any, str] | None:
         """Gold in the colour of its label; None for other texts, such as spans."""
-        label = self._state.labels.get(one.gold)
-        return (one.gold, label, "") if label is not None else None
+        label = self._state.labels.get(item.gold)
+        return (item.gold, label, "") if label is not None else None
 
     def _mark(self, side: int) -> Callable[[Any], tuple[str, str]]:
         def mark(_row: Any) -> tuple[str, str]:
@@ -194,7 +194,7 @@ class DocumentsCard(QFrame):
 
     @staticmethod
     def _tip(side: str) -> Callable[[Any], str]:
-        return lambda one: str(getattr(one, side))
+        return lambda item: str(getattr(item, side))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         # hide the key in favour of the text
@@ -226,7 +226,7 @@ class DocumentsCard(QFrame):
         self._review.setEnabled(bool(rows))
 
     def _ids(self) -> tuple[int, ...]:
-        return tuple(one.document_id for one in self.table.rows())
+        return tuple(item.document_id for item in self.table.rows())
 
     def _open(self, chosen: Any) -> None:
         self._state.review(self._ids(), chosen.document_id)

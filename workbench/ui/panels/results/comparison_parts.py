@@ -62,8 +62,8 @@ class _Part(QFrame):
 
     def put(self, *parts: QWidget, stretch: bool = False) -> None:
         """Add parts; a table among them takes the free height unless there is a stretch."""
-        for one in parts:
-            self._layout.addWidget(one, int(isinstance(one, Table) and not stretch))
+        for part in parts:
+            self._layout.addWidget(part, int(isinstance(part, Table) and not stretch))
         if stretch:
             self._layout.addStretch(1)
 
@@ -91,22 +91,24 @@ class TestsPart(_Part):
         right = column(self._names[1], row(self._accuracy, self._correct, None, gap=6), gap=0)
         columns = (
             Column(
-                _("Test"), lambda one: term(one.test.test), tip=lambda one: _(HINTS[one.test.test])
+                _("Test"),
+                lambda row: term(row.test.test),
+                tip=lambda row: _(HINTS[row.test.test]),
             ),
-            Column(_("On"), lambda one: _on(one.test), 104, tip=lambda one: _on(one.test)),
-            Column(_("p"), lambda one: p_text(one.test.holm), 60, right=True),
+            Column(_("On"), lambda row: _on(row.test), 104, tip=lambda row: _on(row.test)),
+            Column(_("p"), lambda row: p_text(row.test.holm), 60, right=True),
             Column(_("Result"), _result, 124, icon=_result_icon, tip=_result),
         )
-        self._tests = Table(columns, name=_("Tests"), key=lambda one: one.test.test)
+        self._tests = Table(columns, name=_("Tests"), key=lambda row: row.test.test)
         pair_columns = (
             Column(_("Pair"), self._pair_title, tip=self._pair_title),
-            Column(_("Diff."), lambda one: _signed(self._main(one)), 62, right=True),
+            Column(_("Diff."), lambda row: _signed(self._main(row)), 62, right=True),
             self._p_column(_("Bootstrap"), BOOTSTRAP),
             self._p_column(_("Random."), RANDOMISATION),
             self._p_column(_("McNemar"), MCNEMAR),
         )
         self._pairs = Table(
-            pair_columns, name=_("Pairs"), key=lambda one: (one.first, one.second), sortable=True
+            pair_columns, name=_("Pairs"), key=lambda row: (row.first, row.second), sortable=True
         )
         self._pairs.chosen.connect(self._choose)
         self._told, self._note = (
@@ -146,8 +148,8 @@ class TestsPart(_Part):
         if pair is None or found is None:
             return
         main = pair.differences.get(found.score)
-        told = _("Difference in {score}").format(score=score_title(found.score))
-        self._names[0].setText(told)
+        message = _("Difference in {score}").format(score=score_title(found.score))
+        self._names[0].setText(message)
         plain.set_tip(self._names[0], f"{score_hint(found.score)}\n{_(found.definition)}")
         self._difference.setText(_signed(main))
         self._interval.setText(_interval(main))
@@ -203,7 +205,9 @@ class ScoresPart(_Part):
             self._build()
         first = found.systems[0]
         names = score_names(first.scores, first.evidence.info.id)
-        rows = [(name, tuple(one.scores.get(name) for one in found.systems)) for name in names]
+        rows = [
+            (name, tuple(system.scores.get(name) for system in found.systems)) for name in names
+        ]
         if self._table is not None:
             self._table.set_rows(rows)
 
@@ -214,13 +218,13 @@ class ScoresPart(_Part):
         state = self.state
         self._shown = state.ids
         columns = [
-            Column(_("Score"), lambda one: score_title(one[0]), tip=lambda one: score_hint(one[0]))
+            Column(_("Score"), lambda row: score_title(row[0]), tip=lambda row: score_hint(row[0]))
         ]
         for at, id in enumerate(state.ids):
             title = f"{state.letter(id)} {state.name(id)}"
             columns.append(_score_column(title, at))
         self._table = Table(
-            columns, name=_("Scores side by side"), key=lambda one: one[0], sortable=True
+            columns, name=_("Scores side by side"), key=lambda row: row[0], sortable=True
         )
         self.put(self._table)
 
@@ -228,11 +232,11 @@ class ScoresPart(_Part):
 def _score_column(title: str, at: int) -> Column:
     """The scores of the system at a position: rows are (name, scores of all systems)."""
 
-    def text(one: tuple[str, tuple[Measured | None, ...]]) -> str:
-        return measured_text(one[1][at], one[0])
+    def text(item: tuple[str, tuple[Measured | None, ...]]) -> str:
+        return measured_text(item[1][at], item[0])
 
-    def value(one: tuple[str, tuple[Measured | None, ...]]) -> float | None:
-        found = one[1][at]
+    def value(item: tuple[str, tuple[Measured | None, ...]]) -> float | None:
+        found = item[1][at]
         return found.value if found is not None else None
 
     return Column(title, text, 120, right=True, hint=title, sort=value)
@@ -240,25 +244,25 @@ def _score_column(title: str, at: int) -> Column:
 
 def _part_columns(title: str) -> tuple[Column, ...]:
     return (
-        Column(title, lambda one: one.name, tip=lambda one: one.name),
-        Column(_("n"), lambda one: formats.count(one.n), 44, right=True, sort=lambda one: one.n),
-        Column(_("A"), lambda one: points(one.first), 52, right=True),
-        Column(_("B"), lambda one: points(one.second), 52, right=True),
+        Column(title, lambda row: row.name, tip=lambda row: row.name),
+        Column(_("n"), lambda row: formats.count(row.n), 44, right=True, sort=lambda row: row.n),
+        Column(_("A"), lambda row: points(row.first), 52, right=True),
+        Column(_("B"), lambda row: points(row.second), 52, right=True),
         Column(
             _("Difference"),
-            lambda one: _signed(one.difference),
+            lambda row: _signed(row.difference),
             98,
             right=True,
-            tip=lambda one: _interval(one.difference),
-            sort=lambda one: one.difference.value,
+            tip=lambda row: _interval(row.difference),
+            sort=lambda row: row.difference.value,
         ),
         Column(
             _("p"),
-            lambda one: p_text(one.holm),
+            lambda row: p_text(row.holm),
             56,
             right=True,
             hint=_("Paired bootstrap, corrected for the number of rows (Holm 1979)"),
-            sort=lambda one: one.holm,
+            sort=lambda row: row.holm,
         ),
     )
 
@@ -269,7 +273,7 @@ class _Differences(_Part):
     def __init__(self, comparing: Comparing, title: str, name: str):
         super().__init__(comparing)
         self._table = Table(
-            _part_columns(title), name=name, key=lambda one: one.name, sortable=True
+            _part_columns(title), name=name, key=lambda row: row.name, sortable=True
         )
         self._note = words("", "caption", "muted", wrap=True)
         self.put(self._table, self._note)
@@ -306,10 +310,10 @@ class SlicesPart(_Differences):
         pair, found = self.state.pair, self.state.found
         if pair is None or found is None:
             return
-        told = _("{score}, lowest p first. Press Enter to open the documents of a slice.")
+        message = _("{score}, lowest p first. Press Enter to open the documents of a slice.")
         if not pair.slices:
-            told = _("All slices are too small.")
-        self.show_rows(pair.slices, told.format(score=score_title(found.slice_score)))
+            message = _("All slices are too small.")
+        self.show_rows(pair.slices, message.format(score=score_title(found.slice_score)))
 
 
 class SettingsPart(_Part):
@@ -319,15 +323,21 @@ class SettingsPart(_Part):
         super().__init__(comparing)
         self._titles: dict[str, str] = {}
         columns = (
-            Column(_("Setting"), lambda one: one.title(self._titles), tip=lambda one: one.name),
+            Column(_("Setting"), lambda row: row.title(self._titles), tip=lambda row: row.name),
             Column(
-                _("A"), lambda one: self._value(one, 0), 130, tip=lambda one: self._value(one, 0)
+                _("A"),
+                lambda row: self._value(row, 0),
+                130,
+                tip=lambda row: self._value(row, 0),
             ),
             Column(
-                _("B"), lambda one: self._value(one, 1), 130, tip=lambda one: self._value(one, 1)
+                _("B"),
+                lambda row: self._value(row, 1),
+                130,
+                tip=lambda row: self._value(row, 1),
             ),
         )
-        self._table = Table(columns, name=_("Settings that differ"), key=lambda one: one.name)
+        self._table = Table(columns, name=_("Settings that differ"), key=lambda row: row.name)
         self._note = words("", "caption", "muted", wrap=True)
         self.put(self._table, self._note)
 
@@ -335,7 +345,7 @@ class SettingsPart(_Part):
         pair, found = self.state.pair, self.state.found
         if pair is None or found is None:
             return ""
-        ids = [one.run.id for one in found.systems]
+        ids = [system.run.id for system in found.systems]
         value = chosen.values[ids.index((pair.first, pair.second)[side])]
         return "–" if value is None else term(str(value))
 
@@ -347,7 +357,11 @@ class SettingsPart(_Part):
             self._titles = option_titles()
         for number, id in ((1, pair.first), (2, pair.second)):
             self._table.rows_model.set_title(number, self.state.letter(id))
-        rows = [one for one in found.settings if self._value(one, 0) != self._value(one, 1)]
+        rows = [
+            setting
+            for setting in found.settings
+            if self._value(setting, 0) != self._value(setting, 1)
+        ]
         self._table.set_rows(rows)
         none = _("Both have the same settings.")
         self._note.setText("" if rows else none)
@@ -381,18 +395,18 @@ def _signed(found: Difference | None) -> str:
 def _interval(found: Difference | None) -> str:
     if found is None or found.low is None:
         return ""
-    told = _("95 %: {low} to {high}")
-    low, high = (points(one, signed=True) for one in (found.low, found.high))
-    return told.format(low=low, high=high)
+    message = _("95 %: {low} to {high}")
+    low, high = (points(value, signed=True) for value in (found.low, found.high))
+    return message.format(low=low, high=high)
 
 
 def _on(test: Test) -> str:
     return score_title(test.score) if test.score else _("Documents")
 
 
-def _result(one: TestRow) -> str:
-    return _("{name} is higher").format(name=one.better) if one.better else _("undecided")
+def _result(test: TestRow) -> str:
+    return _("{name} is higher").format(name=test.better) if test.better else _("undecided")
 
 
-def _result_icon(one: TestRow) -> tuple[str, str]:
-    return ("circle-check", "good") if one.better else ("circle-help", "muted")
+def _result_icon(test: TestRow) -> tuple[str, str]:
+    return ("circle-check", "good") if test.better else ("circle-help", "muted")

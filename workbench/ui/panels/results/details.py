@@ -76,7 +76,7 @@ class Details:
 
     def seen(self, splits: Sequence[str]) -> list[Scored]:
         """The documents of these splits that the run was trained on."""
-        return [one for one in self.scored if one.split in splits]
+        return [scored for scored in self.scored if scored.split in splits]
 
 
 def details(project: Project, run_id: int) -> Details:
@@ -90,7 +90,7 @@ def _scored(project: Project, run: Run) -> tuple[Scored, ...]:
     texts = TrainingTexts(project)
     found = []
     for split in ("dev", "test"):
-        documents = [one.document for one in results.scored(project, run, split)]
+        documents = [scored.document for scored in results.scored(project, run, split)]
         seen = texts.among(run, split, documents)
         found.append(Scored(run.name, split, seen, len(documents)))
     return tuple(found)
@@ -109,17 +109,23 @@ def _details(project: Project, found: Results, test_set: str) -> Details:
 
 def told_again(given: Sequence[Difference]) -> str:
     """What training again has changed, in sentences; "" for a run that repeats no other."""
-    told = []
-    for one in given:
+    message = []
+    for difference in given:
         text = ngettext(
             "{score} on {split}: {before} → {after} since {name} ({n:,} document, current gold).",
             "{score} on {split}: {before} → {after} since {name} ({n:,} documents, current gold).",
-            one.n,
+            difference.n,
         )
-        about = {"score": tasks.score_title(one.score), "split": term(one.split), "n": one.n}
-        about |= {"name": one.before_name}
-        told.append(text.format(before=points(one.before), after=points(one.after), **about))
-    return " ".join(told)
+        about = {
+            "score": tasks.score_title(difference.score),
+            "split": term(difference.split),
+            "n": difference.n,
+        }
+        about |= {"name": difference.before_name}
+        message.append(
+            text.format(before=points(difference.before), after=points(difference.after), **about)
+        )
+    return " ".join(message)
 
 
 def score_rows(

@@ -178,16 +178,16 @@ class ApplyToFiles(Dialog):
             "Predictions for {n} texts saved as {out}.",
             applied.documents,
         )
-        told = answered.format(n=applied.documents, out=applied.out)
+        message = answered.format(n=applied.documents, out=applied.out)
         if applied.skipped:
             first = applied.skipped[0]
             n = len(applied.skipped)
-            told += " " + ngettext(
+            message += " " + ngettext(
                 "{n} line was skipped: {file}, line {line}: {reason}.",
                 "{n} lines were skipped; the first: {file}, line {line}: {reason}.",
                 n,
             ).format(n=n, file=first.file, line=first.line, reason=first.reason)
-        self._told.set(told, "warn" if applied.skipped else "good")
+        self._told.set(message, "warn" if applied.skipped else "good")
 
     def reject(self) -> None:
         if self._job is not None:

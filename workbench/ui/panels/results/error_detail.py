@@ -90,7 +90,11 @@ class ErrorDetail(QFrame):
         self._menu.aboutToShow.connect(self._fill_menu)
         self._other = Button(_("Another label"), menu=self._menu)
         kept = state.context.settings
-        caps = [CommandCap(kept, one.id, *one.all_keys) for one in ERROR_COMMANDS if one.bare]
+        caps = [
+            CommandCap(kept, error_command.id, *error_command.all_keys)
+            for error_command in ERROR_COMMANDS
+            if error_command.bare
+        ]
         keys = [(cap, 8) for cap in caps[:3]]
         buttons = zip((self._accept, self._keep, self._next), keys, strict=True)
         parts = [part for button, (cap, gap) in buttons for part in (button, cap, gap)]
@@ -113,32 +117,34 @@ class ErrorDetail(QFrame):
         columns = (
             Column(
                 _("Label"),
-                chip=lambda one: (one[1] or NONE, self._look(one[1]), ""),
+                chip=lambda row: (row[1] or NONE, self._look(row[1]), ""),
                 width=110,
             ),  # fmt: skip
-            Column(_("Probability"), lambda one: points(one[2]), share=lambda one: one[2]),
-            Column(_("Word"), lambda one: one[0], 92, tip=lambda one: one[0]),
+            Column(_("Probability"), lambda row: points(row[2]), share=lambda row: row[2]),
+            Column(_("Word"), lambda row: row[0], 92, tip=lambda row: row[0]),
         )
-        return Table(columns, name=_("Prediction at this place"), key=lambda one: one)
+        return Table(columns, name=_("Prediction at this place"), key=lambda row: row)
 
     def _same_table(self) -> Table:
         columns = (
             Column(
                 _("Key"),
-                lambda one: one.key,
+                lambda row: row.key,
                 104,
-                icon=lambda one: ("check", "good") if one.verdict else ("circle", "faint"),
-                tip=lambda one: _(VERDICTS[one.verdict]) if one.verdict else _("open"),
+                icon=lambda row: ("check", "good") if row.verdict else ("circle", "faint"),
+                tip=lambda row: _(VERDICTS[row.verdict]) if row.verdict else _("open"),
             ),
-            Column(_("Text"), lambda one: one.quote, tip=lambda one: one.quote, prose=True),
+            Column(_("Text"), lambda row: row.quote, tip=lambda row: row.quote, prose=True),
         )
-        table = Table(columns, name=_("The same confusion"), key=lambda one: one.identity)
-        table.opened.connect(lambda one: self._state.choose(one.identity))
+        table = Table(columns, name=_("The same confusion"), key=lambda row: row.identity)
+        table.opened.connect(lambda item: self._state.choose(item.identity))
         return table
 
     def _look(self, name: str) -> Label | None:
         layer = self._state.layer
-        return next((one for one in layer.labels if one.name == name), None) if layer else None
+        return (
+            next((label for label in layer.labels if label.name == name), None) if layer else None
+        )
 
     def _fill_menu(self) -> None:
         self._menu.clear()
@@ -198,15 +204,15 @@ class ErrorDetail(QFrame):
         if on:
             self._similar.show_state(MOST_ROWS)
             self._same_note.setText("")
-            told = _("Nearest labelled documents, by vectors of {model}")
-            plain.set_tip(self._which, told.format(model=similar.model) if similar.model else "")
+            message = _("Nearest labelled documents, by vectors of {model}")
+            plain.set_tip(self._which, message.format(model=similar.model) if similar.model else "")
             return
         same = state.same_confusion()
         self._same.set_rows(same)
         self._same.choose({item.identity})
         self._same.fit_height(MOST_ROWS)
-        told = ngettext("{n:,} place", "{n:,} places", len(same))
-        self._same_note.setText(told.format(n=len(same)) if confused else "")
+        message = ngettext("{n:,} place", "{n:,} places", len(same))
+        self._same_note.setText(message.format(n=len(same)) if confused else "")
 
     def _similar_changed(self, _fields: frozenset[str]) -> None:
         if isValid(self) and self._state.item is not None and self.isVisibleTo(self.window()):
@@ -312,9 +318,9 @@ def _headline(item: ErrorItem | Suspect) -> str:
     }
     if mistake.place is None:
         return _("Gold {gold}, predicted {predicted}").format(**about)
-    told = {
+    message = {
         LABEL: _("Label error: “{text}” is {gold}, predicted {predicted}"),
         BOUNDARY: _("Boundary error: “{text}”, {gold}"),
         MISSED: _("Missed: “{text}”, {gold}"),
     }
-    return told.get(mistake.kind, _("Spurious: “{text}”, predicted {predicted}")).format(**about)
+    return message.get(mistake.kind, _("Spurious: “{text}”, predicted {predicted}")).format(**about)

@@ -124,21 +124,21 @@ class ErrorsView(QFrame):
         columns = (
             Column(
                 _("Kind"),
-                lambda one: "" if self._one_kind else _(TITLES[one.mistake.kind]),
+                lambda row: "" if self._one_kind else _(TITLES[row.mistake.kind]),
                 KIND,
-                icon=lambda one: ("check", "good") if one.verdict else ICONS[one.mistake.kind],
+                icon=lambda row: ("check", "good") if row.verdict else ICONS[row.mistake.kind],
                 tip=_told,
             ),
             Column(_("Text"), self._text, tip=_told, prose=True),
-            Column(_("Gold"), chip=lambda one: self._chip(one, gold=True), width=96),
+            Column(_("Gold"), chip=lambda row: self._chip(row, gold=True), width=96),
             Column(
                 _("Predicted"),
-                chip=lambda one: self._chip(one, gold=False),
+                chip=lambda row: self._chip(row, gold=False),
                 width=96,
             ),
             Column(_("Value"), self._value, 66, right=True),
         )
-        table = ErrorTable(columns, name=_("Errors"), key=lambda one: one.identity)
+        table = ErrorTable(columns, name=_("Errors"), key=lambda item: item.identity)
         table.chosen.connect(self._row_chosen)
         table.opened.connect(lambda _one: state.open())
         return table
@@ -276,24 +276,24 @@ class ErrorsView(QFrame):
         if documents is None:
             return state.caption
         wrong = len({item.document_id for item in state.shown})
-        told = ngettext(
+        message = ngettext(
             "{what}: {wrong} of {n} document has an error.",
             "{what}: {wrong} of {n} documents have an error.",
             len(documents),
         )
-        return told.format(what=state.caption, wrong=wrong, n=len(documents))
+        return message.format(what=state.caption, wrong=wrong, n=len(documents))
 
     def _show_counts(self) -> None:
         state = self.state
         n, every = len(state.shown), len(state.items or ())
         about = {"n": n, "total": every, "split": term(state.split)}
         if n == every:
-            told = ngettext("{n:,} error on {split}", "{n:,} errors on {split}", n)
+            message = ngettext("{n:,} error on {split}", "{n:,} errors on {split}", n)
         else:
-            told = ngettext(
+            message = ngettext(
                 "{n:,} of {total:,} error on {split}", "{n:,} of {total:,} errors on {split}", every
             )
-        self._count.setText(told.format(**about))
+        self._count.setText(message.format(**about))
         done = _("{n:,} reviewed, {accepted:,} accepted")
         self._reviewed.setText(done.format(n=state.reviewed, accepted=state.accepted))
         self._reviewed.setVisible(state.reviewed > 0)
@@ -325,13 +325,13 @@ class ErrorsView(QFrame):
 def _told(item: ErrorItem) -> str:
     """The tooltip of a row."""
     mistake = item.mistake
-    told = _("{key}: {kind}, gold {gold}, predicted {predicted}").format(
+    message = _("{key}: {kind}, gold {gold}, predicted {predicted}").format(
         key=item.key,
         kind=_(TITLES[mistake.kind]),
         gold=mistake.gold or NONE,
         predicted=mistake.predicted or NONE,
     )
-    return f"{told} ({_(VERDICTS[item.verdict])})" if item.verdict else told
+    return f"{message} ({_(VERDICTS[item.verdict])})" if item.verdict else message
 
 
 def _combo(name: str, chosen: Callable[[Any], None]) -> QComboBox:

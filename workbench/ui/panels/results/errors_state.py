@@ -94,10 +94,10 @@ class ErrorsState(State):
             self._read = None
             self.follow()
             return
-        before = {one.identity for one in self.items if one.review}
+        before = {item.identity for item in self.items if item.review}
         self._take(errors.refreshed(self.project, run, self.split, self.items, documents))
         if changes.origin is None:  # an undo leads back to the error
-            reopened = [one for one in self.shown if not one.review and one.identity in before]
+            reopened = [item for item in self.shown if not item.review and item.identity in before]
             if reopened:
                 self.choose(reopened[0].identity)
 
@@ -127,7 +127,7 @@ class ErrorsState(State):
     @property
     def item(self) -> ErrorItem | None:
         """The chosen error."""
-        return next((one for one in self.shown if one.identity == self.chosen), None)
+        return next((item for item in self.shown if item.identity == self.chosen), None)
 
     @property
     def counts(self) -> Counter[str]:
@@ -242,10 +242,10 @@ class ErrorsState(State):
 
     def next(self) -> None:
         """The next open error below the chosen one, else the first open one."""
-        places = [number for number, one in enumerate(self.shown) if one.identity == self.chosen]
+        places = [number for number, item in enumerate(self.shown) if item.identity == self.chosen]
         at = places[0] + 1 if places else 0
         rest = (*self.shown[at:], *self.shown[:at])
-        following = next((one for one in rest if not one.verdict), None)
+        following = next((item for item in rest if not item.verdict), None)
         if following is None or following.identity == self.chosen:
             last = _("This is the last open error.")
             done = _("All errors shown here are reviewed.")
@@ -263,7 +263,7 @@ class ErrorsState(State):
         """Keep gold, remember it, and go on."""
         self._decide(errors.keep, _("Kept gold of {key}."))
 
-    def _decide(self, act: Callable[..., None], told: str) -> None:
+    def _decide(self, act: Callable[..., None], message: str) -> None:
         item, run = self.item, self.page.run
         if item is None or run is None or not self.can_decide:
             return
@@ -273,7 +273,7 @@ class ErrorsState(State):
             return True
 
         if self.context.attempt(decide):
-            self.context.note(told.format(key=item.key), undo=True)
+            self.context.note(message.format(key=item.key), undo=True)
             self.next()
 
     def others(self) -> tuple[str, ...]:
@@ -291,7 +291,7 @@ class ErrorsState(State):
         if item is None or run is None:
             return
         args = errors.place_in_annotate(shown, item.mistake)
-        ids = tuple(dict.fromkeys(one.document_id for one in self.shown))
+        ids = tuple(dict.fromkeys(item.document_id for item in self.shown))
         self.context.go("annotate", document=item.document_id, run=run.id, errors=ids, **args)
 
     def inspect(self) -> None:
@@ -303,5 +303,5 @@ class ErrorsState(State):
         """Documents on Data; by default those of the present restriction, correct ones included."""
         run, shown = self.page.run, ids or self.wanted.documents
         if shown and run is not None:
-            told = _("{run}: {what}").format(run=run.name, what=what or self.caption)
-            self.context.go("data", ids=tuple(dict.fromkeys(shown)), caption=told)
+            message = _("{run}: {what}").format(run=run.name, what=what or self.caption)
+            self.context.go("data", ids=tuple(dict.fromkeys(shown)), caption=message)

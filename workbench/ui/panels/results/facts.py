@@ -43,8 +43,8 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
             _("Documents used"),
             ", ".join(f"{term(split)} {count}" for split, count in used.items()),
         )
-    for one in spec.get("plan", {}).get("left_out", ()):
-        yield _("Left out"), f"{one['count']} × {one['reason']}"
+    for item in spec.get("plan", {}).get("left_out", ()):
+        yield _("Left out"), f"{item['count']} × {item['reason']}"
     titles = {option.name: _(option.title) for option in all_options()}
     for name, value in {**spec.get("options", {}), **(trained.options if trained else {})}.items():
         title = titles.get(name) or name.replace("_", " ").capitalize()

@@ -20,23 +20,25 @@ def gold_told(shown: Evaluation | None, gold: str, changed: bool | None) -> str:
         return ""
     about = {"split": SPLITS[shown.split], "documents": documents_told(shown.n)}
     if gold == "today":
-        told = [_("{split}: {documents}, against the current gold labels.").format(**about)]
+        message = [_("{split}: {documents}, against the current gold labels.").format(**about)]
         if changed is not None:
             same = _("Nothing has changed since the run.")
-            told.append(_("Documents or labels have changed since the run.") if changed else same)
+            message.append(
+                _("Documents or labels have changed since the run.") if changed else same
+            )
     elif shown.at:
         text = _(
             "{split}: {documents}, against the gold labels when this score was first shown "
             "({when})."
         )
-        told = [text.format(when=when_iso(shown.at), **about)]
+        message = [text.format(when=when_iso(shown.at), **about)]
     else:
-        told = [
+        message = [
             _("{split}: {documents}, against the gold labels at the end of the run.").format(
                 **about
             )
         ]
-    return " ".join((*told, _("0/0 counts as 0.")))
+    return " ".join((*message, _("0/0 counts as 0.")))
 
 
 def today_told(found: Details, name: str) -> str:

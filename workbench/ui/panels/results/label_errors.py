@@ -100,34 +100,36 @@ class LabelErrorsView(QFrame):
     def _suspect_table(self, state: LabelErrorsState) -> ErrorTable:
         columns = (
             Column("#", self._rank, 30, right=True),
-            Column(_("Key"), lambda one: one.key, 90, tip=lambda one: one.quote),
-            Column(_("Gold"), chip=lambda one: self._chip(one, one.mistake.gold), width=118),
+            Column(_("Key"), lambda row: row.key, 90, tip=lambda row: row.quote),
+            Column(_("Gold"), chip=lambda row: self._chip(row, row.mistake.gold), width=118),
             Column(
-                _("Out of fold"), chip=lambda one: self._chip(one, one.mistake.predicted), width=118
+                _("Out of fold"),
+                chip=lambda row: self._chip(row, row.mistake.predicted),
+                width=118,
             ),
             Column(
                 _("Conf."),
-                lambda one: points(one.mistake.confidence),
+                lambda row: points(row.mistake.confidence),
                 62,
                 right=True,
                 hint=_("Confidence of the model that did not see the document, in %"),
             ),
             Column(
                 _("State"),
-                lambda one: _(VERDICTS[one.verdict]) if one.verdict else "",
-                icon=lambda one: ("check", "good") if one.verdict else ("circle", "faint"),
+                lambda row: _(VERDICTS[row.verdict]) if row.verdict else "",
+                icon=lambda row: ("check", "good") if row.verdict else ("circle", "faint"),
             ),
         )
-        table = ErrorTable(columns, name=_("Label errors"), key=lambda one: one.identity)
+        table = ErrorTable(columns, name=_("Label errors"), key=lambda item: item.identity)
         table.chosen.connect(self._row_chosen)
         table.opened.connect(lambda _one: state.open())
         return table
 
-    def _rank(self, one: Suspect) -> str:
-        return formats.count(self._ranks.get(one.identity, 0))
+    def _rank(self, suspect: Suspect) -> str:
+        return formats.count(self._ranks.get(suspect.identity, 0))
 
-    def _chip(self, one: Suspect, name: str) -> tuple[str, Any, str]:
-        return name or NONE, None if one.verdict else self._looks.get(name), ""
+    def _chip(self, suspect: Suspect, name: str) -> tuple[str, Any, str]:
+        return name or NONE, None if suspect.verdict else self._looks.get(name), ""
 
     def _row_chosen(self) -> None:
         found = self.table.chosen_rows()
@@ -150,8 +152,8 @@ class LabelErrorsView(QFrame):
 
     def _show_list(self) -> None:
         state = self.state
-        self._looks = {one.name: one for one in state.layer.labels} if state.layer else {}
-        self._ranks = {one.identity: at for at, one in enumerate(state.suspects, 1)}
+        self._looks = {label.name: label for label in state.layer.labels} if state.layer else {}
+        self._ranks = {suspect.identity: at for at, suspect in enumerate(state.suspects, 1)}
         self._show_controls()
         has = bool(state.suspects)
         self._tile_row.setVisible(state.ranking is not None)
@@ -175,24 +177,24 @@ class LabelErrorsView(QFrame):
         share = formats.points(state.share or 0.0)
         self._running.setText(_("Training the folds: {share} %").format(share=share))
         self._problem.set(state.problem, "bad")
-        told = ""
+        message = ""
         if found is not None:
             about = {"model": found.measured.model, "when": when_iso(found.measured.at)}
-            told = ngettext(
+            message = ngettext(
                 "{n} fold of {model}, {when}.", "{n} folds of {model}, {when}.",
                 found.measured.folds,
             ).format(n=found.measured.folds, **about)  # fmt: skip
             agree = _("Out of fold, {share} % of the labels are predicted as they are.")
-            told = f"{told} {agree.format(share=points(found.agreement))}"
+            message = f"{message} {agree.format(share=points(found.agreement))}"
             if found.changed:
                 more = ngettext(
                     "Gold has changed since in {n:,} document.",
                     "Gold has changed since in {n:,} documents.",
                     found.changed,
                 )
-                told = f"{told} {more.format(n=found.changed)}"
-        self._told.setText(told)
-        self._told.setVisible(bool(told))
+                message = f"{message} {more.format(n=found.changed)}"
+        self._told.setText(message)
+        self._told.setVisible(bool(message))
 
     def _show_empty(self) -> None:
         state = self.state
@@ -215,19 +217,19 @@ class LabelErrorsView(QFrame):
         if found is None:
             return
         share, doubtful, reviewed, sofar = self._tiles
-        told = ngettext(
+        message = ngettext(
             "95 %: {low} – {high} of {n:,} label", "95 %: {low} – {high} of {n:,} labels",
             found.units,
         )  # fmt: skip
-        interval = told.format(low=points(found.low), high=points(found.high), n=found.units)
+        interval = message.format(low=points(found.low), high=points(found.high), n=found.units)
         share.set(_("{share} %").format(share=points(found.share)), interval)
         n = len(state.suspects)
         doubtful.set(formats.count(n), _("most doubtful first"))
         done = _("{done} of {n}").format(done=formats.count(state.count()), n=formats.count(n))
         reviewed.set(done, _("labels"))
-        told = _("{changed} changed · {kept} kept")
+        message = _("{changed} changed · {kept} kept")
         counts = {"changed": formats.count(state.corrected), "kept": formats.count(state.kept)}
-        sofar.set(told.format(**counts), _("each can be undone"))
+        sofar.set(message.format(**counts), _("each can be undone"))
 
     # ---------------------------------------------------------------- events
 

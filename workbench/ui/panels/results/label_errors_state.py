@@ -86,16 +86,16 @@ class LabelErrorsState(State):
         self.context.run(lambda: label_errors.ranking(self.project, layer), done)
 
     def _choose_open(self) -> None:
-        known = {one.identity for one in self.suspects}
+        known = {suspect.identity for suspect in self.suspects}
         if self.chosen in known:
             self.choose(self.chosen)
             return
-        first = next((one for one in self.suspects if not one.verdict), None)
+        first = next((suspect for suspect in self.suspects if not suspect.verdict), None)
         first = first or next(iter(self.suspects), None)
         self.choose(first.identity if first is not None else None)
 
     def choose_layer(self, name: str) -> None:
-        layer = next((one for one in self.layers if one.name == name), None)
+        layer = next((layer for layer in self.layers if layer.name == name), None)
         self.update(layer=layer, ranking=None, suspects=(), loaded=False, chosen=None, detail=None)
         self._load()
 
@@ -151,13 +151,13 @@ class LabelErrorsState(State):
 
     @property
     def item(self) -> Suspect | None:
-        return next((one for one in self.suspects if one.identity == self.chosen), None)
+        return next((suspect for suspect in self.suspects if suspect.identity == self.chosen), None)
 
     def count(self, *verdicts: str) -> int:
         """Number of labels with one of these verdicts; without any, of those reviewed."""
         if not verdicts:
-            return sum(bool(one.verdict) for one in self.suspects)
-        return sum(one.verdict in verdicts for one in self.suspects)
+            return sum(bool(suspect.verdict) for suspect in self.suspects)
+        return sum(suspect.verdict in verdicts for suspect in self.suspects)
 
     @property
     def corrected(self) -> int:
@@ -230,7 +230,7 @@ class LabelErrorsState(State):
         else:
             self._go_on()
 
-    def _decide(self, act: Callable[..., None], verdict: str, told: str) -> None:
+    def _decide(self, act: Callable[..., None], verdict: str, message: str) -> None:
         item, layer = self.item, self.layer
         if item is None or layer is None or not self.can_decide:
             return
@@ -242,16 +242,18 @@ class LabelErrorsState(State):
         if not self.context.attempt(decide):
             return
         done = replace(item, review=Review(0, item.document_id, 0, verdict, item.mistake, None, ""))
-        self.update(suspects=tuple(done if one is item else one for one in self.suspects))
-        if told:
-            self.context.note(told.format(key=item.key), undo=True)
+        self.update(
+            suspects=tuple(done if suspect is item else suspect for suspect in self.suspects)
+        )
+        if message:
+            self.context.note(message.format(key=item.key), undo=True)
         self._go_on()
 
     def _go_on(self) -> None:
-        places = [n for n, one in enumerate(self.suspects) if one.identity == self.chosen]
+        places = [n for n, suspect in enumerate(self.suspects) if suspect.identity == self.chosen]
         at = places[0] + 1 if places else 0
         rest = (*self.suspects[at:], *self.suspects[:at])
-        following = next((one for one in rest if not one.verdict), None)
+        following = next((suspect for suspect in rest if not suspect.verdict), None)
         if following is None:
             self.context.note(_("All doubtful labels are reviewed."))
             self.choose(self.chosen)

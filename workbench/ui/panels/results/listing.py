@@ -42,22 +42,22 @@ class Organising:
         return _("Res&tore from archive") if self.all_archived else _("Arc&hive")
 
     def rename(self, run: Run, name: str) -> None:
-        told = _("Renamed {old} to {name}.").format(old=run.name, name=name.strip())
-        self._change(partial(run_list.rename, self._state.project, run.id, name), told)
+        message = _("Renamed {old} to {name}.").format(old=run.name, name=name.strip())
+        self._change(partial(run_list.rename, self._state.project, run.id, name), message)
 
     def archive(self) -> None:
         """Archive the selected runs, or restore them if all are archived."""
         restore, n = self.all_archived, len(self.chosen)
         ids = self._state.chosen
-        told = ngettext("{n} run was archived.", "{n} runs were archived.", n)
+        message = ngettext("{n} run was archived.", "{n} runs were archived.", n)
         if restore:
-            told = ngettext(
+            message = ngettext(
                 "{n} run was restored from the archive.",
                 "{n} runs were restored from the archive.",
                 n,
             )
         project = self._state.project
-        self._change(partial(run_list.archive, project, ids, not restore), told.format(n=n))
+        self._change(partial(run_list.archive, project, ids, not restore), message.format(n=n))
 
     def organise(self, group: str | None, typed: str, note: str | None) -> None:
         """Set group and note (None: unchanged) of the selected runs; typed: tags with commas.
@@ -77,8 +77,8 @@ class Organising:
                     run_list.set_note(project, ids, note)
             return earlier
 
-        told = ngettext("{n} run was changed.", "{n} runs were changed.", n)
-        self._change(change, told.format(n=n))
+        message = ngettext("{n} run was changed.", "{n} runs were changed.", n)
+        self._change(change, message.format(n=n))
 
     def shared_tags(self) -> tuple[str, ...]:
         """The tags that all selected runs have."""
@@ -88,12 +88,12 @@ class Organising:
         first = chosen[0].listing.tags
         return tuple(tag for tag in first if all(tag in run.listing.tags for run in chosen))
 
-    def _change(self, act: Callable[[], Earlier], told: str) -> None:
+    def _change(self, act: Callable[[], Earlier], message: str) -> None:
         state = self._state
         earlier = state.context.attempt(act)
         state.look()
         if earlier is not None:
-            state.context.note(told, partial(self._take_back, earlier))
+            state.context.note(message, partial(self._take_back, earlier))
 
     def _take_back(self, earlier: Earlier) -> None:
         self._state.context.attempt(run_list.restore, self._state.project, earlier)

@@ -119,45 +119,45 @@ class SlicesCard(QFrame):
         columns = (
             Column(
                 _("Slice"),
-                lambda one: one.name,
-                tip=lambda one: one.name,
-                icon=lambda one: ("triangle-alert", "warn") if one.is_low else None,
-                sort=lambda one: one.name,
+                lambda row: row.name,
+                tip=lambda row: row.name,
+                icon=lambda row: ("triangle-alert", "warn") if row.is_low else None,
+                sort=lambda row: row.name,
             ),
             Column(
                 _("n"),
-                lambda one: formats.count(one.score.n),
+                lambda row: formats.count(row.score.n),
                 46,
                 right=True,
-                sort=lambda one: one.score.n,
+                sort=lambda row: row.score.n,
             ),
             Column(
                 _("Score"),
-                lambda one: points(one.score.value),
+                lambda row: points(row.score.value),
                 66,
                 right=True,
-                sort=lambda one: one.score.value,
+                sort=lambda row: row.score.value,
             ),
             Column(
                 _("95 %"),
-                lambda one: interval_text(_pair(one.score)),
+                lambda row: interval_text(_pair(row.score)),
                 108,
                 right=True,
                 hint=_("95 % interval: bootstrap over the documents of the slice"),
             ),
             Column(
                 _("p"),
-                lambda one: "–" if one.score.p is None else formats.decimal(one.score.p, 3),
+                lambda row: "–" if row.score.p is None else formats.decimal(row.score.p, 3),
                 56,
                 right=True,
                 hint=_(
                     "Permutation test: how often a random subset of this size differs as much "
                     "from all documents"
                 ),
-                sort=lambda one: one.score.p,
+                sort=lambda row: row.score.p,
             ),
         )
-        self.table = Table(columns, name=_("Slices"), key=lambda one: one.name, sortable=True)
+        self.table = Table(columns, name=_("Slices"), key=lambda row: row.name, sortable=True)
         self.table.opened.connect(state.open_slice)
         self._note = words("", "caption", "muted")
         self._caution = words("", "caption", "muted", wrap=True)
@@ -189,13 +189,13 @@ class SlicesCard(QFrame):
         self._problem.set(self._state.problem, "warn")
         if found is None:
             return
-        told = ngettext(
+        message = ngettext(
             "{score}, lowest p first; all {n:,} document: {value}",
             "{score}, lowest p first; all {n:,} documents: {value}",
             found.n,
         )
         score = self._state.score_title()
-        self._note.setText(told.format(score=score, n=found.n, value=points(found.whole)))
+        self._note.setText(message.format(score=score, n=found.n, value=points(found.whole)))
         self.table.set_rows(found.rows)
         self.table.fit_height(8)
         count = found.tested
@@ -248,16 +248,16 @@ class ReliabilityCard(QFrame):
             return
         shown = found.before if found.after is None else found.after
         series, bins = [], []
-        for name, one, tone, dashed, mark in (
+        for name, reliability, tone, dashed, mark in (
             (_("before"), found.before, "warn", True, SQUARE),
             (_("after"), found.after, "accent", False, CIRCLE),
         ):
-            if one is None:
+            if reliability is None:
                 continue
-            used = [at for at, count in enumerate(one.count) if count]
-            xs = tuple(float(one.confidence[at]) for at in used)
-            ys = tuple(float(one.correct[at]) for at in used)
-            notes = tuple(_decisions(int(one.count[at])) for at in used)
+            used = [at for at, count in enumerate(reliability.count) if count]
+            xs = tuple(float(reliability.confidence[at]) for at in used)
+            ys = tuple(float(reliability.correct[at]) for at in used)
+            notes = tuple(_decisions(int(reliability.count[at])) for at in used)
             series.append(Series(name, xs, ys, tone, dashed, mark, notes))
             bins.append(tuple(used))
         self._bins = tuple(bins)
@@ -281,8 +281,8 @@ class ReliabilityCard(QFrame):
             part.setVisible(has)
         if after is not None:
             self._after.setText(_("● after: ECE {value}").format(value=points(after.error)))
-            told = _("Temperature {value}")
-            self._temperature.setText(told.format(value=formats.decimal(found.temperature, 2)))
+            message = _("Temperature {value}")
+            self._temperature.setText(message.format(value=formats.decimal(found.temperature, 2)))
         self._use.setVisible(found.can_scale)
         self._use.setEnabled(not self._state.project.read_only)
         self._use.set_text(_("Stop using it") if found.in_use else _("Use temperature"))
@@ -357,10 +357,10 @@ class CurvesCard(QFrame):
         chart = self.roc if is_roc else self.pr
         chart.choose(0, at, guides=True)
         value = float(curve.thresholds[at])
-        told = _("Threshold {value}. Click the point again to open its wrong decisions.")
+        message = _("Threshold {value}. Click the point again to open its wrong decisions.")
         if value > 1:
-            told = _("Above all scores. Click the point again to open its wrong decisions.")
-        self._told.setText(told.format(value=formats.significant(value, 3)))
+            message = _("Above all scores. Click the point again to open its wrong decisions.")
+        self._told.setText(message.format(value=formats.significant(value, 3)))
 
     def _use(self) -> None:
         found, curve = self._state.curve, self._curve()
@@ -375,7 +375,7 @@ class CurvesCard(QFrame):
         self.setVisible(loaded is not None and found is not None)
         if loaded is None or found is None:
             return
-        labels = [one.label for one in loaded.curves]
+        labels = [curve.label for curve in loaded.curves]
         if [self._label.itemText(at) for at in range(self._label.count())] != labels:
             self._label.clear()
             self._label.addItems(labels)
@@ -387,8 +387,8 @@ class CurvesCard(QFrame):
         for chart, curve in ((self.pr, found.precision_recall), (self.roc, found.roc)):
             if curve is not None:
                 notes = tuple(
-                    _("threshold {value}").format(value=formats.significant(float(one), 3))
-                    for one in curve.thresholds
+                    _("threshold {value}").format(value=formats.significant(float(threshold), 3))
+                    for threshold in curve.thresholds
                 )
                 xs, ys = tuple(map(float, curve.x)), tuple(map(float, curve.y))
                 chart.set_series((Series(found.label, xs, ys, notes=notes),))

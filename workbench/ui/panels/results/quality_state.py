@@ -96,7 +96,7 @@ class QualityState(State):
 
     def _take(self, found: tuple[Loaded, str]) -> None:
         loaded, problem = found
-        labels = [one.label for one in loaded.curves]
+        labels = [curve.label for curve in loaded.curves]
         label = self.label if self.label in labels else next(iter(labels), "")
         self.update(loaded=loaded, label=label, problem=problem)
 
@@ -115,7 +115,7 @@ class QualityState(State):
     def curve(self) -> LabelCurves | None:
         """The curves of the chosen label."""
         found = self.loaded.curves if self.loaded is not None else ()
-        return next((one for one in found if one.label == self.label), None)
+        return next((curves for curves in found if curves.label == self.label), None)
 
     @property
     def numbers(self) -> Numbers | None:
@@ -125,7 +125,7 @@ class QualityState(State):
             return None
         if self._numbers is None or self._numbers[0] is not given:
             golds = tuple(float(gold.value) for gold in given.golds)
-            answers = tuple(one.number or 0.0 for one in given.predictions)
+            answers = tuple(prediction.number or 0.0 for prediction in given.predictions)
             keys = tuple(document.key for document in given.documents)
             scores = given.info.score(given.golds, given.predictions)
             self._numbers = given, Numbers(golds, answers, keys, scores)
@@ -160,7 +160,7 @@ class QualityState(State):
     def overlay(self, run_id: int) -> None:
         """Draw the training of another run, or no longer."""
         has = run_id in self.overlaid
-        rest = tuple(one for one in self.overlaid if one != run_id)
+        rest = tuple(number for number in self.overlaid if number != run_id)
         self.update(overlaid=rest if has else (*rest, run_id))
         self.load()
 
@@ -233,8 +233,8 @@ class QualityState(State):
             return
         rows = quality.wrong_at(loaded.evidence, self.label, threshold)
         ids = [row_id(loaded.evidence.documents[at]) for at in rows]
-        told = _("{label}, threshold {value:.2f}: wrong decisions")
-        self.open_documents(ids, told.format(label=self.label, value=threshold))
+        message = _("{label}, threshold {value:.2f}: wrong decisions")
+        self.open_documents(ids, message.format(label=self.label, value=threshold))
 
     def open_documents(self, ids: Sequence[int], what: str) -> None:
         """Show the errors of these documents; from there, all of them can be shown on Data."""

@@ -109,8 +109,8 @@ class RunTable(QFrame):
         hidden = len(state.runs) - len(runs)
         organised = groups(state.runs) or tags(state.runs) or hidden
         self._head.setVisible(bool(organised))
-        told = ngettext("{n} run is hidden", "{n} runs are hidden", hidden).format(n=hidden)
-        self._told.setText(told if hidden else "")
+        message = ngettext("{n} run is hidden", "{n} runs are hidden", hidden).format(n=hidden)
+        self._told.setText(message if hidden else "")
 
     def arrange(self, wide: bool) -> None:
         """Hide columns in favour of the name; a group is shown in the place of the time."""

@@ -46,5 +46,5 @@ class ScatterCard(QFrame):
             f"{score_title(name)} {score_text(name, value)}" for name, value in found.scores.items()
         )
         count = len(found.gold)
-        told = ngettext("{n} document. {scores}", "{n} documents. {scores}", count)
-        self._told.setText(told.format(n=formats.count(count), scores=scores))
+        message = ngettext("{n} document. {scores}", "{n} documents. {scores}", count)
+        self._told.setText(message.format(n=formats.count(count), scores=scores))

@@ -153,8 +153,8 @@ class ScoresView(QFrame):
         if grid.count() and columns == self._in_a_row:
             return
         self._in_a_row = columns
-        for number, one in enumerate((self._main, self._second, self._third, self._test)):
-            grid.addWidget(one, number // columns, number % columns)
+        for number, tile in enumerate((self._main, self._second, self._third, self._test)):
+            grid.addWidget(tile, number // columns, number % columns)
         for number in range(4):
             grid.setColumnStretch(number, int(number < columns))
 
@@ -164,9 +164,9 @@ class ScoresView(QFrame):
         """
         head, bars = self._labels.horizontalHeader(), room > theme.px(520)
         mode = head.ResizeMode
-        known = any(self._interval(one) for one in self._labels.rows())
+        known = any(self._interval(item) for item in self._labels.rows())
         self._labels.setColumnHidden(INTERVAL_COLUMN, not bars or not known)
-        has_area = any(self._area(one) is not None for one in self._labels.rows())
+        has_area = any(self._area(item) is not None for item in self._labels.rows())
         self._labels.setColumnHidden(AREA_COLUMN, not has_area or room < theme.px(460))
         for index, width in enumerate(NUMBER_COLUMNS, 1):
             head.setSectionResizeMode(index, mode.Stretch if bars else mode.Interactive)
@@ -176,68 +176,68 @@ class ScoresView(QFrame):
         if bars:
             metrics = self._labels.fontMetrics()
             longest = max(
-                (metrics.horizontalAdvance(one.label) for one in self._labels.rows()), default=0
+                (metrics.horizontalAdvance(item.label) for item in self._labels.rows()), default=0
             )
             self._labels.setColumnWidth(0, min(max(longest + 28, theme.px(112)), room * 9 // 20))
 
     def _label_table(self) -> Table:
         columns = (
-            Column(_("Label"), lambda one: one.label, 112, tip=lambda one: one.label),
+            Column(_("Label"), lambda row: row.label, 112, tip=lambda row: row.label),
             Column(
                 _("Precision"),
-                lambda one: points(one.precision),
-                share=lambda one: one.precision,
+                lambda row: points(row.precision),
+                share=lambda row: row.precision,
                 hint=_("True positives / predicted"),
             ),
             Column(
                 _("Recall"),
-                lambda one: points(one.recall),
-                share=lambda one: one.recall,
+                lambda row: points(row.recall),
+                share=lambda row: row.recall,
                 hint=_("True positives / gold"),
             ),
             Column(
                 _("F1"),
-                lambda one: points(one.f1),
-                share=lambda one: one.f1,
+                lambda row: points(row.f1),
+                share=lambda row: row.f1,
                 hint=_("Harmonic mean of precision and recall"),
             ),
             Column(
                 _("AP"),
-                lambda one: points(one.average_precision),
-                share=lambda one: one.average_precision,
+                lambda row: points(row.average_precision),
+                share=lambda row: row.average_precision,
                 hint=_("Average precision of the documents ranked by their score for the label"),
             ),
             Column(
                 _("AUC"),
-                lambda one: points(self._area(one)),
+                lambda row: points(self._area(row)),
                 share=self._area,
                 hint=_("Area under the ROC curve, this label against all others"),
             ),
             Column(
                 _("F1, 95 %"),
-                lambda one: interval_text(self._interval(one)),
+                lambda row: interval_text(self._interval(row)),
                 112,
                 right=True,
                 hint=_("95 % interval of F1: bootstrap over documents, 1,000 resamples"),
             ),
             Column(
                 _("Support"),
-                lambda one: str(one.support),
+                lambda row: str(row.support),
                 76,
                 right=True,
                 hint=_("Number of occurrences in gold"),
             ),
         )
-        found = Table(columns, name=_("By label"), key=lambda one: one.label, sortable=True)
+        found = Table(columns, name=_("By label"), key=lambda row: row.label, sortable=True)
         found.opened.connect(self._open_label)
         plain.set_tip(found, _("Double-click or Enter: the errors of a label"))
         return found
 
-    def _open_label(self, one: LabelScore) -> None:
+    def _open_label(self, score: LabelScore) -> None:
         """Its errors on the shown split: where it is gold, and where it is predicted."""
         state = self._state
-        told = _("label {label}").format(label=one.label)
-        state.browser.show(split=state.by_label[0], label=one.label, caption=told)
+        message = _("label {label}").format(label=score.label)
+        state.browser.show(split=state.by_label[0], label=score.label, caption=message)
 
     def _area(self, row: LabelScore) -> float | None:
         return self._state.measures.label_value(self._state.by_label, row.label, "roc_auc")
@@ -247,11 +247,11 @@ class ScoresView(QFrame):
 
     def _span_table(self) -> Table:
         columns = (
-            Column(_("Scheme"), lambda one: one.scheme, tip=lambda one: one.hint),
-            Column(_("F1"), lambda one: points(one.f1), 58, right=True),
+            Column(_("Scheme"), lambda row: row.scheme, tip=lambda row: row.hint),
+            Column(_("F1"), lambda row: points(row.f1), 58, right=True),
             Column(
                 _("95 %"),
-                lambda one: interval_text(_pair(one)),
+                lambda row: interval_text(_pair(row)),
                 112,
                 right=True,
                 hint=BOOTSTRAP,
@@ -261,14 +261,14 @@ class ScoresView(QFrame):
                 for outcome, title in OUTCOMES.items()
             ),
         )
-        return Table(columns, name=_("Matching of spans"), key=lambda one: one.scheme)
+        return Table(columns, name=_("Matching of spans"), key=lambda row: row.scheme)
 
     def _score_table(self) -> Table:
         columns = (
-            Column(_("Score"), _score_name, tip=lambda one: one.hint),
+            Column(_("Score"), _score_name, tip=lambda row: row.hint),
             Column(
                 _("As run"),
-                lambda one: score_text(one.key, one.as_run),
+                lambda row: score_text(row.key, row.as_run),
                 76,
                 right=True,
                 hint=_(
@@ -278,14 +278,14 @@ class ScoresView(QFrame):
             ),
             Column(
                 _("Current"),
-                lambda one: score_text(one.key, one.today),
+                lambda row: score_text(row.key, row.today),
                 76,
                 right=True,
                 hint=_("The same predictions against the current gold labels"),
             ),
             Column(
                 _("95 %"),
-                lambda one: interval_text(_pair(one), one.key),
+                lambda row: interval_text(_pair(row), row.key),
                 112,
                 right=True,
                 hint=BOOTSTRAP,
@@ -363,9 +363,9 @@ class ScoresView(QFrame):
                 _("{score}, dev").format(score=" · ".join(map(score_title, info.beside))),
             )
         else:
-            told = _("always “{label}”, current gold") if found.commonest else ""
-            told = told.format(label=found.commonest)
-            self._third.set(points(found.guessing), told, _("Majority baseline"))
+            message = _("always “{label}”, current gold") if found.commonest else ""
+            message = message.format(label=found.commonest)
+            self._third.set(points(found.guessing), message, _("Majority baseline"))
         self._test_tile(info.main)
 
     def _test_tile(self, main: str) -> None:
@@ -373,14 +373,14 @@ class ScoresView(QFrame):
         run = state.shown_run
         shown = state.tests.get(run.id)
         self._test_button.setEnabled(state.can_show_test)
-        told = _("not viewed yet")
+        message = _("not viewed yet")
         if run.seen_test:
-            told = ngettext("viewed once", "viewed {n} times", run.seen_test)
-            told = told.format(n=run.seen_test)
+            message = ngettext("viewed once", "viewed {n} times", run.seen_test)
+            message = message.format(n=run.seen_test)
         if shown is None:
-            self._test.set("", told, _("Test score"))
+            self._test.set("", message, _("Test score"))
             return
-        hint = f"{documents_told(shown.n)} · {told}"
+        hint = f"{documents_told(shown.n)} · {message}"
         then = state.evaluation("test", "run")
         if state.gold_changed("test") and then is not None:
             before = points(then.scores.get(main))

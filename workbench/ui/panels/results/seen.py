@@ -28,8 +28,8 @@ class SeenCallout(Callout):
 
     def show_systems(self, given: Sequence[Scored]) -> None:
         """Those without such documents are left out."""
-        self._given = found = tuple(one for one in given if one.seen)
-        told = " ".join(map(_sentence, found))
+        self._given = found = tuple(scored for scored in given if scored.seen)
+        message = " ".join(map(_sentence, found))
         if len(found) > SENTENCES:
             several = ngettext(
                 "The texts of scored documents were in the training data of {n} system: {names}. "
@@ -38,22 +38,24 @@ class SeenCallout(Callout):
                 "Their scores are too optimistic.",
                 len(found),
             )
-            names = ", ".join(f"{one.name} ({len(one.seen)})" for one in found)
-            told = several.format(n=len(found), names=names)
-        self.set(told, "warn")
+            names = ", ".join(f"{scored.name} ({len(scored.seen)})" for scored in found)
+            message = several.format(n=len(found), names=names)
+        self.set(message, "warn")
 
     def _show(self) -> None:
-        ids = dict.fromkeys(seen.document_id for one in self._given for seen in one.seen)
-        names = ", ".join(one.name for one in self._given)
+        ids = dict.fromkeys(seen.document_id for scored in self._given for seen in scored.seen)
+        names = ", ".join(scored.name for scored in self._given)
         self._shown_by(tuple(ids), _("training data of {runs}").format(runs=names))
 
 
-def _sentence(one: Scored) -> str:
-    told = ngettext(
+def _sentence(scored: Scored) -> str:
+    message = ngettext(
         "The text of {seen:,} of {n:,} {split} document was in the training data of {run}: its "
         "scores are too optimistic.",
         "The texts of {seen:,} of {n:,} {split} documents were in the training data of {run}: its "
         "scores are too optimistic.",
-        one.n,
+        scored.n,
     )
-    return told.format(seen=len(one.seen), n=one.n, split=term(one.split), run=one.name)
+    return message.format(
+        seen=len(scored.seen), n=scored.n, split=term(scored.split), run=scored.name
+    )

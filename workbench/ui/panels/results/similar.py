@@ -102,8 +102,8 @@ class SimilarState(State):
 
         def done(found: tuple[SimilarDocument, ...]) -> None:
             if self._read == subject:
-                told = "" if found else _("No other labelled document was compared.")
-                self.update(rows=found, told=told)
+                message = "" if found else _("No other labelled document was compared.")
+                self.update(rows=found, told=message)
 
         self.context.run(
             lambda: similar.nearest(project, layer, task, subject[2], index),

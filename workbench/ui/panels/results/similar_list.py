@@ -44,21 +44,23 @@ class SimilarList(QFrame):
 
     def _make_table(self) -> Table:
         columns = (
-            Column(_("Cosine"), lambda one: formats.decimal(one.cosine, 2), 70, right=True),
-            Column(_("Gold"), chip=self._chip, width=96, tip=lambda one: ", ".join(one.gold)),
-            Column(_("Text"), lambda one: " ".join(one.text.split()), tip=self._about, prose=True),
+            Column(_("Cosine"), lambda row: formats.decimal(row.cosine, 2), 70, right=True),
+            Column(_("Gold"), chip=self._chip, width=96, tip=lambda row: ", ".join(row.gold)),
+            Column(_("Text"), lambda row: " ".join(row.text.split()), tip=self._about, prose=True),
         )
-        table = Table(columns, name=_("Similar labelled documents"), key=lambda one: one.id)
+        table = Table(columns, name=_("Similar labelled documents"), key=lambda row: row.id)
         table.opened.connect(self._state.open)
         return table
 
-    def _chip(self, one: SimilarDocument) -> tuple[str, Any, str]:
-        shown = ", ".join(one.gold[:SHOWN_LABELS]) + ("…" if one.gold[SHOWN_LABELS:] else "")
-        return shown or "–", self._look(one.gold[0]) if len(one.gold) == 1 else None, ""
+    def _chip(self, document: SimilarDocument) -> tuple[str, Any, str]:
+        shown = ", ".join(document.gold[:SHOWN_LABELS]) + (
+            "…" if document.gold[SHOWN_LABELS:] else ""
+        )
+        return shown or "–", self._look(document.gold[0]) if len(document.gold) == 1 else None, ""
 
-    def _about(self, one: SimilarDocument) -> str:
-        split = term(one.split) if one.split else _("no split")
-        return f"{one.key} · {split}\n{one.text}"
+    def _about(self, document: SimilarDocument) -> str:
+        split = term(document.split) if document.split else _("no split")
+        return f"{document.key} · {split}\n{document.text}"
 
     def show_state(self, rows: int) -> None:
         """rows: of the table, at most."""

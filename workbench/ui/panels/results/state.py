@@ -78,9 +78,9 @@ class ResultsState(State):
     def look(self) -> None:
         """Read the runs again; if none is selected, select the newest."""
         runs = results.all_runs(self.project)
-        known = {one.id for one in runs}
-        chosen = tuple(one for one in self.chosen if one in known)
-        finished = [one.id for one in runs if one.status in FINISHED] or [one.id for one in runs]
+        known = {run.id for run in runs}
+        chosen = tuple(number for number in self.chosen if number in known)
+        finished = [run.id for run in runs if run.status in FINISHED] or [run.id for run in runs]
         self.update(runs=runs)
         self._add_up_sizes()
         if not chosen and finished:
@@ -97,7 +97,7 @@ class ResultsState(State):
             if runs is self.runs:
                 self.update(bytes_on_disk=total)
 
-        work = lambda: sum(results.disk_space(project, one.id) for one in runs)  # noqa: E731
+        work = lambda: sum(results.disk_space(project, run.id) for run in runs)  # noqa: E731
         self.context.run(work, added, lambda _error: None)  # a run was deleted meanwhile
 
     def choose(self, ids: tuple[int, ...]) -> None:
@@ -173,7 +173,7 @@ class ResultsState(State):
         shown = self.tests.get(run.id) if run is not None else None
         if shown is not None and details is not None and shown.fingerprint != details.test_set:
             run_id = self.shown_run.id
-            self.update(tests={id: one for id, one in self.tests.items() if id != run_id})
+            self.update(tests={id: test for id, test in self.tests.items() if id != run_id})
             if self.by_label[0] == "test":
                 self.show_by_label(*DEV_TODAY)
 
@@ -209,10 +209,10 @@ class ResultsState(State):
     @property
     def run(self) -> Run | None:
         """The single selected run, None for none or several."""
-        return next((one for one in self.runs if self.chosen == (one.id,)), None)
+        return next((run for run in self.runs if self.chosen == (run.id,)), None)
 
     def run_of(self, id: int) -> Run | None:
-        return next((one for one in self.runs if one.id == id), None)
+        return next((run for run in self.runs if run.id == id), None)
 
     @property
     def can_answer(self) -> bool:
@@ -344,7 +344,7 @@ class ResultsState(State):
     def baselines(self) -> tuple[Offer, ...]:
         """The baselines of the layer of the selected run, those of all layers without one."""
         offers, run = baselines.offers(self.project), self.run
-        own = [one for one in offers if run is not None and one.layer == run.layer]
+        own = [offer for offer in offers if run is not None and offer.layer == run.layer]
         return tuple(own) or offers
 
     def others(self) -> tuple[Run, ...]:
@@ -398,7 +398,7 @@ class ResultsState(State):
             "annotate",
             document=document_id,
             run=self.shown_run.id,
-            errors=tuple(one.document_id for one in self.errors),
+            errors=tuple(error.document_id for error in self.errors),
         )
 
     def open_first_error(self) -> None:
@@ -408,11 +408,11 @@ class ResultsState(State):
     def open_cell(self, gold: str, predicted: str) -> None:
         """Show the errors of a cell of the matrix; documents of the diagonal are opened on Data."""
         ids = self.matrix.documents.get((gold, predicted), ()) if self.matrix is not None else ()
-        told = _("gold {gold}, predicted {predicted}").format(gold=gold, predicted=predicted)
+        message = _("gold {gold}, predicted {predicted}").format(gold=gold, predicted=predicted)
         if ids and gold != predicted:
-            self.browser.show_cell(gold, predicted, ids, told)
+            self.browser.show_cell(gold, predicted, ids, message)
         elif ids:
-            self.browser.show_documents(ids, told)
+            self.browser.show_documents(ids, message)
 
     def delete(self) -> None:
         """Delete the selected runs with their weights; cannot be undone, so the view has asked."""

@@ -23,11 +23,11 @@ class SettingsView(QFrame):
         super().__init__()
         self._state = state
         columns = (
-            Column(_("Setting"), lambda one: one[0], 240),
-            Column(_("Value"), lambda one: one[1], tip=lambda one: one[1]),
+            Column(_("Setting"), lambda row: row[0], 240),
+            Column(_("Value"), lambda row: row[1], tip=lambda row: row[1]),
         )
         self._table = Table(
-            columns, name=_("Settings of the run"), key=lambda one: one, sortable=True
+            columns, name=_("Settings of the run"), key=lambda row: row, sortable=True
         )
         self._command = QLineEdit()
         self._command.setReadOnly(True)
@@ -71,11 +71,11 @@ class FilesView(QFrame):
         super().__init__()
         self._state = state
         columns = (
-            Column(_("File"), lambda one: one[0], tip=lambda one: one[0]),
-            Column(_("Size"), lambda one: size(one[1]), 110, right=True, sort=lambda one: one[1]),
+            Column(_("File"), lambda row: row[0], tip=lambda row: row[0]),
+            Column(_("Size"), lambda row: size(row[1]), 110, right=True, sort=lambda row: row[1]),
         )
         self._table = Table(
-            columns, name=_("Files of the run"), key=lambda one: one[0], sortable=True
+            columns, name=_("Files of the run"), key=lambda row: row[0], sortable=True
         )
         self._place = words("", "small", "muted", wrap=True, select=True)
         opens = Button(_("Open folder"), "folder-open", small=True, on=self._open)

@@ -100,8 +100,8 @@ class TrainingCard(QFrame):
         run = self._state.page.run
         named = {run.name if run is not None else "": found, **loaded.others}
         series = []
-        for number, (name, one) in enumerate(named.items()):
-            steps, numbers = one.scores.get(loaded.score, ((), ()))
+        for number, (name, curves) in enumerate(named.items()):
+            steps, numbers = curves.scores.get(loaded.score, ((), ()))
             tone, mark = TONES[number % len(TONES)], MARKS[number % len(MARKS)]
             xs = tuple(map(float, steps))
             series.append(Series(name, xs, numbers, tone, bool(number), mark))

@@ -119,9 +119,9 @@ class ResultsView(WatchingView):
         self.first = self._runs
         self._head: QBoxLayout | None = None
         self._right = LaterStack(self._no_run, self._one_run, self._several_runs)
-        one = row(self._left, (self._right, 1), gap=0)
+        frame = row(self._left, (self._right, 1), gap=0)
         others = lambda: BoardView(state), lambda: LabelErrorsView(state)  # noqa: E731
-        body = self._body = LaterStack(lambda: one, *others)
+        body = self._body = LaterStack(lambda: frame, *others)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -254,8 +254,8 @@ class ResultsView(WatchingView):
         if concerns(fields, "chosen", "runs", "filter"):
             self._runs.choose(set(state.chosen))
         if state.view == "labels":
-            told = _("Gold labels that models trained on the other documents do not agree with")
-            self._header.set_hint(told)
+            message = _("Gold labels that models trained on the other documents do not agree with")
+            self._header.set_hint(message)
         on_runs, on_board = state.view == "runs", state.view == "board"
         whole = state.part in WHOLE_WIDTH and state.run is not None
         self._left.setVisible(bool(state.runs) and not whole)
@@ -284,8 +284,8 @@ class ResultsView(WatchingView):
             cast(_Part, self._right.widget(MANY)).render_part(fields)
             reason = state.averaging.problem
             self._average.setEnabled(not reason)
-            told = _("Add a run whose class probabilities are the mean of these runs")
-            plain.set_tip(self._average, reason or told)
+            message = _("Add a run whose class probabilities are the mean of these runs")
+            plain.set_tip(self._average, reason or message)
 
     def _render_run(self) -> None:
         state, run = self.state, self.state.shown_run
@@ -341,13 +341,13 @@ class ResultsView(WatchingView):
         self._picker.setCurrentIndex(self._picker.findData(state.shown_run.id))
 
     def _what_to_say(self, run: Run) -> tuple[str, str]:
-        told = f"{run.failure.message} {run.failure.hint}".strip()
+        text = f"{run.failure.message} {run.failure.hint}".strip()
         if run.status in ("waiting", "running"):
             return _("This run is still running; see the Train page."), "accent"
         if run.status == "interrupted":
-            return told or _("The application exited during this run."), "warn"
-        if told and run.status not in ("done", "stopped"):
-            return told, "bad"
+            return text or _("The application exited during this run."), "warn"
+        if text and run.status not in ("done", "stopped"):
+            return text, "bad"
         if run.kind == "train" and not self.state.weights_here:
             return _("The weights of this run are missing: there is no folder {folder}.").format(
                 folder=self.state.folder / "model"
@@ -397,8 +397,8 @@ class ResultsView(WatchingView):
         offers = state.baselines()
         one_layer = len({offer.layer for offer in offers}) < 2
         for offer in offers:
-            told = offer.title if one_layer else f"{offer.layer} · {offer.title}"
-            action = menu.addAction(plain.menu_text(told))
+            message = offer.title if one_layer else f"{offer.layer} · {offer.title}"
+            action = menu.addAction(plain.menu_text(message))
             action.triggered.connect(
                 lambda _checked=False, offer=offer: state.add_baselines((offer,))
             )

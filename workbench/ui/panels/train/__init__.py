@@ -33,7 +33,7 @@ def _may_start(window: Window) -> bool:
     from workbench.operations import train
     from workbench.tasks import spec as tasks
 
-    found = train.fitting_by_task(project, [one.id for one in tasks.all_tasks()])
+    found = train.fitting_by_task(project, [task.id for task in tasks.all_tasks()])
     return any(count for layers in found.values() for _layer, count in layers)
 
 

@@ -57,12 +57,12 @@ class Adaptation(QFrame):
         on = values.get("adapt_epochs", "0") not in ("", "0")
         self.check.setEnabled(bool(known))
         self.check.setChecked(on and bool(known))
-        told = _(
+        message = _(
             "First trains the language model on all texts of the project, labelled or not, except "
             "those of test."
         )
         missing = _("This model is not a language model, so it cannot be adapted.")
-        plain.set_tip(self.check, told if known else missing)
+        plain.set_tip(self.check, message if known else missing)
         self._fields.setVisible(on and bool(known))
         if not on:
             return

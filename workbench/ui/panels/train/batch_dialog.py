@@ -60,8 +60,8 @@ class BatchDialog(Dialog):
         if waiting or state.error:
             return
         inputs = state.shown
-        predicted = sum(one.predicted for one in inputs)
-        told = ngettext(
+        predicted = sum(input_.predicted for input_ in inputs)
+        message = ngettext(
             "Batch {number} of the run: {inputs} inputs, loss at {n} unit.",
             "Batch {number} of the run: {inputs} inputs, loss at {n} units.",
             predicted,
@@ -70,9 +70,9 @@ class BatchDialog(Dialog):
             inputs=formats.count(len(inputs)),
             n=formats.count(predicted),
         )
-        self._told.setText(told)
-        for one in inputs[:MOST]:
-            self._rows.addWidget(_row(one))
+        self._told.setText(message)
+        for input_ in inputs[:MOST]:
+            self._rows.addWidget(_row(input_))
         more = len(inputs) - MOST
         if more > 0:
             text = ngettext("… and {n} more input", "… and {n} more inputs", more)
@@ -81,15 +81,17 @@ class BatchDialog(Dialog):
         self._area.verticalScrollBar().setValue(0)
 
 
-def _row(one: Input) -> QFrame:
-    units = [Unit(text, target, what) for text, target, what in one.units]
-    flow = UnitFlow(_("What the model gets: {input}").format(input=one.title), units, one.spans)
-    parts: list[QWidget] = [words(one.title, "small", weight=600)]
-    if one.original:
-        parts.append(_named(_("Original text"), words(one.original, "small", "text", wrap=True)))
+def _row(input_: Input) -> QFrame:
+    units = [Unit(text, target, what) for text, target, what in input_.units]
+    flow = UnitFlow(
+        _("What the model gets: {input}").format(input=input_.title), units, input_.spans
+    )
+    parts: list[QWidget] = [words(input_.title, "small", weight=600)]
+    if input_.original:
+        parts.append(_named(_("Original text"), words(input_.original, "small", "text", wrap=True)))
     parts.append(_named(_("What the model gets"), flow))
-    if one.written:
-        parts.append(_named(_("Written by the decoder"), words(one.written, "small", wrap=True)))
+    if input_.written:
+        parts.append(_named(_("Written by the decoder"), words(input_.written, "small", wrap=True)))
     return card(*parts, gap=8, margins=(14, 10, 14, 12))
 
 

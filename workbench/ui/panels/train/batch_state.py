@@ -90,7 +90,7 @@ def _input(row: Mapping[str, Any], number: int) -> Input:
     return Input(
         title,
         "\n".join(row["texts"]) if "texts" in row else " ".join(row.get("original", ())),
-        tuple((one["input"], one["target"], one.get("what", "")) for one in row["units"]),
+        tuple((item["input"], item["target"], item.get("what", "")) for item in row["units"]),
         " ".join(row.get("written", ())),
         tuple((start, end) for start, end in row.get("spans", ())),
     )

@@ -88,25 +88,25 @@ def time_told(project: Project, task: str, model: str, steps: int, batch: int) -
             texts = done.plan.batch_size if done.plan else batch
             seconds = done.seconds / (done.steps * texts) * steps * batch
             minutes = max(1, round(seconds / 60))
-            told = (
+            message = (
                 _("Less than a minute, estimated from “{run}”.")
                 if seconds < 50
                 else _("About {n} min, estimated from “{run}”.")
             )
-            return told.format(run=run.name, n=minutes)
+            return message.format(run=run.name, n=minutes)
     return ""
 
 
 def settings_told(plan: Settings) -> str:
     """The automatic settings as a sentence."""
-    told = ngettext(
+    message = ngettext(
         "{epochs} epoch. Steps per epoch: {steps}, batch size: {batch}, peak learning "
         "rate: {rate:g}. The best checkpoint on dev is kept.",
         "{epochs} epochs. Steps per epoch: {steps}, batch size: {batch}, peak learning "
         "rate: {rate:g}. The best checkpoint on dev is kept.",
         plan.epochs,
     )
-    return told.format(
+    return message.format(
         epochs=plan.epochs,
         steps=plan.steps_per_epoch,
         batch=plan.batch_size,

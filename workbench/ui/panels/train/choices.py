@@ -157,7 +157,7 @@ class Choices(QFrame):
             self._form.deleteLater()
         self._form_for = wanted
         self._form = Form(
-            [one for one in self.state.options if one.name not in FIRST], self.state.values
+            [option for option in self.state.options if option.name not in FIRST], self.state.values
         )
         self._form.changed.connect(lambda _name: self._edited())
         self._form_box.addWidget(self._form)
@@ -169,11 +169,11 @@ class Choices(QFrame):
         values = (
             dict(self._form.values())
             if self._form
-            else {name: one for name, one in self.state.values.items() if name not in FIRST}
+            else {name: value for name, value in self.state.values.items() if name not in FIRST}
         )
-        for one in (self._epochs, self._rate):
-            if text := cast(QLineEdit, one.control).text().strip():
-                values[one.control.property("option")] = text
+        for item in (self._epochs, self._rate):
+            if text := cast(QLineEdit, item.control).text().strip():
+                values[item.control.property("option")] = text
         values |= self.adaptation.values()
         self.state.set_values(values)
 
@@ -234,17 +234,17 @@ class Choices(QFrame):
             self.start.setFocus()
 
     def _show_values(self) -> None:
-        for one in (self._epochs, self._rate):
-            name = one.control.property("option")
+        for item in (self._epochs, self._rate):
+            name = item.control.property("option")
             text = self.state.values.get(name, "")
-            line = cast(QLineEdit, one.control)
+            line = cast(QLineEdit, item.control)
             if line.text().strip() != text:
                 line.setText(text)
-            one.set_error(self.state.errors.get(name, ""))
+            item.set_error(self.state.errors.get(name, ""))
         if self._form is None:
             return
         if self._form.values() != {
-            name: one for name, one in self.state.values.items() if name not in FIRST
+            name: value for name, value in self.state.values.items() if name not in FIRST
         }:
             self._form.set_values(self.state.values)
         self._form.set_error("", "")
@@ -277,20 +277,20 @@ class Choices(QFrame):
             self._used.set(plan.problem, "warn")
         else:
             self._used.set(_used_told(plan), "accent")
-        told = (
+        message = (
             *(plan.warnings if plan and not plan.problem else ()),
             *state.warnings,
             *filter(None, (state.unlearned,)),
         )
-        self._warnings.set("\n".join(told), "warn")
+        self._warnings.set("\n".join(message), "warn")
 
 
 def _used_told(plan: Plan) -> str:
     used = plan.used
     counts = {name: used[name] for name in ("train", "dev", "test")}
-    told = [_("{train:,} train · {dev:,} dev · {test:,} test.").format(**counts)]
+    message = [_("{train:,} train · {dev:,} dev · {test:,} test.").format(**counts)]
     if plan.assigned:
-        told.append(
+        message.append(
             ngettext(
                 "{n:,} of these documents is assigned to a split when training starts.",
                 "{n:,} of these documents are assigned to a split when training starts.",
@@ -298,9 +298,9 @@ def _used_told(plan: Plan) -> str:
             ).format(n=plan.assigned)
         )
     if plan.left_out:
-        left_out = ", ".join(f"{formats.count(one.count)} {one.reason}" for one in plan.left_out)
-        told.append(_("Left out: {reasons}.").format(reasons=left_out))
-    return " ".join(told)
+        left_out = ", ".join(f"{formats.count(out.count)} {out.reason}" for out in plan.left_out)
+        message.append(_("Left out: {reasons}.").format(reasons=left_out))
+    return " ".join(message)
 
 
 def _card_told(info: ModelInfo) -> str:

@@ -85,7 +85,7 @@ class CellTable(QWidget):
                 row.cells[cell.seed] = cell
                 row.scores[cell.seed] = self._state.score(cell)
                 row.places[cell.seed] = next(
-                    (place for place, one in enumerate(waiting, 1) if one is cell), 0
+                    (place for place, item in enumerate(waiting, 1) if item is cell), 0
                 )
         self.table.set_rows(list(rows.values()))
         self.table.fit_height()

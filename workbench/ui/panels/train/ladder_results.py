@@ -61,7 +61,7 @@ class LadderResults(QFrame):
     def render(self) -> None:
         work = self.state.work
         rows = self.state.rows
-        scored = any(one.scores for found in rows for one in found.by_decoder.values())
+        scored = any(summary.scores for found in rows for summary in found.by_decoder.values())
         self._stack.setCurrentIndex(int(scored))
         if work is None or not scored:
             self._show_recipe()
@@ -69,8 +69,8 @@ class LadderResults(QFrame):
         task, spec = work.spec.task, work.spec
         self._title.setText(_("{score} on dev").format(score=self.state.score_title))
         documents = self.state.documents
-        told = ngettext("{n} document", "{n} documents", documents).format(n=documents)
-        self._note.setText(told if documents else "")
+        message = ngettext("{n} document", "{n} documents", documents).format(n=documents)
+        self._note.setText(message if documents else "")
         self._show_legend(spec.decoders)
         self._chart.set_groups([_group(found, len(spec.seeds)) for found in rows])
         self._show_table(task, spec.decoders, rows)
@@ -99,8 +99,8 @@ class LadderResults(QFrame):
                 layout_of(self._legend).addWidget(LegendMark(number))
                 title = self.state.decoder_title(decoder)
                 layout_of(self._legend).addWidget(words(title, "caption", "muted"))
-        told = words(_("point: one seed; short line: mean"), "caption", "muted")
-        layout_of(self._legend).addWidget(told)
+        message = words(_("point: one seed; short line: mean"), "caption", "muted")
+        layout_of(self._legend).addWidget(message)
 
     def _show_table(self, task: str, decoders: tuple[str, ...], rows: tuple[Row, ...]) -> None:
         if self._table is None or self._table_for != (task, *decoders):

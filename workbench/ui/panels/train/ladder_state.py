@@ -81,7 +81,7 @@ class LadderState(State):
 
     def toggle(self, rung: str) -> None:
         """Add or remove a rung; one of the user's own is forgotten."""
-        kept = tuple(one for one in self.own if one.id != rung)
+        kept = tuple(item for item in self.own if item.id != rung)
         if kept != self.own:
             self.choose(own=kept)
         else:
@@ -92,14 +92,14 @@ class LadderState(State):
 
     def use(self, part: str, model: str) -> None:
         """Replace a model of the rungs; "" for the default."""
-        parts = {name: one for name, one in self.parts.items() if name != part}
+        parts = {name: text for name, text in self.parts.items() if name != part}
         self.choose(parts={**parts, part: model} if model else parts)
 
     def add_rung(self, text: str) -> bool:
         """Add a rung of the user: `Title: MODEL KEY=VALUE …`. Returns whether it could be read."""
         try:
             rung = parse(text)
-            if rung.id in {one.id for one in (*RUNGS, *self.own)}:
+            if rung.id in {rung.id for rung in (*RUNGS, *self.own)}:
                 raise SpecError(_("There is a rung {title!r} already.").format(title=rung.title))
         except SpecError as error:
             self.update(rung_error=f"{error.message} {error.hint}".strip())
@@ -266,9 +266,9 @@ class LadderState(State):
         try:
             path.write_text(text + "\n", encoding="utf-8")
         except OSError as error:
-            told = _("{file} cannot be written: {error}.")
+            message = _("{file} cannot be written: {error}.")
             reason = error.strerror or error
-            self.context.fail(WorkbenchError(told.format(file=path, error=reason)))
+            self.context.fail(WorkbenchError(message.format(file=path, error=reason)))
 
     def close(self) -> None:
         if self.work is not None:

@@ -216,7 +216,7 @@ class LadderView(View):
             action = self._decoder_menu.addAction(title)
             action.setCheckable(True)
             action.setChecked(on)
-            only = on and sum(one for _id, _title, one in found) == 1
+            only = on and sum(flag for _id, _title, flag in found) == 1
             action.setEnabled(not only)  # one is needed
             action.triggered.connect(lambda _on=False, id=decoder: self.state.toggle_decoder(id))
         chosen = ", ".join(title for _id, title, on in found if on)
@@ -254,7 +254,7 @@ class LadderView(View):
         text, tone = STATES.get(status, ("", ""))
         self._chip.set(text, tone=tone)
         self._chip.setVisible(bool(text))
-        focused = any(one.hasFocus() for one in (self._start, self._pause, self._cancel))
+        focused = any(item.hasFocus() for item in (self._start, self._pause, self._cancel))
         if focused:
             self.setFocus()  # Qt would move it from a hidden button to Cancel
         self._start.setVisible(not state.active)
@@ -276,11 +276,11 @@ class LadderView(View):
         minutes = round(seconds / 60) if seconds else 0
         about = ngettext("about {n} min left", "about {n} min left", minutes)
         self._left.setText(about.format(n=max(1, minutes)) if seconds else "")
-        told = _(
+        message = _(
             "Finished runs with these settings and labels are used again, so you can close "
             "Glossbench and continue later."
         )
-        self._told.setText(told)
+        self._told.setText(message)
 
     def _show_tables(self) -> None:
         work = self.state.work

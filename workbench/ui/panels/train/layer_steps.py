@@ -63,8 +63,8 @@ class LayerSteps(QFrame):
             self._told.setText(_("Choose data and settings that can be trained first."))
             return
         peak = max(map(max, rates.rates))
-        told = _("Colour: learning rate, from 0 to {peak}. Hatched: frozen. Lines: epochs.")
-        self._told.setText(told.format(peak=formats.scientific(peak)))
+        message = _("Colour: learning rate, from 0 to {peak}. Hatched: frozen. Lines: epochs.")
+        self._told.setText(message.format(peak=formats.scientific(peak)))
 
 
 class Picture(QWidget):
@@ -164,9 +164,9 @@ def part_names(layers: int) -> list[str]:
 
 
 def _ranges(rates: LayerRates) -> list[str]:
-    told, frozen = _("{part}: from {low} to {high}"), _("{part}: frozen")
+    message, frozen = _("{part}: from {low} to {high}"), _("{part}: frozen")
     return [
-        (told if max(row) else frozen).format(
+        (message if max(row) else frozen).format(
             part=name, low=formats.scientific(min(row)), high=formats.scientific(max(row))
         )
         for name, row in zip(part_names(len(rates.parts) - 2), rates.rates, strict=True)

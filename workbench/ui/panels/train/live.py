@@ -115,22 +115,22 @@ def follow(live: Live, event: object) -> None:
 def ended(live: Live, event: Finished) -> None:
     """Take the status and the duration of a run that has ended."""
     if event.status == "cancelled":
-        told = event.message or _("Cancelled. Nothing of this run was kept.")
-        event = replace(event, message=told)
+        text = event.message or _("Cancelled. Nothing of this run was kept.")
+        event = replace(event, message=text)
     live.ending, live.status = "", event.status
     live.message, live.hint, live.details = event.message, event.hint, event.details
     live.seconds_left, live.seconds = 0.0, event.result.get("seconds")
 
 
-def _ignore(live: Live, told: Mapping[str, Any]) -> None:
+def _ignore(live: Live, message: Mapping[str, Any]) -> None:
     """Ignore an event kind of a later version."""
 
 
-def _step(live: Live, told: Mapping[str, Any]) -> None:
-    live.step, live.total, live.epoch = told["step"], told["total"], told["epoch"]
-    live.learning_rate, live.speed = told["learning_rate"], told["examples_per_second"]
-    live.memory_mb, live.seconds_left = told["memory_mb"], told["seconds_left"]
-    numbers, losses = curves(told)
+def _step(live: Live, message: Mapping[str, Any]) -> None:
+    live.step, live.total, live.epoch = message["step"], message["total"], message["epoch"]
+    live.learning_rate, live.speed = message["learning_rate"], message["examples_per_second"]
+    live.memory_mb, live.seconds_left = message["memory_mb"], message["seconds_left"]
+    numbers, losses = curves(message)
     live.steps += numbers
     for name, values in losses.items():
         live.losses.setdefault(name, []).extend(values)
@@ -138,39 +138,39 @@ def _step(live: Live, told: Mapping[str, Any]) -> None:
         live.smoothed.setdefault(name, []).extend(map(mean.add, values))
 
 
-def _evaluated(live: Live, told: Mapping[str, Any]) -> None:
-    if told.get("split", "dev") != "dev":
+def _evaluated(live: Live, message: Mapping[str, Any]) -> None:
+    if message.get("split", "dev") != "dev":
         return
-    live.seen.append(told["step"])
-    for name, value in told["scores"].items():
+    live.seen.append(message["step"])
+    for name, value in message["scores"].items():
         live.scores.setdefault(name, []).append(value)
     shown = "  ".join(
-        f"{tasks.score_title(name)} {formats.points(told['scores'][name])}"
-        for name in tasks.score_names(told["scores"], live.task)[:2]
+        f"{tasks.score_title(name)} {formats.points(message['scores'][name])}"
+        for name in tasks.score_names(message["scores"], live.task)[:2]
     )
-    add_line(live, _("step {step}: dev {scores}").format(step=told["step"], scores=shown))
+    add_line(live, _("step {step}: dev {scores}").format(step=message["step"], scores=shown))
 
 
-def _saved(live: Live, told: Mapping[str, Any]) -> None:
-    live.best = told["step"]
-    add_line(live, _("step {step}: saved as the best checkpoint").format(step=told["step"]))
+def _saved(live: Live, message: Mapping[str, Any]) -> None:
+    live.best = message["step"]
+    add_line(live, _("step {step}: saved as the best checkpoint").format(step=message["step"]))
 
 
-def _layer_weights(live: Live, told: Mapping[str, Any]) -> None:
-    live.layer_mixes = layer_mixes(told)
+def _layer_weights(live: Live, message: Mapping[str, Any]) -> None:
+    live.layer_mixes = layer_mixes(message)
 
 
-def _features(live: Live, told: Mapping[str, Any]) -> None:
-    live.prepared = told["done"] / max(1, told["total"])
+def _features(live: Live, message: Mapping[str, Any]) -> None:
+    live.prepared = message["done"] / max(1, message["total"])
 
 
-def _adapting(live: Live, told: Mapping[str, Any]) -> None:
-    live.prepared = told["step"] / max(1, told["total"])
-    live.seconds_left = told["seconds_left"]
+def _adapting(live: Live, message: Mapping[str, Any]) -> None:
+    live.prepared = message["step"] / max(1, message["total"])
+    live.seconds_left = message["seconds_left"]
     stage = _stage(live)
-    stage.step, stage.total, stage.epoch = told["step"], told["total"], told["epoch"]
-    stage.steps.append(told["step"])
-    for name, value in told["losses"].items():
+    stage.step, stage.total, stage.epoch = message["step"], message["total"], message["epoch"]
+    stage.steps.append(message["step"])
+    for name, value in message["losses"].items():
         stage.losses.setdefault(name, []).append(value)
         mean = stage.means.setdefault(name, RunningMean())
         stage.smoothed.setdefault(name, []).append(mean.add(value))
@@ -182,19 +182,19 @@ def _stage(live: Live) -> Live:
     return live.adaptation
 
 
-def _adapted(live: Live, told: Mapping[str, Any]) -> None:
+def _adapted(live: Live, message: Mapping[str, Any]) -> None:
     stage = _stage(live)
-    stage.seen.append(told["step"])
-    for name, score in told["scores"].items():
+    stage.seen.append(message["step"])
+    for name, score in message["scores"].items():
         stage.scores.setdefault(PERPLEXITIES.get(name, name), []).append(score)
-    if (value := told["scores"].get("perplexity")) is not None:
+    if (value := message["scores"].get("perplexity")) is not None:
         line = _("language model, step {step}: perplexity {value:,.2f} on dev")
-        add_line(live, line.format(step=told["step"], value=value))
+        add_line(live, line.format(step=message["step"], value=value))
 
 
-def _log(live: Live, told: Mapping[str, Any]) -> None:
-    live.device = told.get("device") or live.device
-    add_line(live, str(told.get("line", "")))
+def _log(live: Live, message: Mapping[str, Any]) -> None:
+    live.device = message.get("device") or live.device
+    add_line(live, str(message.get("line", "")))
 
 
 _TAKE = {

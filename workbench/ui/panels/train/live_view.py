@@ -244,9 +244,9 @@ class LiveRun(QFrame):
             self._figures[name][1].setText(value)
             self._figures[name][2].setText(unit)
         self._figures["left"][0].setVisible(live.active and not live.epochs)
-        told = " ".join(part for part in (live.message, live.hint) if part)
+        text = " ".join(part for part in (live.message, live.hint) if part)
         self._message.set(
-            "" if live.active else told, MESSAGE_TONES.get(live.status, "bad"), live.details
+            "" if live.active else text, MESSAGE_TONES.get(live.status, "bad"), live.details
         )
         self._draw_stage(live)
         self._layers.set_mixes(live.layer_mixes)

@@ -76,7 +76,7 @@ class PairsDialog(Dialog):
         if state.pairs is None:
             return
         self.table.set_rows(state.shown)
-        told = ngettext(
+        message = ngettext(
             "{words} words, {tokens} tokens, {n} different pair; the {top} largest are listed. "
             "Window {window}, x_max {x_max}, alpha {alpha}.",
             "{words} words, {tokens} tokens, {n} different pairs; the {top} largest are listed. "
@@ -84,7 +84,7 @@ class PairsDialog(Dialog):
             state.total,
         )
         self._told.setText(
-            told.format(
+            message.format(
                 words=formats.count(state.words),
                 tokens=formats.count(state.tokens),
                 n=formats.count(state.total),

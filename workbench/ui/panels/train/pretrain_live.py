@@ -40,33 +40,33 @@ def follow_pretraining(live: Live, event: object) -> None:
         follow(live, event)
 
 
-def _evaluated(live: Live, told: Mapping[str, Any]) -> None:
-    live.seen.append(told["step"])
-    for name, value in told["scores"].items():
+def _evaluated(live: Live, message: Mapping[str, Any]) -> None:
+    live.seen.append(message["step"])
+    for name, value in message["scores"].items():
         live.scores.setdefault(PERPLEXITIES.get(name, name), []).append(value)
     line = _("step {step}: perplexity {value}")
-    value = formats.significant(told["scores"]["perplexity"], 4)
-    add_line(live, line.format(step=formats.count(told["step"]), value=value))
+    value = formats.significant(message["scores"]["perplexity"], 4)
+    add_line(live, line.format(step=formats.count(message["step"]), value=value))
 
 
-def _saved(live: Live, told: Mapping[str, Any]) -> None:
+def _saved(live: Live, message: Mapping[str, Any]) -> None:
     line = _("step {step}: model saved")
-    add_line(live, line.format(step=formats.count(told["step"])))
+    add_line(live, line.format(step=formats.count(message["step"])))
 
 
-def _progress(live: Live, told: Mapping[str, Any]) -> None:
-    live.prepared = told["part"]
+def _progress(live: Live, message: Mapping[str, Any]) -> None:
+    live.prepared = message["part"]
 
 
-def _epoch(live: Live, told: Mapping[str, Any]) -> None:
+def _epoch(live: Live, message: Mapping[str, Any]) -> None:
     """One pass over the text, for word vectors."""
-    live.step = live.epoch = told["epoch"]
-    live.steps.append(told["epoch"])
-    live.losses.setdefault("loss", []).append(told["loss"])
+    live.step = live.epoch = message["epoch"]
+    live.steps.append(message["epoch"])
+    live.losses.setdefault("loss", []).append(message["loss"])
     live.smoothed["loss"] = live.losses["loss"]
     line = _("epoch {epoch}: loss {loss}")
-    value = formats.significant(told["loss"], 4)
-    add_line(live, line.format(epoch=formats.count(told["epoch"]), loss=value))
+    value = formats.significant(message["loss"], 4)
+    add_line(live, line.format(epoch=formats.count(message["epoch"]), loss=value))
 
 
 _TAKE = {"evaluated": _evaluated, "saved": _saved, "progress": _progress, "epoch": _epoch}

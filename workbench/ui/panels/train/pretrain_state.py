@@ -82,9 +82,9 @@ class PretrainState(TextState):
     @property
     def unfit(self) -> dict[str, str]:
         """Names of models without weights for any objective, with the reason."""
-        told = _("{model} ({family}) has no weights that a pretraining objective uses.")
+        message = _("{model} ({family}) has no weights that a pretraining objective uses.")
         return {
-            card.name: told.format(model=card.name, family=card.architecture)
+            card.name: message.format(model=card.name, family=card.architecture)
             for card in self.cards
             if not self._fitting(card)
         }
@@ -117,8 +117,8 @@ class PretrainState(TextState):
     def refused(self) -> dict[str, str]:
         """Objectives that the model does not support, with the reason."""
         if self.card is None:
-            told = _("Word vectors have methods of their own.")
-            return dict.fromkeys((info.id for info in objectives()), told)
+            text = _("Word vectors have methods of their own.")
+            return dict.fromkeys((info.id for info in objectives()), text)
         own = _("Only for new word vectors.")
         found = dict.fromkeys(vectors.METHODS, own)
         for info in objectives():

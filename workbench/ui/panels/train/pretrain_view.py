@@ -294,7 +294,7 @@ class PretrainChoices(QFrame):
     def _show_values(self) -> None:
         state = self.state
         for name, field in self._first.items():
-            option = next((one for one in state.options if one.name == name), None)
+            option = next((option for option in state.options if option.name == name), None)
             line = cast(QLineEdit, field.control)
             text = state.values.get(name, "")
             if line.text().strip() != text:
@@ -330,41 +330,43 @@ class PretrainChoices(QFrame):
         elif size is None:
             self._used.set(_("Counting documents…"), "accent")
         elif size.files:
-            told = _streamed(size.files, size.size)
+            message = _streamed(size.files, size.size)
             if not state.is_vectors:
-                told = " ".join((told, _("One document in 100 is held out for the perplexity.")))
-            self._used.set(told, "accent")
+                message = " ".join(
+                    (message, _("One document in 100 is held out for the perplexity."))
+                )
+            self._used.set(message, "accent")
         else:
             held_out = None if state.is_vectors else size.held_out
             self._used.set(_used(size.documents, held_out), "accent")
 
 
 def _streamed(files: int, size: int) -> str:
-    told = ngettext(
+    message = ngettext(
         "{n} file, {size}. The text is streamed.",
         "{n} files, {size}. The text is streamed.",
         files,
     )
-    return told.format(n=formats.count(files), size=formats.size(size))
+    return message.format(n=formats.count(files), size=formats.size(size))
 
 
 def _used(documents: int, held_out: int | None) -> str:
     """held_out: None without a perplexity."""
-    told = ngettext(
+    message = ngettext(
         "{n} document is used. Labels are not needed; test documents are never used.",
         "{n} documents are used. Labels are not needed; test documents are never used.",
         documents,
     ).format(n=formats.count(documents))
     if held_out is None:
-        return told
+        return message
     if not held_out:
-        return " ".join((told, _("One document in 100 is held out for the perplexity.")))
+        return " ".join((message, _("One document in 100 is held out for the perplexity.")))
     kept = ngettext(
         "Perplexity is measured on {n} dev document.",
         "Perplexity is measured on {n} dev documents.",
         held_out,
     )
-    return " ".join((told, kept.format(n=formats.count(held_out))))
+    return " ".join((message, kept.format(n=formats.count(held_out))))
 
 
 def _split_title(name: str) -> str:

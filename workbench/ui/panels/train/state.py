@@ -76,12 +76,12 @@ class TrainState(State):
         task = (
             self.task
             if self.task in present
-            else max(present, key=lambda one: fitting[one][0][1], default="")
+            else max(present, key=lambda item: fitting[item][0][1], default="")
         )
         layers = tuple((layer.name, count) for layer, count in fitting.get(task, ()))
         layer = self.layer if self.layer in dict(layers) else (layers[0][0] if layers else "")
-        cards = tuple(one for one in models.list(self.context.settings) if one.usable)
-        names = [one.name for one in cards]
+        cards = tuple(setting for setting in models.list(self.context.settings) if setting.usable)
+        names = [card.name for card in cards]
         unfit = {
             info.name: reason for info in cards if task and (reason := models.unfit(info, task))
         }
@@ -103,7 +103,7 @@ class TrainState(State):
     @property
     def task_titles(self) -> list[tuple[str, str]]:
         """(id, title) of the tasks to choose from."""
-        return [(one.id, _(one.title)) for one in tasks.all_tasks() if one.id in self.tasks]
+        return [(task.id, _(task.title)) for task in tasks.all_tasks() if task.id in self.tasks]
 
     def choose_task(self, task: str) -> None:
         self.task, self.layer = task, ""
@@ -152,7 +152,7 @@ class TrainState(State):
 
     def _fitting(self, values: Mapping[str, str]) -> dict[str, str]:
         """The values of those settings that the task and the selected method have."""
-        names = [one.name for one in self._options(values) if one.name in values]
+        names = [option.name for option in self._options(values) if option.name in values]
         return {name: values[name] for name in names}
 
     @property
@@ -175,7 +175,7 @@ class TrainState(State):
 
     @property
     def card(self) -> ModelInfo | None:
-        return next((one for one in self.models if one.name == self.model), None)
+        return next((model for model in self.models if model.name == self.model), None)
 
     @property
     def ready(self) -> bool:
@@ -260,7 +260,7 @@ class TrainState(State):
 
     def _number(self, name: str) -> int | None:
         """The value of an option that was set; None if automatic or not a valid number."""
-        option = next((one for one in self.options if one.name == name), None)
+        option = next((option for option in self.options if option.name == name), None)
         try:
             if option is None or name not in self.values:
                 return None
@@ -402,7 +402,7 @@ class TrainState(State):
         self.changed.emit(frozenset({"live", "run"}))
 
     def _count(self) -> None:
-        self.waiting = sum(one.active for one in self._lives.values()) - bool(
+        self.waiting = sum(life.active for life in self._lives.values()) - bool(
             self.live and self.live.active
         )
 

@@ -33,7 +33,7 @@ def read(text: str, most: int = MOST) -> tuple[str, tuple[str, ...]]:
             entries.append(line[2:].strip())
         elif line.startswith("  ") and entries:
             entries[-1] += " " + line.strip()
-    return version, tuple(_first_sentence(one) for one in entries[: -most - 1 : -1])
+    return version, tuple(_first_sentence(entry) for entry in entries[: -most - 1 : -1])
 
 
 def _first_sentence(entry: str) -> str:

@@ -128,10 +128,10 @@ class WelcomeView(View):
         entries = [
             row(
                 column(IconLabel("sparkles", "accent", 14), None),
-                (words(_(one), "small", wrap=True), 1),
+                (words(_(text), "small", wrap=True), 1),
                 gap=8,
             )
-            for one in self.state.news
+            for text in self.state.news
         ]
         every = Button(
             _("All changes…"), kind="quiet", small=True, on=lambda: self.state.act("changes")
@@ -163,59 +163,61 @@ class WelcomeView(View):
     def _show_recent(self) -> None:
         clear(self._recent)
         self._recent_title.setVisible(bool(self.state.recent))
-        for one in self.state.recent[:8]:
-            self._recent.addWidget(self._entry(one))
+        for item in self.state.recent[:8]:
+            self._recent.addWidget(self._entry(item))
 
-    def _entry(self, one: Recent) -> QWidget:
+    def _entry(self, item: Recent) -> QWidget:
         mark = IconLabel(
-            "triangle-alert" if one.missing else "database", "warn" if one.missing else "accent"
+            "triangle-alert" if item.missing else "database", "warn" if item.missing else "accent"
         )
-        place = _("{folder}  ·  not found").format(folder=one.folder) if one.missing else one.folder
+        place = (
+            _("{folder}  ·  not found").format(folder=item.folder) if item.missing else item.folder
+        )
         middle = column(
-            Elided(one.name, weight=600, mode=Qt.TextElideMode.ElideMiddle),
+            Elided(item.name, weight=600, mode=Qt.TextElideMode.ElideMiddle),
             Elided(
                 place,
                 "small",
-                "warn" if one.missing else "muted",
+                "warn" if item.missing else "muted",
                 mode=Qt.TextElideMode.ElideMiddle,
             ),
             gap=2,
         )
         remove = icon_button(
             "x",
-            _("Remove {name} from the list").format(name=one.name),
-            lambda: self.state.remove(one.path),
+            _("Remove {name} from the list").format(name=item.name),
+            lambda: self.state.remove(item.path),
             small=True,
         )
-        if one.missing:
+        if item.missing:
             locate = Button(
                 _("Locate…"),
                 small=True,
-                on=lambda: self._locate(one),
-                name=_("Locate {name}").format(name=one.name),
+                on=lambda: self._locate(item),
+                name=_("Locate {name}").format(name=item.name),
             )
             return card(row(mark, (middle, 1), locate, remove, gap=12), margins=(14, 10, 10, 10))
         return _Card(
-            lambda: self.state.open(one.path),
-            _("Open {name}").format(name=one.name),
+            lambda: self.state.open(item.path),
+            _("Open {name}").format(name=item.name),
             mark,
             middle,
-            words(one.when, "small", "muted"),
+            words(item.when, "small", "muted"),
             remove,
         )
 
-    def _locate(self, one: Recent) -> None:
+    def _locate(self, item: Recent) -> None:
         start = str(
-            Path(one.path).parent if Path(one.path).parent.exists() else paths.documents_folder()
+            Path(item.path).parent if Path(item.path).parent.exists() else paths.documents_folder()
         )
         path, _kind = QFileDialog.getOpenFileName(
             self,
-            _("Locate {name}").format(name=one.name),
+            _("Locate {name}").format(name=item.name),
             start,
             f"Glossbench (*{paths.PROJECT_SUFFIX})",
         )
         if path:
-            self.state.locate(one.path, path)
+            self.state.locate(item.path, path)
 
 
 class _Card(Button):

@@ -75,7 +75,8 @@ class BilstmInfo(FamilyInfo):
         ]
         for part in parts:
             problems += [
-                _("{part}: {problem}").format(part=part.name, problem=one) for one in part.problems
+                _("{part}: {problem}").format(part=part.name, problem=problem)
+                for problem in part.problems
             ]
         pickled = any(part.pickled for part in parts)
         untrusted = pickled and not (allow_pickle or (path / DESCRIPTION).is_file())

@@ -139,7 +139,7 @@ def read_config(raw: Mapping[str, Any]) -> Config:
     if not isinstance(parts, list):
         raise ValueError(_("parts is {value}").format(value=quoted(parts)))
     found = Config(tuple(_read_part(part) for part in parts))
-    given = {one.name: raw[one.name] for one in fields(Config) if one.name in raw}
+    given = {field.name: raw[field.name] for field in fields(Config) if field.name in raw}
     given.pop("parts", None)
     found = replace(found, **given)
     _check(found)
@@ -147,7 +147,7 @@ def read_config(raw: Mapping[str, Any]) -> Config:
 
 
 def _read_part(raw: Any) -> PartConfig:
-    names = [one.name for one in fields(PartConfig)]
+    names = [field.name for field in fields(PartConfig)]
     try:
         part = PartConfig(**{name: raw[name] for name in names if name in raw})
         is_valid = part.kind in (WORDS, CHARACTERS, MODEL) and part.layers in ("", *LAYERS)

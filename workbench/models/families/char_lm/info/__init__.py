@@ -57,8 +57,8 @@ class CharacterLmInfo(FamilyInfo):
             "",
             str(path),
             architecture=self.id,
-            parameters=tagger.parameters if tagger else sum(one.parameters for one in models),
-            layers=tagger.layers if tagger else max((one.layers for one in models), default=0),
+            parameters=tagger.parameters if tagger else sum(model.parameters for model in models),
+            layers=tagger.layers if tagger else max((model.layers for model in models), default=0),
             width=tagger.states if tagger else sum(model.states for model in models),
             vocabulary=max((model.size for model in models), default=0),
             max_length=LONGEST,
@@ -119,7 +119,7 @@ class CharacterLmInfo(FamilyInfo):
         }
         if found.tagger is None:
             return CharacterTexts(tables)
-        return TaggedTexts(tables, [one.words for one in found.tagger.statics])
+        return TaggedTexts(tables, [static.words for static in found.tagger.statics])
 
 
 INFO = CharacterLmInfo()

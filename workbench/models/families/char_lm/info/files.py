@@ -89,9 +89,9 @@ def _described(path: Path, raw: Mapping[str, Any]) -> LanguageModelFile:
     tensors = tuple(pickles.named(raw["state_dict"]))
     return replace(
         sizes(path, raw, ids, size),
-        decoder=any(one.name == "decoder.weight" for one in tensors),
-        shapes={one.name: one.shape for one in tensors},
-        dtype=next((one.dtype for one in tensors), ""),
+        decoder=any(tensor.name == "decoder.weight" for tensor in tensors),
+        shapes={tensor.name: tensor.shape for tensor in tensors},
+        dtype=next((tensor.dtype for tensor in tensors), ""),
     )
 
 

@@ -33,7 +33,7 @@ def candidates(path: Path) -> list[Path]:
     """The file, or those in the folder that may be language models."""
     if not path.is_dir():
         return [path] if path.suffix in ENDINGS or path.name == OF_HUB else []
-    found = sorted(one for one in path.iterdir() if one.suffix in ENDINGS and one.is_file())
+    found = sorted(file for file in path.iterdir() if file.suffix in ENDINGS and file.is_file())
     downloaded = path / OF_HUB
     return found[:MOST_FILES] or ([downloaded] if downloaded.is_file() else [])
 
@@ -47,7 +47,7 @@ def looks_right(path: Path) -> bool:
                 return MARK in file.read(MOST_LOOK)
             file.seek(0)
             with zipfile.ZipFile(file) as archive:
-                name = next(one for one in archive.namelist() if one.endswith("data.pkl"))
+                name = next(text for text in archive.namelist() if text.endswith("data.pkl"))
                 with archive.open(name) as member:
                     return MARK in member.read(MOST_LOOK)
     except (OSError, ValueError, KeyError, StopIteration, zipfile.BadZipFile, RuntimeError):
@@ -82,4 +82,4 @@ def read(path: Path, problems: list[str]) -> Reading:
             found[model.direction] = model
     if not found and not problems:
         problems.append(_("it holds no language model that can be described without loading it"))
-    return Reading(tuple(found[one] for one in NAMES if one in found), tagger)
+    return Reading(tuple(found[name] for name in NAMES if name in found), tagger)

@@ -79,12 +79,12 @@ class TaggerFile:
 
     def above(self) -> dict[str, tuple[int, ...]]:
         """Name → shape of all weights but those of the language models."""
-        places = tuple(one.place for one in self.models)
-        return {name: one for name, one in self.shapes.items() if not name.startswith(places)}
+        places = tuple(model.place for model in self.models)
+        return {name: shape for name, shape in self.shapes.items() if not name.startswith(places)}
 
     @property
     def statics(self) -> tuple[StaticVectors, ...]:
-        return tuple(one for one in self.parts if isinstance(one, StaticVectors))
+        return tuple(part for part in self.parts if isinstance(part, StaticVectors))
 
     def description(self) -> dict[str, Any] | None:
         """See `FamilyInfo.trained`."""
@@ -101,7 +101,7 @@ class TaggerFile:
 
     @property
     def models(self) -> tuple[LanguageModelFile, ...]:
-        return tuple(one for one in self.parts if isinstance(one, LanguageModelFile))
+        return tuple(part for part in self.parts if isinstance(part, LanguageModelFile))
 
     @property
     def states(self) -> int:
@@ -112,7 +112,8 @@ class TaggerFile:
     def width(self) -> int:
         """Of the concatenated embeddings."""
         return sum(
-            one.states if isinstance(one, LanguageModelFile) else one.width for one in self.parts
+            part.states if isinstance(part, LanguageModelFile) else part.width
+            for part in self.parts
         )
 
     @property
@@ -128,7 +129,10 @@ class TaggerFile:
         count = len(self.models)
         parts = [
             ngettext("{n} language model", "{n} language models", count).format(n=count),
-            *(_("static vectors of {n:,} words").format(n=len(one.words)) for one in self.statics),
+            *(
+                _("static vectors of {n:,} words").format(n=len(static.words))
+                for static in self.statics
+            ),
         ]
         if self.layers:
             parts.append(
@@ -172,7 +176,7 @@ def described(path: Path, content: Any, problems: list[str]) -> TaggerFile | Non
 def _described(path: Path, raw: Mapping[str, Any], problems: list[str]) -> TaggerFile:
     ids, size = files.dictionary(raw["tag_dictionary"])
     tags = {number: tag for tag, number in ids.items()}
-    tensors = {one.name: one for one in pickles.named(raw["state_dict"])}
+    tensors = {tensor.name: tensor for tensor in pickles.named(raw["state_dict"])}
     uses_rnn = bool(raw["use_rnn"])
     if raw.get("train_initial_hidden_state"):
         raise ValueError(_("a trained initial state of its recurrent layers is not supported"))
@@ -188,8 +192,8 @@ def _described(path: Path, raw: Mapping[str, Any], problems: list[str]) -> Tagge
         dropout=_share(raw.get("use_dropout", 0.0)),
         word_dropout=_share(raw.get("use_word_dropout", 0.0)),
         locked_dropout=_share(raw.get("use_locked_dropout", 0.0)),
-        shapes={name: one.shape for name, one in tensors.items()},
-        dtype=next((one.dtype for one in tensors.values()), ""),
+        shapes={name: tensor.shape for name, tensor in tensors.items()},
+        dtype=next((tensor.dtype for tensor in tensors.values()), ""),
     )
 
 
@@ -209,11 +213,13 @@ def _parts(
     }
     if given["__cls__"] == STACK:
         places = {
-            f"embeddings.list_embedding_{number}.": (("embeddings", number), one)
-            for number, one in enumerate(given["embeddings"])
+            f"embeddings.list_embedding_{number}.": (("embeddings", number), item)
+            for number, item in enumerate(given["embeddings"])
         }
-    ordered = sorted(places.items(), key=lambda item: str(item[1][1].get("name", "")))
-    return [_part(path, raw, place, where, one, problems) for place, (where, one) in ordered]
+    ordered = sorted(places.items(), key=lambda place: str(place[1][1].get("name", "")))
+    return [
+        _part(path, raw, place, where, mapping, problems) for place, (where, mapping) in ordered
+    ]
 
 
 def _part(
@@ -270,7 +276,7 @@ def _expected(tagger: TaggerFile) -> dict[str, tuple[int, ...]]:
     """Name → shape of the weights above the embeddings, and of static vectors."""
     width, tags = tagger.width, len(tagger.tags)
     found: dict[str, tuple[int, ...]] = {
-        one.place: (len(one.words) + 1, one.width) for one in tagger.statics
+        static.place: (len(static.words) + 1, static.width) for static in tagger.statics
     }
     if tagger.reprojects:
         found["embedding2nn.weight"], found["embedding2nn.bias"] = (width, width), (width,)

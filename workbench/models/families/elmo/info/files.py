@@ -87,11 +87,11 @@ def shape_problems(file: str, found: Shapes, expected: Shapes) -> list[str]:
     """Datasets that are missing, or that have other sizes than options.json says."""
     missing = [name for name in expected if name not in found]
     if missing:
-        told = _("{file} has no dataset {name}; options.json and weights do not match")
-        return [told.format(file=file, name=missing[0])]
-    told = _("{file} has {name} in the shape {shape}, options.json says {expected}")
+        message = _("{file} has no dataset {name}; options.json and weights do not match")
+        return [message.format(file=file, name=missing[0])]
+    message = _("{file} has {name} in the shape {shape}, options.json says {expected}")
     return [
-        told.format(file=file, name=name, shape=list(found[name]), expected=list(shape))
+        message.format(file=file, name=name, shape=list(found[name]), expected=list(shape))
         for name, shape in expected.items()
         if found[name] != shape
     ][:3]

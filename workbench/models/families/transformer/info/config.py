@@ -156,7 +156,7 @@ def size_problems(config: Mapping[str, Any], shapes: Shapes) -> list[str]:
 def _differences(config: Mapping[str, Any], shapes: Shapes) -> list[str]:
     dimensions = {size for shape in shapes.values() for size in shape}
     embeddings = _ending(shapes, _EMBEDDINGS)
-    told = _("config.json gives {name} as {value:,}, but the weights have {found:,}")
+    message = _("config.json gives {name} as {value:,}, but the weights have {found:,}")
     found: list[tuple[str, int]] = []
     groups = "num_hidden_groups" in config or config.get("model_type") == "albert"
     layers = _count_layers(shapes)
@@ -172,7 +172,7 @@ def _differences(config: Mapping[str, Any], shapes: Shapes) -> list[str]:
     types = _ending(shapes, ("token_type_embeddings.weight",))
     if len(types) == 2 and number(config, "type_vocab_size") not in (0, types[0]):
         found.append(("type_vocab_size", types[0]))
-    problems = [told.format(name=name, value=number(config, name), found=n) for name, n in found]
+    problems = [message.format(name=name, value=number(config, name), found=n) for name, n in found]
     family = config.get("model_type")
     inner = inner_names(family) if isinstance(family, str) else ()
     factored = ("embedding_size",) if family in _FACTORED else ()

@@ -228,8 +228,8 @@ def _scale(config: Mapping[str, Any]) -> dict[str, Any]:
     Source: the function that sentence-transformers (CrossEncoder) and transformers
     (TextClassificationPipeline.postprocess) apply by default.
     """
-    told = config.get("sentence_transformers")
-    named = told.get("activation_fn") if isinstance(told, Mapping) else None
+    message = config.get("sentence_transformers")
+    named = message.get("activation_fn") if isinstance(message, Mapping) else None
     named = named or config.get("sbert_ce_default_activation_function")
     squashed = config.get("problem_type") != "regression"
     if named:

@@ -63,9 +63,9 @@ class AnswersView(InspectorView):
         rows: list[list[object]] = [
             [*head, _("Probability of start"), _("Probability of end")],
         ]
-        for one in self.state.result.boundaries:
-            for token in one.tokens:
-                place = [one.question, token.shown, token.start, token.end]
+        for boundary in self.state.result.boundaries:
+            for token in boundary.tokens:
+                place = [boundary.question, token.shown, token.start, token.end]
                 rows.append([*place, token.first, token.last])
         return rows
 
@@ -74,36 +74,38 @@ class AnswersView(InspectorView):
     def _row_chosen(self) -> None:
         if chosen := self._table.chosen_rows():
             self._show_question(chosen[0].question)
-            at = next((at for at, one in enumerate(self._tokens()) if one.end > chosen[0].start), 0)
+            at = next(
+                (at for at, token in enumerate(self._tokens()) if token.end > chosen[0].start), 0
+            )
             self._strip.choose(at if chosen[0].text else -1)
 
     def _show_question(self, question: str) -> None:
-        asked = {one.question: one for one in reversed(self.state.result.boundaries)}
+        asked = {boundary.question: boundary for boundary in reversed(self.state.result.boundaries)}
         self._show(asked.get(question) or next(iter(self.state.result.boundaries), None))
 
     def _show(self, found: Boundaries | None) -> None:
         self._question = found.question if found is not None else ""
         self._asked.setText(self._question)
-        told = _("No answer: start {start} %, end {end} %")
+        message = _("No answer: start {start} %, end {end} %")
         first, last = (found.null_first, found.null_last) if found is not None else (0.0, 0.0)
         shares = {"start": formats.points(first), "end": formats.points(last)}
-        self._null.setText(told.format(**shares) if first or last else "")
+        self._null.setText(message.format(**shares) if first or last else "")
         text = self.page.document.text if self.page.document else ""
         tokens = found.tokens if found is not None else ()
-        painted = [_painted(at, one) for at, one in enumerate(tokens)]
+        painted = [_painted(at, token) for at, token in enumerate(tokens)]
         self._strip.set(painted, rtl=starts_rtl(text))
 
     def _tokens(self) -> tuple[BoundaryToken, ...]:
         found = self.state.result.boundaries if self.state.result is not None else ()
-        return next((one.tokens for one in found if one.question == self._question), ())
+        return next((item.tokens for item in found if item.question == self._question), ())
 
     def _tip(self, number: int) -> str:
         tokens = self._tokens()
         if not 0 <= number < len(tokens):
             return ""
-        told = _("Start: {start} %\nEnd: {end} %")
-        one = tokens[number]
-        return told.format(start=formats.points(one.first), end=formats.points(one.last))
+        message = _("Start: {start} %\nEnd: {end} %")
+        token = tokens[number]
+        return message.format(start=formats.points(token.first), end=formats.points(token.last))
 
     def _see(self, area: QRectF) -> None:
         center = area.center()
@@ -127,24 +129,24 @@ def _painted(at: int, token: BoundaryToken) -> StripWord:
 
 def _columns() -> list[Column]:
     return [
-        Column(_("Question"), lambda one: one.question, 260, tip=lambda one: one.question),
+        Column(_("Question"), lambda row: row.question, 260, tip=lambda row: row.question),
         Column(_("Answer"), _text, 240, tip=_text, icon=_mark),
         Column(
             _("Probability, %"),
-            lambda one: formats.points(one.probability),
+            lambda row: formats.points(row.probability),
             None,
-            share=lambda one: one.probability,
+            share=lambda row: row.probability,
         ),
     ]
 
 
-def _key(one: ConsideredAnswer) -> Any:
-    return one.question, one.start, one.end
+def _key(answer: ConsideredAnswer) -> Any:
+    return answer.question, answer.start, answer.end
 
 
-def _text(one: ConsideredAnswer) -> str:
-    return one.text or _("no answer in the text")
+def _text(answer: ConsideredAnswer) -> str:
+    return answer.text or _("no answer in the text")
 
 
-def _mark(one: ConsideredAnswer) -> tuple[str, str] | None:
-    return ("check", "good") if one.chosen else None
+def _mark(answer: ConsideredAnswer) -> tuple[str, str] | None:
+    return ("check", "good") if answer.chosen else None

@@ -173,11 +173,11 @@ class AttentionView(InspectorView):
             self._cell.setText("")
             return
         if query >= 0 and key >= 0:
-            told = cell_words(result, query, key)
+            message = cell_words(result, query, key)
         else:
-            told = _row_words(result, query if query >= 0 else self._matrix.row)
-        self._cell.setText(told)
-        self._matrix.setAccessibleDescription(told)
+            message = _row_words(result, query if query >= 0 else self._matrix.row)
+        self._cell.setText(message)
+        self._matrix.setAccessibleDescription(message)
 
     # ---------------------------------------------------------------- actions
 
@@ -199,7 +199,7 @@ class AttentionView(InspectorView):
     def _save(self, ending: str) -> None:
         if (path := self._asked_path(ending)) is not None:
             result = self.state.result
-            names = [one.shown for one in result.tokens]
+            names = [token.shown for token in result.tokens]
             self.page.save_matrix(path, result.weights, names)
 
     def _save_picture(self) -> None:
@@ -240,8 +240,8 @@ def _row_words(result: Attention, query: int) -> str:
     keys = " · ".join(
         f"{result.tokens[key].shown} {formats.decimal(float(weights[key]), 2)}" for key in best
     )
-    told = _("{query} attends most to {keys}")
-    found = told.format(query=result.tokens[query].shown, keys=keys)
+    message = _("{query} attends most to {keys}")
+    found = message.format(query=result.tokens[query].shown, keys=keys)
     if (rest := float(result.hidden[query])) > 0.005:
         found += "  ·  " + _("special tokens, hidden: {rest:.2f}").format(rest=rest)
     return found

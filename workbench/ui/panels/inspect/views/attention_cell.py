@@ -76,18 +76,18 @@ class AttentionCellView(InspectorView):
             strip.set((), "")
 
     def show_result(self, result: AttentionCell) -> None:
-        fill(self._query, [(at, f"{at}  {one.shown}") for at, one in enumerate(result.queries)])
+        fill(self._query, [(at, f"{at}  {query.shown}") for at, query in enumerate(result.queries)])
         choose(self._query, result.query)
         fill(self._kind, [(kind, KINDS[kind]) for kind in result.kinds], result.kind)
         place = _("Layer {layer} of {layers}, head {head} of {heads}, head width {width}")
-        told = place.format(
+        message = place.format(
             layer=result.layer,
             layers=result.layers,
             head=result.head,
             heads=result.heads,
             width=len(result.q),
         )
-        self._note.setText(f"{told} · {MASKS[result.mask_kind]}")
+        self._note.setText(f"{message} · {MASKS[result.mask_kind]}")
         self._target.setVisible("cross" in result.kinds)
         written = _("The decoder writes: {text}").format(text=result.target)
         self._target.set_hint(written if result.target else "")
@@ -113,7 +113,7 @@ class AttentionCellView(InspectorView):
         }
         rows: list[list[object]] = [[_("Key"), *named]]
         for at, key in enumerate(result.keys):
-            rows.append([key.shown, *(float(one[at]) for one in named.values())])
+            rows.append([key.shown, *(float(item[at]) for item in named.values())])
         return rows
 
     def _follow(self) -> None:
@@ -134,11 +134,11 @@ class AttentionCellView(InspectorView):
         values = (result.q, result.k[at], result.products[at], result.output)
         for strip, name, numbers in zip(self._strips, names, values, strict=True):
             strip.set(numbers.tolist(), name)
-        told = _("Σ q × k = {dot}, times {scale} = {scaled}")
+        message = _("Σ q × k = {dot}, times {scale} = {scaled}")
         if result.cap:
-            told = _("Σ q × k = {dot}, times {scale}, capped at ±{cap} by tanh = {scaled}")
+            message = _("Σ q × k = {dot}, times {scale}, capped at ±{cap} by tanh = {scaled}")
         self._sum.setText(
-            told.format(
+            message.format(
                 dot=formats.decimal(float(result.dots[at]), 2),
                 scale=formats.decimal(result.scale, 4),
                 cap=formats.decimal(result.cap, 0),

@@ -196,10 +196,10 @@ class HeadMatrix(TokenRows):
     def viewportEvent(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip:
             row, column = self.cell_at(cast(QHelpEvent, event).pos())
-            told = ""
+            message = ""
             if row >= 0:
-                told = cell_words(self.head, row, column)
-            plain.set_tip(self.viewport(), told)
+                message = cell_words(self.head, row, column)
+            plain.set_tip(self.viewport(), message)
         return super().viewportEvent(event)
 
 

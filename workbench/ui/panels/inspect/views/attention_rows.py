@@ -95,7 +95,7 @@ class TokenRows(QAbstractScrollArea):
 
     def widest(self) -> float:
         metrics = QFontMetricsF(token_font(True))
-        names = (one.shown for one in self.head.tokens)
+        names = (token.shown for token in self.head.tokens)
         longest = max((metrics.horizontalAdvance(name) for name in names), default=0.0)
         return min(longest + PAD, theme.px(MOST_LABEL))
 

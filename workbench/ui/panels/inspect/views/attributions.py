@@ -39,7 +39,9 @@ class AttributionsView(InspectorView):
         self._choices = {}
         for name, title in OPTIONS.items():
             option = next(
-                one for one in (state.info.options if state.info else ()) if one.name == name
+                option
+                for option in (state.info.options if state.info else ())
+                if option.name == name
             )
             pairs = zip(option.choices, map(_, option.choice_titles), strict=True)
             box = combo([*pairs], name=title)
@@ -64,7 +66,7 @@ class AttributionsView(InspectorView):
         layout_of(self).addWidget(
             card(
                 top,
-                row(*((one, 1) for one in fields), gap=12),
+                row(*((item, 1) for item in fields), gap=12),
                 (self._scroll, 3),
                 line(),
                 (self._bar_scroll, 4),
@@ -87,9 +89,9 @@ class AttributionsView(InspectorView):
         self._note.setText("")
 
     def show_result(self, result: Attributions) -> None:
-        named = [(one.id, target_name(one, result.words)) for one in result.targets]
+        named = [(target.id, target_name(target, result.words)) for target in result.targets]
         fill(self._target, named, result.target)
-        self._choices["score"].setEnabled(all(one.value is None for one in result.targets))
+        self._choices["score"].setEnabled(all(target.value is None for target in result.targets))
         known = [score for score in result.scores if score is not None]
         most = max(map(abs, known), default=0.0) or 1.0
         self._strip.set(
@@ -104,7 +106,7 @@ class AttributionsView(InspectorView):
             for at, score in enumerate(result.scores)
             if score is not None
         ]
-        self._bars.set(sorted(pairs, key=lambda one: -abs(one[2])))
+        self._bars.set(sorted(pairs, key=lambda pair: -abs(pair[2])))
         self._figures.set(_figures(result))
         ms = self.state.answer.milliseconds if self.state.answer else 0
         self._note.setText(_("{ms:.0f} ms").format(ms=ms))
@@ -136,7 +138,7 @@ class AttributionsView(InspectorView):
     def _explain(self, number: int) -> None:
         """The tag of a word becomes the target, where the model gives words tags."""
         result = self.state.result
-        own = (one.id for one in result.targets if one.first == one.last == number)
+        own = (target.id for target in result.targets if target.first == target.last == number)
         if (target := next(own, "")) and target != result.target:
             self.state.set_options(target=target)
 

@@ -87,7 +87,7 @@ class LabelsView(InspectorView):
     def __init__(self, state: Shown) -> None:
         super().__init__(state)
         self._verdict, self._mark = words("", "ui"), IconLabel("circle", "muted", 16)
-        self._table = Table(_label_columns(self), name=_("Labels"), key=lambda one: one.label)
+        self._table = Table(_label_columns(self), name=_("Labels"), key=lambda row: row.label)
         layout_of(self).addWidget(
             card(
                 row(words(_("Label probabilities"), weight=600), None, self._mark, self._verdict),
@@ -100,11 +100,11 @@ class LabelsView(InspectorView):
         self._table.rows_model.set_rows([])
 
     def show_result(self, result: Any) -> None:
-        self._table.rows_model.set_rows(sorted(result.labels, key=lambda one: -one.score))
+        self._table.rows_model.set_rows(sorted(result.labels, key=lambda label: -label.score))
         gold = self.page.gold
         if gold is None or not gold.submitted:
             text, icon, tone = _("No gold to compare with"), "circle", "faint"
-        elif {one.label for one in result.labels if one.predicted} == set(gold.labels):
+        elif {label.label for label in result.labels if label.predicted} == set(gold.labels):
             text, icon, tone = _("Agrees with gold"), "circle-check", "good"
         else:
             text, icon, tone = _("Differs from gold"), "circle-x", "bad"
@@ -113,8 +113,8 @@ class LabelsView(InspectorView):
 
 
 def _label_columns(view: LabelsView) -> list[Column]:
-    def is_gold(one: LabelProbability) -> bool:
-        return view.page.gold is not None and one.label in view.page.gold.labels
+    def is_gold(probability: LabelProbability) -> bool:
+        return view.page.gold is not None and probability.label in view.page.gold.labels
 
     def mark(on: bool) -> tuple[str, str] | None:
         return ("check", "good") if on else None
@@ -122,33 +122,33 @@ def _label_columns(view: LabelsView) -> list[Column]:
     return [
         Column(
             _("Label"),
-            lambda one: one.label,
+            lambda row: row.label,
             220,
-            chip=lambda one: (one.label, view.page.labels.get(one.label), ""),
+            chip=lambda row: (row.label, view.page.labels.get(row.label), ""),
         ),
         Column(
             _("Gold"),
-            lambda one: _("gold") if is_gold(one) else "",
+            lambda row: _("gold") if is_gold(row) else "",
             90,
-            icon=lambda one: mark(is_gold(one)),
+            icon=lambda row: mark(is_gold(row)),
         ),
         Column(
             _("Predicted"),
-            lambda one: _("predicted") if one.predicted else "",
+            lambda row: _("predicted") if row.predicted else "",
             120,
-            icon=lambda one: mark(one.predicted),
+            icon=lambda row: mark(row.predicted),
         ),
         Column(
             _("Threshold, %"),
-            lambda one: formats.points(one.threshold),
+            lambda row: formats.points(row.threshold),
             110,
             right=True,
             hint=_("The label is predicted if its probability reaches the threshold"),
         ),
         Column(
             _("Probability, %"),
-            lambda one: formats.points(one.score),
+            lambda row: formats.points(row.score),
             None,
-            share=lambda one: one.score,
+            share=lambda row: row.score,
         ),
     ]

@@ -78,10 +78,10 @@ class CrossAttentionView(InspectorView):
             )
         )
         bits = float(result.entropies[result.layer - 1, result.head - 1])
-        told = _("entropy {bits:.2f} bits · the model writes: {target}")
+        message = _("entropy {bits:.2f} bits · the model writes: {target}")
         if not result.own:
-            told = _("entropy {bits:.2f} bits · target: {target}")
-        self._about.setText(told.format(bits=bits, target=result.target))
+            message = _("entropy {bits:.2f} bits · target: {target}")
+        self._about.setText(message.format(bits=bits, target=result.target))
 
     def data(self) -> list[list[object]]:
         result: CrossAttention = self.state.result
@@ -129,8 +129,8 @@ class _Weights(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             written = self._result.written[index.row()]
             source = self._result.source[index.column()].shown
-            told = _("{written} → {source}: {weight:.3f}")
-            return plain.tip(told.format(written=written, source=source, weight=weight))
+            message = _("{written} → {source}: {weight:.3f}")
+            return plain.tip(message.format(written=written, source=source, weight=weight))
         return None
 
     def headerData(

@@ -88,8 +88,8 @@ class DocumentMapView(InspectorView):
         self._labelling = QMenu(self)
         self._labelling.aboutToShow.connect(lambda: fill(self._labelling, self._label_choices()))
         self._label = Button(_("Label these"), "tags", small=True, menu=self._labelling)
-        self._table = Table(_columns(), name=_("Selected points"), key=lambda one: one.number)
-        self._table.opened.connect(lambda one: self.page.corpus.open(one.document))
+        self._table = Table(_columns(), name=_("Selected points"), key=lambda row: row.number)
+        self._table.opened.connect(lambda item: self.page.corpus.open(item.document))
 
     def _lay_out(self) -> None:
         self._word_field = Field(_("Word"), self._word)
@@ -152,10 +152,10 @@ class DocumentMapView(InspectorView):
     def _offer_colours(self) -> None:
         ways = self.page.corpus.ways()
         kept = self._by.currentData()
-        keys = [one.key for one in ways]
+        keys = [way.key for way in ways]
         fill_combo(
             self._by,
-            [(one.key, one.title) for one in ways],
+            [(way.key, way.title) for way in ways],
             kept if kept in keys else (keys[0] if keys else None),
         )
 
@@ -177,9 +177,9 @@ class DocumentMapView(InspectorView):
 
     def _show_colours(self, found: Colours) -> None:
         self._colours = found
-        groups = [_group(number, one) for number, one in enumerate(found.groups)]
+        groups = [_group(number, group) for number, group in enumerate(found.groups)]
         self._map.set_groups(groups, found.codes)
-        self._legend.set(groups, [one.count for one in found.groups])
+        self._legend.set(groups, [group.count for group in found.groups])
         self._list_selected()
 
     def show_state(self, fields: frozenset[str]) -> None:
@@ -219,8 +219,10 @@ class DocumentMapView(InspectorView):
 
     def _list_selected(self) -> None:
         numbers = self._map.chosen.nonzero()[0]
-        told = ngettext("{n:,} of {total:,} selected", "{n:,} of {total:,} selected", len(numbers))
-        self._count.setText(told.format(n=len(numbers), total=len(self._map.points)))
+        message = ngettext(
+            "{n:,} of {total:,} selected", "{n:,} of {total:,} selected", len(numbers)
+        )
+        self._count.setText(message.format(n=len(numbers), total=len(self._map.points)))
         self._data.setEnabled(bool(len(numbers)))
         self._label.setEnabled(bool(len(numbers)) and self.page.corpus.can_write)
         self._table.set_rows(self._points(numbers[:LISTED].tolist()))
@@ -289,20 +291,24 @@ class DocumentMapView(InspectorView):
         rows: list[list[object]] = [["x", "y", *names]]
         result: DocumentMap = self.state.result
         columns = (result.documents, result.starts, result.ends, result.clusters + 1)
-        lists = [one.tolist() for one in (*result.points.T, *columns)]
+        lists = [item.tolist() for item in (*result.points.T, *columns)]
         for number, values in enumerate(zip(*lists, strict=True)):
             rows.append([*values, self._group_of(number)])
         return rows
 
 
 def _choice(state: Shown, name: str) -> Any:
-    option = next(one for one in (state.info.options if state.info else ()) if one.name == name)
+    option = next(
+        option for option in (state.info.options if state.info else ()) if option.name == name
+    )
     titles = map(_, option.choice_titles)
     return combo([*zip(option.choices, titles, strict=True)], name=_(option.title))
 
 
 def _segments(state: Shown, name: str) -> Segments:
-    option = next(one for one in (state.info.options if state.info else ()) if one.name == name)
+    option = next(
+        option for option in (state.info.options if state.info else ()) if option.name == name
+    )
     pairs = zip(option.choices, map(_, option.choice_titles), strict=True)
     return Segments(*pairs, name=_(option.title))
 
@@ -320,10 +326,10 @@ def _noted(result: DocumentMap, is_of_uses: bool) -> str:
     if not count:
         return _("No points.")
     if is_of_uses:
-        told = ngettext("{n:,} use", "{n:,} uses", count)
+        message = ngettext("{n:,} use", "{n:,} uses", count)
     else:
-        told = ngettext("{n:,} document", "{n:,} documents", count)
-    parts = [told.format(n=count)]
+        message = ngettext("{n:,} document", "{n:,} documents", count)
+    parts = [message.format(n=count)]
     if count < result.count or result.count < result.total or result.total < 0:
         parts.append(_("a random sample"))
     if result.shares:
@@ -334,7 +340,7 @@ def _noted(result: DocumentMap, is_of_uses: bool) -> str:
 
 def _columns() -> list[Column]:
     return [
-        Column(_("Text"), lambda one: one.text, None, prose=True, tip=lambda one: one.text),
-        Column(_("Group"), lambda one: one.group or "–", 112),
-        Column(_("Document"), lambda one: one.key, 100),
+        Column(_("Text"), lambda row: row.text, None, prose=True, tip=lambda row: row.text),
+        Column(_("Group"), lambda row: row.group or "–", 112),
+        Column(_("Document"), lambda row: row.key, 100),
     ]

@@ -29,10 +29,10 @@ class GroupSwapView(ExaminedView):
         self._about = words("", "small", "muted", wrap=True)
         self._effects = Table(
             _effect_columns(self), name=_("Change by group"),
-            key=lambda one: (one.label, one.group), sortable=True,
+            key=lambda row: (row.label, row.group), sortable=True,
         )  # fmt: skip
         self._documents = Table(
-            _document_columns(self), name=_("Swapped documents"), key=lambda one: one.key,
+            _document_columns(self), name=_("Swapped documents"), key=lambda row: row.key,
             sortable=True,
         )  # fmt: skip
         self._documents.chosen.connect(self._show_chosen)
@@ -61,16 +61,16 @@ class GroupSwapView(ExaminedView):
         head = [_("Label"), _("Group"), _("Mean"), _("Change"), _("Low"), _("High")]
         rows: list[list[object]] = [[*head]]
         return rows + [
-            [one.label, one.group, one.mean, one.change, one.low, one.high]
-            for one in self.state.result.effects
+            [effect.label, effect.group, effect.mean, effect.change, effect.low, effect.high]
+            for effect in self.state.result.effects
         ]
 
-    def predicted(self, one: SwappedDocument) -> str:
+    def predicted(self, document: SwappedDocument) -> str:
         """What is predicted for the groups, in their order."""
         groups = self.state.result.groups
-        pairs = zip(groups, one.labels, one.shares, strict=True)
+        pairs = zip(groups, document.labels, document.shares, strict=True)
         text = _("{group}: {label}")
-        if len(set(one.labels)) == 1:
+        if len(set(document.labels)) == 1:
             text = _("{group}: {share} %") if self.in_percent else _("{group}: {share}")
         return ", ".join(
             text.format(group=group, label=label, share=self.number(share))
@@ -92,7 +92,7 @@ class GroupSwapView(ExaminedView):
         if result is not None and (chosen := self._documents.chosen_rows()):
             pairs = zip(result.groups, chosen[0].texts, strict=True)
             text = _("{group}: {text}")
-            lines = (text.format(group=group, text=" ".join(one.split())) for group, one in pairs)
+            lines = (text.format(group=group, text=" ".join(pair.split())) for group, pair in pairs)
             self._text.setText("\n".join(lines))
 
 
@@ -115,23 +115,25 @@ def _summary(result: GroupSwap) -> str:
 
 
 def _effect_columns(view: GroupSwapView) -> list[Column]:
-    def change(one: GroupEffect) -> str:
+    def change(effect: GroupEffect) -> str:
         text = _("{value} ({low} to {high})")
-        numbers = (view.number(value, 2, signed=True) for value in (one.change, one.low, one.high))
+        numbers = (
+            view.number(value, 2, signed=True) for value in (effect.change, effect.low, effect.high)
+        )
         return text.format(**dict(zip(("value", "low", "high"), numbers, strict=True)))
 
     return [
-        Column(_("Label"), lambda one: one.label, 140, sort=lambda one: one.label),
-        Column(_("Group"), lambda one: one.group, 110, sort=lambda one: one.group),
+        Column(_("Label"), lambda row: row.label, 140, sort=lambda row: row.label),
+        Column(_("Group"), lambda row: row.group, 110, sort=lambda row: row.group),
         Column(
-            _("Mean"), lambda one: view.number(one.mean), 80, sort=lambda one: one.mean,
+            _("Mean"), lambda row: view.number(row.mean), 80, sort=lambda row: row.mean,
             hint=_(
                 "With the words of this group: the mean probability of the label in %, or the mean "
                 "number of spans or tags with it, or of the predicted number"
             ),
         ),
         Column(
-            _("Change"), change, None, sort=lambda one: abs(one.change),
+            _("Change"), change, None, sort=lambda row: abs(row.change),
             hint=_("Mean difference to the mean of all groups, paired by document; 95 % interval"),
         ),
     ]  # fmt: skip
@@ -139,11 +141,11 @@ def _effect_columns(view: GroupSwapView) -> list[Column]:
 
 def _document_columns(view: GroupSwapView) -> list[Column]:
     return [
-        Column(_("Key"), lambda one: one.key, 90),
-        Column(_("Text"), lambda one: " ".join(one.text.split()), None, prose=True),
-        Column(_("Predicted"), lambda one: one.label, 100, sort=lambda one: one.label),
+        Column(_("Key"), lambda row: row.key, 90),
+        Column(_("Text"), lambda row: " ".join(row.text.split()), None, prose=True),
+        Column(_("Predicted"), lambda row: row.label, 100, sort=lambda row: row.label),
         Column(
-            _("By group"), view.predicted, 240, sort=lambda one: one.spread,
+            _("By group"), view.predicted, 240, sort=lambda row: row.spread,
             hint=_("The prediction for each group where they differ, else its score"),
         ),
     ]  # fmt: skip

@@ -38,8 +38,8 @@ class LayerSimilarityView(ExaminedView):
         named = [("", _("its own layers"))]
         if choice is not None and choice.run is not None:
             named.append((self.examined.base, _("before fine-tuning")))
-        others = (one for one in page.choices if one != choice and not one.allow_pickle)
-        named += [(one.folder, one.title) for one in others]
+        others = (item for item in page.choices if item != choice and not item.allow_pickle)
+        named += [(other.folder, other.title) for other in others]
         fill(self._other, named, str(self.state.option("other")))
 
     def clear(self) -> None:

@@ -39,7 +39,7 @@ class MaskedWordsView(InspectorView):
         self._note = words("", "caption", "muted")
         self._none = Button(_("Unmask all"), "x", "quiet", small=True, on=self._unmask)
         self._hint = words("", "small", "muted", wrap=True)
-        self._masked = Table(_masked_columns(self), name=_("Masked tokens"), key=lambda one: one[0])
+        self._masked = Table(_masked_columns(self), name=_("Masked tokens"), key=lambda row: row[0])
         self._masked.chosen.connect(self._show_chosen)
         self._best = Table(_best_columns(), name=_("Expected tokens"), key=lambda pair: pair[0])
         self._figures = Figures()
@@ -71,7 +71,7 @@ class MaskedWordsView(InspectorView):
         self._figures.set(())
 
     def show_result(self, result: MaskedWords) -> None:
-        masked = {one.word for one in result.positions}
+        masked = {position.word for position in result.positions}
         text = self.page.document.text if self.page.document else ""
         words_ = [self._painted(result, at, at in masked) for at in range(len(result.words))]
         self._strip.set(words_, rtl=starts_rtl(text))
@@ -92,9 +92,9 @@ class MaskedWordsView(InspectorView):
         result = self.state.result
         for word, bits in zip(result.words, result.bits, strict=False):
             rows.append([word.text, word.start, word.end, bits])
-        for one in result.positions:
-            rows += [[], [_("Masked token"), one.piece, _("Probability"), one.own]]
-            rows += [[name, share] for name, share in one.best]
+        for position in result.positions:
+            rows += [[], [_("Masked token"), position.piece, _("Probability"), position.own]]
+            rows += [[name, share] for name, share in position.best]
         return rows
 
     def _painted(self, result: MaskedWords, at: int, masked: bool) -> StripWord:
@@ -113,8 +113,8 @@ class MaskedWordsView(InspectorView):
         result = self.state.result
         if result is None or number >= len(result.bits):
             return ""
-        told = _("{bits:.1f} bits when masked alone")
-        return told.format(bits=result.bits[number])
+        message = _("{bits:.1f} bits when masked alone")
+        return message.format(bits=result.bits[number])
 
     def _see(self, area: QRectF) -> None:
         center = area.center()
@@ -129,7 +129,7 @@ class MaskedWordsView(InspectorView):
     def _toggle(self, number: int) -> None:
         result = self.state.result
         if result is not None:
-            masked = {one.word for one in result.positions} ^ {number}
+            masked = {position.word for position in result.positions} ^ {number}
             self.state.set_options(words=",".join(map(str, sorted(masked))))
 
     def _unmask(self) -> None:
@@ -140,17 +140,17 @@ class MaskedWordsView(InspectorView):
 
 
 def _hint(result: MaskedWords) -> str:
-    told = []
+    message = []
     if not result.positions:
-        told.append(_("Click a word, or select it and press Space, to mask it."))
+        message.append(_("Click a word, or select it and press Space, to mask it."))
     if (left := len(result.words) - len(result.bits)) > 0:
         text = ngettext(
             "{n} later word is not scored: the text is long.",
             "{n} later words are not scored: the text is long.",
             left,
         )
-        told.append(text.format(n=left))
-    return " ".join(told)
+        message.append(text.format(n=left))
+    return " ".join(message)
 
 
 def _figures(result: MaskedWords) -> list[tuple[str, str]]:

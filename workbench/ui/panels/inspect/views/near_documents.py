@@ -26,9 +26,9 @@ class NearDocumentsView(InspectorView):
         self._layer.chosen.connect(lambda layer: state.set_options(layer=layer))
         self._note = Elided("", "caption", "muted")
         self._table = Table(
-            _columns(), name=_("Nearest documents"), key=lambda one: one.document, many=True
+            _columns(), name=_("Nearest documents"), key=lambda row: row.document, many=True
         )
-        self._table.opened.connect(lambda one: self.page.corpus.open(one.document))
+        self._table.opened.connect(lambda item: self.page.corpus.open(item.document))
         self._table.chosen.connect(self._chosen)
         RowMenu(self._table, self._choices)
         layer = self._layer.field()
@@ -41,7 +41,9 @@ class NearDocumentsView(InspectorView):
     def show_result(self, result: NearDocuments) -> None:
         self._layer.set(result.layers, result.layer)
         own = self.page.document_id
-        self._table.set_rows([one for one in result.documents if one.document != own])
+        self._table.set_rows(
+            [document for document in result.documents if document.document != own]
+        )
         self._note.setText(_told(result))
         self._show_selected()
 
@@ -57,10 +59,10 @@ class NearDocumentsView(InspectorView):
     def data(self) -> list[list[object]]:
         rows: list[list[object]] = [[_("Cosine"), _("Document"), _("Text")]]
         found: tuple[NearDocument, ...] = self.state.result.documents
-        return rows + [[one.cosine, one.key, one.text] for one in found]
+        return rows + [[document.cosine, document.key, document.text] for document in found]
 
     def _chosen(self) -> None:
-        self.page.corpus.choose(tuple(one.document for one in self._table.chosen_rows()))
+        self.page.corpus.choose(tuple(item.document for item in self._table.chosen_rows()))
 
     def _choices(self) -> list[Choice | None]:
         rows = self._table.chosen_rows()
@@ -76,23 +78,23 @@ class NearDocumentsView(InspectorView):
 
 def _told(result: NearDocuments) -> str:
     if result.count < result.total:
-        told = ngettext(
+        message = ngettext(
             "random sample of {n:,} document", "random sample of {n:,} documents", result.count
         )
-        return told.format(n=result.count)
-    told = ngettext("{n:,} document compared", "{n:,} documents compared", result.count)
-    return told.format(n=result.count)
+        return message.format(n=result.count)
+    message = ngettext("{n:,} document compared", "{n:,} documents compared", result.count)
+    return message.format(n=result.count)
 
 
 def _columns() -> list[Column]:
     return [
-        Column(_("Cosine"), lambda one: formats.decimal(one.cosine, 3), 80, right=True),
+        Column(_("Cosine"), lambda row: formats.decimal(row.cosine, 3), 80, right=True),
         Column(
             _("Text"),
-            lambda one: " ".join(one.text.split()),
+            lambda row: " ".join(row.text.split()),
             None,
             prose=True,
-            tip=lambda one: one.text,
+            tip=lambda row: row.text,
         ),
-        Column(_("Document"), lambda one: one.key, 104),
+        Column(_("Document"), lambda row: row.key, 104),
     ]

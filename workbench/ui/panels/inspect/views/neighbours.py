@@ -27,7 +27,7 @@ class NeighboursView(InspectorView):
     def __init__(self, state: Shown) -> None:
         super().__init__(state)
         options = state.info.options if state.info is not None else ()
-        option = next(one for one in options if one.name == "by")
+        option = next(option for option in options if option.name == "by")
         titles = map(_, option.choice_titles)
         self._by = combo([*zip(option.choices, titles, strict=True)], name=_("Measure"))
         self._by.currentIndexChanged.connect(self._measured)
@@ -37,9 +37,9 @@ class NeighboursView(InspectorView):
         self._typed.setClearButtonEnabled(True)
         self._typed.returnPressed.connect(self._look_up)
         self._typed.textChanged.connect(self._changed)
-        self._words = Table(_word_columns(), name=_("Words"), key=lambda one: one.text)
+        self._words = Table(_word_columns(), name=_("Words"), key=lambda row: row.text)
         self._words.chosen.connect(self._show_chosen)
-        self._near = Table(_near_columns(self), name=_("Nearest words"), key=lambda one: one.word)
+        self._near = Table(_near_columns(self), name=_("Nearest words"), key=lambda row: row.word)
         self._title = words("", weight=600)
         self._note = words("", "small", "muted")
         layout_of(self).addWidget(row((self._typed, 1), (self._by, 1), gap=12))
@@ -61,10 +61,10 @@ class NeighboursView(InspectorView):
             "{n:,} word in the vocabulary", "{n:,} words in the vocabulary", result.size
         )
         self._note.setText(note.format(n=result.size))
-        names = [one.text for one in result.words]
+        names = [word.text for word in result.words]
         if names:
             before = kept[0].text if kept and kept[0].text in names else ""
-            known = next((one.text for one in result.words if one.form), names[0])
+            known = next((word.text for word in result.words if word.form), names[0])
             self._words.choose({before or known})
         self._show_chosen()
 
@@ -73,13 +73,13 @@ class NeighboursView(InspectorView):
         self._near.set_rows(chosen[0].neighbours if chosen else ())
         self._title.setText(_heading(chosen[0]) if chosen else "")
 
-    def share(self, one: Near) -> float | None:
+    def share(self, near: Near) -> float | None:
         """Length of a bar, relative to the nearest word; none for negative scores."""
         rows = self._near.rows()
         best = rows[0].score if rows else 0.0
         if self.state.result is not None and self.state.result.is_distance:
-            return best / one.score if one.score else 1.0
-        return max(0.0, one.score / best) if best > 0 else None
+            return best / near.score if near.score else 1.0
+        return max(0.0, near.score / best) if best > 0 else None
 
     # ---------------------------------------------------------------- actions
 
@@ -94,25 +94,25 @@ class NeighboursView(InspectorView):
             self._look_up()
 
 
-def _heading(one: NearWord) -> str:
-    if not one.form:
-        return _("“{word}” has no vector").format(word=one.text)
-    if not one.in_vocabulary:
-        return _("Nearest to “{word}” (made of its n-grams)").format(word=one.text)
-    return _("Nearest to “{word}”").format(word=one.form)
+def _heading(near_word: NearWord) -> str:
+    if not near_word.form:
+        return _("“{word}” has no vector").format(word=near_word.text)
+    if not near_word.in_vocabulary:
+        return _("Nearest to “{word}” (made of its n-grams)").format(word=near_word.text)
+    return _("Nearest to “{word}”").format(word=near_word.form)
 
 
 def _word_columns() -> list[Column]:
-    def nearest(one: NearWord) -> str:
-        return ", ".join(near.word for near in one.neighbours[:SHOWN]) or "–"
+    def nearest(near_word: NearWord) -> str:
+        return ", ".join(near.word for near in near_word.neighbours[:SHOWN]) or "–"
 
-    def origin(one: NearWord) -> str:
-        if not one.form:
+    def origin(near_word: NearWord) -> str:
+        if not near_word.form:
             return _("unknown")
-        return one.form if one.in_vocabulary else _("n-grams")
+        return near_word.form if near_word.in_vocabulary else _("n-grams")
 
     return [
-        Column(_("Word"), lambda one: one.text, 120),
+        Column(_("Word"), lambda row: row.text, 120),
         Column(_("Found as"), origin, 90, hint=_("The form of the word that has a vector")),
         Column(_("Nearest words"), nearest, None, prose=True),
     ]
@@ -120,6 +120,6 @@ def _word_columns() -> list[Column]:
 
 def _near_columns(view: NeighboursView) -> list[Column]:
     return [
-        Column(_("Word"), lambda one: one.word, 130),
-        Column(_("Score"), lambda one: formats.decimal(one.score, 3), None, share=view.share),
+        Column(_("Word"), lambda row: row.word, 130),
+        Column(_("Score"), lambda row: formats.decimal(row.score, 3), None, share=view.share),
     ]

@@ -57,7 +57,7 @@ class NextWordsView(InspectorView):
             card(
                 row(words(_("Next words"), weight=600), self._note, None, self._cut),
                 self._strip,
-                row(*((one, 1) for one in self._fields), gap=12),
+                row(*((field, 1) for field in self._fields), gap=12),
                 (self._table, 1),
                 words(_("Entropy of the next token, bits, after each step"), "small", "muted"),
                 self._entropy,
@@ -70,8 +70,8 @@ class NextWordsView(InspectorView):
     def show_state(self, fields: frozenset[str]) -> None:
         super().show_state(fields)
         if concerns(fields, "options"):
-            for one in self._fields:
-                one.show_value()
+            for field in self._fields:
+                field.show_value()
 
     def clear(self) -> None:
         self._strip.set(())
@@ -95,13 +95,13 @@ class NextWordsView(InspectorView):
     def data(self) -> list[list[object]]:
         head = [_("Token"), _("Id"), _("Model"), _("Sampled")]
         rows: list[list[object]] = [[*head]]
-        rows += [[one.token, one.id, one.model, one.sampled] for one in self.state.result.rows]
+        rows += [[item.token, item.id, item.model, item.sampled] for item in self.state.result.rows]
         return rows
 
     def _words(self, result: NextWords) -> list[StripWord]:
         text = self.page.document.text.split() if self.page.document else []
         near = text[:BEFORE] if result.backward else text[-BEFORE:]
-        shown = [StripWord(-1 - at, one, ink="muted") for at, one in enumerate(near)]
+        shown = [StripWord(-1 - at, text, ink="muted") for at, text in enumerate(near)]
         added = [
             StripWord(
                 at,
@@ -131,14 +131,14 @@ class NextWordsView(InspectorView):
         result = self.state.result
         if result is None or not result.cut_by:
             return ""
-        told = ngettext(
+        message = ngettext(
             "cut by {cut}: {n:,} token kept, {left:,} left out",
             "cut by {cut}: {n:,} tokens kept, {left:,} left out",
             result.kept,
         )
         name, title = CUTS[result.cut_by]
         cut = f"{title} {formats.significant(self.state.option(name))}"
-        return told.format(cut=cut, n=result.kept, left=result.vocabulary - result.kept)
+        return message.format(cut=cut, n=result.kept, left=result.vocabulary - result.kept)
 
     # ---------------------------------------------------------------- actions
 

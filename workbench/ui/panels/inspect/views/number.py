@@ -32,6 +32,6 @@ class NumberView(InspectorView):
         if gold is None:
             self._gold.setText(_("No gold to compare with"))
             return
-        told = _("Gold: {gold}. Difference: {difference}.")
+        message = _("Gold: {gold}. Difference: {difference}.")
         difference = formats.decimal(result.value - gold, 3, signed=True)
-        self._gold.setText(told.format(gold=formats.significant(gold), difference=difference))
+        self._gold.setText(message.format(gold=formats.significant(gold), difference=difference))

@@ -46,4 +46,4 @@ class OptionField(Field):
 
 def _option(state: Shown, name: str) -> Option:
     options = state.info.options if state.info is not None else ()
-    return next(one for one in options if one.name == name)
+    return next(option for option in options if option.name == name)

@@ -34,7 +34,7 @@ class ProbesView(ExaminedView):
         self._chart.opened.connect(self._point_chosen)
         self._chart.moved.connect(self._point_chosen)
         self._about = words("", "small", "muted", wrap=True)
-        self._table = Table(_columns(), name=_("Probes"), key=lambda one: one[:2], sortable=True)
+        self._table = Table(_columns(), name=_("Probes"), key=lambda row: row[:2], sortable=True)
         shown = column(self._legend, (self._chart, 3), self._about, (self._table, 2), gap=8)
         self.put(_("Probes"), [(_("Labels"), self._layer)], shown)
 
@@ -48,7 +48,7 @@ class ProbesView(ExaminedView):
         self._table.set_rows(())
 
     def show_result(self, result: Probes) -> None:
-        series = [one for model in result.models for one in self._series(result, model)]
+        series = [series for model in result.models for series in self._series(result, model)]
         self._chart.set_series(series)
         self._chart.set_level(result.majority)
         self._legend.set(series)
@@ -102,12 +102,12 @@ def _curve(
     return Series(
         name,
         layers,
-        tuple(one.value for one in found),
+        tuple(interval.value for interval in found),
         tone,
         dashed,
         SQUARE if dashed else CIRCLE,
-        low=tuple(one.low for one in found),
-        high=tuple(one.high for one in found),
+        low=tuple(interval.low for interval in found),
+        high=tuple(interval.high for interval in found),
     )
 
 
@@ -137,15 +137,20 @@ def _summary(result: Probes) -> str:
 
 
 def _columns() -> list[Column]:
-    def with_interval(one: Interval) -> str:
+    def with_interval(interval: Interval) -> str:
         text = _("{value} ({low}–{high})")
         points = formats.points
-        return text.format(value=points(one.value), low=points(one.low), high=points(one.high))
+        return text.format(
+            value=points(interval.value), low=points(interval.low), high=points(interval.high)
+        )
 
     def selectivity(row: Row) -> str:
-        one = row[2].selectivity
+        interval = row[2].selectivity
         text = _("{value} ({low} to {high})")
-        numbers = (formats.points(value, signed=True) for value in (one.value, one.low, one.high))
+        numbers = (
+            formats.points(value, signed=True)
+            for value in (interval.value, interval.low, interval.high)
+        )
         return text.format(**dict(zip(("value", "low", "high"), numbers, strict=True)))
 
     return [

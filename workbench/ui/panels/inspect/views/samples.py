@@ -48,7 +48,7 @@ class SamplesView(InspectorView):
         self._title = words("", weight=600)
         drop = Button(_("Remove"), "trash-2", small=True, on=self._drop_chosen)
         top = row(words(_("Samples"), weight=600), self._note, None, again, keep)
-        fields = row(*((one, 1) for one in self._fields), gap=8)
+        fields = row(*((field, 1) for field in self._fields), gap=8)
         fields.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         layout_of(self).addWidget(card(top, fields, (self._table, 1), gap=8), 3)
         layout_of(self).addWidget(card(row(self._title, None, drop), (self._kept, 1), gap=8), 2)
@@ -57,8 +57,8 @@ class SamplesView(InspectorView):
     def show_state(self, fields: frozenset[str]) -> None:
         super().show_state(fields)
         if concerns(fields, "options"):
-            for one in self._fields:
-                one.show_value()
+            for field in self._fields:
+                field.show_value()
 
     def clear(self) -> None:
         self._table.set_rows(())
@@ -74,7 +74,7 @@ class SamplesView(InspectorView):
         rows: list[list[object]] = [[*head, *(TITLES[name] for name in SETTINGS)]]
         settings = [self.state.option(name) for name in SETTINGS]
         samples = self.state.result.samples
-        rows += [[one.text, one.tokens, one.logprob, *settings] for one in samples]
+        rows += [[sample.text, sample.tokens, sample.logprob, *settings] for sample in samples]
         return rows
 
     def _again(self) -> None:
@@ -101,8 +101,8 @@ class SamplesView(InspectorView):
     def _show_kept(self) -> None:
         kept = self.page.kept_samples()
         self._kept.set_rows(list(enumerate(kept)))
-        told = ngettext("{n} kept sample", "{n} kept samples", len(kept))
-        self._title.setText(told.format(n=len(kept)))
+        message = ngettext("{n} kept sample", "{n} kept samples", len(kept))
+        self._title.setText(message.format(n=len(kept)))
 
 
 def _columns(view: SamplesView) -> list[Column]:

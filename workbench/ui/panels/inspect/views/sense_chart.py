@@ -45,7 +45,7 @@ class SenseChart:
         self._note.setText(_told(found, layer))
         if not found.layers:
             return
-        x = tuple(float(one.layer) for one in found.layers)
+        x = tuple(float(layer.layer) for layer in found.layers)
         ends = (x[0], x[-1]) if len(x) > 1 else (x[0] - 0.5, x[0] + 0.5)
         frequent, static = 100 * found.frequent_f1, 100 * found.same_static
         self.chart.set_series(
@@ -57,12 +57,12 @@ class SenseChart:
                 Series(_("static vector, same sense"), ends, (static,) * 2, "good", dashed=True),
             ]
         )
-        at = next((n for n, one in enumerate(found.layers) if one.layer == layer), 0)
+        at = next((n for n, senses in enumerate(found.layers) if senses.layer == layer), 0)
         self.chart.choose(0, at)
 
 
 def _y(found: Senses, name: str) -> tuple[float, ...]:
-    return tuple(100 * float(getattr(one, name)) for one in found.layers)
+    return tuple(100 * float(getattr(layer, name)) for layer in found.layers)
 
 
 def _told(found: Senses, layer: int) -> str:
@@ -74,15 +74,17 @@ def _told(found: Senses, layer: int) -> str:
         return _("No use has a label in this layer. Select uses and assign a sense.")
     if not found.layers:
         return _("{counts}. Scores need two senses with two uses each.").format(counts=counts)
-    here: LayerSenses = next((one for one in found.layers if one.layer == layer), found.layers[-1])
-    told = ngettext(
+    here: LayerSenses = next(
+        (senses for senses in found.layers if senses.layer == layer), found.layers[-1]
+    )
+    message = ngettext(
         "Layer {layer}: F1 {f1} %, accuracy {accuracy} % of {n:,} labelled use, each left out of "
         "its centroid; most frequent sense: F1 {frequent} %. {counts}",
         "Layer {layer}: F1 {f1} %, accuracy {accuracy} % of {n:,} labelled uses, each left out of "
         "its centroid; most frequent sense: F1 {frequent} %. {counts}",
         found.scored,
     )
-    return told.format(
+    return message.format(
         layer=here.layer,
         f1=formats.decimal(100 * here.f1, 1),
         accuracy=formats.decimal(100 * here.accuracy, 1),

@@ -41,7 +41,7 @@ class SmallestChangeView(InspectorView):
         self._strips = {kind: WordStrip(names[kind]) for kind in KINDS}
         parts = [part for kind in KINDS for part in (self._told[kind], self._strips[kind])]
         self._table = Table(
-            _columns(self), name=_("Single changes"), key=lambda one: (one.word, one.new),
+            _columns(self), name=_("Single changes"), key=lambda row: (row.word, row.new),
             sortable=True,
         )  # fmt: skip
         self._target = combo(name=_("Decision"))
@@ -86,14 +86,14 @@ class SmallestChangeView(InspectorView):
             self._strips[kind].set(())
 
     def show_result(self, result: SmallestChange) -> None:
-        known = {one.id: one for one in result.targets}
+        known = {target.id: target for target in result.targets}
         target = known.get(result.target)
         value = target.value if target is not None else None
-        told = _("predicted: {outcome}")
-        self._note.setText(told.format(outcome=_outcome(result.label, result.share, value)))
+        message = _("predicted: {outcome}")
+        self._note.setText(message.format(outcome=_outcome(result.label, result.share, value)))
         fill(
             self._target,
-            [(one.id, target_name(one, result.words)) for one in result.targets],
+            [(target.id, target_name(target, result.words)) for target in result.targets],
             result.target,
         )
         self._step.setVisible(value is not None)
@@ -111,19 +111,19 @@ class SmallestChangeView(InspectorView):
         head = [_("Word"), _("Replaced by"), _("Predicted then"), _("Probability"), _("Fall")]
         rows: list[list[object]] = [[*head, _("Estimated fall")]]
         texts = [word.text for word in result.words]
-        for one in result.trials:
-            numbers = [one.share, one.fall, "" if one.estimate is None else one.estimate]
-            predicted = one.label if one.value is None else one.value
-            rows.append([texts[one.word], one.new, predicted, *numbers])
+        for trial in result.trials:
+            numbers = [trial.share, trial.fall, "" if trial.estimate is None else trial.estimate]
+            predicted = trial.label if trial.value is None else trial.value
+            rows.append([texts[trial.word], trial.new, predicted, *numbers])
         return rows
 
 
 def _proposers(choices: Iterable[Choice], chosen: str) -> list[tuple[str, str]]:
     """Value and name of every model that can propose words."""
     found = {"": _("Model of the run, else starter-bert"), "none": _("No model")}
-    for one in choices:
-        if one.run is None and "masked_lm" in one.gives:
-            found[one.folder] = one.title
+    for choice in choices:
+        if choice.run is None and "masked_lm" in choice.gives:
+            found[choice.folder] = choice.title
     found.setdefault(chosen, chosen)
     return list(found.items())
 
@@ -172,26 +172,26 @@ def _painted(result: SmallestChange, change: Change) -> list[StripWord]:
 
 
 def _columns(view: SmallestChangeView) -> list[Column]:
-    def word(one: Trial) -> str:
-        found: str = view.state.result.words[one.word].text
+    def word(trial: Trial) -> str:
+        found: str = view.state.result.words[trial.word].text
         return found
 
-    def fall(one: Trial) -> str:
-        number = one.value is not None
-        return formats.decimal(one.fall, 3) if number else formats.points(one.fall, 1)
+    def fall(trial: Trial) -> str:
+        number = trial.value is not None
+        return formats.decimal(trial.fall, 3) if number else formats.points(trial.fall, 1)
 
     return [
         Column(_("Word"), word, 110),
-        Column(_("Replaced by"), lambda one: one.new or _("(deleted)"), 120),
+        Column(_("Replaced by"), lambda row: row.new or _("(deleted)"), 120),
         Column(
             _("Predicted then"),
-            lambda one: _outcome(one.label, one.share, one.value).removesuffix(" %"),
+            lambda row: _outcome(row.label, row.share, row.value).removesuffix(" %"),
             130,
             hint=_("The prediction for the changed text, with its probability in %"),
         ),
         Column(
             _("Estimate"),
-            lambda one: "–" if one.estimate is None else formats.points(one.estimate, 1),
+            lambda row: "–" if row.estimate is None else formats.points(row.estimate, 1),
             80,
             hint=_("The fall as the gradient estimates it, in points of %; – for other proposals"),
         ),
@@ -199,7 +199,7 @@ def _columns(view: SmallestChangeView) -> list[Column]:
             _("Fall, points"),
             fall,
             None,
-            share=lambda one: min(1.0, max(0.0, one.fall)),
+            share=lambda row: min(1.0, max(0.0, row.fall)),
             hint=_(
                 "By how much the probability of what was predicted falls, in points of %; "
                 "for a number, by how much it changes"

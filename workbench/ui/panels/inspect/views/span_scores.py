@@ -52,8 +52,8 @@ class SpanScoresView(InspectorView):
     def show_result(self, result: SpanScoreTable) -> None:
         named = [("", _("Most probable label")), *((label, label) for label in result.labels)]
         fill(self._label, named, str(self._label.currentData() or ""))
-        told = _("Part {part} of {parts}").format(part=result.part, parts=result.parts)
-        self._part.setText(told)
+        message = _("Part {part} of {parts}").format(part=result.part, parts=result.parts)
+        self._part.setText(message)
         self._parts.setVisible(result.parts > 1)
         self._about.setText(_summary(result))
         self._paint()
@@ -117,7 +117,7 @@ def _cell(
     if share >= SHOWN:
         text = formats.points(share) if label else f"{name} {formats.points(share)}"
     labels = (label,) if label else result.labels
-    marked = any((start, end, one) in chosen for one in labels)
+    marked = any((start, end, label) in chosen for label in labels)
     return HeatCell(text, share, _told(result, first, first + width), marked)
 
 
@@ -146,10 +146,10 @@ def _best(result: SpanScoreTable) -> tuple[int, int] | None:
 
 def _summary(result: SpanScoreTable) -> str:
     count = len(_places(result))
-    told = ngettext("{n:,} candidate", "{n:,} candidates", count).format(n=count)
+    message = ngettext("{n:,} candidate", "{n:,} candidates", count).format(n=count)
     found = len(result.spans)
     predicted = ngettext("{n:,} predicted", "{n:,} predicted", found).format(n=found)
     if not result.rejected:
-        return f"{told} · {predicted}"
+        return f"{message} · {predicted}"
     rejected = _("{n:,} rejected because of overlap").format(n=result.rejected)
-    return f"{told} · {predicted} · {rejected}"
+    return f"{message} · {predicted} · {rejected}"

@@ -49,7 +49,7 @@ class SpansView(InspectorView):
         self._table = Table(
             _columns(self),
             name=_("Differences"),
-            key=lambda one: (one.kind, one.gold, one.predicted),
+            key=lambda row: (row.kind, row.gold, row.predicted),
             sortable=True,
         )
         self._table.opened.connect(lambda _row: self.page.correct())
@@ -83,8 +83,8 @@ class SpansView(InspectorView):
     def show_result(self, result: Any) -> None:
         known = self.page.gold is not None
         self._differences = self.page.compare(result.spans)
-        for one in (self._gold_words, self._gold, self._below):
-            one.setVisible(known)
+        for frame in (self._gold_words, self._gold, self._below):
+            frame.setVisible(known)
         self._remark.setText(self._remarks())
         self._remark.setVisible(bool(self._remark.text()))
         gold, predicted = self._spans(result)
@@ -99,32 +99,34 @@ class SpansView(InspectorView):
         gold = self.page.gold
         if gold is None:
             return _("A typed text has no gold. Pick a document to compare.")
-        told = []
+        message = []
         if not gold.submitted:
-            told.append(
+            message.append(
                 _("This document is not submitted, so its labels do not count as gold yet.")
             )
         if gold.left_out:
-            told.append(
+            message.append(
                 _(
                     "Nested spans are left out, as tags are flat: {n} overlapped by a longer span."
                 ).format(n=gold.left_out)
             )
-        return " ".join(told)
+        return " ".join(message)
 
     def _spans(self, result: Any) -> tuple[list[TextSpan], list[TextSpan]]:
         """Both sides; labels start with the sign of their difference, which remains when elided."""
         if self.page.gold is None:
             return [], [
-                self._span(one, number, PREDICTED, "", one.score)
-                for number, one in enumerate(result.spans, 1)
+                self._span(span, number, PREDICTED, "", span.score)
+                for number, span in enumerate(result.spans, 1)
             ]
         gold, predicted = [], []
-        for number, one in enumerate(self._differences, 1):
-            if one.gold is not None:
-                gold.append(self._span(one.gold, number, GOLD, one.kind))
-            if one.predicted is not None:
-                predicted.append(self._span(one.predicted, number, PREDICTED, one.kind))
+        for number, difference in enumerate(self._differences, 1):
+            if difference.gold is not None:
+                gold.append(self._span(difference.gold, number, GOLD, difference.kind))
+            if difference.predicted is not None:
+                predicted.append(
+                    self._span(difference.predicted, number, PREDICTED, difference.kind)
+                )
         return gold, predicted
 
     def _span(
@@ -147,7 +149,7 @@ class SpansView(InspectorView):
         clear(layout_of(self._tally))
         if self.page.gold is None:
             return
-        kinds = [one.kind for one in self._differences]
+        kinds = [difference.kind for difference in self._differences]
         for kind, (icon, tone, word, _mark) in KINDS.items():
             if kind in kinds or kind == "agreed":
                 layout_of(self._tally).addWidget(IconLabel(icon, tone, 15))
@@ -156,8 +158,8 @@ class SpansView(InspectorView):
 
 
 def _columns(view: SpansView) -> list[Column]:
-    def text(one: Difference) -> str:
-        span, document = one.gold or one.predicted, view.page.document
+    def text(difference: Difference) -> str:
+        span, document = difference.gold or difference.predicted, view.page.document
         return document.text[span.start : span.end] if document and span else ""
 
     def side(span: Span | None) -> str:
@@ -166,20 +168,20 @@ def _columns(view: SpansView) -> list[Column]:
     return [
         Column(
             _("Difference"),
-            lambda one: KINDS[one.kind][2],
+            lambda row: KINDS[row.kind][2],
             140,
-            icon=lambda one: KINDS[one.kind][:2],
+            icon=lambda row: KINDS[row.kind][:2],
         ),
         Column(
             _("Gold"),
-            lambda one: side(one.gold),
+            lambda row: side(row.gold),
             180,
             hint=_("Label and character offsets, end exclusive"),
         ),
-        Column(_("Predicted"), lambda one: side(one.predicted), 180),
+        Column(_("Predicted"), lambda row: side(row.predicted), 180),
         Column(
             _("Confidence, %"),
-            lambda one: points(one.predicted.score) if one.predicted is not None else "–",
+            lambda row: points(row.predicted.score) if row.predicted is not None else "–",
             70,
             right=True,
             hint=_("Mean probability of the tags of the words, in %"),

@@ -31,7 +31,7 @@ class SurprisalView(InspectorView):
         self._strip = WordStrip(_("Words with their surprisal"), tip=self._tip, see=self._see)
         self._scroll = scrolled(self._strip)
         self._figures = Figures()
-        self._table = Table(_columns(), name=_("Words"), key=lambda one: one[0], sortable=True)
+        self._table = Table(_columns(), name=_("Words"), key=lambda row: row[0], sortable=True)
         self._table.chosen.connect(self._row_chosen)
         self._strip.chosen.connect(lambda at: self._table.choose({at}))
         legend = words(
@@ -52,7 +52,7 @@ class SurprisalView(InspectorView):
 
     def show_result(self, result: Surprisal) -> None:
         text = self.page.document.text if self.page.document else ""
-        pairs = list(zip((one.text for one in result.words), result.bits, strict=True))
+        pairs = list(zip((word.text for word in result.words), result.bits, strict=True))
         painted = [_painted(at, word, bits) for at, (word, bits) in enumerate(pairs)]
         self._strip.set(painted, rtl=starts_rtl(text))
         self._table.set_rows([(at, word, bits) for at, (word, bits) in enumerate(pairs)])
@@ -102,12 +102,12 @@ def _figures(result: Surprisal) -> list[tuple[str, str]]:
 
 def _columns() -> list[Column]:
     return [
-        Column(_("Word"), lambda one: one[1], 160),
+        Column(_("Word"), lambda row: row[1], 160),
         Column(
             _("Surprisal, bits"),
-            lambda one: "–" if one[2] is None else formats.decimal(one[2], 2),
+            lambda row: "–" if row[2] is None else formats.decimal(row[2], 2),
             None,
-            share=lambda one: None if one[2] is None else min(1.0, one[2] / DARKEST),
+            share=lambda row: None if row[2] is None else min(1.0, row[2] / DARKEST),
             hint=_("The sum of -log2 P(token | tokens before) over the tokens of the word"),
         ),
     ]

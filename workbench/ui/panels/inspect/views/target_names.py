@@ -29,11 +29,11 @@ def target_name(target: Target, words: Sequence[WordRow]) -> str:
 
 def _answer_name(target: Target) -> str:
     """An answer, its start or its end, with its question."""
-    told = {
+    message = {
         "start": _("Start of “{answer}”, {share} % · {question}"),
         "end": _("End of “{answer}”, {share} % · {question}"),
         "answer": _("“{answer}”, {share} % · {question}"),
     }[target.id.partition(":")[0]]
     answer = target.label or _("no answer in the text")
     share = formats.points(target.share, 0)
-    return told.format(answer=answer, share=share, question=target.question)
+    return message.format(answer=answer, share=share, question=target.question)

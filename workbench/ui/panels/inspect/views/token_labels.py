@@ -74,7 +74,7 @@ class TokenLabelsView(InspectorView):
         self._entropy = words("", "small", weight=600)
         self._table = Table(_word_columns(self), name=_("Tokens"), key=lambda unit: unit.first)
         self._table.chosen.connect(self._row_chosen)
-        self._labels = Table(_columns(self), name=_("Labels of the word"), key=lambda one: one.name)
+        self._labels = Table(_columns(self), name=_("Labels of the word"), key=lambda row: row.name)
         self._every = QCheckBox(_("All labels and logits"))
         plain.set_tip(self._every, _("Also in the data that is saved"))
         self._every.toggled.connect(self._ask_for_every)
@@ -128,7 +128,7 @@ class TokenLabelsView(InspectorView):
         rows: list[list[object]] = [[*head, *names, *(logits if result.logits is not None else ())]]
         for unit in self._units:
             for number, token in enumerate(unit.tokens, unit.first):
-                shares = {one.name: one for one in self._labels_of(number)}
+                shares = {label.name: label for label in self._labels_of(number)}
                 about = [unit.text, token.start, token.end, token.piece, token.entropy]
                 found = [shares[name].share if name in shares else "" for name in names]
                 if result.logits is not None:
@@ -152,7 +152,7 @@ class TokenLabelsView(InspectorView):
             result.logits[number].tolist(),
             strict=True,
         )
-        return sorted((_Label(*one) for one in rows), key=lambda one: -one.share)
+        return sorted((_Label(*item) for item in rows), key=lambda item: -item.share)
 
     # ---------------------------------------------------------------- words
 
@@ -175,18 +175,18 @@ class TokenLabelsView(InspectorView):
         pieces = "·".join(token.shown for token in unit.tokens) if len(unit.tokens) > 1 else ""
         if share < CERTAIN:
             shares = _doubts(unit.row.best)
-            boxes = tuple(Share(one, part, self.tint(one)) for one, part in shares)
+            boxes = tuple(Share(share, part, self.tint(share)) for share, part in shares)
             return StripWord(unit.first, unit.text, frame="warn", shares=boxes, bold=True)
         colours = self._colours(name)
         if colours is None:
             return StripWord(unit.first, unit.text, ink="muted", rule="line")
-        told = f"{name} {formats.points(share, 0)}"
+        message = f"{name} {formats.points(share, 0)}"
         return StripWord(
             unit.first,
             unit.text,
             ground=colours.fill,
             rule=colours.line,
-            caption=told,
+            caption=message,
             ink_caption=colours.line,
             pieces=pieces,
         )
@@ -219,13 +219,15 @@ class TokenLabelsView(InspectorView):
         """The word that contains a token."""
         if number is None:
             return None
-        holding = (one for one in self._units if one.first <= number < one.first + len(one.tokens))
+        holding = (
+            unit for unit in self._units if unit.first <= number < unit.first + len(unit.tokens)
+        )
         return next(holding, None)
 
     def _show_chosen(self) -> None:
         unit = self._unit(self.page.chosen_token)
         if unit is None and self._units:
-            unit = max(self._units, key=lambda one: one.row.entropy or 0)
+            unit = max(self._units, key=lambda unit: unit.row.entropy or 0)
             self._strip.choose(-1)
             self._table.choose(set())
         elif unit is not None:
@@ -234,8 +236,8 @@ class TokenLabelsView(InspectorView):
         self._word.setText(unit.text if unit is not None else "")
         self._about.setText(_about(unit) if unit is not None else "")
         known = unit is not None and unit.row.entropy is not None
-        told = _("entropy {bits:.2f} bits")
-        self._entropy.setText(told.format(bits=unit.row.entropy) if unit and known else "")
+        message = _("entropy {bits:.2f} bits")
+        self._entropy.setText(message.format(bits=unit.row.entropy) if unit and known else "")
         self._labels.setColumnHidden(LOGIT, not self._every.isChecked())
         self._labels.set_rows(self._labels_of(unit.first) if unit is not None else ())
         self._labels.fit_height(LOWEST)
@@ -301,21 +303,21 @@ def _word_columns(view: TokenLabelsView) -> list[Column]:
 
 
 def _columns(view: TokenLabelsView) -> list[Column]:
-    def colour(one: _Label) -> Any:
-        name, label = one.name, one.name.partition("-")[2]
+    def colour(item: _Label) -> Any:
+        name, label = item.name, item.name.partition("-")[2]
         return name, view.page.labels.get(name) or view.page.labels.get(label), ""
 
     return [
-        Column(_("Label"), lambda one: one.name, 150, chip=colour),
+        Column(_("Label"), lambda row: row.name, 150, chip=colour),
         Column(
             _("Probability, %"),
-            lambda one: formats.points(one.share),
+            lambda row: formats.points(row.share),
             None,
-            share=lambda one: one.share,
+            share=lambda row: row.share,
         ),
         Column(
             _("Logit"),
-            lambda one: "–" if one.logit is None else formats.decimal(one.logit, 2, signed=True),
+            lambda row: "–" if row.logit is None else formats.decimal(row.logit, 2, signed=True),
             70,
             right=True,
         ),

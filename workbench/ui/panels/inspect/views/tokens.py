@@ -95,8 +95,8 @@ class TokensView(InspectorView):
 
     def data(self) -> list[list[object]]:
         columns = self.columns()
-        rows: list[list[object]] = [[one.title for one in columns]]
-        rows += [[one.text(pair) for one in columns] for pair in self._table.rows()]
+        rows: list[list[object]] = [[column.title for column in columns]]
+        rows += [[column.text(pair) for column in columns] for pair in self._table.rows()]
         return rows
 
     def _ask_more(self) -> None:
@@ -122,18 +122,18 @@ class TokensView(InspectorView):
         """Runs of tokens of one word, in order; tokens outside of words are separate."""
 
         def key(pair: tuple[int, TokenRow]) -> tuple[bool, int]:
-            number, one = pair
-            return (True, one.word) if one.word is not None else (False, number)
+            number, token = pair
+            return (True, token.word) if token.word is not None else (False, number)
 
         for (in_word, index), pairs in groupby(enumerate(result.tokens), key):
             cells = (
-                Cell(number, one.shown, self._lines(one), one.special, one.unknown)
-                for number, one in pairs
+                Cell(number, pair.shown, self._lines(pair), pair.special, pair.unknown)
+                for number, pair in pairs
             )
             yield Word(result.words[index].text if in_word else "", tuple(cells))
 
-    def _lines(self, one: TokenRow) -> tuple[Line, ...]:
-        return tuple(Line(name, share, self.tint(name)) for name, share in one.best)
+    def _lines(self, token: TokenRow) -> tuple[Line, ...]:
+        return tuple(Line(name, share, self.tint(name)) for name, share in token.best)
 
     def tint(self, name: str) -> str:
         """The colour of a prediction's bar."""
@@ -160,7 +160,7 @@ class SubwordsView(TokensView):
     def show_result(self, result: Tokenized) -> None:
         super().show_result(result)
         for number, name in enumerate(EMBEDDING):
-            known = any(getattr(one, name) is not None for one in result.embedded)
+            known = any(getattr(embedded, name) is not None for embedded in result.embedded)
             self._table.setColumnHidden(LABEL + number, not known)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -205,9 +205,9 @@ class ExpectedWordsView(TokensView):
 
 def _columns(view: TokensView) -> list[Column]:
     def word(pair: tuple[int, TokenRow]) -> str:
-        one: TokenRow = pair[1]
+        token: TokenRow = pair[1]
         words = view.state.result.words if view.state.result is not None else ()
-        return words[one.word].text if one.word is not None and one.word < len(words) else "–"
+        return words[token.word].text if token.word is not None and token.word < len(words) else "–"
 
     return [
         Column(_("Word"), word, 130, hint=_("The word that contains the token")),
@@ -235,8 +235,8 @@ def _columns(view: TokensView) -> list[Column]:
 
 def _predictions(view: TokensView) -> list[Column]:
     def best(pair: tuple[int, TokenRow]) -> str:
-        one: TokenRow = pair[1]
-        return f"{one.best[0][0]} {formats.points(one.best[0][1], 0)}" if one.best else "–"
+        token: TokenRow = pair[1]
+        return f"{token.best[0][0]} {formats.points(token.best[0][1], 0)}" if token.best else "–"
 
     def others(pair: tuple[int, TokenRow]) -> str:
         return (

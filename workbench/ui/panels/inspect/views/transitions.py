@@ -57,8 +57,8 @@ class TransitionsView(InspectorView):
         self._table.scores.set(result)
         self._table.fit()
         low, high = self._table.scores.bounds()
-        told = _("from {low} to {high}")
-        self._range.setText(told.format(low=_signed(low), high=_signed(high)))
+        message = _("from {low} to {high}")
+        self._range.setText(message.format(low=_signed(low), high=_signed(high)))
 
 
 def _signed(score: float, digits: int = 2) -> str:
@@ -121,8 +121,8 @@ class _Scores(QAbstractTableModel):
             names = {"before": self._down[at[0]], "after": self._across[at[1]]}
             if forbidden:
                 return plain.tip(_("{before} → {after}: not allowed").format(**names))
-            told = _("{before} → {after}: {score}")
-            return plain.tip(told.format(**names, score=_signed(score, 3)))
+            message = _("{before} → {after}: {score}")
+            return plain.tip(message.format(**names, score=_signed(score, 3)))
         return None
 
     def headerData(

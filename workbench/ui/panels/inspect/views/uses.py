@@ -76,7 +76,7 @@ class UsesView(InspectorView):
         self._static_title = words(_("Static vector"), weight=600)
         self._static_note = Elided("", "caption", "muted")
         self._static = Table(
-            _static_columns(), name=_("Static neighbours"), key=lambda one: one.word
+            _static_columns(), name=_("Static neighbours"), key=lambda row: row.word
         )
         self._chart = SenseChart()
         self._chart.chart.opened.connect(lambda _series, point: self._point(point))
@@ -175,8 +175,10 @@ class UsesView(InspectorView):
 
     def rows(self, result: Uses) -> list[tuple[Use, float]]:
         """The uses at the selected layer with their cosines, nearest first."""
-        uses = {one.number: one for one in result.uses}
-        ranking = next((one for one in result.rankings if one.layer == self._layer.value), None)
+        uses = {use.number: use for use in result.uses}
+        ranking = next(
+            (ranking for ranking in result.rankings if ranking.layer == self._layer.value), None
+        )
         if ranking is None:
             return []
         return [
@@ -192,9 +194,9 @@ class UsesView(InspectorView):
     def _show_selected(self) -> None:
         """Select the uses in documents that another view has selected."""
         chosen = set(self.page.chosen_documents)
-        if {one.document for one, _cosine in self._table.chosen_rows()} != chosen:
+        if {item.document for item, _cosine in self._table.chosen_rows()} != chosen:
             pairs = self._table.rows()
-            self._table.choose({one.number for one, _cosine in pairs if one.document in chosen})
+            self._table.choose({pair.number for pair, _cosine in pairs if pair.document in chosen})
 
     def _columns(self) -> list[Column]:
         return [
@@ -218,12 +220,12 @@ class UsesView(InspectorView):
         names = [_("Layer"), _("Cosine"), _("Document"), _("Start"), _("End")]
         rows: list[list[object]] = [[*names, _("Before"), _("Word"), _("After"), _("Label")]]
         result: Uses = self.state.result
-        uses = {one.number: one for one in result.uses}
+        uses = {use.number: use for use in result.uses}
         for ranking in result.rankings:
             for number, cosine in zip(ranking.numbers, ranking.cosines, strict=True):
-                one = uses[number]
-                place = [ranking.layer, cosine, one.key, one.start, one.end]
-                rows.append([*place, one.left, one.word, one.right, one.label])
+                use = uses[number]
+                place = [ranking.layer, cosine, use.key, use.start, use.end]
+                rows.append([*place, use.left, use.word, use.right, use.label])
         return rows
 
     # ---------------------------------------------------------------- actions
@@ -252,10 +254,10 @@ class UsesView(InspectorView):
     def _chosen(self) -> None:
         rows = self._table.chosen_rows()
         self._assign.setEnabled(self.page.corpus.can_write and bool(rows))
-        self.page.corpus.choose(tuple(dict.fromkeys(one.document for one, _cosine in rows)))
+        self.page.corpus.choose(tuple(dict.fromkeys(item.document for item, _cosine in rows)))
 
     def _choices(self) -> list[Choice | None]:
-        rows = [one for one, _cosine in self._table.chosen_rows()]
+        rows = [item for item, _cosine in self._table.chosen_rows()]
         if not rows:
             return []
         first = rows[0]
@@ -282,14 +284,16 @@ class UsesView(InspectorView):
         return [*chosen, Choice(_("&New sense…"), lambda: self._ask_sense(layer))]
 
     def _ask_sense(self, layer: str) -> None:
-        told = _("Name of the sense; saved as a label of the layer “{layer}”:")
-        name, fine = QInputDialog.getText(self.window(), _("New sense"), told.format(layer=layer))
+        message = _("Name of the sense; saved as a label of the layer “{layer}”:")
+        name, fine = QInputDialog.getText(
+            self.window(), _("New sense"), message.format(layer=layer)
+        )
         if fine and name.strip():
             self._give(layer, name.strip())
 
     def _give(self, layer: str, name: str) -> None:
-        uses = [one for one, _cosine in self._table.chosen_rows()]
-        places = [(one.document, one.start, one.end) for one in uses]
+        uses = [item for item, _cosine in self._table.chosen_rows()]
+        places = [(use.document, use.start, use.end) for use in uses]
         self.page.corpus.assign(layer, name, places, lambda: self.state.set_options(senses=layer))
 
 
@@ -310,15 +314,17 @@ def _told(result: Uses) -> str:
     """What was compared with what."""
     if not result.count:
         return _("“{word}” does not occur in your documents.").format(word=result.word)
-    of = next((one for one in result.uses if one.number == result.of), None)
+    of = next((use for use in result.uses if use.number == result.of), None)
     if of is not None:
-        told = _("compared with the use in {key}: {line}")
-        return told.format(key=of.key, line=_line(of))
+        message = _("compared with the use in {key}: {line}")
+        return message.format(key=of.key, line=_line(of))
     if result.total < 0:
-        told = ngettext("random sample of {n:,} use", "random sample of {n:,} uses", result.count)
-        return told.format(n=result.count)
-    told = ngettext("{n:,} use in your documents", "{n:,} uses in your documents", result.count)
-    return told.format(n=result.count)
+        message = ngettext(
+            "random sample of {n:,} use", "random sample of {n:,} uses", result.count
+        )
+        return message.format(n=result.count)
+    message = ngettext("{n:,} use in your documents", "{n:,} uses in your documents", result.count)
+    return message.format(n=result.count)
 
 
 def _static_told(result: Uses) -> str:
@@ -331,6 +337,6 @@ def _static_told(result: Uses) -> str:
 
 def _static_columns() -> list[Column]:
     return [
-        Column(_("Word"), lambda one: one.word, None),
-        Column(_("Cosine"), lambda one: formats.decimal(one.score, 2), 70, right=True),
+        Column(_("Word"), lambda row: row.word, None),
+        Column(_("Cosine"), lambda row: formats.decimal(row.score, 2), 70, right=True),
     ]
