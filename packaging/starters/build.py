@@ -135,8 +135,8 @@ def _worth(name: str, result: dict[str, Any]) -> str:
         )
     scores = json.loads(SCORES.read_text()).get(name, {}) if SCORES.is_file() else {}
     if similarity := scores.get("similarity"):
-        told = ", ".join(f"{title} {value:.2f}" for title, value in similarity.items())
-        found.append(f"Spearman correlation with judgements of similarity: {told}.")
+        message = ", ".join(f"{title} {value:.2f}" for title, value in similarity.items())
+        found.append(f"Spearman correlation with judgements of similarity: {message}.")
     found += [
         f"Frozen features, {score['title']}: {score['pretrained']:.1f} (random weights "
         f"{score['random']:.1f}, mean of {len(score['seeds'])} seeds)."

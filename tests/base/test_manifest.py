@@ -59,11 +59,11 @@ def test_a_faulty_manifest_is_named_with_its_entry(tmp_path, text, words):
 
 
 def test_what_is_added_is_reported_and_can_be_got():
-    registry, told = Registry(), []
-    registry.changed.connect(lambda: told.append(registry.ids("exporter")))
+    registry, message = Registry(), []
+    registry.changed.connect(lambda: message.append(registry.ids("exporter")))
 
     registry.replace((manifest.Contribution("exporter", "path", "Path", "pathlib:Path"),))
 
-    assert told == [("path",)] and registry.get("exporter", "path").__name__ == "Path"
+    assert message == [("path",)] and registry.get("exporter", "path").__name__ == "Path"
     with pytest.raises(WorkbenchError, match="no exporter 'x'. Known: path"):
         registry.get("exporter", "x")

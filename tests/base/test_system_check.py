@@ -28,5 +28,5 @@ def test_sizes_are_written_by_the_reader_and_pass_through_an_event():
     check = Check("computing.memory", "Memory", "{free} free", sizes={"free": 2_100_000_000})
 
     assert Check.from_event(check.to_event()) == check
-    assert check.told() == "2.1 GB free"
-    assert check.told(lambda count: f"{count} B") == "2100000000 B free"
+    assert check.describe() == "2.1 GB free"
+    assert check.describe(lambda count: f"{count} B") == "2100000000 B free"

@@ -131,9 +131,9 @@ def measure(title: str, text: str) -> float:
         clock = Clock()
         for act in acts:
             clock(act, view, rest=rest)
-        told, p99 = clock.line(name)
+        message, p99 = clock.line(name)
         worst = max(worst, p99)
-        print(told)
+        print(message)
 
     def page():
         bar.setValue(bar.value() + bar.pageStep())
@@ -171,9 +171,9 @@ def measure(title: str, text: str) -> float:
             jump()
             view.viewport().repaint()
         clock(add, view)
-    told, p99 = clock.line("add a span")
+    message, p99 = clock.line("add a span")
     worst = max(worst, p99)
-    print(told)
+    print(message)
     view.select(len(text) // 2, len(text) // 2)
     keys = (
         Qt.Key.Key_Right,
@@ -195,8 +195,8 @@ def measure(title: str, text: str) -> float:
         times.times.append(1000 * (time.thread_time() - begin))
         other.close()
         other.deleteLater()
-    told, p99 = times.line("jump right after opening")
-    print(told)
+    message, p99 = times.line("jump right after opening")
+    print(message)
     view.close()
     return max(worst, p99)
 
@@ -229,9 +229,9 @@ def measure_page(folder: Path) -> float:
             ("key to stored and painted", "what waits until then"),
             strict=True,
         ):
-            told, p99 = clock.line(name)
+            message, p99 = clock.line(name)
             worst = max(worst, p99)
-            print(told)
+            print(message)
     state.close()
     project.close()
     return worst
@@ -274,9 +274,9 @@ def measure_big_page(folder: Path) -> float:
     view.first.setFocus()
     worst = 0.0
     for name, clock in _work_at_random_places(view, project).items():
-        told, p99 = clock.line(name)
+        message, p99 = clock.line(name)
         worst = max(worst, p99)
-        print(told)
+        print(message)
     state.close()
     project.close()
     return worst

@@ -98,8 +98,8 @@ def part(name: str, folder: Path, *arguments: str) -> None:
         process = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
         _pid, status, used = os.wait4(process.pid, 0)
     if status:
-        told = (folder / "out.txt").read_text(encoding="utf-8", errors="replace")
-        print(f"{name}: failed\n{told[-2000:]}")
+        message = (folder / "out.txt").read_text(encoding="utf-8", errors="replace")
+        print(f"{name}: failed\n{message[-2000:]}")
         return
     cpu, memory = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
     print(f"{name:34} {cpu:8.1f} s {memory:8.0f} MB", flush=True)

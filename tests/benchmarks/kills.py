@@ -130,16 +130,16 @@ def _records(chance: random.Random, name: str, count: int):
 
 def work(path: Path, seed: str, log: Path, stop: int | None = None) -> None:
     """Do one act after the other, always the same ones for a seed; the first `stop` of them."""
-    with log.open("a", buffering=1) as told:
-        told.write("ready\n")
+    with log.open("a", buffering=1) as log_file:
+        log_file.write("ready\n")
         worker = Worker(path, seed)
         done = 0
         while done != stop:
             name, act = worker.next()
-            told.write(f"begin {name}\n")
+            log_file.write(f"begin {name}\n")
             act()
             done += 1
-            told.write("end\n")
+            log_file.write("end\n")
         worker.project.close()
 
 
@@ -329,8 +329,8 @@ def _kill(act: Callable[[], None], log: Path, seconds: float) -> None:
         except BaseException:
             import traceback
 
-            with log.open("a") as told:
-                told.write(f"error {traceback.format_exc()}")
+            with log.open("a") as log_file:
+                log_file.write(f"error {traceback.format_exc()}")
         finally:
             os._exit(1)
     try:

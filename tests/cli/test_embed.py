@@ -48,10 +48,10 @@ def test_words_between_spaces_are_kept_whole(ask, model, tmp_path):
 def test_the_written_file_is_described_in_words(call, model, tmp_path):
     out = tmp_path / "out.npz"
 
-    code, told, err = call("embed", model, out, "--text", "the tram", "--layers", "last")
+    code, message, err = call("embed", model, out, "--text", "the tram", "--layers", "last")
 
     assert code == 0, err
-    assert "2 rows of 1 document, 1 layer, width 12" in told and out.is_file()
+    assert "2 rows of 1 document, 1 layer, width 12" in message and out.is_file()
 
 
 @pytest.mark.parametrize("place", ["", "missing/out.npz"])

@@ -29,8 +29,8 @@ def keys(file):
 
 def test_documents_are_split_and_joined(ask, book):
     kept = {"a single part": 1}
-    told = ask("parts-split", "parts", "split", book, "--unit", "paragraph", "--dry-run")
-    assert told == {"documents": 1, "parts": 2, "kept": kept}
+    message = ask("parts-split", "parts", "split", book, "--unit", "paragraph", "--dry-run")
+    assert message == {"documents": 1, "parts": 2, "kept": kept}
     assert keys(book) == ["k0", "k1"]
     assert ask("parts-split", "parts", "split", book) == {"documents": 1, "parts": 3, "kept": kept}
     assert keys(book) == ["k1", "k0/1", "k0/2", "k0/3"]

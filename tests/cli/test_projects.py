@@ -128,12 +128,12 @@ def test_a_damaged_project_is_recovered_into_a_new_file(ask, call, tmp_path):
     code, _out, err = call("project", "check", path)
     assert code == 1 and "probably truncated" in err and "with `glossbench project recover`" in err
     code, out, _err = call("project", "check", path, "--json")
-    told = json.loads(out)
-    jsonschema.validate(told, schema("project-check"))
+    message = json.loads(out)
+    jsonschema.validate(message, schema("project-check"))
     found = ask("project-recover", "project", "recover", path, tmp_path / "new.glossbench")
 
-    assert code == 1 and told["recoverable"]["documents"] == found["documents"] > 100
-    assert found["lost"] == told["recoverable"]["lost"] != []
+    assert code == 1 and message["recoverable"]["documents"] == found["documents"] > 100
+    assert found["lost"] == message["recoverable"]["lost"] != []
     assert call("project", "check", tmp_path / "new.glossbench")[0] == 0
     code, out, _err = call("project", "recover", path, tmp_path / "other.glossbench")
     assert code == 0 and "documents were written" in out and found["lost"][0] in out

@@ -64,8 +64,8 @@ def test_what_cannot_be_done_is_said(call, labelled):
 
 
 def test_what_spans_of_a_layer_snap_to_is_set(ask, call, labelled):
-    told = ask("relabel-snap", "relabel", "snap", labelled, "names", "sentence")
-    assert told == {"layer": "names", "snap": "sentence"}
+    message = ask("relabel-snap", "relabel", "snap", labelled, "names", "sentence")
+    assert message == {"layer": "names", "snap": "sentence"}
     project = Project.open(labelled)
     assert labels.layers(project)[0].options["snap"] == "sentence"
     project.close()
@@ -74,8 +74,8 @@ def test_what_spans_of_a_layer_snap_to_is_set(ask, call, labelled):
 
 
 def test_a_parent_is_set_shown_and_removed(ask, call, labelled):
-    told = ask("relabel-parent", "relabel", "parent", labelled, "LOC", "--of", "PER")
-    assert told == {"labels": ["LOC"], "parent": "PER"}
+    message = ask("relabel-parent", "relabel", "parent", labelled, "LOC", "--of", "PER")
+    assert message == {"labels": ["LOC"], "parent": "PER"}
     found = {one["name"]: one for one in ask("labels", "labels", labelled)[0]["labels"]}
     assert found["LOC"]["parent"] == "PER" and found["PER"]["count_with_sublabels"] == 4
     code, out, _err = call("labels", labelled)

@@ -82,10 +82,10 @@ def test_the_thresholds_that_fit_dev_best_are_set_at_once(ask, project):
 
 
 def test_thresholds_that_make_no_sense_are_refused(call, project):
-    def told(value):
+    def describe(value):
         code, _out, err = call("evaluate", project, "--run", "several", "--threshold", value)
         return code, err
 
-    assert told("late")[0] == 2 and "LABEL=VALUE" in told("late")[1]
-    assert "no threshold of 'early'" in told("early=0.5")[1]
-    assert told("late=1.5")[0] == 1 and "not from 0 to 1" in told("late=1.5")[1]
+    assert describe("late")[0] == 2 and "LABEL=VALUE" in describe("late")[1]
+    assert "no threshold of 'early'" in describe("early=0.5")[1]
+    assert describe("late=1.5")[0] == 1 and "not from 0 to 1" in describe("late=1.5")[1]

@@ -50,7 +50,7 @@ HEADER = {
 
 
 @pytest.mark.parametrize(
-    ("part", "told"),
+    ("part", "message"),
     [
         ({"numbers": {"rating": 7}}, "7 is not on the scale of the layer 'rating', 0 to 5"),
         ({"numbers": {"rating": "much"}}, "'much'"),
@@ -59,9 +59,9 @@ HEADER = {
         ({"written": {"other": "x"}}, "'other' is not declared"),
     ],
 )
-def test_the_own_format_refuses_values_that_do_not_fit(read, part, told):
+def test_the_own_format_refuses_values_that_do_not_fit(read, part, message):
     line = {"key": "a", "texts": {"text": "the tram"}, **part}
     content = f"{json.dumps(HEADER)}\n{json.dumps(line)}\n"
     ((number, reason),) = read(content, "glossbench", name="x.jsonl").skipped
 
-    assert number == 2 and told in reason
+    assert number == 2 and message in reason

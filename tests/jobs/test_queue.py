@@ -42,7 +42,7 @@ def spec(target, tmp_path, /, device="cpu", **params):
     return JobSpec(f"job_targets:{target}", params, str(tmp_path / target), device=device)
 
 
-def until_told(queue, job, kind="step"):
+def until_text(queue, job, kind="step"):
     assert queue.dispatch.wait(
         lambda: any(
             isinstance(event, Output) and event.payload["kind"] == kind for event in job.events
@@ -101,8 +101,8 @@ def test_every_step_arrives_in_at_most_ten_messages_a_second(queue, tmp_path):
     assert job.progress["step"] == 300 and "earlier" not in job.progress
 
 
-def every_step(told):
-    payloads = [message.payload for message in told if isinstance(message, Output)]
+def every_step(output):
+    payloads = [message.payload for message in output if isinstance(message, Output)]
     return [
         n for payload in payloads if payload["kind"] == "step" for n in steps.curves(payload)[0]
     ]
@@ -110,7 +110,7 @@ def every_step(told):
 
 def test_stop_keeps_the_best(queue, tmp_path):
     job = queue.add(spec("counts", tmp_path, total=1000, pause=0.02))
-    until_told(queue, job)
+    until_text(queue, job)
 
     job.stop()
 
@@ -121,7 +121,7 @@ def test_stop_keeps_the_best(queue, tmp_path):
 
 def test_cancel_closes_the_target_and_nothing_is_written(queue, tmp_path):
     job = queue.add(spec("counts", tmp_path, total=1000, pause=0.02))
-    until_told(queue, job)
+    until_text(queue, job)
 
     job.cancel()
 
@@ -132,7 +132,7 @@ def test_cancel_closes_the_target_and_nothing_is_written(queue, tmp_path):
 
 def test_cancel_after_stop_still_discards(queue, tmp_path):
     job = queue.add(spec("hangs", tmp_path))
-    until_told(queue, job, "tick")
+    until_text(queue, job, "tick")
 
     job.stop()
     job.cancel()
@@ -191,7 +191,7 @@ def test_a_target_that_calls_exit_is_a_failure_and_no_silence(queue, tmp_path):
 
 def test_a_child_that_ignores_stop_is_ended_after_the_grace_time(queue, tmp_path):
     job = queue.add(spec("ignores_stop", tmp_path))
-    until_told(queue, job, "tick")
+    until_text(queue, job, "tick")
 
     job.stop()
 
@@ -202,7 +202,7 @@ def test_a_child_that_ignores_stop_is_ended_after_the_grace_time(queue, tmp_path
 
 def test_a_child_that_hangs_is_killed_on_cancel_with_what_it_started(queue, tmp_path):
     job = queue.add(spec("has_child", tmp_path))
-    until_told(queue, job, "child")
+    until_text(queue, job, "child")
     grandchild = next(event.payload["pid"] for event in job.events if isinstance(event, Output))
 
     job.cancel()
@@ -271,7 +271,7 @@ def test_a_worker_is_offline_low_in_priority_and_light(queue, tmp_path):
 def test_a_short_job_beside_a_long_one_gets_its_part_of_the_threads(queue, tmp_path, monkeypatch):
     monkeypatch.setattr(machine, "cores", lambda: 8)
     long = queue.add(spec("counts", tmp_path, total=1000, pause=0.05))
-    until_told(queue, long)
+    until_text(queue, long)
 
     short = queue.add(replace(spec("environment", tmp_path), short=True))
     assert queue.wait(short, 20) and long.status == "running"
@@ -284,7 +284,7 @@ def test_closing_the_queue_stops_running_jobs_and_reports_their_ends(tmp_path):
     queue = Queue(grace=QUICK)
     running = queue.add(spec("counts", tmp_path, total=1000, pause=0.02))
     waiting = queue.add(JobSpec("job_targets:counts", {}, str(tmp_path / "second")))
-    until_told(queue, running)
+    until_text(queue, running)
 
     queue.close()
 
@@ -394,7 +394,7 @@ def test_when_the_parent_is_killed_the_worker_deletes_its_temporary_folder(kind)
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_a_killed_worker_is_a_crash(queue, tmp_path):
     job = queue.add(spec("ignores_stop", tmp_path))
-    until_told(queue, job, "tick")
+    until_text(queue, job, "tick")
 
     os.kill(job.pid, signal.SIGKILL)
 

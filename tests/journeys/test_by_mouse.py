@@ -242,8 +242,8 @@ def exports_and_reads_the_proof(hand, tmp_path):
     hand.replace(str(tmp_path / "out"))
     hand.click("Export model")
     hand.wait(
-        lambda: any("labels equal" in label.text() for label in told(hand)),
-        "the result of the check is not told",
+        lambda: any("labels equal" in label.text() for label in describe(hand)),
+        "the result of the check is not message",
         PATIENCE,
     )
     hand.job_ends()
@@ -261,5 +261,5 @@ def exports_and_reads_the_proof(hand, tmp_path):
     }
 
 
-def told(hand):
+def describe(hand):
     return [label for label in hand.app.window.findChildren(QLabel) if label.isVisible()]

@@ -120,9 +120,9 @@ def test_equal_texts_of_train_and_test_are_warned_of_before_a_training(project):
     labels.add_layer(project, "topic", "class", labels=("a",))
     fill(project)
 
-    (_never, told) = training_data.plan(project, "classify").warnings
+    (_never, message) = training_data.plan(project, "classify").warnings
 
-    assert told.startswith("1 document of dev or test has the same text as one of train")
+    assert message.startswith("1 document of dev or test has the same text as one of train")
 
 
 def test_the_search_can_be_cancelled_and_leaves_no_files(project):

@@ -189,11 +189,11 @@ def test_near_duplicates_are_counted_and_skipped_on_demand(project, bring, how, 
     result = bring(lines, duplicates=how, near=0.8)
 
     assert result.documents == imported
-    told = "they were skipped" if how == "skip-text" else "they were imported as well"
+    message = "they were skipped" if how == "skip-text" else "they were imported as well"
     assert result.warnings[-1].startswith(
         "2 documents have texts that are similar to others (n1 ≈ a"
     )
-    assert told in result.warnings[-1]
+    assert message in result.warnings[-1]
     assert ("similar" in str(result.skipped)) == (how == "skip-text")
 
 

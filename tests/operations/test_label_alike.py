@@ -4,7 +4,7 @@ import pytest
 
 from workbench.operations import duplicates
 from workbench.operations import labels as schema
-from workbench.operations.label_alike import Copied, label_alike, told
+from workbench.operations.label_alike import Copied, describe, label_alike
 from workbench.storage import documents, suggestions
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -80,7 +80,7 @@ def test_labels_without_a_place_in_a_similar_text_are_left_out(project, alike):
     assert [one.label for one in found.relations["links"]] == ["met"]
     assert [one.answers for one in found.questions["qa"]] == [((3, 6),), ()]
     assert found.states == FULL["states"] | dict.fromkeys(("names", "links", "qa"), "draft")
-    assert copied.lost == 3 and "3 labels have no place" in told(copied)
+    assert copied.lost == 3 and "3 labels have no place" in describe(copied)
 
 
 def test_as_suggestions_nothing_becomes_gold(project, alike):

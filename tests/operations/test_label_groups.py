@@ -46,15 +46,15 @@ def test_sublabels_follow_their_parent_and_undo_takes_them_out(project, ids):
 
 
 @pytest.mark.parametrize(
-    ("label", "parent", "told"),
+    ("label", "parent", "message"),
     [
         ("LOC", "MAN", "MAN is a sublabel of PER"),
         ("PER", "LOC", "PER has sublabels"),
         ("LOC", "LOC", "itself"),
     ],
 )
-def test_groups_are_one_level_deep(project, ids, label, parent, told):
-    with pytest.raises(WorkbenchError, match=told):
+def test_groups_are_one_level_deep(project, ids, label, parent, message):
+    with pytest.raises(WorkbenchError, match=message):
         label_groups.set_parent(project, [ids[label]], ids[parent])
 
 
@@ -65,20 +65,20 @@ def test_a_parent_is_in_the_same_layer(project, ids):
 
 
 def test_deleting_a_parent_leaves_its_sublabels_and_says_so(project, ids):
-    told = labels.will_go(project, [ids["PER"]])
+    message = labels.will_go(project, [ids["PER"]])
     labels.delete_label(project, ids["PER"])
 
-    assert told.endswith("2 sublabels remain, without a parent.")
+    assert message.endswith("2 sublabels remain, without a parent.")
     assert parents(project) == [("LOC", ""), ("MAN", ""), ("WOMAN", ""), ("ORG", "")]
     project.undo()
     assert parents(project) == GROUPED
 
 
 def test_merging_a_parent_hands_its_sublabels_on(project, ids):
-    told = label_changes.merge_told(project, [ids["PER"]], ids["ORG"])
+    message = label_changes.merge_text(project, [ids["PER"]], ids["ORG"])
     label_changes.merge(project, [ids["PER"]], ids["ORG"])
 
-    assert told.endswith("2 sublabels go to ORG.")
+    assert message.endswith("2 sublabels go to ORG.")
     assert [name for name, parent in parents(project) if parent == "ORG"] == ["MAN", "WOMAN"]
 
 
@@ -90,10 +90,10 @@ def test_a_sublabel_that_its_parent_is_merged_into_becomes_the_parent(project, i
 
 def test_sublabels_move_to_another_layer_with_their_parent(project, ids):
     other = labels.add_layer(project, "other", "span")
-    told = label_moves.move_told(project, [ids["PER"]], other)
+    message = label_moves.move_text(project, [ids["PER"]], other)
     label_moves.move(project, [ids["PER"]], other)
 
-    assert told.endswith("2 sublabels move along.")
+    assert message.endswith("2 sublabels move along.")
     found = [(one.name, one.parent) for one in tree(project, other).labels]
     assert found == [("PER", ""), ("MAN", "PER"), ("WOMAN", "PER")]
     project.undo()

@@ -70,10 +70,10 @@ def linked(project, id):
 def test_a_moved_relation_label_takes_its_relations_and_rules_along(project, id, names, spans):
     other = labels.add_layer(project, "places", "relation", options={"spans": "names"})
 
-    told = label_moves.move_told(project, [names["met"]], other)
+    message = label_moves.move_text(project, [names["met"]], other)
     assert label_moves.move(project, [names["met"]], other) == 1
 
-    assert told == "1 annotation in 1 document goes to the layer places."
+    assert message == "1 annotation in 1 document goes to the layer places."
     assert linked(project, id) == [("places", "met"), ("links", "in")]
     moved = layer(project, "places").options
     assert (moved["undirected"], moved["pairs"]) == (["met"], {"met": [["PER", "MAN"]]})
@@ -87,12 +87,12 @@ def test_relations_go_only_to_a_layer_that_connects_the_same_spans(project, id, 
     labels.add_layer(project, "things", "span", labels=["THING"])
     other = labels.add_layer(project, "far", "relation", options={"spans": "things"})
 
-    told = label_moves.move_told(project, [names["met"]], other)
+    message = label_moves.move_text(project, [names["met"]], other)
     with pytest.raises(WorkbenchError) as refused:
         label_moves.move(project, [names["met"]], other)
 
     words = "The layer far connects spans of things; 1 relation connects spans of names."
-    assert refused.value.message == words and told == str(refused.value)
+    assert refused.value.message == words and message == str(refused.value)
     assert label_moves.move(project, [names["knows"]], other) == 0  # it has no relations
 
 
@@ -102,10 +102,10 @@ def test_connected_spans_move_only_with_the_spans_at_the_other_ends(project, id,
     with pytest.raises(WorkbenchError, match="1 relation has spans of names with other labels"):
         label_moves.move(project, [names["PER"], names["MAN"]], other)
     wanted = [names[name] for name in ("PER", "MAN", "LOC")]
-    told = label_moves.move_told(project, wanted, other)
+    message = label_moves.move_text(project, wanted, other)
     label_moves.move(project, wanted, other)
 
-    assert told == (
+    assert message == (
         "3 annotations in 1 document go to the layer people."
         " links then connects spans of people, with its 2 relations."
     )
@@ -120,10 +120,10 @@ def test_merged_spans_lose_the_relation_between_them_and_rules_follow(project, i
     relate.add_relation(project, spans[0], twin, names["met"])
     relate.add_relation(project, twin, spans[2], names["in"])
 
-    told = label_changes.merge_told(project, [names["PER"]], names["MAN"])
+    message = label_changes.merge_text(project, [names["PER"]], names["MAN"])
     label_changes.merge(project, [names["PER"]], names["MAN"])
 
-    assert told == (
+    assert message == (
         "1 annotation in 1 document becomes MAN."
         " 1 of them is dropped, because it would stand there twice."
         " 1 relation of these spans is dropped, because it would connect a span with itself or"
@@ -148,10 +148,10 @@ def test_merged_relation_labels_connect_what_either_could_and_nothing_twice(
     )
     relate.add_relation(project, spans[0], spans[1], names["knows"])
 
-    told = label_changes.merge_told(project, [names["knows"]], names["met"])
+    message = label_changes.merge_text(project, [names["knows"]], names["met"])
     label_changes.merge(project, [names["knows"]], names["met"])
 
-    assert told.startswith("1 annotation in 1 document becomes met. 1 of them is dropped")
+    assert message.startswith("1 annotation in 1 document becomes met. 1 of them is dropped")
     assert [name for _layer, name in linked(project, id)] == ["met", "met", "in"]
     assert layer(project, "links").options["pairs"] == {"met": [["PER", "MAN"], ["MAN", "PER"]]}
 
@@ -173,10 +173,10 @@ def test_moved_chains_keep_apart_from_those_that_are_there(project, id):
         annotate.add_span(project, id, start, end, label[name], chain=chain)
     annotate.add_span(project, id, 15, 19, label["place"], chain=1)
 
-    told = label_moves.move_told(project, [label["name"]], second)
+    message = label_moves.move_text(project, [label["name"]], second)
     label_moves.move(project, [label["name"], label["pronoun"]], second)
 
-    assert told.endswith(" 1 chain is divided, as it also has spans with other labels.")
+    assert message.endswith(" 1 chain is divided, as it also has spans with other labels.")
     chains = [(one.start, one.chain) for one in annotate.view(project, id).spans]
     assert chains == [(0, 2), (4, 2), (8, 3), (15, 1)] and first
     project.undo()

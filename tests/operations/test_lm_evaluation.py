@@ -21,8 +21,8 @@ def test_perplexity_per_token_word_and_character_by_hand():
     assert found.perplexity.per_word == pytest.approx(2 ** (3 / 2))
     assert found.perplexity.per_character == pytest.approx(2 ** (3 / 8))
     assert found.low.per_word == 1.0 and found.high.per_word == pytest.approx(4**1.5)
-    told = found.to_json()
-    assert (told["per_token_low"], told["per_token_high"]) == (1.0, pytest.approx(4.0))
+    message = found.to_json()
+    assert (message["per_token_low"], message["per_token_high"]) == (1.0, pytest.approx(4.0))
     assert found.to_json()["per_word"] == found.perplexity.per_word
 
 

@@ -64,7 +64,7 @@ def test_free_space_is_judged(monkeypatch, tmp_path, free, state):
 
     check = folder_check("storage.x", "X", tmp_path / "not made yet")
 
-    assert check.state == state and f"{free / 1e9:.1f} GB free" in check.told()
+    assert check.state == state and f"{free / 1e9:.1f} GB free" in check.describe()
     assert bool(check.advice) == (state != OK)
     assert list(tmp_path.iterdir()) == [tmp_path / "home"]  # nothing was made
 
@@ -131,4 +131,4 @@ def test_little_free_memory_is_a_warning(monkeypatch):
 
     check = found()["computing.memory"]
 
-    assert check.state == WARNING and "2.1 GB free of 17.2 GB" in check.told()
+    assert check.state == WARNING and "2.1 GB free of 17.2 GB" in check.describe()

@@ -94,8 +94,8 @@ def test_notes_and_flags_are_exported_and_imported_with_their_spans(spanned, inl
     first, second = corpus.filter_ids(project, corpus.Filter())
     found = notes.of_document(project, first)
     (row,) = annotate.view(project, first).spans
-    told = found.note(), found.note(row.id), found.names(row.id)
-    assert told == ("ask\nAda", "who?", ("unsure",))
+    message = found.note(), found.note(row.id), found.names(row.id)
+    assert message == ("ask\nAda", "who?", ("unsure",))
     assert notes.of_document(project, second).names() == ("discuss",)
     corpus.export_data(project, again, format="glossbench")
     assert again.read_text() == path.read_text() and corpus.check(project) == ()

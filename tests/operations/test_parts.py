@@ -136,12 +136,12 @@ def test_what_cannot_be_divided_without_loss_is_left_as_it_is(project, whole, na
         annotate.add_span(project, chained, start, start + 3, names["mention"], chain=1)
     before = everything(project)
 
-    told = parts.preview(project, [whole, pair, short, chained], "sentence")
+    message = parts.preview(project, [whole, pair, short, chained], "sentence")
     done = parts.split(project, [whole, pair, short, chained], "sentence")
 
-    assert told == done
+    assert message == done
     assert sum(done.kept.values()) == 4
-    assert "1 document is left as it is: labels of the whole document." in parts.told(done)
+    assert "1 document is left as it is: labels of the whole document." in parts.describe(done)
     assert everything(project) == before
 
 

@@ -123,19 +123,19 @@ def test_a_tagger_of_imported_tokens_warns_once_where_texts_come_without(tmp_pat
     raw = predict_files.texts_to_documents(["one", "two"])
     tokens = [Document("1", (("text", "one"),), tokens={"text": ((0, 3),)})]
 
-    def told(description, asked):
+    def describe(description, asked):
         (tmp_path / "glossbench.json").write_text(json.dumps(description))
         return predict.token_note(tmp_path, asked)
 
-    assert "8% of them differ" in told({"tokens": {"alike": 0.92}}, raw)
-    assert told({"tokens": {"alike": 0.92}}, tokens) == "" and "8%" in told(
+    assert "8% of them differ" in describe({"tokens": {"alike": 0.92}}, raw)
+    assert describe({"tokens": {"alike": 0.92}}, tokens) == "" and "8%" in describe(
         {"tokens": {"alike": 0.92}}, [*tokens, *raw]
     )
     assert (
-        told({"tokens": {"alike": 0.995}}, raw)
-        == told({"tokens": None}, raw)
-        == told({}, raw)
-        == told([], raw)
+        describe({"tokens": {"alike": 0.995}}, raw)
+        == describe({"tokens": None}, raw)
+        == describe({}, raw)
+        == describe([], raw)
         == ""
     )
     assert predict.token_note(tmp_path / "none", raw) == ""

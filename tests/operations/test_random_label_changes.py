@@ -117,13 +117,13 @@ def a_change(project, draw):
         ("merge", "move", "move", "move", "split", "parent", "delete", "rename", "order")
     )
     if act == "merge":
-        told = label_changes.merge_told(project, some, ids[0])
-        return told, label_changes.merge(project, some, ids[0])
+        message = label_changes.merge_text(project, some, ids[0])
+        return message, label_changes.merge(project, some, ids[0])
     if act == "move":
         others = label_moves.layers_for(project, layer.id)
         if others:
             target = row_id(draw.choice(others))
-            return label_moves.move_told(project, some, target), label_moves.move(
+            return label_moves.move_text(project, some, target), label_moves.move(
                 project, some, target
             )
     if act == "split" and (uses := label_changes.uses(project, ids[0])):
@@ -153,13 +153,13 @@ def test_label_changes_do_no_damage_and_undo_restores_everything(
     for _step in range(STEPS):
         titles = len(project.history())
         try:
-            told, changed = a_change(project, draw)
+            message, changed = a_change(project, draw)
         except WorkbenchError:
             assert content(project) == history[-1]
             continue
-        if told:
-            count, dropped = (re.search(words, told) for words in (r"^\d+", r"\d+(?= of them)"))
-            assert changed == int(count[0]) - int(dropped[0] if dropped else 0), told
+        if message:
+            count, dropped = (re.search(words, message) for words in (r"^\d+", r"\d+(?= of them)"))
+            assert changed == int(count[0]) - int(dropped[0] if dropped else 0), message
         if len(project.history()) > titles:
             done += 1
             history.append(content(project))

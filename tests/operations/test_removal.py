@@ -122,9 +122,9 @@ def set_version(path, version):
 def test_a_preview_changes_nothing(path):
     before = files_with(path, RARE)
     with closing(Project.open(path)) as project:
-        told = removal.told(removal.preview(project, of_rare(project)))
+        message = removal.describe(removal.preview(project, of_rare(project)))
 
-    assert told[0] == "1 document" and "2 versions lose them" in told
+    assert message[0] == "1 document" and "2 versions lose them" in message
     assert files_with(path, RARE) == before
 
 

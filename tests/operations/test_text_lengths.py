@@ -42,9 +42,9 @@ def test_what_was_measured_is_not_measured_again(project, ids, monkeypatch):
 
 def test_a_cancelled_measurement_keeps_what_is_done(project, ids, monkeypatch):
     monkeypatch.setattr(text_lengths, "PAGE", 2)
-    told = []
+    message = []
     watch = Watch(
-        lambda share: told.append(share) or (share > 0.3 and watch.cancel()),
+        lambda share: message.append(share) or (share > 0.3 and watch.cancel()),
         clock=iter(range(99)).__next__,
     )
 

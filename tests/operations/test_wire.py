@@ -228,13 +228,13 @@ def test_a_run_that_nobody_finished_is_interrupted_and_its_checkpoint_can_be_kep
     folder = paths.run_folder(project.path, run.id)
     (folder / "model").mkdir(parents=True)
     (folder / "model" / "glossbench.json").write_text("{}")
-    told = [
+    text = [
         {"kind": "evaluated", "step": 4, "split": "dev", "scores": {"accuracy": 0.6}},
         {"kind": "saved", "step": 4},
         {"kind": "step", "step": 5},
     ]
     (folder / "events.jsonl").write_text(
-        "".join(json.dumps({"type": "output", "payload": message}) + "\n" for message in told)
+        "".join(json.dumps({"type": "output", "payload": message}) + "\n" for message in text)
         + '{"cut'
     )
     project.close()
@@ -259,8 +259,8 @@ def test_stop_and_keep_keeps_the_checkpoint_of_a_worker_that_dies_while_it_stops
     folder = Path(job.spec.folder)
     (folder / "model").mkdir(parents=True)
     (folder / "model" / "glossbench.json").write_text("{}")
-    told = [to_json(evaluated(1, 0.5)), to_json(saved(1))]
-    (folder / "events.jsonl").write_text("".join(json.dumps(message) + "\n" for message in told))
+    text = [to_json(evaluated(1, 0.5)), to_json(saved(1))]
+    (folder / "events.jsonl").write_text("".join(json.dumps(message) + "\n" for message in text))
 
     job.ending = "stop"
     job.end("crashed", message="The worker did not stop in time and was terminated.")

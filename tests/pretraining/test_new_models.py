@@ -119,7 +119,7 @@ def test_an_unknown_architecture_is_named_with_those_there_are(text_file, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "told"),
+    ("name", "options", "message"),
     [
         ("bert", {"width": 10, "heads": 4}, "width is 10, which 4 heads"),
         ("awd_lstm", {"layers": 0}, "layers is '0', expected a whole number from 1 to 24"),
@@ -129,8 +129,8 @@ def test_an_unknown_architecture_is_named_with_those_there_are(text_file, tmp_pa
         ("awd_lstm", {"min_count": 100_000}, "at least 100000 times"),
     ],
 )
-def test_sizes_that_do_not_fit_are_named(text_file, tmp_path, name, options, told):
-    with pytest.raises(SpecError, match=told):
+def test_sizes_that_do_not_fit_are_named(text_file, tmp_path, name, options, message):
+    with pytest.raises(SpecError, match=message):
         run(name, text_file, tmp_path / "out", **options)
 
     assert not (tmp_path / "out").exists()

@@ -264,7 +264,7 @@ def test_it_is_converted_once_for_each_content(tmp_path, monkeypatch):
     assert first == again == copied != other and len(calls) == 2
 
 
-def test_a_cache_that_cannot_be_written_is_told(tmp_path, user_dir):
+def test_a_cache_that_cannot_be_written_is_text(tmp_path, user_dir):
     folder = small_vocabulary(tmp_path / "m", ["ada"])
     (user_dir / "cache" / "glossbench").mkdir(parents=True)
     (user_dir / "cache" / "glossbench" / "tokenizers").write_text("in the way")
@@ -299,9 +299,9 @@ def test_damaged_files_are_named_with_their_folder(tmp_path, family, files):
     for name, content in files.items():
         (folder / name).write_bytes(content)
 
-    with pytest.raises(ModelError, match=f"cannot be converted from {next(iter(files))}") as told:
+    with pytest.raises(ModelError, match=f"cannot be converted from {next(iter(files))}") as error:
         Tokenizer.load(folder)
-    assert str(folder) in told.value.message and "\n" not in told.value.message
+    assert str(folder) in error.value.message and "\n" not in error.value.message
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,8 @@ def test_a_broken_page_costs_its_own_rows_only_and_the_report_names_them(path, t
 
     lost = len(whole["document"]) - found.documents
     assert 0 < lost < COUNT / 3
-    (told,) = [one for one in found.lost if "lost: " in one]
-    assert told.startswith(f"{lost} documents are lost: ")
+    (message,) = [one for one in found.lost if "lost: " in one]
+    assert message.startswith(f"{lost} documents are lost: ")
     assert any("history" in one for one in found.lost)
     kept = rows(tmp_path / "new.glossbench")
     assert set(kept["body"]) < set(whole["body"]) and kept["label"] == whole["label"]

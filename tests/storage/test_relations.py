@@ -164,4 +164,4 @@ def test_a_relation_between_documents_is_reported(scheme):
             "update relation set to_span = ? where document_id = ?", (other, first)
         )
 
-    assert any("does not connect two spans" in told for told in integrity.problems(scheme.db))
+    assert any("does not connect two spans" in message for message in integrity.problems(scheme.db))

@@ -121,9 +121,13 @@ def test_one_long_document_reports_how_far_it_is(trained, tmp_path):
 
     events, result = finish(predictor.run(params, tmp_path))
 
-    told = [event["done"] for event in events]
-    assert len(told) > 4 and told == sorted(told) and sum(0 < message < 1 for message in told) > 2
-    assert told[-1] == result["documents"] == 1
+    output = [event["done"] for event in events]
+    assert (
+        len(output) > 4
+        and output == sorted(output)
+        and sum(0 < message < 1 for message in output) > 2
+    )
+    assert output[-1] == result["documents"] == 1
 
 
 def test_stop_ends_after_the_documents_at_hand(trained, tmp_path):

@@ -28,9 +28,9 @@ def test_it_learns_its_data_by_heart_and_the_folder_answers_alike(trained, tags)
     predictor = Predictor.load(folder / "model", "cpu")
     documents = [record.document for record in tags.records[16:]]
     for line, prediction in zip(lines, predictor.predict(documents), strict=True):
-        told, spans = line["prediction"]["spans"], prediction.to_json()["spans"]
-        scores = [[prediction.pop("score") for prediction in each] for each in (told, spans)]
-        assert told == spans and scores[0] == pytest.approx(scores[1], abs=1e-5)
+        message, spans = line["prediction"]["spans"], prediction.to_json()["spans"]
+        scores = [[prediction.pop("score") for prediction in each] for each in (message, spans)]
+        assert message == spans and scores[0] == pytest.approx(scores[1], abs=1e-5)
 
 
 def test_its_transitions_are_learned_kept_and_offered_to_inspectors(trained):

@@ -214,7 +214,7 @@ def _lengths(form: str) -> range:
     return range(len(form), 2, -1)
 
 
-def further_texts(path: Path, told: str) -> None:
+def further_texts(path: Path, message: str) -> None:
     """Guidelines, label descriptions and run messages, which the project lacks."""
     from workbench.operations import labels
     from workbench.project.project import Project
@@ -222,31 +222,37 @@ def further_texts(path: Path, told: str) -> None:
 
     project = Project.open(path)
     for layer in labels.layers(project):
-        labels.set_guideline(project, layer.id, f"# Heading {told}\n\n- item {told}\n\n`{told}`")
+        labels.set_guideline(
+            project, layer.id, f"# Heading {message}\n\n- item {message}\n\n`{message}`"
+        )
         for label in layer.labels:
-            labels.describe_label(project, label.id, told)
+            labels.describe_label(project, label.id, message)
     with project.write():
         for run in runs.all(project.db):
-            runs.update(project.db, run.id, result={**run.result, "message": told, "hint": told})
+            runs.update(
+                project.db, run.id, result={**run.result, "message": message, "hint": message}
+            )
     project.close()
 
 
-def a_model(folder: Path, told: str) -> Path:
+def a_model(folder: Path, message: str) -> Path:
     """A starter model under a hostile name, with a hostile card."""
     from workbench.base import paths
 
     shutil.copytree(paths.resource("models") / "starter-bert", folder)
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    config["architectures"] = [told]
+    config["architectures"] = [message]
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    (folder / "README.md").write_text(f"---\nlicense: '{told}'\n---\n{told}", encoding="utf-8")
+    (folder / "README.md").write_text(
+        f"---\nlicense: '{message}'\n---\n{message}", encoding="utf-8"
+    )
     return folder
 
 
-def bring(way: Watched, folder: Path, name: str, told: str) -> None:
+def bring(way: Watched, folder: Path, name: str, message: str) -> None:
     """Import a file whose name, columns and cells are hostile."""
     file = folder / f"{name}.csv"
-    quoted = told.replace('"', '""')
+    quoted = message.replace('"', '""')
     file.write_text(f'key;"{quoted}"\n"α {quoted}";"Ένα {quoted}"\nβ;\n', encoding="utf-8")
 
     def preview(dialog) -> None:
@@ -303,5 +309,5 @@ if __name__ == "__main__":
     language = Pseudo()
     i18n.install(language)
     way = hostile(Path(sys.argv[1]))
-    told = {"english": way.seen.faults, "twice": sorted(language.twice)}
-    print(json.dumps({**told, "altered": way.faults, "tips": way.tips}, ensure_ascii=False))
+    message = {"english": way.seen.faults, "twice": sorted(language.twice)}
+    print(json.dumps({**message, "altered": way.faults, "tips": way.tips}, ensure_ascii=False))

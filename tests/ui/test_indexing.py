@@ -62,7 +62,7 @@ def made(monkeypatch, tmp_path):
 def test_a_small_index_is_computed_at_once_with_progress(made):
     made.ask()
     made.jobs[0].tell(done=5, total=10)
-    assert (made.builds[-1].told, made.builds[-1].share) == ("5 of 10 vectors", 0.5)
+    assert (made.builds[-1].message, made.builds[-1].share) == ("5 of 10 vectors", 0.5)
 
     made.end()
 
@@ -74,7 +74,7 @@ def test_a_large_one_waits_for_a_click(made):
     made.count = indexing.WITHOUT_ASKING + 1
     made.ask()
     assert made.builds[-1].waits and made.jobs == []
-    assert "1,001 documents" in made.builds[-1].told
+    assert "1,001 documents" in made.builds[-1].message
 
     made.indexing.build()
 
@@ -93,7 +93,7 @@ def test_another_request_cancels_the_first(made):
     assert made.ready == [{"word": "b", "index": "x"}]
 
 
-def test_cancelling_is_told(made):
+def test_cancelling_is_text(made):
     from workbench.base.errors import Cancelled
 
     made.ask()

@@ -28,7 +28,7 @@ class Trace:
     """
 
     def __init__(self, app, monkeypatch):
-        self.app, self.opened, self.told = app, [], 0
+        self.app, self.opened, self.message = app, [], 0
         self._watched = set()
         for name in dialogs.ACTS:
             monkeypatch.setitem(dialogs.ACTS, name, lambda app, name=name: self.opened.append(name))
@@ -50,7 +50,7 @@ class Trace:
             monkeypatch.setattr(app, ask, lambda ask=ask: self.opened.append(ask) and False)
 
     def _count(self, *_told):
-        self.told += 1
+        self.message += 1
 
     def watch(self):
         """Listen to changes of pages built since."""
@@ -109,7 +109,7 @@ class Trace:
         return {
             "opened": len(self.opened),
             "page": window.page,
-            "told": self.told,
+            "output": self.message,
             "steps": steps,
             "settings": repr(asdict(app.settings)),
             "docks": docks,

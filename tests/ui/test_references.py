@@ -14,14 +14,14 @@ import sys
 from PySide6.QtCore import QObject, Signal
 
 class Sender(QObject):
-    told = Signal(int)
+    message = Signal(int)
 
 before = sys.getrefcount(None), sys.getrefcount(True)
 it, sender = QObject(), Sender()
-sender.told.connect(lambda _n: None)
+sender.message.connect(lambda _n: None)
 for number in range({CALLS}):
     it.setObjectName("a")
-    sender.told.emit(number)
+    sender.message.emit(number)
 after = sys.getrefcount(None), sys.getrefcount(True)
 assert all(abs(a - b) < 1000 for a, b in zip(before, after)), (before, after)
 """

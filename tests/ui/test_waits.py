@@ -58,7 +58,7 @@ def test_a_long_name_is_cut_in_the_middle_and_stands_in_the_tooltip(line, queue,
     predict(queue, project)
 
     assert "…" in line.text() and line.text().endswith("number 7")
-    assert line._told.toolTip() == name
+    assert line._message.toolTip() == name
 
 
 def test_jobs_of_other_projects_and_purposes_say_nothing_here(line, queue, project):

@@ -68,7 +68,7 @@ def cancel_button(app):
     )
 
 
-def told(app):
+def describe(app):
     return app.window.note_line.text()
 
 
@@ -88,7 +88,7 @@ def test_a_bulk_act_is_shown_and_can_be_called_off(app, open_page, slow, qtbot, 
     qtbot.waitUntil(lambda: not app.working)
 
     assert (
-        told(app) == "Delete 3,003 documents: cancelled. No changes were made."
+        describe(app) == "Delete 3,003 documents: cancelled. No changes were made."
         and not app.work.line.isVisible()
     )
     assert (
@@ -115,7 +115,7 @@ def test_meanwhile_nothing_can_be_edited_but_everything_read(app, open_page, slo
     gate.set()
     qtbot.waitUntil(lambda: not app.working)
 
-    assert told(app) == "3,003 documents deleted." and acts.can_undo(app.window)
+    assert describe(app) == "3,003 documents deleted." and acts.can_undo(app.window)
     assert [step.title for step in app.project.history(2)] == ["Delete 3,003 documents", "Add many"]
 
 
@@ -127,7 +127,7 @@ def test_a_small_act_shows_no_bar(app, open_page, qtbot):
     open_page.set_split("dev")
     qtbot.waitUntil(lambda: not app.working)
 
-    assert told(app) == "2 documents moved to dev." and shown == []
+    assert describe(app) == "2 documents moved to dev." and shown == []
 
 
 def test_a_large_undo_is_called_off_and_the_step_stands(app, open_page, monkeypatch, qtbot):

@@ -590,7 +590,7 @@ def compare(way: Walk, models) -> None:
 
     models.view.show_part(1)
     way.at("compare on my text, empty")
-    models.state.suit.update(busy=True, share=0.4, told="μέτρηση")
+    models.state.suit.update(busy=True, share=0.4, output="μέτρηση")
     way.at("compare on my text, running")
     shared = {"cut_at": {"128": 0.5}, "lengths": (10, 130), "split": (("άβ", ("ά", "β"), 3, 2),)}
     kinds = ("pseudo", "pseudo", "causal", "both", "character", "")
@@ -643,7 +643,7 @@ def dialogs(way: Walk) -> None:
     way.at("no model matches")
     models.state.clear_filters()
     compare(way, models)
-    for stage in ("ask", "looking", "told", "fetching", "done"):
+    for stage in ("ask", "looking", "output", "fetching", "done"):
         found = Repository(
             "α",
             size_bytes=5_000_000,

@@ -27,7 +27,7 @@ class Check:
     """`id` is "group.name" and never changes; `advice` says what to do unless the state is ok.
 
     `sizes`: bytes by name; `{name}` in `result` stands for them, as the window writes numbers in
-    the locale of the user. Read the result with `told`.
+    the locale of the user. Read the result with `describe`.
     """
 
     id: str
@@ -37,7 +37,7 @@ class Check:
     advice: str = ""
     sizes: Mapping[str, int] = field(default_factory=dict, hash=False)
 
-    def told(self, size: Callable[[int], str] | None = None) -> str:
+    def describe(self, size: Callable[[int], str] | None = None) -> str:
         """The result; `size` formats bytes, by default as English gigabytes."""
         text = self.result
         for name, count in self.sizes.items():

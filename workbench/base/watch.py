@@ -16,20 +16,20 @@ Item = TypeVar("Item")
 class Watch:
     """Created by the caller of a long operation, which calls `at` at regular intervals.
 
-    `told(share)` is called on the thread of the operation, at most ten times per second. `cancel`
+    `report(share)` is called on the thread of the operation, at most ten times per second. `cancel`
     may be called from any thread; the operation then raises `Cancelled` at its next `at`, and the
     transaction around it is rolled back.
     """
 
     def __init__(
         self,
-        message: Callable[[float], None] | None = None,
+        report: Callable[[float], None] | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
     ):
         self.share = 0.0
         self.cancelled = False
-        self._told, self._clock = message, clock
+        self._report, self._clock = report, clock
         self._last = -EVERY
 
     def cancel(self) -> None:
@@ -40,9 +40,9 @@ class Watch:
         if self.cancelled:
             raise Cancelled()
         self.share = max(self.share, min(share, 1.0))
-        if self._told is not None and self._clock() - self._last >= EVERY:
+        if self._report is not None and self._clock() - self._last >= EVERY:
             self._last = self._clock()
-            self._told(self.share)
+            self._report(self.share)
 
     def part(self, start: float, end: float) -> Watch:
         """For a step that covers `start` to `end` of the whole operation."""

@@ -111,5 +111,5 @@ def _report(found: Divided, message: str, as_json: bool) -> None:
     item = ngettext("{n:,} document", "{n:,} documents", found.documents).format(n=found.documents)
     many = ngettext("{n:,} part", "{n:,} parts", found.parts).format(n=found.parts)
     say(message.format(documents=item, parts=many))
-    if left := operations.told(found):
+    if left := operations.describe(found):
         note(left)

@@ -209,7 +209,7 @@ def apply(file: Path, split: str | None, state: str | None, where: str, as_json:
             }
         )
     else:
-        say(operations.told(applied))
+        say(operations.describe(applied))
 
 
 @patterns.command("import")

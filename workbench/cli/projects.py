@@ -308,7 +308,7 @@ def remove(file: Path, where: str, ids: str, dry_run: bool, yes: bool, as_json: 
     with closing(Project.open(file)) as opened:
         chosen = _chosen(opened, where, ids)
         found = removal.preview(opened, chosen)
-        for sentence in () if as_json else (*removal.told(found), removal.warning(found)):
+        for sentence in () if as_json else (*removal.describe(found), removal.warning(found)):
             say(sentence)
         if dry_run or not chosen:
             removed = None

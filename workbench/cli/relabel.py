@@ -60,12 +60,12 @@ def merge(
     """Merge LABELS of FILE into one label, with their annotations, patterns and relations."""
     from workbench.operations import label_changes
 
-    def told(project: Project) -> str:
+    def describe(project: Project) -> str:
         ids = [label_id(project, name, layer) for name in labels]
-        return label_changes.merge_told(project, ids, label_id(project, into, layer))
+        return label_changes.merge_text(project, ids, label_id(project, into, layer))
 
     if dry_run:
-        _preview(file, "merged", told, as_json)
+        _preview(file, "merged", describe, as_json)
         return
 
     def act(project: Project, watch: Watch) -> int:
@@ -141,14 +141,14 @@ def move(
     from workbench.operations import label_moves
     from workbench.text.rows import row_id
 
-    def told(project: Project) -> str:
+    def describe(project: Project) -> str:
         ids = [label_id(project, name, layer) for name in labels]
         layer_id = row_id(_named(project, target))
         label_moves.check_move(project, ids, layer_id)
-        return label_moves.move_told(project, ids, layer_id)
+        return label_moves.move_text(project, ids, layer_id)
 
     if dry_run:
-        _preview(file, "moved", told, as_json)
+        _preview(file, "moved", describe, as_json)
         return
 
     def act(project: Project, watch: Watch) -> int:
@@ -274,10 +274,10 @@ def _named(project: Project, name: str) -> Layer:
     )
 
 
-def _preview(file: Path, key: str, message: Callable[[Project], str], quiet: bool) -> None:
+def _preview(file: Path, key: str, describe: Callable[[Project], str], quiet: bool) -> None:
     """Say what would be done: nothing has changed."""
     with session(file) as opened:
-        words = message(opened.project)
+        words = describe(opened.project)
     if quiet:
         emit({key: 0, "told": words})
     else:

@@ -163,4 +163,4 @@ def revert(file: Path, source: str, as_json: bool) -> None:
     if as_json:
         emit({"labels": labels, "suggestions": suggestions})
     else:
-        say(provenance.told(labels, suggestions))
+        say(provenance.describe(labels, suggestions))

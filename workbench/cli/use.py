@@ -219,10 +219,10 @@ def show_scores(title: str, report: dict[str, Any]) -> None:
         say()
     say(_(report["definition"]))
     if as_run := report.get("as_run"):
-        say(_gold_told(report["fingerprint"] == as_run["fingerprint"], as_run["scores"]))
+        say(_gold_text(report["fingerprint"] == as_run["fingerprint"], as_run["scores"]))
 
 
-def _gold_told(same: bool, scores: dict[str, Any]) -> str:
+def _gold_text(same: bool, scores: dict[str, Any]) -> str:
     """Whether the gold labels are still those of the run, and its original scores."""
     if same:
         return _("The documents and gold labels are unchanged since the run.")
@@ -313,7 +313,7 @@ def predict(
             form=predict_files.form_of(models[0][0]),
         )
     if message := predict.token_note(models[0][0], asked):
-        note(_("Note: {told}").format(told=message))
+        note(_("Note: {message}").format(message=message))
     with session(None) as opened:
         tables = [_answers(opened, model, asked, device) for model in models]
     for document, *answers in zip(asked, *tables, strict=True):
@@ -421,7 +421,7 @@ def suggest(file: Path, run: str, split: str | None, where: str, as_json: bool) 
         )
         progress.end()
     if found.note:
-        note(_("Note: {told}").format(told=found.note))
+        note(_("Note: {message}").format(message=found.note))
     report = {"run": found.run, "documents": found.documents, "suggestions": found.suggestions}
     if not found.documents:
         note(_("Each of these documents is labelled: there is nothing to suggest."))

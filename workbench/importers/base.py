@@ -161,7 +161,7 @@ def is_number(value: object) -> bool:
 
 
 def offset(value: object, message: str) -> int:
-    """A position as an int. Raises Fault with the sentence `told`, which names the `{value}`."""
+    """A position as an int. Raises Fault with the sentence `message`, which names the `{value}`."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise Fault(message.format(value=show(value)))
     return value

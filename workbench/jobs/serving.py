@@ -33,7 +33,7 @@ def serve(folder: Path, channel: Channel, commands: Commands) -> int:
         if spec.limits:
             limits.restrict_memory(spec.limits)
     except BaseException as error:
-        channel.write({"type": "failed", **_told(error)})
+        channel.write({"type": "failed", **_describe(error)})
         return 1
     channel.write({"type": "ready", "pid": os.getpid()})
     _answer_all(answer, _Server(folder, channel, spec.limits), channel, commands)
@@ -103,7 +103,7 @@ class _Server:
         except TimeLimitExceeded:
             return {"error": {"status": "out_of_time", "message": "", "hint": "", "details": ""}}
         except Exception as error:
-            return {"error": _told(error)}
+            return {"error": _describe(error)}
 
     def _stream(self, parts: Generator[object, None, object], number: int) -> object:
         while True:
@@ -115,7 +115,7 @@ class _Server:
             self._channel.write({"type": "part", "id": number, "part": part})
 
 
-def _told(error: BaseException) -> dict[str, object]:
+def _describe(error: BaseException) -> dict[str, object]:
     found = failure(error)
     return {
         "status": found.status,

@@ -266,7 +266,7 @@ def _suggestions(id: int, record: Record, layers: Mapping[str, Layer]) -> Iterat
                 yield NewSuggestion(id, *what, span.start, span.end, span.field)
 
 
-def told(copied: Copied) -> str:
+def describe(copied: Copied) -> str:
     """What was copied, as sentences."""
     n = copied.documents
     words = ngettext(

@@ -1,7 +1,7 @@
 """Changes of a label set that take the annotations along: merge and split; see `label_moves` for
 moving to another layer.
 
-Every call is one undo step; the functions named `…_told` describe it beforehand.
+Every call is one undo step; the functions named `…_message` describe it beforehand.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from workbench.storage.label_changes import Use
 from workbench.text.labels import Label, Layer
 from workbench.text.rows import row_id
 
-__all__ = ["SHOWN", "Use", "merge", "merge_told", "split", "uses"]
+__all__ = ["SHOWN", "Use", "merge", "merge_text", "split", "uses"]
 
 SHOWN = 20_000  # uses of a label that can be chosen from
 
 
-def merge_told(project: Project, label_ids: Sequence[int], into: int) -> str:
+def merge_text(project: Project, label_ids: Sequence[int], into: int) -> str:
     """What `merge` would do, as sentences."""
     others = [id for id in label_ids if id != into]
     use = store.usage(project.db, others)

@@ -16,7 +16,7 @@ from workbench.text.labels import Layer
 from workbench.text.relations import span_layer
 from workbench.text.rows import row_id
 
-__all__ = ["layers_for", "move", "move_told"]
+__all__ = ["layers_for", "move", "move_text"]
 
 
 def layers_for(project: Project, layer_id: int) -> tuple[Layer, ...]:
@@ -29,7 +29,7 @@ def layers_for(project: Project, layer_id: int) -> tuple[Layer, ...]:
     )
 
 
-def move_told(project: Project, label_ids: Sequence[int], layer_id: int) -> str:
+def move_text(project: Project, label_ids: Sequence[int], layer_id: int) -> str:
     """What `move` would do, as sentences, or why it cannot be done."""
     try:
         ids = check_move(project, label_ids, layer_id)

@@ -421,8 +421,8 @@ def _named(project: Project, label_ids: Sequence[int]) -> str:
     return names[0] if len(names) == 1 else _("{n} labels").format(n=len(names))
 
 
-def _count(number: int, item: str, many: str) -> str:
-    return f"{number:,} {item if number == 1 else many}"
+def _count(number: int, singular: str, plural: str) -> str:
+    return f"{number:,} {singular if number == 1 else plural}"
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -112,7 +112,7 @@ def _other_packages(wanted: Mapping[str, str]) -> Check:
     id, title = "versions.packages", _("Other packages")
     wrong = [check for name in wanted if (check := package(name, wanted[name])).state != OK]
     if wrong:
-        message = ", ".join(f"{check.title}: {check.told()}" for check in wrong)
+        message = ", ".join(f"{check.title}: {check.describe()}" for check in wrong)
         return Check(id, title, message, max(wrong, key=_badness).state, _(FIX_PACKAGES))
     return Check(id, title, _("{n} packages in supported versions").format(n=len(wanted)))
 

@@ -222,7 +222,7 @@ def _cut(text: str, way: int) -> str:
     return f"{text[:CONTEXT]}…" if way > 0 else f"…{text[-CONTEXT:]}"
 
 
-def told(found: Divided) -> str:
+def describe(found: Divided) -> str:
     """A sentence for each reason why documents are left as they are."""
     lines = []
     for reason, n in found.kept.items():

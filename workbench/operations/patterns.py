@@ -58,7 +58,7 @@ class Applied:
     searched: int
 
 
-def told(applied: Applied) -> str:
+def describe(applied: Applied) -> str:
     """A summary of the result, as sentences."""
     made = ngettext(
         "Patterns made {n:,} suggestion.", "Patterns made {n:,} suggestions.", applied.suggestions

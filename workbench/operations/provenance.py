@@ -151,7 +151,7 @@ def revert(
         return stored.take_back(project.db, origin, required, watch=watch.part(0.2, 0.9))
 
 
-def told(labels: int, suggestions: int) -> str:
+def describe(labels: int, suggestions: int) -> str:
     """What `revert` did, as sentences."""
     gone = ngettext("Deleted {n:,} label.", "Deleted {n:,} labels.", labels)
     also = ngettext("Deleted {n:,} suggestion.", "Deleted {n:,} suggestions.", suggestions)

@@ -71,7 +71,7 @@ class Removed:
 class Told:
     """A preview as sentences: what would be removed, and what not."""
 
-    told: tuple[str, ...]
+    message: tuple[str, ...]
     warning: str
 
 
@@ -124,7 +124,7 @@ def _knows(project: Project, run: Run, wanted: Wanted, adapted: Container[str]) 
     )
 
 
-def told(found: Preview) -> tuple[str, ...]:
+def describe(found: Preview) -> tuple[str, ...]:
     """The preview as sentences."""
     sentences = [
         ngettext("{n:,} document", "{n:,} documents", found.found.documents),
@@ -156,7 +156,7 @@ def told(found: Preview) -> tuple[str, ...]:
 
 def look(project: Project, ids: Sequence[int]) -> Told:
     found = preview(project, ids)
-    return Told(told(found), warning(found))
+    return Told(describe(found), warning(found))
 
 
 def warning(found: Preview) -> str:

@@ -110,6 +110,6 @@ def advice(found: Rounds) -> str:
     return instant_curve.advice(found.points)
 
 
-def told(found: Rounds) -> str:
+def describe(found: Rounds) -> str:
     """The runs in order, and what their score is."""
     return _("{runs}: {score} on dev").format(runs=" → ".join(found.runs), score=term(found.score))

@@ -310,7 +310,7 @@ class _Counting:
         whole = f"{query_edit.term('layer', layer.name)} {_submitted(layer)}"
         if record == WRITTEN:
             order = sorted(self.values)
-            names = {item: _words_told(item) for item in order}
+            names = {item: _words_text(item) for item in order}
         else:
             order = [answer for answer in ANSWERS if answer in self.values]
             names = {item: _(ANSWERS[item]) for item in order}
@@ -378,7 +378,7 @@ def _written_class(count: int) -> int:
     return next((at for at, most in enumerate(LIMITS) if count <= most), len(LIMITS))
 
 
-def _words_told(number: int) -> str:
+def _words_text(number: int) -> str:
     if number == len(LIMITS):
         return _("over {n} words").format(n=LIMITS[-1])
     least = LIMITS[number - 1] + 1 if number else 0

@@ -39,7 +39,7 @@ class Suggested:
     note: str = ""
 
 
-def told(outcome: Suggested) -> str:
+def describe(outcome: Suggested) -> str:
     """A summary of the result, as sentences."""
     made = ngettext(
         "{run} made {n:,} suggestion.", "{run} made {n:,} suggestions.", outcome.suggestions

@@ -145,7 +145,7 @@ def as_text(checks: Sequence[Check]) -> str:
         lines.append(title)
         for check in found:
             state = term(check.state).ljust(width)
-            lines.append(f"  {state}  {check.title}: {check.told()}")
+            lines.append(f"  {state}  {check.title}: {check.describe()}")
             if check.advice:
                 lines.append(f"  {' ' * width}  → {check.advice}")
         lines.append("")
@@ -155,7 +155,7 @@ def as_text(checks: Sequence[Check]) -> str:
 def as_json(checks: Sequence[Check]) -> dict[str, object]:
     names = ("id", "group", "title", "state", "advice")
     rows = [
-        {**{name: getattr(check, name) for name in names}, "result": check.told()}
+        {**{name: getattr(check, name) for name in names}, "result": check.describe()}
         for check in checks
     ]
     return {"state": worst(tuple(checks)), "checks": rows}

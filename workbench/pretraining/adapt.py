@@ -137,7 +137,7 @@ def _adapt(
     try:
         event = next(work)
         while True:
-            if (message := _told(event)) is not None:
+            if (message := _describe(event)) is not None:
                 command = (yield message) or command
             event, command = work.send(command), None
     except StopIteration as end:
@@ -147,7 +147,7 @@ def _adapt(
         work.close()
 
 
-def _told(event: Event) -> Event | None:
+def _describe(event: Event) -> Event | None:
     """None for an event that says nothing of the run: its own checkpoint is not yet trained."""
     if isinstance(event, Step):
         return Adapting(event.step, event.total, event.epoch, event.losses, event.seconds_left)

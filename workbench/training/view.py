@@ -87,7 +87,7 @@ def _row(
                     targets[at] = f"{targets[at]}, {output}" if targets[at] else output
         elif name not in wanted and value.dtype == np.int64:
             continue  # numbers that only group inputs
-        elif (message := _told(value, names)) is not None:
+        elif (message := _describe(value, names)) is not None:
             notes[name] = message
     pieces = encoder.preparer.pieces(encoded)
     units = [{"input": a, "target": b} for a, b in zip(pieces, targets, strict=True)]
@@ -95,7 +95,7 @@ def _row(
     return {"document": document.key, "texts": texts, "units": units, "notes": notes}
 
 
-def _told(value: np.ndarray, names: Sequence[str]) -> str | None:
+def _describe(value: np.ndarray, names: Sequence[str]) -> str | None:
     """A target of a whole input as text: a class, several labels, or a weight."""
     if value.ndim == 0:
         is_class = np.issubdtype(value.dtype, np.integer)

@@ -28,7 +28,7 @@ Failed = Callable[[str], None]
 class Build:
     """What is shown instead of a result. waits: for a click of the user; share: None if unknown."""
 
-    told: str
+    message: str
     waits: bool = False
     share: float | None = None
 

@@ -56,7 +56,7 @@ class Work:
                 )
             )
             return
-        watch = Watch(lambda share: self._app.dispatch(lambda: self._told(watch, share)))
+        watch = Watch(lambda share: self._app.dispatch(lambda: self._report(watch, share)))
         self.title, self._watch = title, watch
         self._delay.start()
         self.changed.emit()
@@ -76,7 +76,7 @@ class Work:
             self._app.window.note_line.hide()
             self.line.begin(self.title, self._watch.share)
 
-    def _told(self, watch: Watch, share: float) -> None:
+    def _report(self, watch: Watch, share: float) -> None:
         if watch is self._watch and self.line.isVisible():
             self.line.set(share)
 

@@ -116,7 +116,7 @@ direction = "left"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("year = 2020", "", "year is missing"),
         ("year = 2020", 'year = "2020"', "year has the wrong type: '2020'"),
@@ -129,23 +129,23 @@ direction = "left"
         ("https://example.org", "example.org", "url must begin with https://"),
     ],
 )
-def test_an_invalid_entry_is_named_with_its_key(tmp_path, old, new, told):
+def test_an_invalid_entry_is_named_with_its_key(tmp_path, old, new, message):
     path = tmp_path / "catalogue.toml"
     path.write_text(ENTRY.replace(old, new), encoding="utf-8")
 
     with pytest.raises(ModelError) as error:
         read(path)
 
-    assert "catalogue.toml, model 1 (Tiny)" in str(error.value) and told in str(error.value)
+    assert "catalogue.toml, model 1 (Tiny)" in str(error.value) and message in str(error.value)
 
 
 def test_a_name_is_used_once_and_a_broken_file_is_named(tmp_path):
     path = tmp_path / "catalogue.toml"
     twice = ENTRY + ENTRY[ENTRY.index("[[model]]") :]
-    for text, told in ((twice, "used twice"), ("[[model", "cannot be read"), ("", "")):
+    for text, message in ((twice, "used twice"), ("[[model", "cannot be read"), ("", "")):
         path.write_text(text, encoding="utf-8")
-        if not told:
+        if not message:
             assert read(path).models == ()
             continue
-        with pytest.raises(ModelError, match=told):
+        with pytest.raises(ModelError, match=message):
             read(path)

@@ -43,13 +43,13 @@ CASES = [
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["folder", "file"])
-@pytest.mark.parametrize(("content", "told"), CASES)
-def test_the_one_problem_says_what_it_is(tmp_path, content, told, whole):
+@pytest.mark.parametrize(("content", "output"), CASES)
+def test_the_one_problem_says_what_it_is(tmp_path, content, output, whole):
     (tmp_path / "vectors.txt").write_bytes(content)
 
     card = spec.card(tmp_path if whole else tmp_path / "vectors.txt")
 
-    assert len(card.problems) == 1 and told in card.problems[0] and not card.family
+    assert len(card.problems) == 1 and output in card.problems[0] and not card.family
     assert "Word vectors" in spec.unusable(card).hint
 
 
@@ -61,16 +61,16 @@ def test_the_largest_file_that_could_be_a_model_is_described(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "output"),
     [
         ("elmo_weights.hdf5", "it has weights of ELMo (elmo_weights.hdf5), but options.json"),
         ("wt103.pth", "wt103.pth may be weights of fastai; their vocabulary"),
     ],
 )
-def test_a_folder_that_lacks_its_second_file_names_it(tmp_path, name, told):
+def test_a_folder_that_lacks_its_second_file_names_it(tmp_path, name, output):
     (tmp_path / name).write_bytes(b"\x80\x02}q\x00.")
 
-    assert [told in problem for problem in spec.card(tmp_path).problems] == [True]
+    assert [output in problem for problem in spec.card(tmp_path).problems] == [True]
 
 
 def test_one_file_of_a_hugging_face_folder_leads_to_the_folder(tmp_path):

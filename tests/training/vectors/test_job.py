@@ -107,18 +107,18 @@ def test_rare_words_are_left_out_and_case_can_be_kept(text, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"", "contains no words"),
         (b"one two three", "Only 0 words occur at least 5 times"),
         (b"fine\n\xff\xfe bad\n", "line 2: the text is not valid UTF-8"),
     ],
 )
-def test_texts_that_cannot_be_used_are_reported(tmp_path, content, told):
+def test_texts_that_cannot_be_used_are_reported(tmp_path, content, message):
     path = tmp_path / "text.txt"
     path.write_bytes(content)
 
-    with pytest.raises(SpecError, match=told):
+    with pytest.raises(SpecError, match=message):
         finish(job.run(params(path, tmp_path / "v.bin", "skipgram", min_count=5), tmp_path))
 
 

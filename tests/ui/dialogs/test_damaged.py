@@ -22,7 +22,7 @@ def test_what_can_be_recovered_is_told_and_nothing_was_changed(dialog, app, proj
     before = project_file.read_bytes()
 
     assert dialog.isVisible() and dialog._recover.isEnabled()
-    assert "can be recovered" in dialog._told.text()
+    assert "can be recovered" in dialog._message.text()
     assert dialog._lost.toPlainText().splitlines() == list(dialog.state.found.lost) != []
     dialog.reject()
 

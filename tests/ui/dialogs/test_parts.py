@@ -15,11 +15,11 @@ from workbench.ui.dialogs.parts_state import PartsState
 
 @pytest.fixture
 def context(project):
-    """Runs everything at once; `told` collects messages."""
-    made = SimpleNamespace(project=project, told=[])
+    """Runs everything at once; `message` collects messages."""
+    made = SimpleNamespace(project=project, message=[])
     made.run = lambda work, done, failed=None: done(work())
     made.long = lambda _title, act, done: done(act(QUIET))
-    made.note = lambda text, undo=False: made.told.append((text, undo))
+    made.note = lambda text, undo=False: made.message.append((text, undo))
     return made
 
 
@@ -37,11 +37,11 @@ def keys(project):
 
 def test_what_becomes_of_the_documents_is_told_before(context, ids):
     state = PartsState(context, ids)
-    assert state.told == (
+    assert state.message == (
         "1 document becomes 3 parts.\n1 document is left as it is: a single part."
     )
     state.set_unit("paragraph")
-    assert state.told.startswith("1 document becomes 2 parts.")
+    assert state.message.startswith("1 document becomes 2 parts.")
     state.close()
 
 
@@ -55,7 +55,7 @@ def test_documents_are_split_and_joined_again(context, ids):
     parts_state.join(context, parts[:1])
 
     assert keys(context.project) == ["k1", "k0"]
-    assert context.told == [
+    assert context.message == [
         ("1 document becomes 3 parts.", True),
         ("1 document was joined from its parts.", True),
     ]
@@ -67,5 +67,5 @@ def test_the_button_waits_for_something_to_split(qtbot, context, ids):
     qtbot.addWidget(dialog)
 
     assert not dialog._split.isEnabled()
-    assert "a single part" in dialog._told.text()
+    assert "a single part" in dialog._message.text()
     state.close()

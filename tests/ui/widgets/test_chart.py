@@ -25,7 +25,7 @@ def test_a_click_on_a_point_opens_it_and_one_beside_does_nothing(chart, qtbot):
     qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(399, 299))
 
     assert opened == [(0, 1)]
-    assert chart.told(0, 1) == "A · recall 0.5 · precision 0.8 · y"
+    assert chart.describe(0, 1) == "A · recall 0.5 · precision 0.8 · y"
 
 
 def test_arrows_move_along_the_curve_and_enter_opens(chart, qtbot):

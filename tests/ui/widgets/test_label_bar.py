@@ -79,10 +79,10 @@ def test_a_chosen_label_shows_even_where_there_is_no_room_for_all(look, qtbot):
 
 def test_a_pressed_chip_reports_its_label_and_takes_no_focus(look, qtbot):
     bar = shown_bar(qtbot, 1000)
-    with qtbot.waitSignal(bar.picked) as told:
+    with qtbot.waitSignal(bar.picked) as message:
         QTest.mouseClick(bar.chips[3], Qt.MouseButton.LeftButton)
 
-    assert told.args == [4] and not bar.chips[3].hasFocus()
+    assert message.args == [4] and not bar.chips[3].hasFocus()
 
 
 def test_folded_sublabels_are_behind_a_button_unless_chosen(look, qtbot):
@@ -95,9 +95,9 @@ def test_folded_sublabels_are_behind_a_button_unless_chosen(look, qtbot):
     assert names(()) == ["delay", "driver", "praise", "crowding", "ticket", "accessibility"]
     assert names((1,)) == ["delay", "crowding", "ticket", "accessibility"]
     assert bar.folds[1].accessibleName() == "Show 2 sublabels of delay"
-    with qtbot.waitSignal(bar.folded) as told:
+    with qtbot.waitSignal(bar.folded) as message:
         QTest.mouseClick(bar.folds[1], Qt.MouseButton.LeftButton)
-    assert told.args == [[1], False]
+    assert message.args == [[1], False]
     assert names((1, 2), chosen=(6,)) == ["delay", "praise", "crowding", "accessibility"]
 
 
@@ -149,9 +149,9 @@ def test_the_palette_gives_the_focus_back_and_reports_what_was_picked(look, qtbo
     palette.ask([Choice(label, "class") for label in LABELS], QPoint(300, 480))
     QTest.keyClicks(line, "d")
     QTest.keyClick(line, Qt.Key.Key_Down)
-    with qtbot.waitSignal(palette.picked) as told:
+    with qtbot.waitSignal(palette.picked) as message:
         QTest.keyClick(line, Qt.Key.Key_Return)
-    assert told.args == [3] and field.hasFocus()
+    assert message.args == [3] and field.hasFocus()
 
 
 def test_the_palette_is_as_tall_as_what_is_found_and_its_field_stays(look, qtbot):

@@ -41,16 +41,16 @@ def shown(table):
     return [model.index(number, 0).data() for number in range(model.rowCount())]
 
 
-def test_a_row_changed_in_place_is_the_only_one_told(table, rows):
-    told, model = [], table.rows_model
-    model.dataChanged.connect(lambda first, last, _roles: told.append((first.row(), last.row())))
-    model.modelReset.connect(lambda: told.append("reset"))
+def test_a_row_changed_in_place_is_the_only_one_text(table, rows):
+    message, model = [], table.rows_model
+    model.dataChanged.connect(lambda first, last, _roles: message.append((first.row(), last.row())))
+    model.modelReset.connect(lambda: message.append("reset"))
     renamed = rows.exchanged([5], [Row(5, "0005a")])
 
     table.set_rows(renamed)
 
     assert shown(table) == [row.name for row in renamed]
-    assert told == [(5, 5)]
+    assert message == [(5, 5)]
 
 
 def test_rows_come_and_go_and_the_selection_stays(table, rows):

@@ -58,10 +58,10 @@ def test_an_arrow_out_of_the_cells_is_reported(grid, qtbot):
     grid.set(cells(3, first=10))
     grid.choose(12)
 
-    with qtbot.waitSignal(grid.left) as told:
+    with qtbot.waitSignal(grid.left) as message:
         qtbot.keyClick(grid, Key.Key_Right)
 
-    assert told.args == [1] and grid.number == 12
+    assert message.args == [1] and grid.number == 12
 
 
 def test_a_click_chooses_the_token(grid, qtbot):

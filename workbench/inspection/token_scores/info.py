@@ -29,7 +29,7 @@ class TokenLabels(TokenTable):
     probabilities: np.ndarray | None = field(default=None, compare=False)
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """What the probabilities are, for display."""
         return _("Marginals of the CRF") if self.basis == MARGINALS else _("Softmax of the logits")
 

@@ -104,7 +104,7 @@ class AuditState(State):
             return
         self._watch.cancel()
         dispatch = self.app.dispatch
-        watch = Watch(lambda share: dispatch(lambda: self._told(watch, share)))
+        watch = Watch(lambda share: dispatch(lambda: self._report(watch, share)))
         self._watch = watch
         self.update(share=0.0, problem="", outdated=False)
 
@@ -125,7 +125,7 @@ class AuditState(State):
 
         self._run(work, done, failed)
 
-    def _told(self, watch: Watch, share: float) -> None:
+    def _report(self, watch: Watch, share: float) -> None:
         if watch is self._watch and self.share is not None and not self.closed:
             self.update(share=share)
 
@@ -181,7 +181,7 @@ class AuditState(State):
             lambda: alignment_audit.snap(self.project, given, origin=self), done, self._failed
         )
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """What was checked, in a sentence."""
         found = self.found
         if found is None:

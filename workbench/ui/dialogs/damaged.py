@@ -29,7 +29,7 @@ class Damaged(Dialog):
     def __init__(self, app: App, path: Path, error: ProjectDamaged) -> None:
         super().__init__(app.window, _("The project is damaged"), error.message, width=620)
         self.state = DamagedState(app, path)
-        self._told = words("", wrap=True)
+        self._message = words("", wrap=True)
         self._lost = QPlainTextEdit()
         self._lost.setReadOnly(True)
         self._lost.setTabChangesFocus(True)
@@ -42,7 +42,7 @@ class Damaged(Dialog):
         kept = _("The damaged file is not changed. Earlier versions may be in the folder {folder}.")
         folder = path.with_suffix(".versions").name
         self.put(
-            self._told,
+            self._message,
             self._lost,
             self._progress,
             words(kept.format(folder=folder), "small", "muted", wrap=True),
@@ -57,7 +57,7 @@ class Damaged(Dialog):
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
         if concerns(fields, "found", "title"):
-            self._told.setText(self._summary(state.found))
+            self._message.setText(self._summary(state.found))
             lost = state.found.lost if state.found else ()
             self._lost.setPlainText("\n".join(lost))
             self._lost.setVisible(bool(lost))

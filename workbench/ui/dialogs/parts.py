@@ -38,9 +38,9 @@ class PartsDialog(Dialog):
             (SENTENCE, _("Sentences")), (PARAGRAPH, _("Paragraphs")), name=_("Parts")
         )
         self.unit.chosen.connect(state.set_unit)
-        self._told = words("", "ui", wrap=True)
-        self._told.setMinimumHeight(3 * self._told.fontMetrics().lineSpacing())
-        self.put(self.unit, self._told)
+        self._message = words("", "ui", wrap=True)
+        self._message.setMinimumHeight(3 * self._message.fontMetrics().lineSpacing())
+        self.put(self.unit, self._message)
         self._split = Button(_("Split documents"), kind="primary", on=self.accept)
         self._split.setDefault(True)
         self.end(None, Button(_("Cancel"), on=self.reject), self._split)
@@ -48,7 +48,7 @@ class PartsDialog(Dialog):
         self._render(ALL)
 
     def _render(self, _fields: frozenset[str]) -> None:
-        self._told.setText(self._state.told)
+        self._message.setText(self._state.message)
         self._split.setEnabled(self._state.ready)
 
 

@@ -35,12 +35,12 @@ class PartsState(State):
         self._count()
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """The preview as sentences."""
         if self.preview is None:
             return _("Counting the parts…")
         return "\n".join(
-            part for part in (_numbers(self.preview), parts.told(self.preview)) if part
+            part for part in (_numbers(self.preview), parts.describe(self.preview)) if part
         )
 
     @property
@@ -92,7 +92,9 @@ def join(context: PanelContext, ids: Sequence[int]) -> None:
             "{n:,} documents were joined from their parts.",
             n,
         ).format(n=n)
-        context.note("\n".join(item for item in (message, parts.told(found)) if item), undo=n > 0)
+        context.note(
+            "\n".join(item for item in (message, parts.describe(found)) if item), undo=n > 0
+        )
 
     context.long(
         _("Join parts of documents"), lambda watch: parts.join(project, ids, watch=watch), done

@@ -196,9 +196,9 @@ class SettingsDialog(Dialog):
         area = scrolled(column(*self._pages, gap=0))
         area.setMinimumHeight(theme.px(440))
         self.put(self._tabs, area)
-        self._told = words("", "small", "muted")
+        self._message = words("", "small", "muted")
         close = Button(_("Close"), kind="primary", on=self.accept)
-        self.end(self._told, None, close)
+        self.end(self._message, None, close)
         self._show(0)
 
     def show_plugins(self) -> None:
@@ -246,7 +246,7 @@ class SettingsDialog(Dialog):
 
     def _tell(self) -> None:
         shown = self._plugins is not None and self._tabs.currentIndex() == PLUGINS
-        self._told.setText(self._plugins.summary() if shown and self._plugins else "")
+        self._message.setText(self._plugins.summary() if shown and self._plugins else "")
 
     def _changed(self, form: Form, name: str) -> None:
         settings = self._app.settings

@@ -164,7 +164,7 @@ def check_line(check: Check) -> QWidget:
     icon = call(IconLabel(name, tone, 15), term(check.state))
     screen = QApplication.primaryScreen().availableGeometry().width()
     title = fixed(words(check.title, "small", wrap=True), min(theme.px(TITLE), screen // 5))
-    message = check.told(formats.size)
+    message = check.describe(formats.size)
     parts = [words(message, "small", wrap=True, select=True)]
     if check.advice:
         parts.append(words(check.advice, "small", "muted", wrap=True, select=True))

@@ -259,10 +259,10 @@ class Chart(QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         found = self._at(event.position())
-        text = "" if found is None else self.told(*found)
+        text = "" if found is None else self.describe(*found)
         plain.show_tip(event.globalPosition().toPoint(), text, self)
 
-    def told(self, series: int, point: int) -> str:
+    def describe(self, series: int, point: int) -> str:
         """The values of a point as text."""
         item = self._series[series]
         x, y = self._axes

@@ -98,12 +98,12 @@ class JobRow(QFrame):
             Choice(_("&Cancel"), job.cancel, active and job.ending != "cancel"),
             SEPARATOR,
             Choice(_("Open &log file"), lambda: _open(log), log.is_file()),
-            Choice(_("Copy &message"), lambda: _copy(self._told()), bool(self._told())),
+            Choice(_("Copy &message"), lambda: _copy(self._describe()), bool(self._describe())),
             SEPARATOR,
             Choice(_("&Remove from list"), job.forget, job.over),
         )
 
-    def _told(self) -> str:
+    def _describe(self) -> str:
         """The message of a finished job, and its hint."""
         parts = (getattr(self.job, "message", ""), getattr(self.job, "hint", ""))
         return " ".join(part for part in parts if part)
@@ -123,7 +123,7 @@ class JobRow(QFrame):
         self._stop.setVisible(job.status == "running" and job.spec.stoppable)
         self._stop.setEnabled(not job.ending)
         self._cancel.setVisible(active)
-        message = self._told()
+        message = self._describe()
         self._message.setText(message if not active else "")
         self._message.setVisible(bool(message) and not active)
 

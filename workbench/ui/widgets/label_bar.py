@@ -309,6 +309,6 @@ def _set_tip(chip: ChipButton, label: Label, made: str) -> None:
     """The whole name if it is cut, the description, and who made it."""
     cut = chip.sizeHint().width() > theme.px(WIDEST)
     message = "\n".join(filter(None, (label.name if cut else "", label.description, made)))
-    if chip.property("told") != message:
-        chip.setProperty("told", message)
+    if chip.property("message") != message:
+        chip.setProperty("message", message)
         plain.set_tip(chip, message)

@@ -51,7 +51,7 @@ class PointGroup:
 
 class PointMap(QWidget):
     """`selected(numbers)`: the lasso has selected points, an int array. `opened(number)`: a point
-    was double-clicked. `told(number)` gives the text of the point under the mouse.
+    was double-clicked. `describe(number)` gives the text of the point under the mouse.
 
     Keys: arrows move, + and - zoom, 0 shows all, Ctrl+A selects all, Esc selects none.
     """
@@ -59,9 +59,9 @@ class PointMap(QWidget):
     selected = Signal(object)
     opened = Signal(int)
 
-    def __init__(self, name: str, message: Callable[[int], str]):
+    def __init__(self, name: str, describe: Callable[[int], str]):
         super().__init__()
-        self._told = message
+        self._text_of = describe
         self.points: np.ndarray = np.zeros((0, 2), np.float32)
         self.chosen: np.ndarray = np.zeros(0, bool)
         self._codes: np.ndarray = np.zeros(0, np.int16)
@@ -289,7 +289,7 @@ class PointMap(QWidget):
         number = self.number_at(place)
         if number != self._hovered:
             self._hovered = number
-            plain.set_tip(self, self._told(number) if number >= 0 else "")
+            plain.set_tip(self, self._text_of(number) if number >= 0 else "")
             self.update()
 
     def _take(self, numbers: np.ndarray) -> None:

@@ -45,8 +45,8 @@ class RunMapDialog(Dialog):
         self._layout.setContentsMargins(0, 0, 8, 0)
         area = scrolled(inside)
         area.setMinimumHeight(theme.px(420))
-        self._told = words(_("Reading the weights…"), "small", "muted", wrap=True)
-        self.put(self._told, area)
+        self._message = words(_("Reading the weights…"), "small", "muted", wrap=True)
+        self.put(self._message, area)
         self.end(None, Button(_("Close"), on=self.accept))
         ask(self._show, self._fail)
 
@@ -57,7 +57,7 @@ class RunMapDialog(Dialog):
 
     def _fail(self, error: Exception) -> None:
         if not self._over:
-            self._told.hide()
+            self._message.hide()
             self.fault(str(error))
 
     def _show(self, blocks: Sequence[MarkedBlock]) -> None:
@@ -67,7 +67,7 @@ class RunMapDialog(Dialog):
             "Hatched: frozen. Bar: trained. Thick outline: new. Dashed: tied or not used. Click a "
             "block for its parts."
         )
-        self._told.setText(message)
+        self._message.setText(message)
         marks = [Mark(block.block, block.state, state_words(block)) for block in blocks]
         total = sum(block.block.parameters for block in blocks if not block.block.head)
         self._layout.addWidget(BlockMap(marks, total))

@@ -286,10 +286,10 @@ class Mouse:
         point = QPointF(event.pos())
         names = [span.caption for span in self.spans_at(point)]
         if (arc := self.view.arc_at(point)) is not None:
-            names = [self._told(arc)]
+            names = [self._describe(arc)]
         plain.show_tip(event.globalPos(), "\n".join(names), self.view.viewport())
 
-    def _told(self, arc: TextArc) -> str:
+    def _describe(self, arc: TextArc) -> str:
         """ "label: from → to" in full, as labels may be elided and ends out of sight."""
         ends = [" ".join(self.view.text.text[a : min(b, a + 80)].split()) for a, b in arc[:2]]
         message = (

@@ -24,24 +24,24 @@ class WaitLine(QFrame):
     def __init__(self, waits: Waits):
         super().__init__()
         self._waits = waits
-        self._told = words("", "small", "muted")
+        self._message = words("", "small", "muted")
         self._first = first_button(waits.run_first)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
-        for part in (IconLabel("clock", "muted", 15), self._told, self._first):
+        for part in (IconLabel("clock", "muted", 15), self._message, self._first):
             layout.addWidget(part)
         waits.listen(waits.changed, lambda _fields: self._show())
         self.destroyed.connect(lambda *_gone: waits.close())
         self._show()
 
     def text(self) -> str:
-        return "" if self.isHidden() else self._told.text()
+        return "" if self.isHidden() else self._message.text()
 
     def _show(self) -> None:
         message = waiting_for(self._waits.behind)
-        self._told.setText(message)
-        plain.set_tip(self._told, self._waits.behind)
+        self._message.setText(message)
+        plain.set_tip(self._message, self._waits.behind)
         self._first.setVisible(self._waits.can_run_first)
         self.setVisible(bool(message))
 

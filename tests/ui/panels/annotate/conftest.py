@@ -58,15 +58,15 @@ def filled_project(folder):
 def context(filled):
     """The context of a state, without a window.
 
-    `told` collects messages and errors, `gone` the pages opened.
+    `output` collects messages and errors, `gone` the pages opened.
     """
-    made = SimpleNamespace(project=filled, settings=Settings(), told=[], gone=[])
+    made = SimpleNamespace(project=filled, settings=Settings(), output=[], gone=[])
 
     def attempt(act, *args, **named):
         try:
             return act(*args, **named)
         except WorkbenchError as error:
-            made.told.append(str(error))
+            made.message.append(str(error))
             return None
 
     def run(work, done, failed=None):
@@ -78,12 +78,12 @@ def context(filled):
             done(result)
 
     made.attempt = attempt
-    made.note = lambda text, undo=False, *, action="": made.told.append(text)
+    made.note = lambda text, undo=False, *, action="": made.message.append(text)
     made.go = lambda page, **args: made.gone.append((page, args))
     made.run = run
     made.long = lambda title, act, done: done(act(QUIET))
     made.dispatch = lambda act: act()
-    made.fail = lambda error: made.told.append(str(error))
+    made.fail = lambda error: made.message.append(str(error))
     return made
 
 

@@ -130,7 +130,7 @@ def test_kept_suggestions_are_found_and_decided_on_like_those_of_a_run(learned):
 
     learned.keep_instant()
 
-    assert learned.context.told[-1] == "Kept 4 suggestions of the instant model."
+    assert learned.context.message[-1] == "Kept 4 suggestions of the instant model."
     stored = [annotate.view(learned.project, id).suggestions for id in learned.ids]
     assert sum(map(len, stored)) == 4  # the rejected one does not return
     learned.query.set("has:suggestion")

@@ -52,7 +52,7 @@ def test_unticked_places_are_left_out_and_the_rest_is_one_undo_step(state, liste
 
     listed.add()
 
-    assert state.context.told == ["Labelled 1 place."] and not listed.shown
+    assert state.context.message == ["Labelled 1 place."] and not listed.shown
     assert state.project.undo_title == "Label 1 occurrence as PER"
 
 
@@ -78,7 +78,7 @@ def test_many_places_are_labelled_off_the_main_thread(state, listed, monkeypatch
     monkeypatch.setattr("workbench.ui.panels.annotate.occurrences.AT_ONCE", 1)
     listed.add()
 
-    assert state.context.told == ["Added 2 suggestions."]
+    assert state.context.message == ["Added 2 suggestions."]
 
 
 # ---------------------------------------------------------------- the pane

@@ -90,10 +90,10 @@ def test_enter_without_a_selection_submits_only_when_all_is_answered(view, state
 
 
 def test_the_footer_says_incomplete_until_every_question_is_answered(view, state):
-    told = "answers has no question, or an unanswered one; the document stays a draft."
-    assert footer(view)["incomplete"] == told
+    message = "answers has no question, or an unanswered one; the document stays a draft."
+    assert footer(view)["incomplete"] == message
     state.answer_question(0, 3)
-    assert footer(view)["incomplete"] == told  # one of two questions is still open
+    assert footer(view)["incomplete"] == message  # one of two questions is still open
     state.step_question(1)
     state.toggle_null()
 

@@ -52,7 +52,7 @@ def test_suggestions_are_filtered_by_source_and_sorted(suggested):
     assert starts(suggested) == [8] and len(suggested.every_suggestion) == 2
 
 
-def test_who_made_what_is_told(suggested):
+def test_who_made_what_is_text(suggested):
     assert suggested.origins == (
         (TIMES, "pattern “times”", 1),
         (NAMES, "pattern “names”", 1),
@@ -76,27 +76,27 @@ def test_suggestions_are_filtered_by_score(suggested):
 
 def test_those_below_a_score_are_rejected_here_and_in_all_documents(suggested):
     suggested.reject_unsure()
-    assert starts(suggested) == [8] and suggested.context.told == ["Rejected 1 suggestion."]
+    assert starts(suggested) == [8] and suggested.context.message == ["Rejected 1 suggestion."]
     suggested.project.undo()
 
     suggested.set_sure(0.95)
     suggested.decide_everywhere(accept=False, below=suggested.sure)
 
-    assert suggested.context.told[-1] == "Rejected 2 suggestions." and starts(suggested) == [8]
+    assert suggested.context.message[-1] == "Rejected 2 suggestions." and starts(suggested) == [8]
     assert annotate.view(suggested.project, 2).suggestions == ()
 
 
 def test_a_source_is_decided_in_this_document_or_in_all(suggested):
     suggested.decide_here(TIMES, accept=True)
     assert [span.start for span in suggested.spans] == [0]
-    assert suggested.context.told == ["Accepted 1 suggestion."]
+    assert suggested.context.message == ["Accepted 1 suggestion."]
 
     suggested.decide_everywhere(accept=False, origin=TIMES)
     assert annotate.view(suggested.project, 2).suggestions == ()
     suggested.project.undo()
     suggested.decide_everywhere(accept=True, least=0.8)
     assert len(annotate.view(suggested.project, 2).spans) == 1
-    assert suggested.context.told[-1] == "Accepted 2 suggestions."
+    assert suggested.context.message[-1] == "Accepted 2 suggestions."
 
 
 def test_everything_from_a_source_is_reverted(suggested):
@@ -104,7 +104,7 @@ def test_everything_from_a_source_is_reverted(suggested):
     suggested.revert(TIMES)
 
     assert suggested.spans == () and starts(suggested) == [8]
-    assert suggested.context.told[-1] == "Deleted 2 labels. Deleted 2 suggestions."
+    assert suggested.context.message[-1] == "Deleted 2 labels. Deleted 2 suggestions."
 
 
 def test_the_queue_is_filtered_by_who_made_labels(suggested):

@@ -283,7 +283,7 @@ def test_submit_goes_on_and_a_class_layer_without_a_class_stays_draft_and_is_rep
     assert key_of(state) == "k1"
     doc = annotate.view(state.project, first)
     assert doc.states == {layer_id(state, "mood"): "draft", layer_id(state, "names"): "submitted"}
-    assert any("mood has no class yet" in message for message in context.told)
+    assert any("mood has no class yet" in message for message in context.message)
 
 
 def test_submit_touches_only_the_layers_that_are_switched_on(state):
@@ -338,7 +338,7 @@ def test_when_all_is_done_it_says_so_and_stays(state, context):
         state.discard()
 
     assert (
-        "All documents are labelled." not in context.told[-1]
+        "All documents are labelled." not in context.message[-1]
     )  # the note of the discarding stands
     assert state.left == 0 and not state.next_unlabelled()
 
@@ -536,7 +536,7 @@ def test_accept_makes_the_answer_gold_and_opens_the_next_error(state, reviewed, 
     state.accept()
 
     assert key_of(state) == "k1"
-    assert context.told[-1] == "Accepted the prediction of first as gold for k0."
+    assert context.message[-1] == "Accepted the prediction of first as gold for k0."
     state.next_error(-1)
     assert found(state) == [("Ada", "PER"), ("Paris", "LOC")]
     ada = next(row for row in state.spans if row.start == 0)
@@ -588,7 +588,7 @@ def test_an_answer_with_a_label_that_is_gone_is_reported_and_changes_nothing(
     labels.delete_label(state.project, label_id(state, "PER"))
     state.accept()
 
-    assert context.told[-1] == "Layer names no longer has the label PER."
+    assert context.message[-1] == "Layer names no longer has the label PER."
     assert key_of(state) == "k0" and found(state) == []
 
 

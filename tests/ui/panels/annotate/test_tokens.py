@@ -116,7 +116,7 @@ def test_the_rest_is_accepted_in_one_step_and_tagged_tokens_keep_their_tag(taggi
     text = tagging.doc.document.text
     words = [text[slice(*place)] for place in tagging.tokens]
     assert tags(tagging) == {words[0]: "NOUN", words[1]: "VERB", words[3]: "NOUN"}
-    assert tagging.context.told == ["Accepted 2 suggestions."]
+    assert tagging.context.message == ["Accepted 2 suggestions."]
     tagging.project.undo()
     assert tags(tagging) == {words[0]: "NOUN"}
 

@@ -33,14 +33,14 @@ def focused(state) -> str:
 
 def test_a_text_is_labelled_as_a_whole_until_units_are_chosen(state):
     assert state.units.range is None
-    assert state.units.told == ""
+    assert state.units.message == ""
 
 
 def test_enter_goes_to_the_next_sentence_and_submits_after_the_last(book):
     here = book.document_id
     seen = []
     for _turn in range(4):
-        seen.append((focused(book), book.units.told))
+        seen.append((focused(book), book.units.message))
         book.finish_unit()
 
     assert seen[1] == ("They went home.", "Sentence 2 of 4")
@@ -60,7 +60,7 @@ def test_changing_the_kind_keeps_the_place(book):
     book.units.follow(BOOK.index("late"))
     book.units.choose_kind("paragraph")
 
-    assert book.units.told == "Paragraph 2 of 2"
+    assert book.units.message == "Paragraph 2 of 2"
 
 
 def test_a_document_opens_at_the_sentence_where_it_was_left(book, context):
@@ -119,7 +119,7 @@ def test_a_long_text_is_divided_in_the_background(book, monkeypatch):
     for work, done in asked:
         done(work())
 
-    assert book.units.told == "Sentence 1 of 4"
+    assert book.units.message == "Sentence 1 of 4"
 
 
 def test_a_part_of_a_document_is_shown_between_its_neighbours(book):

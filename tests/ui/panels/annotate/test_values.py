@@ -98,7 +98,7 @@ def test_a_number_outside_of_the_scale_is_refused_and_the_old_one_shown(view, fi
     QTest.keyClicks(field, "17")
     view.first.setFocus()
     assert value(filled, rated) == 3.0 and field.text() == "3"
-    assert "not on the scale" in state.context.told[-1]
+    assert "not on the scale" in state.context.message[-1]
 
 
 def test_a_text_is_stored_when_its_document_is_left(view, filled, rated, state):
@@ -116,7 +116,7 @@ def test_a_text_is_stored_when_its_document_is_left(view, filled, rated, state):
 def test_a_suggested_number_is_shown_and_accepted_by_a(view, filled, rated, state):
     row = NewSuggestion(rated[0], rated[1], None, value=2.25)
     suggestion_edits.add_suggestions(filled, None, [row], kind="rule")
-    assert "2.25" in editor(view, rated[1])._told.text()
+    assert "2.25" in editor(view, rated[1])._message.text()
     assert view.right._words_of(state.suggestions[0]) == "2.25: as similarity"
 
     press(view, "a")

@@ -502,8 +502,8 @@ def test_the_number_of_documents_that_pass_stands_above_the_queue(view):
     view.state.narrow(suggested=True)
 
     assert view.queue._count.text() == "1 of 6"
-    told = view.queue._count.toolTip()
-    assert "1 of 6 documents matches the filter" in told and "mood: 0 of" in told
+    message = view.queue._count.toolTip()
+    assert "1 of 6 documents matches the filter" in message and "mood: 0 of" in message
 
 
 # ---------------------------------------------------------------- find

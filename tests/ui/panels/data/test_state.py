@@ -73,7 +73,7 @@ def test_documents_are_removed_for_good_after_a_preview_and_without_undo(state, 
     state.preview_removal(seen.append)
     state.remove_for_good()
 
-    assert seen[0].told[0] == "1 document" and "Exported files" in seen[0].warning
+    assert seen[0].message[0] == "1 document" and "Exported files" in seen[0].warning
     assert context.notes[-1] == ("1 document removed for good.", False)
     assert corpus.counts(context.project).documents == 2 and state.stale
 

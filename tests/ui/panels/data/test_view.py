@@ -208,7 +208,7 @@ def test_the_export_dialog_writes_and_says_what_is_lost(panel, qtbot, app, tmp_p
 
     dialog._path.setText(str(tmp_path / "out.conll"))
     dialog.start()
-    qtbot.waitUntil(lambda: "3 documents written" in dialog._told.text())
+    qtbot.waitUntil(lambda: "3 documents written" in dialog._message.text())
 
     assert (tmp_path / "out.conll").read_text().startswith("Ada\tO\n")
     dialog._path.setText(str(tmp_path / "none" / "x.conll"))
@@ -232,9 +232,9 @@ def test_a_typed_name_never_replaces_a_file_without_a_question(panel, qtbot, app
     assert "exists" in dialog._path_field.error()
     dialog._path.setText(str(tmp_path / "new.jsonl"))
     for _again in range(2):  # a file written by this dialog may be overwritten by it
-        dialog._told.set("")
+        dialog._message.set("")
         dialog.start()
-        qtbot.waitUntil(lambda: "3 documents written" in dialog._told.text())
+        qtbot.waitUntil(lambda: "3 documents written" in dialog._message.text())
     dialog.reject()
 
 
@@ -428,7 +428,7 @@ def test_the_export_dialog_offers_to_escape_formulas_in_tables_only(panel, qtbot
     escape.setChecked(True)
     dialog._path.setText(str(tmp_path / "out.csv"))
     dialog.start()
-    qtbot.waitUntil(lambda: "3 documents written" in dialog._told.text())
+    qtbot.waitUntil(lambda: "3 documents written" in dialog._message.text())
 
     assert "escaped cells" in (tmp_path / "out.csv").read_text().splitlines()[0]
 

@@ -30,10 +30,10 @@ def shown(qtbot, *changes):
 def test_changed_words_are_marked_and_the_class_they_lead_to_is_named(qtbot):
     view = shown(qtbot, DELETED, REPLACED)
 
-    assert view._told["delete"].text() == (
+    assert view._message["delete"].text() == (
         "Deleting the marked words turns the prediction to praise, 60 %."
     )
-    assert view._told["replace"].text() == (
+    assert view._message["replace"].text() == (
         "No replacement tried turns the prediction; it stays delay, 70 %."
     )
     assert [word.caption for word in view._strips["delete"].words] == ["deleted", ""]
@@ -47,7 +47,7 @@ def test_single_changes_are_listed_with_their_effect(qtbot):
     rows = [[model.index(row, column).data() for column in (0, 1, 2, 4)] for row in range(2)]
     assert rows[0] == ["Late", "(deleted)", "praise, 60", "50.0"]
     assert rows[1] == ["again", "today", "delay, 70", "20.0"]
-    assert view._told["replace"].text().startswith("No replacements:")
+    assert view._message["replace"].text().startswith("No replacements:")
 
 
 def test_the_decision_and_the_model_of_the_words_are_chosen(qtbot):
@@ -88,6 +88,8 @@ def test_a_number_has_a_step_and_its_changes_are_numbers(qtbot):
     )
     view.show_state(ALL)
 
-    assert view._told["delete"].text() == "No deletion tried turns the prediction; it stays 2.250."
+    assert (
+        view._message["delete"].text() == "No deletion tried turns the prediction; it stays 2.250."
+    )
     assert view._note.text() == "predicted: 2.000" and not view._step.isHidden()
     assert view._table.model().index(0, 4).data() == "0.250"

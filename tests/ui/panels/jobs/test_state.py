@@ -31,11 +31,11 @@ def test_ended_jobs_are_cleared_and_the_others_stay(inline_jobs):
 
 
 def test_progress_names_the_job_and_leaves_the_order_alone(inline_jobs):
-    state, told = JobsState(inline_jobs), []
+    state, message = JobsState(inline_jobs), []
     job = inline_jobs.add(SPEC)
-    state.changed.connect(lambda fields: told.append((sorted(fields), state.told)))
+    state.changed.connect(lambda fields: message.append((sorted(fields), state.latest)))
 
     inline_jobs.wait(job)
 
-    assert (["told"], job) in told
+    assert (["latest"], job) in message
     state.close()

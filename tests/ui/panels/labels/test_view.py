@@ -247,7 +247,7 @@ def test_labels_are_merged_split_and_moved_in_dialogs(panel, qtbot):
     def split(dialog):
         dialog.name.setText("NAME")
         dialog.table.selectRow(0)
-        assert "1 annotation gets the label NAME." in told(dialog)
+        assert "1 annotation gets the label NAME." in describe(dialog)
         qtbot.keyClick(dialog, Qt.Key.Key_Return)
 
     state.choose([person])
@@ -256,7 +256,7 @@ def test_labels_are_merged_split_and_moved_in_dialogs(panel, qtbot):
     assert [row.count for row in state.labels] == [1, 0, 1]
 
     def move(dialog):
-        assert "1 annotation in 1 document goes to the layer places." in told(dialog)
+        assert "1 annotation in 1 document goes to the layer places." in describe(dialog)
         qtbot.keyClick(dialog, Qt.Key.Key_Return)
 
     state.choose([state.labels[2].id])
@@ -274,7 +274,7 @@ def test_labels_are_merged_split_and_moved_in_dialogs(panel, qtbot):
     assert [row.label.name for row in state.labels] == ["PER"]
 
 
-def told(dialog):
+def describe(dialog):
     return " ".join(label.text() for label in dialog.findChildren(QLabel))
 
 

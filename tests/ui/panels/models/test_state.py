@@ -164,12 +164,12 @@ def test_a_download_is_deleted_and_the_note_says_what_is_free(state, context, us
 
 
 def test_unchanged_cards_are_not_shown_anew(state):
-    told = []
-    state.listen(state.changed, told.append)
+    output = []
+    state.listen(state.changed, output.append)
 
     state.look()
 
-    assert not any("cards" in fields for fields in told)
+    assert not any("cards" in fields for fields in output)
 
 
 def test_forgetting_can_be_taken_back(state, context, mine):
@@ -207,14 +207,14 @@ def test_a_published_model_is_added_as_a_run_on_a_layer_that_fits(state, context
 
     monkeypatch.setattr(published, "create", create)
     context.run = lambda work, done, failed: done(work())
-    told = []
-    context.note = told.append
+    output = []
+    context.note = output.append
 
     assert state.layers_of(card) == (layer,) and state.layers_of(state.cards[1]) == ()
     state.add_run(card, layer)
 
     assert made == [(card, layer)]
-    assert told[-1] == "Added sentiment as a run on tone; see Results."
+    assert output[-1] == "Added sentiment as a run on tone; see Results."
 
 
 def test_a_change_while_the_cards_are_read_is_not_missed(context, mine):
@@ -290,7 +290,7 @@ def test_size_and_licence_are_told_then_it_is_fetched_with_progress(download, co
     download.look_up("some/tiny")
     context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
     words = repository_words(download.found)
-    assert download.stage == "told"
+    assert download.stage == "output"
     assert words == "Size: 2.0 MB in 2 files. License: mit. Family: bert."
 
     download.fetch()
@@ -332,7 +332,7 @@ def test_a_fault_is_told_and_another_id_can_be_typed(download, context):
     )
 
 
-def test_cancelling_goes_back_to_what_was_told(download, context):
+def test_cancelling_goes_back_to_what_was_text(download, context):
     download.look_up("some/tiny")
     context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
     download.fetch()
@@ -342,12 +342,12 @@ def test_cancelling_goes_back_to_what_was_told(download, context):
 
     assert (
         context.queue.jobs[1].cancelled
-        and download.stage == "told"
+        and download.stage == "output"
         and "Cancelled" in download.error
     )
 
 
-def test_closing_cancels_what_runs_and_typing_forgets_what_was_told(download, context):
+def test_closing_cancels_what_runs_and_typing_forgets_what_was_text(download, context):
     download.look_up("some/tiny")
     context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
     download.again()

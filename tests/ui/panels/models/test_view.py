@@ -256,7 +256,7 @@ def test_the_download_dialog_asks_first_and_is_off_while_offline(panel, qtbot):
         ).click()
         assert act.isEnabled()
         dialog.state.update(
-            stage="told",
+            stage="found",
             found=Repository(
                 "a/b", "c", "mit", 5_000_000, (RepositoryFile("a", 5_000_000),), pickled=True
             ),
@@ -392,7 +392,7 @@ def test_merges_by_both_rules_are_shown_and_a_tokenizer_is_learned(panel, app, q
         dialog.show_tab(3)
         dialog._size.setValue(60)
         dialog.learn(tmp_path / "mine")
-        qtbot.waitUntil(lambda: bool(dialog.state.told or dialog.state.error), timeout=30_000)
+        qtbot.waitUntil(lambda: bool(dialog.state.message or dialog.state.error), timeout=30_000)
         assert "saved in" in visible(dialog), dialog.state.error
 
     with_dialog(qtbot, panel.view.ask_tokenizers, use)

@@ -86,4 +86,4 @@ def test_without_a_model_it_says_so(made, monkeypatch):
     made.state.show(True)
     made.state.follow(LAYER, "classify", None, 3)
 
-    assert made.state.told == "No model is installed that gives vectors."
+    assert made.state.message == "No model is installed that gives vectors."

@@ -206,7 +206,7 @@ def test_runs_are_organised_filtered_and_the_change_taken_back(panel, qtbot, app
     panel.view._left._fill_filter()
     titles = {one.text(): one for one in panel.view._left._menu.actions()}
     titles["Group: paper"].trigger()
-    assert table.model().rowCount() == 1 and "1 run is hidden" in panel.view._left._told.text()
+    assert table.model().rowCount() == 1 and "1 run is hidden" in panel.view._left._message.text()
 
     panel.view._left._fill_filter()
     {one.text(): one for one in panel.view._left._menu.actions()}["All runs"].trigger()

@@ -85,8 +85,10 @@ def test_scores_progress_and_failures_are_shown_in_their_cells(page):
     shown = [text for row in texts(crf.table) for text in row]
     assert {"61.2", "60.4", "62 %", "failed"} <= set(shown)
     assert named(page.view, "Continue experiment").isEnabled()
-    told = [widget.text() for widget in page.view.findChildren(QWidget) if hasattr(widget, "text")]
-    assert any("Out of memory at step 41" in str(text) for text in told)
+    message = [
+        widget.text() for widget in page.view.findChildren(QWidget) if hasattr(widget, "text")
+    ]
+    assert any("Out of memory at step 41" in str(text) for text in message)
 
 
 def test_the_scores_have_mean_spread_gain_and_parameters(page):

@@ -34,9 +34,9 @@ def test_the_picture_shows_part_step_and_rate_at_every_place(picture):
     high = picture.height() - 1
     row = picture._row()
 
-    assert picture.told_at(QPoint(499 - 2, 1)) == "Head, step 19, epoch 4: 1.0e-02"
-    assert picture.told_at(QPoint(90, row + 1)) == "Layer 3, step 0, epoch 1: frozen"
-    assert picture.told_at(QPoint(2, 1)) == "" == picture.told_at(QPoint(300, high))
+    assert picture.text_at(QPoint(499 - 2, 1)) == "Head, step 19, epoch 4: 1.0e-02"
+    assert picture.text_at(QPoint(90, row + 1)) == "Layer 3, step 0, epoch 1: frozen"
+    assert picture.text_at(QPoint(2, 1)) == "" == picture.text_at(QPoint(300, high))
 
 
 def test_the_picture_is_described_in_words(picture):
@@ -56,7 +56,7 @@ def test_the_picture_is_computed_only_while_it_is_shown(qtbot):
     fold._more.click()
     fold.render()
 
-    assert len(asked) == 2 and "1.0e-02" in fold._told.text()
+    assert len(asked) == 2 and "1.0e-02" in fold._message.text()
 
 
 def test_reported_weights_are_kept_with_the_live_run():
@@ -80,8 +80,8 @@ def test_every_model_in_the_embeddings_has_bars_of_its_own(qtbot):
 
     card.set_mixes((LayerMix("", (1.0,)), LayerMix("elmo", (0.3, 0.7), 1.2)))
 
-    told = [label.text() for label in card.findChildren(QLabel)]
-    assert told == ["Layer weights", "", "Layer weights of elmo", "γ 1.200"]
+    text = [label.text() for label in card.findChildren(QLabel)]
+    assert text == ["Layer weights", "", "Layer weights of elmo", "γ 1.200"]
     bars = [one.accessibleDescription() for one in card.findChildren(LayerBars)]
     assert bars == ["Embeddings: 1.000", "Embeddings: 0.300, Layer 1: 0.700"]
     card.set_mixes(())

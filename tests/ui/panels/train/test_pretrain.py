@@ -152,5 +152,5 @@ def test_the_co_occurrences_of_glove_are_those_of_the_text(state, context, look,
     tell(state, job, Finished("done", {"words": 9, "tokens": 99, "pairs": 40, "top": rows}))
     dialog.state.set_filter("Late")
     assert [pair.word for pair in dialog.table.rows()] == ["tram"]
-    assert "40 different pairs" in dialog._told.text()
+    assert "40 different pairs" in dialog._message.text()
     dialog.reject()

@@ -118,13 +118,13 @@ def test_the_settings_are_those_of_the_chosen_method(state):
 
 
 def test_what_a_method_trains_and_takes_is_reported_before_the_start(state):
-    assert "Trains all" in state.defaults_told()
+    assert "Trains all" in state.defaults_text()
 
     state.set_values({"method": "lora", "lora_rank": "4"})
-    small = state.defaults_told()
+    small = state.defaults_text()
     state.set_values({"method": "lora", "lora_rank": "64"})
 
-    assert "MB" in small and small != state.defaults_told()
+    assert "MB" in small and small != state.defaults_text()
 
 
 def test_settings_that_exclude_one_another_are_reported_at_the_field(state):
@@ -332,15 +332,15 @@ def test_it_shows_how_long_a_run_takes_going_by_the_last_one_like_it(context):
     state = TrainState(context)
 
     state.set_values({"epochs": "1"})
-    assert state.defaults_told().startswith(
+    assert state.defaults_text().startswith(
         "1 epoch. Steps per epoch: 12"
-    ) and state.defaults_told().splitlines()[0].endswith(
+    ) and state.defaults_text().splitlines()[0].endswith(
         "Less than a minute, estimated from “same”."
     )
     state.set_values({"epochs": "10"})
-    assert state.defaults_told().splitlines()[0].endswith("About 4 min, estimated from “same”.")
+    assert state.defaults_text().splitlines()[0].endswith("About 4 min, estimated from “same”.")
     state.choose_model("starter-gpt")
-    assert "estimated from “another model”" in state.defaults_told()
+    assert "estimated from “another model”" in state.defaults_text()
     state.close()
 
 

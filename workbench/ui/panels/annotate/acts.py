@@ -47,7 +47,7 @@ class AnnotateActs(FinishState):
             self.choose(name)
 
     @property
-    def states_told(self) -> str:
+    def states_text(self) -> str:
         """The state of the document, of each selected layer if they differ."""
         known = self.doc.states if self.doc else {}
         states = [(layer.name, known.get(row_id(layer), "pending")) for layer in self.active]
@@ -58,11 +58,11 @@ class AnnotateActs(FinishState):
 
     @property
     def states_short(self) -> str:
-        """As `states_told`, counted if more than two layers are selected."""
+        """As `states_text`, counted if more than two layers are selected."""
         known = self.doc.states if self.doc else {}
         states = [known.get(row_id(layer), "pending") for layer in self.active]
         if len(set(states)) < 2 or len(states) < 3:
-            return self.states_told
+            return self.states_text
         furthest = next(state for state in FURTHEST if state in states)
         message = ngettext(
             "{state}: {n} of {layers} layer", "{state}: {n} of {layers} layers", len(states)

@@ -136,11 +136,11 @@ class AheadState(OrderState):
 
     def _ahead_changed(self) -> None:
         if self.ahead is not None:
-            self.update(ahead_line=self._ahead_told(self.ahead), ahead_tip=self.ahead.message)
+            self.update(ahead_line=self._ahead_text(self.ahead), ahead_tip=self.ahead.message)
             self._show_live()
             self._count_again(self.ahead.fresh)
 
-    def _ahead_told(self, ahead: Preannotation) -> str:
+    def _ahead_text(self, ahead: Preannotation) -> str:
         if not ahead.runs or ahead.wanted is None and ahead.status != FAILED:
             return ""
         if ahead.status == FAILED:
@@ -151,10 +151,12 @@ class AheadState(OrderState):
             return message if ahead.wanted else _("nothing left to pre-annotate")
         if ahead.status == RUNNING:
             return (
-                _("{told}, predicting…").format(told=message) if ahead.ready else _("predicting…")
+                _("{message}, predicting…").format(message=message)
+                if ahead.ready
+                else _("predicting…")
             )
         if ahead.status == WAITING:
-            return _("{told}, waiting for a training").format(told=message)
+            return _("{message}, waiting for a training").format(message=message)
         return message
 
     # ------------------------------------------------------------ what it has predicted

@@ -28,13 +28,13 @@ class ChoiceRow(QAbstractButton):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self._text = words("", "reading", wrap=True)
-        self._told = words("", "caption", "muted")
+        self._message = words("", "caption", "muted")
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(theme.px(CAP) + 24, 9, 14, 9)
         self._row.setSpacing(12)
         self._row.addWidget(self._text, 1)
-        self._row.addWidget(self._told)
-        for part in (self._text, self._told):
+        self._row.addWidget(self._message)
+        for part in (self._text, self._message):
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def set(self, shown: ShownChoice, *, enabled: bool) -> None:
@@ -47,7 +47,7 @@ class ChoiceRow(QAbstractButton):
             message = _("suggested {score} %").format(score=formats.points(shown.score))
         elif shown.chosen:
             message = _("chosen")
-        self._told.setText(message)
+        self._message.setText(message)
         name = _("Choice {n}: {text}").format(n=self.number, text=shown.text)
         self.setAccessibleName(name)
         self.setAccessibleDescription(message)

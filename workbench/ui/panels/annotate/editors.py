@@ -178,7 +178,7 @@ class NumberEditor(ValueEditor):
         self._title = words("", "small", weight=600)
         self.slider, self.field = ScaleSlider(), QLineEdit()
         self.field.setFixedWidth(theme.px(FIELD))
-        self._told = words("", "caption", "muted")
+        self._message = words("", "caption", "muted")
         self._clear = icon_button("x", _("Clear the number"), self._clear_number, small=True)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -188,7 +188,7 @@ class NumberEditor(ValueEditor):
         layout.addWidget(self.slider, 1, top)
         layout.addWidget(self.field, 0, top)
         layout.addWidget(self._clear, 0, top)
-        layout.addWidget(self._told, 0, top)
+        layout.addWidget(self._message, 0, top)
         self.slider.moved.connect(lambda value: state.set_number(self.layer, value))
         self.slider.installEventFilter(self)
         self.field.editingFinished.connect(self._entered)
@@ -228,8 +228,8 @@ class NumberEditor(ValueEditor):
             message = (
                 _("predicted {number}") if self.state.errors else _("suggested {number}")
             ).format(number=offered)
-        self._told.setText(message)
-        self._told.setVisible(bool(message))
+        self._message.setText(message)
+        self._message.setVisible(bool(message))
 
     def _clear_number(self) -> None:
         self.state.set_number(self.layer, None)

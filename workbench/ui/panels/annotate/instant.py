@@ -42,7 +42,7 @@ class InstantState(AheadState):
     def __init__(self, context: PanelContext) -> None:
         self.instant: Instant | None = None
         self.follows = False
-        self.instant_line = self._instant_told()
+        self.instant_line = self._instant_text()
         self.chosen: tuple[str, int] | None = None
         self.live: Mapping[int, SuggestionRow] = {}
         self._counted: Mapping[int, Sequence[Sequence[Any]]] = {}
@@ -123,7 +123,7 @@ class InstantState(AheadState):
             self.instant.close()
         self._counted = {}
         self.update(instant=None, follows=False)
-        self.update(instant_line=self._instant_told())
+        self.update(instant_line=self._instant_text())
         self._show_live()
         self._load_order()
         self._load_queue()
@@ -132,7 +132,7 @@ class InstantState(AheadState):
         model = self.instant
         if model is None:
             return
-        self.update(instant_line=self._instant_told())
+        self.update(instant_line=self._instant_text())
         if model.order is not None and self.follows:
             self._follow_order(model)
         if model.status == READY:
@@ -157,7 +157,7 @@ class InstantState(AheadState):
             return ids
         return array("q", [here, *(id for id in ids if id != here)])
 
-    def _instant_told(self) -> str:
+    def _instant_text(self) -> str:
         """What the instant model does, as sentences."""
         model = self.instant
         if model is None:
@@ -221,7 +221,7 @@ class InstantState(AheadState):
         if model is None or not self.can_keep_instant:
             return
 
-        def told(n: int) -> None:
+        def report(n: int) -> None:
             kept = ngettext(
                 "Kept {n:,} suggestion of the instant model.",
                 "Kept {n:,} suggestions of the instant model.",
@@ -234,7 +234,7 @@ class InstantState(AheadState):
             self.context.long(
                 _("Keep suggestions"),
                 lambda watch: live_suggestions.keep_instant(project, layer, answers, watch=watch),
-                told,
+                report,
             )
 
         model.ask_for_all(store)

@@ -12,12 +12,12 @@ from workbench.operations.rounds import Rounds
 
 @dataclass(frozen=True)
 class Curve:
-    """advice: whether to go on labelling, in a sentence. told: what was measured."""
+    """advice: whether to go on labelling, in a sentence. message: what was measured."""
 
     title: str
     points: tuple[Point, ...]
     advice: str
-    told: str
+    message: str
 
 
 def of_instant(points: tuple[Point, ...]) -> Curve:
@@ -30,4 +30,4 @@ def of_instant(points: tuple[Point, ...]) -> Curve:
 
 def of_rounds(found: Rounds) -> Curve:
     title = _("Rounds of training again up to {run}").format(run=found.runs[-1])
-    return Curve(title, found.points, rounds.advice(found), rounds.told(found))
+    return Curve(title, found.points, rounds.advice(found), rounds.describe(found))

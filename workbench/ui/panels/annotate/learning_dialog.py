@@ -36,13 +36,13 @@ class LearningDialog(Dialog):
         self._curves: tuple[Curve, ...] = ()
         self._of = combo(name=_("Learning curve of"))
         self._advice = words("", weight=500, wrap=True)
-        self._told = words("", "small", "muted", wrap=True)
+        self._message = words("", "small", "muted", wrap=True)
         self._chart = Chart(
             _("Learning curve"), Axis(_("labelled documents")), Axis(_("fraction of 1"), 0.0, 1.0)
         )
         self._chart.setMinimumHeight(240)
         self._legend = ChartLegend()
-        self.put(self._of, self._advice, self._told, self._chart, self._legend)
+        self.put(self._of, self._advice, self._message, self._chart, self._legend)
         self.end(None, Button(_("Close"), "", "primary", on=self.accept))
         self._of.currentIndexChanged.connect(lambda _index: self._show())
         self._advice.setText(_("Reading the predictions of the runs…"))
@@ -63,7 +63,7 @@ class LearningDialog(Dialog):
         curve = self._curves[at] if 0 <= at < len(self._curves) else None
         none = _("No run has been trained yet, and the instant model is off.")
         self._advice.setText(curve.advice if curve is not None else none)
-        self._told.setText(curve.told if curve is not None else "")
+        self._message.setText(curve.message if curve is not None else "")
         points = curve.points if curve is not None else ()
         scored = [point for point in points if point.score is not None]
         agreed = [point for point in points if point.agreement is not None]

@@ -267,7 +267,7 @@ class OccurrencesPane(QFrame):
         if state.share is not None:
             self._count.setText(_("Searching… {share:.0%}").format(share=state.share))
         else:
-            self._count.setText(self._told())
+            self._count.setText(self._describe())
         if state.gold:
             message = ngettext("Label {n:,} place", "Label {n:,} places", n)
         else:
@@ -275,7 +275,7 @@ class OccurrencesPane(QFrame):
         self._add.set_text(message.format(n=n))
         self._add.setEnabled(state.can_add)
 
-    def _told(self) -> str:
+    def _describe(self) -> str:
         found = self.state.found
         n, documents = len(found.rows), found.documents
         if not n:

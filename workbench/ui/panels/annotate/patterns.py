@@ -205,7 +205,7 @@ class PatternsState(State):
         self.cancel()
 
         def done(applied: Any) -> None:
-            context.note(patterns.told(applied), undo=applied.suggestions > 0)
+            context.note(patterns.describe(applied), undo=applied.suggestions > 0)
 
         context.long(
             _("Apply patterns"),

@@ -102,12 +102,14 @@ class PatternsDialog(Dialog):
         self._gone = Button(_("Remove"), "trash-2", small=True, on=self._remove)
         self._read = Button(_("Import…"), "download", "quiet", small=True, on=self._import)
         self._write = Button(_("Export…"), "upload", "quiet", small=True, on=self._export)
-        self._told = Elided("", "small", "muted")
-        self._told.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._message = Elided("", "small", "muted")
+        self._message.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._counting = Button(_("Count hits"), small=True, on=self._count)
         for part in (self._new, self._read):
             part.setEnabled(state.can_write)
-        return row(self._new, self._gone, self._read, self._write, (self._told, 1), self._counting)
+        return row(
+            self._new, self._gone, self._read, self._write, (self._message, 1), self._counting
+        )
 
     def _build_form(self) -> QFrame:
         self._kind = Segments(
@@ -247,7 +249,7 @@ class PatternsDialog(Dialog):
         self._counting.setEnabled(bool(state.rows))
         self._save.set_text(_("Add") if state.chosen is None else _("Save changes"))
         self._counting.set_text(_("Count hits") if state.share is None else _("Cancel"))
-        self._told.setText(self._counted())
+        self._message.setText(self._counted())
         self.fault(state.fault)
         self._typed()
 

@@ -92,7 +92,7 @@ class QuestionState(ChoiceState):
                     tuple(self._words(*borders) for borders in asked_question.question.answers),
                     asked_question.question.is_null,
                     asked_question is current,
-                    self._told(proposed),
+                    self._describe(proposed),
                     proposed.score if proposed is not None else None,
                 )
             )
@@ -138,7 +138,7 @@ class QuestionState(ChoiceState):
     def _words(self, start: int, end: int) -> str:
         return " ".join(self.shown_doc.document.text[start:end].split())
 
-    def _told(self, proposed: ShownAnswer | None) -> str:
+    def _describe(self, proposed: ShownAnswer | None) -> str:
         if proposed is None:
             return ""
         return self._words(proposed.start, proposed.end) or NO_ANSWER

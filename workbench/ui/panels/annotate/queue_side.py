@@ -179,7 +179,7 @@ class QueueSide(QFrame):
                 self._count.setText(f"{formats.count(done)} / {formats.count(total)}")
             else:
                 self._count.setText(_("{n:,} of {all:,}").format(n=len(state.ids), all=total))
-            plain.set_tip(self._count, self._told(done, total))
+            plain.set_tip(self._count, self._describe(done, total))
 
     def _show_pace(self) -> None:
         """Documents per hour, and the time that the others take at this pace."""
@@ -206,7 +206,7 @@ class QueueSide(QFrame):
             lines.append(rest.format(n=left, time=formats.decimal(left / found.per_hour, 1)))
         plain.set_tip(self._pace, "\n".join(lines))
 
-    def _told(self, done: int, total: int) -> str:
+    def _describe(self, done: int, total: int) -> str:
         state = self.state
         message = _("{done:,} done, {left:,} left in the selected layers")
         lines = [message.format(done=done, left=state.left)]

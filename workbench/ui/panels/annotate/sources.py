@@ -197,7 +197,7 @@ class SourceState(TokenState):
         self.context.long(
             _("Revert {source}").format(source=self.names.of(origin)),
             lambda watch: provenance.revert(project, origin, watch=watch),
-            lambda done: self.context.note(provenance.told(*done), undo=any(done)),
+            lambda done: self.context.note(provenance.describe(*done), undo=any(done)),
         )
 
 

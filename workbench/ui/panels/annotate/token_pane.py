@@ -31,12 +31,12 @@ class TokenPane(QWidget):
         self.grid.chosen.connect(state.choose_token)
         self.grid.left.connect(lambda step: state.choose_token(state.token + step))
         self._page = range(0)
-        self._told = words("", "caption", "muted")
+        self._message = words("", "caption", "muted")
         self._scroll = scrolled(self.grid)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
-        layout.addWidget(self._told)
+        layout.addWidget(self._message)
         layout.addWidget(self._scroll, 1)
         self.hide()
 
@@ -49,8 +49,8 @@ class TokenPane(QWidget):
         self.grid.set(self._cells(text), rtl=starts_rtl(text))
         self.show_chosen()
         count = len(state.tokens)
-        self._told.setVisible(len(page) < count)
-        self._told.setText(
+        self._message.setVisible(len(page) < count)
+        self._message.setText(
             _("Tokens {first:,} to {last:,} of {count:,}").format(
                 first=page.start + 1, last=page.stop, count=count
             )

@@ -29,7 +29,7 @@ class TokenSide(QFrame):
         self.state = state
         self._title = Elided("", "ui", weight=600)
         self._place = words("", "small", "muted")
-        self._told = words("", "small", "muted", wrap=True)
+        self._message = words("", "small", "muted", wrap=True)
         self._offers = QGridLayout()
         self._offers.setContentsMargins(14, 0, 14, 8)
         self._offers.setHorizontalSpacing(10)
@@ -39,7 +39,7 @@ class TokenSide(QFrame):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addWidget(row((self._title, 1), self._place, margins=(14, 12, 14, 0)))
-        layout.addWidget(row((self._told, 1), margins=(14, 0, 14, 4)))
+        layout.addWidget(row((self._message, 1), margins=(14, 0, 14, 4)))
         layout.addLayout(self._offers)
         layout.addWidget(line())
 
@@ -62,7 +62,7 @@ class TokenSide(QFrame):
         makers = dict.fromkeys(state.maker(offer.row) for offer in offers if offer.row is not None)
         if makers:
             message.append(_("Suggested by {sources}").format(sources=", ".join(makers)))
-        self._told.setText("\n".join(message) or _("No tag yet."))
+        self._message.setText("\n".join(message) or _("No tag yet."))
         clear(self._offers)
         for number, offer in enumerate(offers[:MOST]):
             self._add(number, offer)

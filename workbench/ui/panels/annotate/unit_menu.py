@@ -29,7 +29,7 @@ class UnitButton(Button):
     def render(self) -> None:
         state, units = self._state, self._state.units
         self.setVisible(state.doc is not None and state.doc.document.form == 1)
-        self.set_text(units.told or _(TITLES[units.kind]))
+        self.set_text(units.message or _(TITLES[units.kind]))
         keys = _("Enter: next, Alt+Up and Alt+Down: previous and next")
         plain.set_tip(self, keys if units.ranges else _("Label by sentence or paragraph"))
 

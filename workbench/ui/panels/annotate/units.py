@@ -96,7 +96,7 @@ class UnitState(State):
         return self.ranges[self.at] if self.at < len(self.ranges) else None
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """Which unit of how many; "" for whole documents."""
         if not self.ranges:
             return ""

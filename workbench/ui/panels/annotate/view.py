@@ -269,7 +269,7 @@ class AnnotateView(View):
             self._split.set(term(document.split))
         kind = state.state_of_document
         self._state_chip.set(state.states_short, tone=STATE_TONES[kind])
-        plain.set_tip(self._state_chip, state.states_told)
+        plain.set_tip(self._state_chip, state.states_text)
         for part in (self._undo, self._redo):
             part.setEnabled(state.can_edit)
         self._unit.render()

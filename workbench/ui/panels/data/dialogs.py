@@ -46,10 +46,10 @@ class RemoveForGood(Dialog):
         )
         hint = _("Undo does not restore them, and no version of the project will have them.")
         super().__init__(parent, title.format(n=count), hint, width=520)
-        self._told = words(_("Looking for the documents in the history, versions and runs…"))
-        self._told.setWordWrap(True)
+        self._message = words(_("Looking for the documents in the history, versions and runs…"))
+        self._message.setWordWrap(True)
         self._kept = words("", "small", "muted", wrap=True)
-        self.put(self._told, self._kept)
+        self.put(self._message, self._kept)
         self.cancel = Button(_("Cancel"), on=self.reject)
         self.cancel.setDefault(True)
         self.remove = Button(_("Remove for good"), "trash-2", "danger", on=self.accept)
@@ -59,7 +59,7 @@ class RemoveForGood(Dialog):
         state.preview_removal(self._show)
 
     def _show(self, found: Removal) -> None:
-        self._told.setText("\n".join(f"•  {line}" for line in found.told))
+        self._message.setText("\n".join(f"•  {line}" for line in found.message))
         self._kept.setText(found.warning)
         self.remove.setEnabled(True)
         self.adjustSize()

@@ -76,7 +76,7 @@ class DuplicatesState(State):
         ids = self.data.ids if self.data.filtered else None
         near, size = self.near, self.size
         watch = self._watch = Watch(
-            lambda share: self.context.dispatch(lambda: self._told(watch, share))
+            lambda share: self.context.dispatch(lambda: self._report(watch, share))
         )
         self.update(share=0.0, problem="", outdated=False)
 
@@ -99,7 +99,7 @@ class DuplicatesState(State):
             failed,
         )
 
-    def _told(self, watch: Watch, share: float) -> None:
+    def _report(self, watch: Watch, share: float) -> None:
         if watch is self._watch and self.share is not None and not self.closed:
             self.update(share=share)
 
@@ -201,7 +201,7 @@ class DuplicatesState(State):
         if rule not in RULES or not leaks:
             return
 
-        def told(n: int) -> str:
+        def describe(n: int) -> str:
             words = ngettext(
                 "{n:,} document changed its split.", "{n:,} documents changed their split.", n
             )
@@ -210,7 +210,7 @@ class DuplicatesState(State):
         self.data.act(
             _("Fix leaks"),
             lambda watch: duplicates.fix_leaks(self.project, leaks, rule, watch=watch),
-            told,
+            describe,
         )
 
     def label_alike(
@@ -232,7 +232,7 @@ class DuplicatesState(State):
                 overwrite=overwrite,
                 watch=watch,
             ),
-            label_alike.told,
+            label_alike.describe,
             lambda copied: bool(copied.documents),
         )
 

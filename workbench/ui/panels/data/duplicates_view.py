@@ -86,7 +86,7 @@ class DuplicatesView(View):
     def _build_top(self) -> None:
         state = self.state
         self._near = combo(
-            [(near, _near_told(near)) for near in NEAR_CHOICES], name=_("Similarity")
+            [(near, _near_text(near)) for near in NEAR_CHOICES], name=_("Similarity")
         )
         plain.set_tip(
             self._near,
@@ -106,7 +106,7 @@ class DuplicatesView(View):
                 )
             )
         self._find = Button(_("Find"), "search", on=state.search, name=_("Find duplicates"))
-        self._told = words("", "small", "muted")
+        self._message = words("", "small", "muted")
         self._leaks = words("", "small", "warn", weight=600)
         self._rule = combo(
             [(rule, RULE_TITLES[rule]) for rule in RULES], name=_("How leaks are fixed")
@@ -135,7 +135,7 @@ class DuplicatesView(View):
                 self._near,
                 self._size,
                 self._find,
-                self._told,
+                self._message,
                 self._leaks,
                 self._ignored,
                 None,
@@ -289,7 +289,7 @@ class DuplicatesView(View):
         self.table.set_rows(state.groups)
         place = 1 if state.found is None else 0 if state.groups else 2
         self._stack.setCurrentIndex(place)
-        for part in (self._find, self._told):
+        for part in (self._find, self._message):
             part.setVisible(state.found is not None)
 
     def _show_counts(self) -> None:
@@ -310,8 +310,8 @@ class DuplicatesView(View):
             len(state.groups),
         ).format(n=len(state.groups), all=found.documents)
         if state.outdated:
-            message = _("{told} (outdated)").format(told=message)
-        self._told.setText(message)
+            message = _("{message} (outdated)").format(message=message)
+        self._message.setText(message)
         leak = ngettext("{n:,} leak across splits", "{n:,} leaks across splits", len(leaks))
         self._leaks.setText(leak.format(n=len(leaks)))
         fix = ngettext("Fix {n:,} leak", "Fix {n:,} leaks", len(leaks))
@@ -370,7 +370,7 @@ def _style(tone: str, *, bold: bool = False, marked: bool = False) -> QTextCharF
     return found
 
 
-def _near_told(near: float | None) -> str:
+def _near_text(near: float | None) -> str:
     if near is None:
         return _("equal texts")
     return _("similarity {near}").format(near=formats.decimal(near, 2))

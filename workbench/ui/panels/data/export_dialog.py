@@ -84,7 +84,7 @@ class ExportDialog(Dialog):
         self._path_field = Field(_("File"), self._path)
         browse = Button(_("Browse…"), "folder-open", on=self._browse)
         self._lost = Callout("", "accent")
-        self._told = Callout("", "good")
+        self._message = Callout("", "good")
         self._meter = Meter(None, name=_("Export progress"))
         self._meter.hide()
         self._count = self._total = (
@@ -109,7 +109,7 @@ class ExportDialog(Dialog):
         )
         self.put(Field(_("Whose labels?"), self._source, name=_("Labels")), self._run_field)
         self._path_field.put_beside(browse)
-        self.put(self._path_field, self._escape, self._lost, self._told, self._meter)
+        self.put(self._path_field, self._escape, self._lost, self._message, self._meter)
         self.end(self._open, None, self._close, self._start)
         self._format.activated.connect(lambda _i: self._format_changed())
         self._escape.toggled.connect(lambda _on: self._show())
@@ -159,7 +159,7 @@ class ExportDialog(Dialog):
                 )
             )
         )
-        self._told.set("")
+        self._message.set("")
         self.adjustSize()
 
     def _chosen_run(self) -> Run | None:
@@ -209,7 +209,7 @@ class ExportDialog(Dialog):
             counts.splits.get(split, 0) if split else counts.documents,
             False,
         )
-        self._told.set("")
+        self._message.set("")
         self._open.hide()
         self._start.setEnabled(False)
         self._close.set_text(_("Cancel"))
@@ -247,7 +247,7 @@ class ExportDialog(Dialog):
             "{n:,} document written to {path}", "{n:,} documents written to {path}", n
         ).format(n=n, path=path)
         good = found.documents and not found.warnings
-        self._told.set("\n".join((text, *found.warnings)), "good" if good else "warn")
+        self._message.set("\n".join((text, *found.warnings)), "good" if good else "warn")
         self._open.show()
 
     def _failed(self, error: Exception) -> None:

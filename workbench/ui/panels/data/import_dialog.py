@@ -313,7 +313,7 @@ class _Result(QFrame):
     def __init__(self, state: ImportState):
         super().__init__()
         self.state = state
-        self._told = Callout("", "good")
+        self._message = Callout("", "good")
         self._warnings = Callout("", "warn")
         columns = (
             Column(_("File"), lambda row: Path(row.file).name, 170, tip=lambda row: row.file),
@@ -323,7 +323,7 @@ class _Result(QFrame):
         self._skipped = Table(columns, name=_("Skipped records"))
         body = card(
             words(_("Result"), weight=600),
-            self._told,
+            self._message,
             self._warnings,
             (self._skipped, 1000),
             None,
@@ -339,7 +339,7 @@ class _Result(QFrame):
         if concerns(fields, "outcome", "phase"):
             found = state.outcome
             good = found is not None and found.documents and not found.skipped
-            self._told.set(state.summary, "good" if good else "warn")
+            self._message.set(state.summary, "good" if good else "warn")
             self._warnings.set("\n".join(found.warnings) if found else "")
             rows = found.skipped[:SHOWN] if found else ()
             self._skipped.set_rows(rows)

@@ -62,7 +62,7 @@ class SplitsDialog(Dialog):
         self.resize(theme.px(720), theme.px(HEIGHT))
         self._boxes: dict[str, QCheckBox] = {}
         self.put(self._numbers(), self._layer_field(), self._kept_field())
-        self._told = words("", "small", "muted", wrap=True)
+        self._message = words("", "small", "muted", wrap=True)
         self._meter = Meter(None, name=_("Computing preview"))
         policy = self._meter.sizePolicy()
         # reserves the height, so that the layout does not move
@@ -70,7 +70,7 @@ class SplitsDialog(Dialog):
         self._meter.setSizePolicy(policy)
         self._table = self._make_table()
         self._warning = Callout("", "warn")
-        self.put(row(words(_("Preview"), weight=600), (self._told, 1), gap=12))
+        self.put(row(words(_("Preview"), weight=600), (self._message, 1), gap=12))
         self.put(column(self._meter, self._table, gap=4), self._warning)
         self._make = Button(_("Create splits"), "filter", "primary", on=self.accept)
         self._make.setDefault(True)
@@ -175,7 +175,7 @@ class SplitsDialog(Dialog):
         if concerns(fields, "preview"):
             self._table.set_rows(self._rows(state.preview))
             self._warning.set("\n".join(state.preview.warnings) if state.preview else "")
-        self._told.setText(self._summary())
+        self._message.setText(self._summary())
         self._make.setEnabled(state.ready)
 
     def _rows(self, preview: SplitPreview | None) -> list[_Row]:

@@ -299,7 +299,7 @@ class DataState(SelectionState):
         ids = self.chosen
         title = ngettext("Flag {n:,} document", "Flag {n:,} documents", len(ids))
 
-        def told(n: int) -> str:
+        def describe(n: int) -> str:
             words = (
                 ngettext("{n:,} document flagged {name}.", "{n:,} documents flagged {name}.", n)
                 if on
@@ -314,14 +314,14 @@ class DataState(SelectionState):
         self.act(
             title.format(n=len(ids)),
             lambda watch: notes.set_flag(self.project, ids, name, on=on, watch=watch),
-            told,
+            describe,
         )
 
     def set_split(self, split: str | None) -> None:
         ids, name = self.chosen, term(split) if split else _("no split")
         title = ngettext("Set split of {n:,} document", "Set split of {n:,} documents", len(ids))
 
-        def told(n: int) -> str:
+        def describe(n: int) -> str:
             words = ngettext(
                 "{n:,} document moved to {split}.", "{n:,} documents moved to {split}.", n
             )
@@ -330,7 +330,7 @@ class DataState(SelectionState):
         self.act(
             title.format(n=len(ids)),
             lambda watch: corpus.set_split(self.project, ids, split, watch=watch),
-            told,
+            describe,
         )
 
     def suggest(self) -> None:
@@ -341,7 +341,7 @@ class DataState(SelectionState):
         ids = self.chosen
         title = ngettext("Set class of {n:,} document", "Set class of {n:,} documents", len(ids))
 
-        def told(n: int) -> str:
+        def describe(n: int) -> str:
             words = (
                 ngettext(
                     "Class of {n:,} document set to {label}.",
@@ -362,14 +362,14 @@ class DataState(SelectionState):
             lambda watch: corpus.set_class(
                 self.project, ids, row_id(layer), label.id if label else None, watch=watch
             ),
-            told,
+            describe,
         )
 
     def set_state(self, layer: Layer, state: str) -> None:
         ids = self.chosen
         title = ngettext("Set state of {n:,} document", "Set state of {n:,} documents", len(ids))
 
-        def told(n: int) -> str:
+        def describe(n: int) -> str:
             words = ngettext(
                 "State of {n:,} document set to {state} in layer {layer}.",
                 "State of {n:,} documents set to {state} in layer {layer}.",
@@ -380,11 +380,11 @@ class DataState(SelectionState):
         self.act(
             title.format(n=len(ids)),
             lambda watch: corpus.set_state(self.project, ids, row_id(layer), state, watch=watch),
-            told,
+            describe,
         )
 
     def make_splits(self, choice: SplitChoice) -> None:
-        def told(found: SplitPreview) -> str:
+        def describe(found: SplitPreview) -> str:
             counts = _("{train:,} train, {dev:,} dev, {test:,} test").format(**found.counts)
             moved = ngettext(
                 "{n:,} document assigned to splits: {counts}.",
@@ -396,7 +396,7 @@ class DataState(SelectionState):
         self.act(
             _("Create splits"),
             lambda watch: splits.divide(self.project, choice, watch=watch),
-            told,
+            describe,
             lambda found: bool(found.changed),
         )
 
@@ -404,11 +404,11 @@ class DataState(SelectionState):
         self,
         title: str,
         act: Callable[[Watch], Any],
-        message: Callable[[Any], str],
+        describe: Callable[[Any], str],
         changed: Callable[[Any], bool] = bool,
     ) -> None:
         """Run a bulk edit off the main thread. It can be cancelled; a message offers to undo it."""
         if not self.acting and self.editable:
             self.context.long(
-                title, act, lambda result: self.context.note(message(result), undo=changed(result))
+                title, act, lambda result: self.context.note(describe(result), undo=changed(result))
             )

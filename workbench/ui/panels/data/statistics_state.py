@@ -128,11 +128,11 @@ class StatisticsState(State):
         )
 
     def _new_watch(self, name: str) -> Watch:
-        def told(share: float) -> None:
+        def describe(share: float) -> None:
             if watch in (self._watch, self._measuring) and not self.closed:
                 self.update(**{name: share})
 
-        watch = Watch(lambda share: self.context.dispatch(lambda: told(share)))
+        watch = Watch(lambda share: self.context.dispatch(lambda: describe(share)))
         return watch
 
     def _failed(self, error: Exception) -> None:

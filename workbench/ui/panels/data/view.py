@@ -362,13 +362,13 @@ class _Acts(QWidget):
             "small",
             "muted",
         )
-        self._told = words("", "small", "muted")
+        self._message = words("", "small", "muted")
         fillers = (row_menu.class_choices, row_menu.split_choices, row_menu.state_choices)
         for menu, ask in zip(self._menus.values(), fillers, strict=True):
             menu.aboutToShow.connect(lambda menu=menu, ask=ask: fill_menu(menu, ask(state)))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        acts = flow(*self._parts, self._hint, None, self._told, gap=10)
+        acts = flow(*self._parts, self._hint, None, self._message, gap=10)
         strip = bar((acts, 1), margins=(24, 8, 24, 8))
         strip.setMinimumHeight(theme.px(44))
         layout.addWidget(strip)
@@ -388,9 +388,11 @@ class _Acts(QWidget):
             button.setEnabled(state.can_act)
         self._count.setText(_("{n:,} of {all:,} selected").format(n=chosen, all=state.total))
         if state.acting:
-            self._told.setText(_("Working…"))
+            self._message.setText(_("Working…"))
         elif state.counts is not None:
             splits = state.counts.splits
             counts = {split: splits.get(split, 0) for split in SPLITS}
             message = _("{n:,} submitted · {train:,} train / {dev:,} dev / {test:,} test")
-            self._told.setText(message.format(n=state.counts.states.get("submitted", 0), **counts))
+            self._message.setText(
+                message.format(n=state.counts.states.get("submitted", 0), **counts)
+            )

@@ -207,12 +207,12 @@ class ExportState(State):
         if isinstance(event, Started):
             self.update(stage=_("Starting a worker"))
         elif isinstance(event, Output):
-            self._told(event.payload)
+            self._describe(event.payload)
         elif isinstance(event, Finished):
             self._drop()
             self._ended(event)
 
-    def _told(self, payload: Mapping[str, Any]) -> None:
+    def _describe(self, payload: Mapping[str, Any]) -> None:
         kind = payload.get("kind")
         if self.job is not None and self.job.ending:
             return  # ignore further messages of a cancelled job

@@ -168,7 +168,7 @@ class _Choices(QFrame):
             published = _("{name}  (published model)")
             models = [(model.name, published.format(name=model.name)) for model in state.models]
             fill(self.run, [*runs, *models], state.model or state.run_id)
-            self._run_field.set_hint(_told(state))
+            self._run_field.set_hint(_describe(state))
         if concerns(fields, "folder") and self.folder.text().strip() != state.folder:
             self.folder.setText(state.folder)
         if concerns(fields, "offers", "formats"):
@@ -205,16 +205,16 @@ class _Choices(QFrame):
             self.start.setFocus()
 
 
-def _told(state: ExportState) -> str:
+def _describe(state: ExportState) -> str:
     """What the selected run or model is."""
     if state.run is not None:
-        return _run_told(state.run)
+        return _run_text(state.run)
     if (card := state.card) is None:
         return ""
     return "  ·  ".join(item for item in (card.architecture, card.licence) if item)
 
 
-def _run_told(run: Run) -> str:
+def _run_text(run: Run) -> str:
     score = first_score(run.scores.get("dev", {}), run.spec.get("task", ""))
     return "  ·  ".join(
         item for item in (run.spec.get("model_name", ""), score, when_iso(run.at)) if item

@@ -54,7 +54,7 @@ class HistoryView(View):
         self.table.opened.connect(state.go_to)
         self.table.chosen.connect(self._enable)
         self._back = Button("", "undo-2", small=True, on=self._go)
-        self._told = Elided("", "small", "muted")
+        self._message = Elided("", "small", "muted")
         self._stack = QStackedLayout()
         self._stack.addWidget(self.table)
         self._stack.addWidget(EmptyState("history", _("No changes yet")))
@@ -63,7 +63,7 @@ class HistoryView(View):
         layout.setSpacing(0)
         layout.addLayout(self._stack, 1)
         layout.addWidget(
-            column(row((self._told, 1), self._back), margins=(12, 4, 8, 4), part="bar")
+            column(row((self._message, 1), self._back), margins=(12, 4, 8, 4), part="bar")
         )
         self.setMinimumHeight(150)
         self.setMinimumWidth(theme.px(NARROWEST))
@@ -71,7 +71,7 @@ class HistoryView(View):
     def render(self, fields: frozenset[str]) -> None:
         self.table.set_rows(self.state.steps)
         self._stack.setCurrentIndex(0 if self.state.steps else 1)
-        self._told.setText(self.state.end)
+        self._message.setText(self.state.end)
         self._show_current()
         self._enable()
 

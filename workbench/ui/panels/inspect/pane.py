@@ -101,9 +101,9 @@ class Pane(QFrame):
         self.missing = EmptyState("database", _("Index of the documents"), "", self._build)
         for page in (self.empty, self.opening, self.missing):
             self._pages.addWidget(page)
-        self._told = words("", "caption", "muted")
+        self._message = words("", "caption", "muted")
         self._stop = Button(_("Cancel"), kind="quiet", small=True, on=self._cancel_index)
-        self._building = row(self._told, None, self._stop, gap=8, margins=(8, 0, 8, 0))
+        self._building = row(self._message, None, self._stop, gap=8, margins=(8, 0, 8, 0))
 
     def _sample(self, text: str) -> Callable[[], None]:
         return lambda: self.sampled.emit(text)
@@ -204,8 +204,8 @@ class Pane(QFrame):
         self._busy.set(build.share if build is not None else None)
         self._building.setVisible(build is not None and not waits)
         if build is not None:
-            self.missing.set(_("Index of the documents"), build.told)
-            self._told.setText(build.told)
+            self.missing.set(_("Index of the documents"), build.message)
+            self._message.setText(build.message)
 
     def _build_index(self) -> None:
         if self.shown is not None:

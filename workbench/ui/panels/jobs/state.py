@@ -10,13 +10,13 @@ ORDER = {"running": 0, "waiting": 1}
 
 
 class JobsState(State):
-    """`jobs` is the list in display order; `told` is the job of the last event."""
+    """`jobs` is the list in display order; `latest` is the job of the last event."""
 
     def __init__(self, queue: Queue):
         super().__init__()
         self.queue = queue
         self.jobs: tuple[Job, ...] = ()
-        self.told: Job | None = None
+        self.latest: Job | None = None
         self.listen(queue.changed, self._heard)
         self.listen(queue.forgotten, lambda _job: self._read())
         self._read()
@@ -35,10 +35,10 @@ class JobsState(State):
         self.queue.forget(job)
 
     def _heard(self, job: Job, event: object) -> None:
-        self.told, own = job, isinstance(event, Output)
+        self.latest, own = job, isinstance(event, Output)
         if not own:  # other jobs may now be waiting for a different one
             self._read()
-        self.changed.emit(frozenset({"told"} if own else {"told", "jobs"}))
+        self.changed.emit(frozenset({"latest"} if own else {"latest", "jobs"}))
 
     def _read(self) -> None:
         jobs = tuple(

@@ -43,8 +43,8 @@ class JobsView(View):
         if concerns(fields, "jobs"):
             self.list.set_jobs(self.state.jobs)
             self._stack.setCurrentWidget(self._filled if self.state.jobs else self._empty)
-        if concerns(fields, "told"):
-            self.list.show_job(self.state.told)
+        if concerns(fields, "latest"):
+            self.list.show_job(self.state.latest)
         active = sum(not job.over for job in self.state.jobs)
         self._count.setText(
             ngettext("{n} job running or queued", "{n} jobs running or queued", active).format(

@@ -28,17 +28,17 @@ class _Change(Dialog):
 
     def __init__(self, parent: QWidget, title: str, hint: str, *, width: int = 480) -> None:
         super().__init__(parent, title, hint, width=width)
-        self._told = words("", "small", "muted", wrap=True)
+        self._message = words("", "small", "muted", wrap=True)
         self.state.changed.connect(self.render)
         self.finished.connect(lambda _code: self.state.close())
 
     def finish(self, title: str, icon: str) -> None:
         """Add the description and the buttons."""
-        self.put(self._told)
+        self.put(self._message)
         self._act = Button(title, icon, "primary", on=self.act)
         self._act.setDefault(True)
         self.end(None, Button(_("Cancel"), on=self.reject), self._act)
-        self.render(frozenset({"told"}))
+        self.render(frozenset({"message"}))
 
     def act(self) -> None:
         if self.can_act() and self.run():
@@ -51,7 +51,7 @@ class _Change(Dialog):
         raise NotImplementedError
 
     def render(self, _fields: frozenset[str]) -> None:
-        self._told.setText(self.state.told)
+        self._message.setText(self.state.message)
         self.fault(self.state.fault)
         self._act.setEnabled(self.can_act())
 
@@ -170,7 +170,7 @@ class SplitLabel(_Change):
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
-        if fields & {"shown", "told"} and self.table.rows() != list(state.shown):
+        if fields & {"shown", "message"} and self.table.rows() != list(state.shown):
             self.table.set_rows(state.shown)
         shown = _("Reading…") if state.uses is None else ""
         if state.cut:

@@ -19,8 +19,9 @@ MERGE, SPLIT, MOVE = "merge", "split", "move"
 
 
 class ChangeState(State):
-    """One change of the selected labels. `told` describes it, in the background in large projects.
+    """One change of the selected labels.
 
+    `message` says what it does; it is worked out in the background in large projects.
     `fault`: why it could not be done; "" if it was.
     """
 
@@ -28,7 +29,7 @@ class ChangeState(State):
         super().__init__()
         self.page, self.project = page, page.project
         self.rows: tuple[LabelRow, ...] = page.chosen_rows
-        self.told = self.fault = ""
+        self.message = self.fault = ""
         self._asked = 0
         self._closed = False
 
@@ -46,20 +47,20 @@ class ChangeState(State):
 
         def described(words: str) -> None:
             if asked == self._asked and not self._closed:
-                self.update(told=words)
+                self.update(message=words)
 
         self.page.read(work, described)
 
-    def _run(self, title: str, act: Callable[..., Any], message: Callable[[Any], str]) -> bool:
+    def _run(self, title: str, act: Callable[..., Any], describe: Callable[[Any], str]) -> bool:
         """Do it at once, or off the main thread if that would block the window; True unless it
-        failed. `act(watch=…)` returns what `told` describes.
+        failed. `act(watch=…)` returns what `describe` tells.
         """
         context = self.page.context
         if not self.page.is_quick(self.rows):
             context.long(
                 title,
                 lambda watch: act(watch=watch),
-                lambda done: context.note(message(done), True),
+                lambda done: context.note(describe(done), True),
             )
             return True
         try:
@@ -67,7 +68,7 @@ class ChangeState(State):
         except WorkbenchError as error:
             self.update(fault=str(error))
             return False
-        context.note(message(done), True)
+        context.note(describe(done), True)
         return True
 
 
@@ -89,7 +90,7 @@ class MergeState(ChangeState):
         self.update(into=into, fault="")
         project, ids = self.project, self.ids
         if into:
-            self._describe(lambda: operations.merge_told(project, ids, into))
+            self._describe(lambda: operations.merge_text(project, ids, into))
 
     def run(self) -> bool:
         ids, into = self.ids, self.into
@@ -118,7 +119,7 @@ class MoveState(ChangeState):
     def choose(self, layer_id: int) -> None:
         self.update(layer_id=layer_id, fault="")
         project, ids = self.project, self.ids
-        self._describe(lambda: label_moves.move_told(project, ids, layer_id))
+        self._describe(lambda: label_moves.move_text(project, ids, layer_id))
 
     def run(self) -> bool:
         ids, layer_id = self.ids, self.layer_id
@@ -178,12 +179,12 @@ class SplitState(ChangeState):
     def _count(self) -> None:
         n, name = sum(use.count for use in self.chosen), self.name.strip()
         if not self.can_run:
-            self.update(told="")
+            self.update(message="")
             return
         message = ngettext(
             "{n:,} annotation gets the label {name}.", "{n:,} annotations get the label {name}.", n
         )
-        self.update(told=message.format(n=n, name=name))
+        self.update(message=message.format(n=n, name=name))
 
     def run(self) -> bool:
         ids = [id for use in self.chosen for id in use.ids]

@@ -33,7 +33,7 @@ class AddLayer(Dialog):
         self._state = state
         kinds = [(kind.id, _(kind.title)) for kind in all_kinds()]
         self.kind = combo(kinds, value=kinds[0][0], name=_("Kind"))
-        self._told = words("", "caption", "muted", wrap=True)
+        self._message = words("", "caption", "muted", wrap=True)
         self.name, self.labels = QLineEdit(), QPlainTextEdit()
         self.labels.setTabChangesFocus(True)
         self.labels.setMinimumHeight(theme.px(110))
@@ -43,7 +43,7 @@ class AddLayer(Dialog):
             _("Labels, typed or pasted"), self.labels, hint, name=_("Labels of the layer")
         )
         self.put(
-            column(self.kind, self._told, gap=6),
+            column(self.kind, self._message, gap=6),
             self._name_field,
             self._labels_field,
         )
@@ -57,7 +57,7 @@ class AddLayer(Dialog):
 
     def _show_kind(self) -> None:
         kind = self._kind()
-        self._told.setText(_(kind.hint))
+        self._message.setText(_(kind.hint))
         self.name.setPlaceholderText(kind.layer)
         self.labels.setPlaceholderText(_(kind.example) if kind.example else "")
         self._labels_field.setVisible(kind.has_labels)

@@ -41,7 +41,7 @@ class KindPart(QWidget):
     def __init__(self, state: LabelsState) -> None:
         super().__init__()
         self._state = state
-        self._told = words("", "small", "muted", wrap=True)
+        self._message = words("", "small", "muted", wrap=True)
         self._rules = Button(_("Rules…"), "arrow-up-right", small=True, on=self._ask)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -52,16 +52,16 @@ class KindPart(QWidget):
         plain.set_tip(self.snap, tip)
         self.snap.setMinimumContentsLength(8)
         self._snapping = column(words(_("Spans snap to"), "small", "muted"), self.snap, gap=4)
-        layout.addWidget(self._told)
+        layout.addWidget(self._message)
         layout.addWidget(self._snapping)
         layout.addWidget(self._rules, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_kind(self) -> None:
-        self._told.setText(self._state.kind_told)
+        self._message.setText(self._state.kind_text)
         layer = self._state.layer
         self._rules.setVisible(layer is not None and layer.layer.traits.between_spans)
         self._rules.setEnabled(self._state.editable)
-        self._told.setVisible(bool(self._state.kind_told))
+        self._message.setVisible(bool(self._state.kind_text))
         snap = self._state.snap
         self._snapping.setVisible(bool(snap))
         self.snap.setEnabled(self._state.editable)
@@ -69,7 +69,7 @@ class KindPart(QWidget):
             self.snap.blockSignals(True)
             self.snap.setCurrentIndex(self.snap.findData(snap))
             self.snap.blockSignals(False)
-        self.setVisible(bool(self._state.kind_told or snap))
+        self.setVisible(bool(self._state.kind_text or snap))
 
     def _set_snap(self, _index: int) -> None:
         self._state.set_snap(self.snap.currentData())

@@ -84,7 +84,7 @@ class LabelsState(State):
         self.layer_will_go = ""
         self.values: ShownValues | None = None  # of a layer without labels
         self.asked = ""  # the number of questions of a layer, in words
-        self.kind_told = ""  # what a relation layer connects, number of chains
+        self.kind_text = ""  # what a relation layer connects, number of chains
         self.groups = Groups(self)
         self._counts: Mapping[int, int] = {}  # by label id; the last ones until new ones are known
         self._submitted: Mapping[int, int] = {}  # by layer id
@@ -196,7 +196,7 @@ class LabelsState(State):
         layer, project = self.layer, self.project
         traits = layer.layer.traits if layer else None
         if layer is None or traits is None or not (traits.between_spans or traits.in_chains):
-            self.update(kind_told="")
+            self.update(kind_text="")
         elif traits.between_spans:
             of = span_layer(layer.layer)
             rules = sum(bool(pairs(layer.layer, name)) for name in layer.layer.names)
@@ -205,7 +205,7 @@ class LabelsState(State):
                 "Connects spans of {layer}; {n} labels have allowed pairs.",
                 rules,
             ).format(layer=of, n=formats.count(rules))
-            self.update(kind_told=message if of else _("Choose whose spans it connects: Rules."))
+            self.update(kind_text=message if of else _("Choose whose spans it connects: Rules."))
         else:
 
             def counted(found: Mapping[int, int]) -> None:
@@ -214,7 +214,7 @@ class LabelsState(State):
                     template = ngettext(
                         "{n} chain in all documents", "{n} chains in all documents", n
                     )
-                    self.update(kind_told=template.format(n=formats.count(n)))
+                    self.update(kind_text=template.format(n=formats.count(n)))
 
             self.read(lambda: relation_rules.chain_counts(project), counted)
 

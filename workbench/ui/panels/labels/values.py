@@ -81,12 +81,12 @@ class ValuesPage(QWidget):
         self._fields = [Field(title, box) for title, box in zip(titles, self.ends, strict=True)]
         self._set = Button(_("Change scale"), "check", on=self._change)
         self._scale = row(*((field, 1) for field in self._fields), column(None, self._set), gap=12)
-        self._told = words("", "small", "muted", wrap=True)
+        self._message = words("", "small", "muted", wrap=True)
         self.histogram = Histogram()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(20, 14, 20, 14)
         layout.setSpacing(14)
-        for part in (self._scale, self._told, self.histogram):
+        for part in (self._scale, self._message, self.histogram):
             layout.addWidget(part)
         layout.addStretch(1)
         for box in self.ends:
@@ -106,7 +106,7 @@ class ValuesPage(QWidget):
         for box, value in zip(self.ends, shown.scale, strict=True):
             box.setText(formats.significant(value))
             box.setReadOnly(not self.state.editable)
-        self._told.setText(_summary(shown, numbers=numbers))
+        self._message.setText(_summary(shown, numbers=numbers))
         self.histogram.setVisible(shown.found.count > 0)
         self.histogram.set_bins(shown.found.bins)
 

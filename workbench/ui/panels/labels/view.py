@@ -205,7 +205,7 @@ class _Labels(QFrame):
     def __init__(self, state: LabelsState):
         super().__init__()
         self.state = state
-        self._title, self._told = words("", "heading", weight=600), Elided("", "small", "muted")
+        self._title, self._message = words("", "heading", weight=600), Elided("", "small", "muted")
         self._up = icon_button(
             "chevron-up", _("Move label up"), lambda: state.groups.move(-1), small=True
         )
@@ -221,7 +221,7 @@ class _Labels(QFrame):
         self._add_button = Button(_("Add label"), "plus", on=self._add)
         self.guideline = Guideline(state)
         head = row(
-            self._title, (self._told, 1), self._up, self._down, gap=10, margins=(20, 12, 12, 10)
+            self._title, (self._message, 1), self._up, self._down, gap=10, margins=(20, 12, 12, 10)
         )
         self._adding = bar((self.new, 1), self._add_button, margins=(12, 8, 12, 8))
         self._none = EmptyState(
@@ -360,10 +360,10 @@ class _Labels(QFrame):
     def _show_head(self, layer_row: LayerRow | None) -> None:
         self._title.setText(layer_row.layer.name if layer_row else "")
         if layer_row is None or layer_row.submitted is None:
-            self._told.setText(layer_row.kind if layer_row else "")
+            self._message.setText(layer_row.kind if layer_row else "")
             return
         submitted = ngettext(
             "{n} document submitted", "{n} documents submitted", layer_row.submitted
         )
         count = formats.count(layer_row.submitted)
-        self._told.setText(f"{layer_row.kind}  ·  {submitted.format(n=count)}")
+        self._message.setText(f"{layer_row.kind}  ·  {submitted.format(n=count)}")

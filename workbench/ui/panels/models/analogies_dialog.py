@@ -49,7 +49,7 @@ class AnalogiesDialog(Dialog):
         self.by.chosen.connect(lambda by: state.choose(str(by)))
         self.found = Table(_word_columns(), name=_("Words that complete the analogy"))
         self.results = Table(_set_columns(), name=_("Data sets"))
-        self._told = words("", "small", "muted", wrap=True)
+        self._describe = words("", "small", "muted", wrap=True)
         self._meter = Meter(name=_("Progress of the evaluation"))
         self._measure = Button(_("Evaluate"), "play", small=True, on=state.evaluate)
         self._files = Button(_("Evaluate on files…"), small=True, on=self._choose_files)
@@ -63,7 +63,7 @@ class AnalogiesDialog(Dialog):
             row(words(_("Data sets"), weight=600), None, self._measure, self._files, self._stop),
             self._meter,
             self.results,
-            self._told,
+            self._describe,
         )
         self.end(None, Button(_("Close"), on=self.accept))
         for table in (self.found, self.results):
@@ -101,13 +101,13 @@ class AnalogiesDialog(Dialog):
             widget.setVisible(state.busy)
         self._poll.start() if state.busy else self._poll.stop()
         self._show_share()
-        self._told.setText(_told(state))
+        self._describe.setText(_describe(state))
 
     def _show_share(self) -> None:
         self._meter.set(self.state.share)
 
 
-def _told(state: AnalogiesState) -> str:
+def _describe(state: AnalogiesState) -> str:
     rules = _(
         "The 300,000 most frequent words count, upper and lower case are equal, and pairs or "
         "questions with an unknown word are left out."

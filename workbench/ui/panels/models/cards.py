@@ -19,7 +19,7 @@ from workbench.ui.panels.models.state import (
     facts,
     problem_words,
     published_facts,
-    uses_told,
+    uses_text,
 )
 from workbench.ui.widgets.block_map import BlockMap, Mark
 from workbench.ui.widgets.button import Button
@@ -58,7 +58,7 @@ class ModelCard(QFrame):
         layout.addWidget(self._head(info))
         known = about_facts(shown)
         layout.addWidget(_grid((*known, *facts(info))))
-        if uses := uses_told(info):
+        if uses := uses_text(info):
             layout.addWidget(words(", ".join(uses), "small", wrap=True))
         if info.problems:
             tone = "warn" if info.only_untrusted else "bad"

@@ -57,7 +57,7 @@ class Download(Dialog):
             "warn",
             Button(_("Allow downloads"), small=True, on=state.go_online),
         )
-        self._told = Callout("", "accent")
+        self._message = Callout("", "accent")
         self._trust = QCheckBox(_("I trust the source"))
         self._trust.toggled.connect(state.set_trust)
         self._pickle = Callout(PICKLE, "warn")
@@ -71,7 +71,7 @@ class Download(Dialog):
             self._field,
             self._hits,
             self._revision,
-            self._told,
+            self._message,
             self._pickle,
             self._trust,
             self._meter,
@@ -90,7 +90,7 @@ class Download(Dialog):
         stage = self.state.stage
         if stage == "ask":
             self.state.look_up(self.id.text(), self.revision.text())
-        elif stage == "told":
+        elif stage == "found":
             self.state.fetch()
         elif stage == "done":
             self.accept()
@@ -121,8 +121,8 @@ class Download(Dialog):
             line.setReadOnly(state.busy or stage == "done")
         self._search.setEnabled(not state.offline and not state.busy and stage != "done")
         self._render_hits()
-        self._told.set(repository_words(state.found) if state.found and stage != "done" else "")
-        pickled = stage == "told" and bool(state.found and state.found.pickled)
+        self._message.set(repository_words(state.found) if state.found and stage != "done" else "")
+        pickled = stage == "found" and bool(state.found and state.found.pickled)
         self._pickle.setVisible(pickled)
         self._trust.setVisible(pickled)
         if self._trust.isChecked() != state.trust:
@@ -140,16 +140,16 @@ class Download(Dialog):
             else ""
         )
         self.fault(state.error)
-        title = {"told": _("Download"), "fetching": _("Download"), "done": _("Close")}.get(
+        title = {"found": _("Download"), "fetching": _("Download"), "done": _("Close")}.get(
             stage, _("Show size and license")
         )
         self.act.set_text(title)
         self.act.set_icon(
-            {"told": "download", "fetching": "download", "done": "check"}.get(stage, "search")
+            {"found": "download", "fetching": "download", "done": "check"}.get(stage, "search")
         )
         self.act.setEnabled(not state.offline and (stage in ("ask", "done") or state.can_fetch))
         self.cancel.setVisible(stage != "done")
-        if concerns(fields, "stage") and stage in ("told", "done") and self.isVisible():
+        if concerns(fields, "stage") and stage in ("found", "done") and self.isVisible():
             self.act.setFocus()
         if self.isVisible():
             self._fit()

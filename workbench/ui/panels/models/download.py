@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.jobs.spec import JobSpec
     from workbench.ui.panel import PanelContext
 
-STAGES = ("ask", "searching", "looking", "told", "fetching", "done")
+STAGES = ("ask", "searching", "looking", "found", "fetching", "done")
 
 
 class DownloadState(State):
@@ -49,7 +49,7 @@ class DownloadState(State):
     @property
     def can_fetch(self) -> bool:
         trusted = self.trust or (self.found is not None and not self.found.pickled)
-        return self.stage == "told" and trusted
+        return self.stage == "found" and trusted
 
     def go_online(self) -> None:
         """Turn off offline mode in the settings."""
@@ -122,11 +122,11 @@ class DownloadState(State):
             )
 
     def _ended(self, job: Job) -> None:
-        before = "told" if self.stage == "fetching" else "ask"
+        before = "found" if self.stage == "fetching" else "ask"
         if job.status == "done" and self.stage == "searching":
             self.update(stage="ask", hits=SearchResult.from_json(job.result).hits)
         elif job.status == "done" and self.stage == "looking":
-            self.update(stage="told", found=Repository.from_json(job.result))
+            self.update(stage="found", found=Repository.from_json(job.result))
         elif job.status == "done" and (path := Download.from_json(job.result).path):
             self.update(stage="done", share=1.0, path=path)
         elif job.status in ("cancelled", "stopped", "done"):
@@ -135,7 +135,7 @@ class DownloadState(State):
                 error=_(
                     "Cancelled. The files downloaded so far are kept; a new download resumes there."
                 )
-                if before == "told"
+                if before == "found"
                 else "",
             )
         else:

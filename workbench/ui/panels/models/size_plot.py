@@ -136,10 +136,10 @@ class SizePlot(QFrame):
             )
             step = 2 if len(years) > 8 else 1
             self.view.getAxis("bottom").setTicks([[(year, str(year)) for year in years[::step]]])
-        self._hint.setText(self._told(self._chosen) or _("Click a point to select the model"))
+        self._hint.setText(self._describe(self._chosen) or _("Click a point to select the model"))
         self._clock.start()
 
-    def _told(self, key: str) -> str:
+    def _describe(self, key: str) -> str:
         item = next((item for item in self._rows if item.key == key), None)
         if item is None:
             return ""
@@ -200,7 +200,7 @@ class SizePlot(QFrame):
     def _hover(self, at: QPointF) -> None:
         key = self._at(at)
         self._hint.setText(
-            self._told(key or self._chosen) or _("Click a point to select the model")
+            self._describe(key or self._chosen) or _("Click a point to select the model")
         )
         shape = Qt.CursorShape.PointingHandCursor if key else Qt.CursorShape.ArrowCursor
         self.view.setCursor(shape)

@@ -390,6 +390,6 @@ def _sentence(text: str) -> str:
     return text if "." in text.split()[0] else text[0].upper() + text[1:]
 
 
-def uses_told(info: ModelInfo) -> tuple[str, ...]:
+def uses_text(info: ModelInfo) -> tuple[str, ...]:
     """The titles of what a model can be used for."""
     return tuple(operations.uses(info).values())

@@ -50,7 +50,7 @@ class SuitState(State):
         super().__init__()
         self.context = context
         self.rows: tuple[Ranked, ...] = ()
-        self.chosen, self.told, self.error = "", "", ""
+        self.chosen, self.message, self.error = "", "", ""
         self.sample = suit.SAMPLE
         self.files: tuple[Path, ...] = ()
         self.busy, self.share = False, 0.0
@@ -107,7 +107,7 @@ class SuitState(State):
             return texts_of(project) if project and not files else lm_evaluation.pieces(files)
 
         settings = self.context.settings
-        self.update(busy=True, share=None, error="", told=_("Drawing a sample…"))
+        self.update(busy=True, share=None, error="", message=_("Drawing a sample…"))
         self.context.run(
             lambda: (
                 suit.sample(texts(), count, SEED),
@@ -127,7 +127,7 @@ class SuitState(State):
         self.listen(job.changed, lambda event: self._heard(job, len(texts), event))
 
     def _failed(self, error: Exception) -> None:
-        self.update(busy=False, error=str(error), told="")
+        self.update(busy=False, error=str(error), message="")
 
     def _heard(self, job: Job, texts: int, event: Event) -> None:
         if job is not self._job:
@@ -139,16 +139,16 @@ class SuitState(State):
         elif not job.over:
             name = str(job.progress.get("text", ""))
             text = _("Measuring {name}…").format(name=name) if name else _("Starting…")
-            self.update(share=job.progress.get("part", 0.0), told=text)
+            self.update(share=job.progress.get("part", 0.0), message=text)
         elif job.status in ("done", "stopped"):
             rows = suit.ranked(map(ModelFit.from_json, job.result["fits"]))
             chosen = rows[0].fit.name if rows else ""
             text = self._summary(rows, texts)
-            self.update(busy=False, rows=rows, chosen=chosen, told=text, share=1.0)
+            self.update(busy=False, rows=rows, chosen=chosen, message=text, share=1.0)
         elif job.status == "cancelled":
-            self.update(busy=False, told=_("Cancelled."))
+            self.update(busy=False, message=_("Cancelled."))
         else:
-            self.update(busy=False, error=f"{job.message} {job.hint}".strip(), told="")
+            self.update(busy=False, error=f"{job.message} {job.hint}".strip(), message="")
 
     def _summary(self, rows: tuple[Ranked, ...], texts: int) -> str:
         seconds = sum(row.fit.seconds for row in rows)

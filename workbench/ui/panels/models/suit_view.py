@@ -146,7 +146,7 @@ class SuitView(QFrame):
         self._measure = Button(_("Measure"), "gauge", on=state.measure)
         self._cancel = Button(_("Cancel"), "x", on=state.cancel, name=_("Cancel the measurement"))
         self._meter = fixed(Meter(0.0, name=_("Progress of the measurement")), 160)
-        self._told = Elided("", "small", "muted")
+        self._message = Elided("", "small", "muted")
         self._error = Callout("", "bad")
         top = row(
             self._source,
@@ -156,7 +156,7 @@ class SuitView(QFrame):
             self._measure,
             self._cancel,
             self._meter,
-            (self._told, 1),
+            (self._message, 1),
             gap=10,
         )
         fill(self, top, self._error, (self._stack, 1), gap=12, margins=(24, 16, 24, 20))
@@ -234,7 +234,7 @@ class SuitView(QFrame):
         self._meter.set(state.share)
         waits = state.context.project is None and not state.files
         reason = _("Open a project first, or choose other texts.") if waits else ""
-        self._told.setText(state.told or reason)
+        self._message.setText(state.message or reason)
         self._error.set(state.error)
         self._stack.setCurrentIndex(1 if state.rows else 0)
         if not state.rows:

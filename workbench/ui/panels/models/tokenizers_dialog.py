@@ -223,7 +223,7 @@ class Tokenizers(Dialog):
             self._start.setEnabled(state.has_text and not state.learning)
             self._stop.setVisible(state.learning)
             self._meter.setVisible(state.learning)
-            self._learned.set(state.told or needs, "good" if state.told else "accent")
+            self._learned.set(state.message or needs, "good" if state.message else "accent")
         if concerns(fields, "names"):
             self._render_names()
 

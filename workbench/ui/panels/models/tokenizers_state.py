@@ -29,7 +29,7 @@ class TokenizersState(State):
 
     `merges`: rule → first merges on the words of the project. `busy`: two tokenizers are being
     compared; `merging`: merges are being computed; `learning`: a tokenizer is being learned;
-    `told`: the result of learning.
+    `message`: the result of learning.
     """
 
     def __init__(self, context: PanelContext, names: tuple[str, ...]) -> None:
@@ -39,7 +39,7 @@ class TokenizersState(State):
         self.division: Division | None = None
         self.merges: dict[str, list[Merge]] = {}
         self.busy, self.merging, self.learning = False, False, False
-        self.error, self.told = "", ""
+        self.error, self.message = "", ""
         self._asked = ("", "")  # tokenizer and word of the last request
         self._job: Job | None = None
 
@@ -99,7 +99,7 @@ class TokenizersState(State):
         project = self.context.project
         if project is None or self.learning:
             return
-        self.update(learning=True, error="", told="")
+        self.update(learning=True, error="", message="")
         self.context.run(
             lambda: list(texts_of(project)),
             lambda texts: self._learn(texts, folder, kind, size, lowercase),
@@ -135,7 +135,7 @@ class TokenizersState(State):
             )
             self.update(
                 learning=False,
-                told=template.format(size=size, output=output),
+                message=template.format(size=size, output=output),
                 names=(*self.names, job.result["output"]),
             )
         else:

@@ -44,7 +44,7 @@ class WordMapDialog(Dialog):
             box.valueChanged.connect(lambda _value: self._typed.start())
         self.plot = WordPlot(_("Words"))
         self.plot.setMinimumHeight(theme.px(420))
-        self._told = words("", "small", "muted", wrap=True)
+        self._message = words("", "small", "muted", wrap=True)
         self.put(
             row(
                 (Field(_("Words"), self.words), 1),
@@ -53,7 +53,7 @@ class WordMapDialog(Dialog):
                 gap=12,
             ),
             self.plot,
-            self._told,
+            self._message,
         )
         self.end(None, Button(_("Close"), on=self.accept))
         state.listen(state.changed, self.render)
@@ -75,7 +75,7 @@ class WordMapDialog(Dialog):
         self._near.setEnabled(bool(state.words))
         self._count.setEnabled(not state.words)
         if found is None or state.busy:
-            self._told.setText(_("Computing…") if state.busy else "")
+            self._message.setText(_("Computing…") if state.busy else "")
         if found is None or "found" not in fields:
             self._tell()
             return
@@ -96,4 +96,4 @@ class WordMapDialog(Dialog):
             missing = _("Without a vector: {words}.")
             parts.append(missing.format(words=", ".join(found.unknown)))
         note = _("Distances in the plane are approximate; nearest words use all dimensions.")
-        self._told.setText(" ".join((*parts, note)))
+        self._message.setText(" ".join((*parts, note)))

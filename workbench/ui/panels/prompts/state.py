@@ -410,17 +410,17 @@ class PromptsState(State):
             return
         run = results.run(self.project, self.live.run_id)
 
-        def told(outcome: Any, error: Exception | None) -> None:
+        def describe(outcome: Any, error: Exception | None) -> None:
             if error is not None:
                 self.context.fail(error)
             else:
                 look = partial(self.context.go, "annotate", run=run.id, suggestions=True)
                 some = bool(outcome.suggestions)
                 self.context.note(
-                    suggest.told(outcome), look if some else False, action=_("Show suggestions")
+                    suggest.describe(outcome), look if some else False, action=_("Show suggestions")
                 )
 
-        self.context.attempt(suggest.suggest, self.project, self.queue, run, told)
+        self.context.attempt(suggest.suggest, self.project, self.queue, run, describe)
 
     # ---------------------------------------------------------------- events
 

@@ -12,7 +12,7 @@ from workbench.operations import baselines, results, train
 from workbench.operations import suggest as suggestions
 from workbench.operations.again import Difference, differences
 from workbench.operations.baselines import Offer
-from workbench.ui.panels.results.details import told_again
+from workbench.ui.panels.results.details import again_text
 
 if TYPE_CHECKING:
     from workbench.ui.panels.results.state import ResultsState
@@ -33,10 +33,10 @@ def suggest(state: ResultsState, ids: tuple[int, ...] | None) -> None:
             )
             context.note(message)
         elif not found.suggestions:
-            context.note(suggestions.told(found))
+            context.note(suggestions.describe(found))
         else:
             look = partial(context.go, "annotate", run=run.id, suggestions=True)
-            context.note(suggestions.told(found), look, action=_("Show suggestions"))
+            context.note(suggestions.describe(found), look, action=_("Show suggestions"))
 
     state.attempt(
         suggestions.suggest,
@@ -126,7 +126,7 @@ def _tell_difference(state: ResultsState, run_id: int) -> None:
     def tell(found: tuple[Difference, ...]) -> None:
         if found:
             show = partial(context.go, "results", run=run_id)
-            context.note(told_again(found), show, action=_("Show results"))
+            context.note(again_text(found), show, action=_("Show results"))
 
     def gone(_error: Exception) -> None:
         """The run was deleted meanwhile."""

@@ -293,7 +293,7 @@ class BoardView(QFrame):
         if found is None:
             self._about.setText("")
             return
-        self._about.setText(self._told())
+        self._about.setText(self._describe())
         plain.set_tip(self._about, f"{_(found.definition)}\n{found.fingerprint}")
         self.table.show_state()
         self._fit_columns()
@@ -322,7 +322,7 @@ class BoardView(QFrame):
             needed = head + count * self.table.verticalHeader().defaultSectionSize() + 8
             self._sides.setSizes([needed, max(1, self._sides.height() - needed)])
 
-    def _told(self) -> str:
+    def _describe(self) -> str:
         found = self.state.board
         if found is None:
             return ""

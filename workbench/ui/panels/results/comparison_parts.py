@@ -111,12 +111,12 @@ class TestsPart(_Part):
             pair_columns, name=_("Pairs"), key=lambda row: (row.first, row.second), sortable=True
         )
         self._pairs.chosen.connect(self._choose)
-        self._told, self._note = (
+        self._message, self._note = (
             words("", "small", wrap=True),
             words("", "caption", "muted", wrap=True),
         )
         head = row((left, 1), (right, 1))
-        self.put(head, self._tests, self._told, self._pairs, self._note, stretch=True)
+        self.put(head, self._tests, self._message, self._pairs, self._note, stretch=True)
 
     def _main(self, pair: Pair) -> Difference | None:
         found = self.state.found
@@ -167,7 +167,7 @@ class TestsPart(_Part):
             rows.append(TestRow(test, state.letter(better) if better is not None else ""))
         self._tests.set_rows(rows)
         self._tests.fit_height(3)
-        self._told.setText(
+        self._message.setText(
             _(
                 "Both correct {both}, only {a} {first}, only {b} {second}, both wrong {none}."
             ).format(

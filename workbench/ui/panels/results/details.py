@@ -107,7 +107,7 @@ def _details(project: Project, found: Results, test_set: str) -> Details:
     return Details(found, *interval, share, majority.label, test_set, again)
 
 
-def told_again(given: Sequence[Difference]) -> str:
+def again_text(given: Sequence[Difference]) -> str:
     """What training again has changed, in sentences; "" for a run that repeats no other."""
     message = []
     for difference in given:

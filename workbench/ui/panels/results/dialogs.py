@@ -122,13 +122,13 @@ class ApplyToFiles(Dialog):
         folder = Button(_("Folder…"), on=self._choose_folder, name=_("Choose a folder"))
         save = Button(_("Choose…"), on=self._choose_out, name=_("Choose where to save"))
         self.put(_beside(self._source_field, file, folder), _beside(self._out_field, save))
-        self._meter, self._told = (
+        self._meter, self._message = (
             Meter(None, name=_("Prediction progress")),
             Callout("", "good"),
         )
         self._meter.hide()
-        self._told.hide()
-        self.put(self._meter, self._told)
+        self._message.hide()
+        self.put(self._meter, self._message)
         self._start = Button(_("Start"), "play", "primary", on=self.start)
         self._close = Button(_("Close"), on=self.reject)
         self.end(None, self._close, self._start)
@@ -187,7 +187,7 @@ class ApplyToFiles(Dialog):
                 "{n} lines were skipped; the first: {file}, line {line}: {reason}.",
                 n,
             ).format(n=n, file=first.file, line=first.line, reason=first.reason)
-        self._told.set(message, "warn" if applied.skipped else "good")
+        self._message.set(message, "warn" if applied.skipped else "good")
 
     def reject(self) -> None:
         if self._job is not None:

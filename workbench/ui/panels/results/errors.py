@@ -127,9 +127,9 @@ class ErrorsView(QFrame):
                 lambda row: "" if self._one_kind else _(TITLES[row.mistake.kind]),
                 KIND,
                 icon=lambda row: ("check", "good") if row.verdict else ICONS[row.mistake.kind],
-                tip=_told,
+                tip=_describe,
             ),
-            Column(_("Text"), self._text, tip=_told, prose=True),
+            Column(_("Text"), self._text, tip=_describe, prose=True),
             Column(_("Gold"), chip=lambda row: self._chip(row, gold=True), width=96),
             Column(
                 _("Predicted"),
@@ -322,7 +322,7 @@ class ErrorsView(QFrame):
         super().resizeEvent(event)
 
 
-def _told(item: ErrorItem) -> str:
+def _describe(item: ErrorItem) -> str:
     """The tooltip of a row."""
     mistake = item.mistake
     message = _("{key}: {kind}, gold {gold}, predicted {predicted}").format(

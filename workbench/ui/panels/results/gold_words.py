@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 SPLITS = {"dev": _("Dev"), "test": _("Test")}
 
 
-def gold_told(shown: Evaluation | None, gold: str, changed: bool | None) -> str:
+def gold_text(shown: Evaluation | None, gold: str, changed: bool | None) -> str:
     """Which documents and gold labels the table by label covers, in sentences."""
     if shown is None:
         return ""
-    about = {"split": SPLITS[shown.split], "documents": documents_told(shown.n)}
+    about = {"split": SPLITS[shown.split], "documents": documents_text(shown.n)}
     if gold == "today":
         message = [_("{split}: {documents}, against the current gold labels.").format(**about)]
         if changed is not None:
@@ -41,7 +41,7 @@ def gold_told(shown: Evaluation | None, gold: str, changed: bool | None) -> str:
     return " ".join((*message, _("0/0 counts as 0.")))
 
 
-def today_told(found: Details, name: str) -> str:
+def today_text(found: Details, name: str) -> str:
     """Text below a score of the run: the score against current gold, with its interval.
 
     There is no interval if all or no predictions are correct: bootstrapping documents says nothing
@@ -50,7 +50,7 @@ def today_told(found: Details, name: str) -> str:
     today = found.results.today
     if today is None:
         return _("as run")
-    about = {"score": points(today.scores.get(name)), "documents": documents_told(today.n)}
+    about = {"score": points(today.scores.get(name)), "documents": documents_text(today.n)}
     if name != found.interval_of:
         return _("as run · current gold {score}").format(**about)
     if found.low == found.high:
@@ -59,5 +59,5 @@ def today_told(found: Details, name: str) -> str:
     return text.format(low=points(found.low), high=points(found.high), **about)
 
 
-def documents_told(n: int) -> str:
+def documents_text(n: int) -> str:
     return ngettext("{n:,} document", "{n:,} documents", n).format(n=n)

@@ -81,7 +81,7 @@ class LabelErrorsView(QFrame):
     def _measure_bar(self, state: LabelErrorsState) -> QFrame:
         self._layer = _combo(_("Layer"))
         self._layer.activated.connect(lambda _at: state.choose_layer(self._layer.currentData()))
-        self._told = words("", "small", "muted", wrap=True)
+        self._message = words("", "small", "muted", wrap=True)
         self._model = _combo(_("Model of the folds"))
         self._folds = _combo(_("Number of folds"))
         for count in CHOICES:
@@ -95,7 +95,7 @@ class LabelErrorsView(QFrame):
             on=lambda: state.measure(self._model.currentData(), self._folds.currentData()),
         )
         controls = flow(self._layer, self._model, self._folds, self._measure, gap=8)
-        return column(controls, self._told, gap=6)
+        return column(controls, self._message, gap=6)
 
     def _suspect_table(self, state: LabelErrorsState) -> ErrorTable:
         columns = (
@@ -193,8 +193,8 @@ class LabelErrorsView(QFrame):
                     found.changed,
                 )
                 message = f"{message} {more.format(n=found.changed)}"
-        self._told.setText(message)
-        self._told.setVisible(bool(message))
+        self._message.setText(message)
+        self._message.setVisible(bool(message))
 
     def _show_empty(self) -> None:
         state = self.state

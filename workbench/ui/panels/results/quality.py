@@ -224,9 +224,9 @@ class ReliabilityCard(QFrame):
         self.chart.opened.connect(lambda series, at: state.open_bin(self._bins[series][at]))
         self._before, self._after = words("", "small"), words("", "small")
         self._temperature = words("", "small")
-        self._told = words("", "caption", "muted", wrap=True)
+        self._message = words("", "caption", "muted", wrap=True)
         self._use = Button(_("Use temperature"), small=True, on=self._toggle)
-        side = column(self._before, self._after, self._temperature, self._told, self._use, None)
+        side = column(self._before, self._after, self._temperature, self._message, self._use, None)
         side.setFixedWidth(theme.px(150))
         head = row(
             words(_("Reliability"), weight=600),
@@ -289,7 +289,7 @@ class ReliabilityCard(QFrame):
         text = _("Fitted on dev. Predictions keep their labels.")
         if found.in_use:
             text = _("Used in predictions and export. Labels do not change.")
-        self._told.setText(text if has else "")
+        self._message.setText(text if has else "")
 
 
 class CurvesCard(QFrame):
@@ -316,7 +316,7 @@ class CurvesCard(QFrame):
             chart.setMaximumHeight(theme.px(HIGHEST))
         self.pr.opened.connect(lambda _series, at: self._open(at))
         self.roc.opened.connect(lambda _series, at: self._open(at))
-        self._told = words("", "caption", "muted", wrap=True)
+        self._message = words("", "caption", "muted", wrap=True)
         self._set = Button(_("Use this threshold"), small=True, on=self._use)
         self._best = Button(_("Set all to best F1"), "", "quiet", small=True, on=state.set_best)
         self._marked = 0  # chosen point
@@ -330,7 +330,7 @@ class CurvesCard(QFrame):
             self._best,
             save_menu("curve", _("Save the curves"), self.pr, self.roc),
         )
-        _fill(self, card(head, (self.pr, 1), (self.roc, 1), row((self._told, 1), self._set)))
+        _fill(self, card(head, (self.pr, 1), (self.roc, 1), row((self._message, 1), self._set)))
 
     def _curve(self) -> Curve | None:
         found = self._state.curve
@@ -360,7 +360,7 @@ class CurvesCard(QFrame):
         message = _("Threshold {value}. Click the point again to open its wrong decisions.")
         if value > 1:
             message = _("Above all scores. Click the point again to open its wrong decisions.")
-        self._told.setText(message.format(value=formats.significant(value, 3)))
+        self._message.setText(message.format(value=formats.significant(value, 3)))
 
     def _use(self) -> None:
         found, curve = self._state.curve, self._curve()
@@ -400,7 +400,7 @@ class CurvesCard(QFrame):
             self._mark(curve.nearest(0.5 if found.threshold is None else found.threshold))
         area = points(curve.area if curve is not None else None)
         name = _("area {value}") if is_roc else _("average precision {value}")
-        self._told.setText(f"{name.format(value=area)} · {self._told.text()}")
+        self._message.setText(f"{name.format(value=area)} · {self._message.text()}")
 
 
 def _decisions(n: int) -> str:

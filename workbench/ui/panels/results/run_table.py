@@ -55,8 +55,8 @@ class RunTable(QFrame):
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill_filter)
         self._filter = Button(_("Filter"), "filter", "quiet", small=True, menu=self._menu)
-        self._told = words("", "small", "muted")
-        self._head = row(self._filter, (self._told, 1), margins=(8, 6, 8, 4))
+        self._message = words("", "small", "muted")
+        self._head = row(self._filter, (self._message, 1), margins=(8, 6, 8, 4))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -110,7 +110,7 @@ class RunTable(QFrame):
         organised = groups(state.runs) or tags(state.runs) or hidden
         self._head.setVisible(bool(organised))
         message = ngettext("{n} run is hidden", "{n} runs are hidden", hidden).format(n=hidden)
-        self._told.setText(message if hidden else "")
+        self._message.setText(message if hidden else "")
 
     def arrange(self, wide: bool) -> None:
         """Hide columns in favour of the name; a group is shown in the place of the time."""

@@ -24,12 +24,12 @@ class ScatterCard(QFrame):
         self.chart = Chart(_("Gold and predicted"), Axis(_("gold")), Axis(_("predicted")))
         self.chart.setMaximumHeight(theme.px(HIGHEST))
         self.chart.opened.connect(lambda _series, at: state.open_point(at))
-        self._told = words("", "caption", "muted", wrap=True)
+        self._message = words("", "caption", "muted", wrap=True)
         menu = save_menu("gold-and-predicted", _("Save the scatter plot"), self.chart)
         head = row(words(_("Gold and predicted"), weight=600), None, menu)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(card(head, (self.chart, 1), self._told))
+        layout.addWidget(card(head, (self.chart, 1), self._message))
 
     def show_state(self) -> None:
         found = self._state.numbers
@@ -47,4 +47,4 @@ class ScatterCard(QFrame):
         )
         count = len(found.gold)
         message = ngettext("{n} document. {scores}", "{n} documents. {scores}", count)
-        self._told.setText(message.format(n=formats.count(count), scores=scores))
+        self._message.setText(message.format(n=formats.count(count), scores=scores))

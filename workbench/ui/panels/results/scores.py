@@ -15,7 +15,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, plain, theme
 from workbench.ui.formats import points
 from workbench.ui.panels.results.details import ScoreRow
-from workbench.ui.panels.results.gold_words import SPLITS, documents_told, gold_told, today_told
+from workbench.ui.panels.results.gold_words import SPLITS, documents_text, gold_text, today_text
 from workbench.ui.panels.results.measures import SpanRow
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import mixes_of, score_text, score_title
@@ -341,7 +341,7 @@ class ScoresView(QFrame):
         as_run = self._gold.button("run")
         as_run.setEnabled(stored)
         plain.set_tip(as_run, "" if stored else _("This run did not store its scores per label."))
-        self._gold_note.setText(gold_told(shown, gold, state.gold_changed(split)))
+        self._gold_note.setText(gold_text(shown, gold, state.gold_changed(split)))
 
     def _show_layers(self) -> None:
         run = self._state.run
@@ -352,7 +352,7 @@ class ScoresView(QFrame):
         info = found.task
         for tile, name in ((self._main, info.main), (self._second, info.second)):
             title = _("{score}, dev").format(score=score_title(name))
-            tile.set(points(results.as_run.get(name)), today_told(found, name), title)
+            tile.set(points(results.as_run.get(name)), today_text(found, name), title)
             plain.set_tip(tile, _(info.definition))
         self._third.setVisible(info.has_majority or bool(info.beside))
         if not info.has_majority:
@@ -380,7 +380,7 @@ class ScoresView(QFrame):
         if shown is None:
             self._test.set("", message, _("Test score"))
             return
-        hint = f"{documents_told(shown.n)} · {message}"
+        hint = f"{documents_text(shown.n)} · {message}"
         then = state.evaluation("test", "run")
         if state.gold_changed("test") and then is not None:
             before = points(then.scores.get(main))

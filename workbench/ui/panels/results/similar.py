@@ -31,7 +31,7 @@ class SimilarState(State):
         self.on = False
         self.rows: tuple[SimilarDocument, ...] = ()
         self.build: Build | None = None  # the index is computed, or waits for a click
-        self.told = ""  # why there are no rows
+        self.message = ""  # why there are no rows
         self.model = ""
         self.fits = False
         self._indexing = Indexing(
@@ -72,7 +72,7 @@ class SimilarState(State):
         if self._index is not None and self._index[0] == subject[0]:
             self._find(self._index[1], layer, task, subject)
             return
-        self.update(rows=(), told="")
+        self.update(rows=(), message="")
         project, settings = self.project, self.context.settings
         self.context.run(
             lambda: similar.model_for(project, run, settings),
@@ -84,7 +84,7 @@ class SimilarState(State):
             return
         info = inspectors.light(similar.INSPECTOR)
         if choice is None or info is None:
-            self.update(told=_("No model is installed that gives vectors."))
+            self.update(message=_("No model is installed that gives vectors."))
             return
         self.update(model=choice.title)
 
@@ -103,7 +103,7 @@ class SimilarState(State):
         def done(found: tuple[SimilarDocument, ...]) -> None:
             if self._read == subject:
                 message = "" if found else _("No other labelled document was compared.")
-                self.update(rows=found, told=message)
+                self.update(rows=found, message=message)
 
         self.context.run(
             lambda: similar.nearest(project, layer, task, subject[2], index),
@@ -113,7 +113,7 @@ class SimilarState(State):
 
     def _failed(self, message: str) -> None:
         self._read = self._index = None  # the next error asks again
-        self.update(rows=(), told=message)
+        self.update(rows=(), message=message)
 
     def compute(self) -> None:
         """Compute the index that the list waits for."""

@@ -31,7 +31,7 @@ class SimilarList(QFrame):
     def __init__(self, state: SimilarState, look: Callable[[str], Label | None]):
         super().__init__()
         self._state, self._look = state, look
-        self._told = words("", "small", "muted", wrap=True)
+        self._message = words("", "small", "muted", wrap=True)
         self._meter = Meter(None, name=_("Vectors of the documents"))
         self._compute = Button(_("Compute vectors"), "play", small=True, on=state.compute)
         self._cancel = Button(_("Cancel"), "x", "quiet", small=True, on=state.cancel)
@@ -39,7 +39,12 @@ class SimilarList(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        for part in (self._told, self._meter, row(self._compute, self._cancel, None), self._table):
+        for part in (
+            self._message,
+            self._meter,
+            row(self._compute, self._cancel, None),
+            self._table,
+        ):
             layout.addWidget(part)
 
     def _make_table(self) -> Table:
@@ -65,13 +70,13 @@ class SimilarList(QFrame):
     def show_state(self, rows: int) -> None:
         """rows: of the table, at most."""
         state, build = self._state, self._state.build
-        self._told.setText(build.told if build is not None else state.told)
-        self._told.setVisible(bool(self._told.text()))
+        self._message.setText(build.message if build is not None else state.message)
+        self._message.setVisible(bool(self._message.text()))
         self._compute.setVisible(build is not None and build.waits)
         computing = build is not None and not build.waits
         self._cancel.setVisible(computing)
         self._meter.setVisible(computing)
         self._meter.set(build.share if build is not None else None)
-        self._table.setVisible(build is None and not state.told)
+        self._table.setVisible(build is None and not state.message)
         self._table.set_rows(state.rows)
         self._table.fit_height(rows)

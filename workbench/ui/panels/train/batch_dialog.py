@@ -35,8 +35,10 @@ class BatchDialog(Dialog):
         inside.setLayout(self._rows)
         self._area: QScrollArea = scrolled(inside)
         self._area.setMinimumHeight(theme.px(430))
-        self._told = words(_("Loading the model and computing the batch…"), "small", "muted")
-        self.put(self._told, self._meter, self._area, words(LEGEND, "caption", "muted", wrap=True))
+        self._message = words(_("Loading the model and computing the batch…"), "small", "muted")
+        self.put(
+            self._message, self._meter, self._area, words(LEGEND, "caption", "muted", wrap=True)
+        )
         self._back = Button(_("Previous batch"), "chevron-left", on=lambda: state.move(-1))
         self._next = Button(_("Next batch"), "chevron-right", on=lambda: state.move(1))
         self.end(self._back, self._next, None, Button(_("Close"), on=self.accept))
@@ -52,7 +54,7 @@ class BatchDialog(Dialog):
         state, count = self.state, len(self.state.batches or ())
         waiting = state.batches is None and not state.error
         self._meter.setVisible(waiting)
-        self._told.setVisible(not state.error)
+        self._message.setVisible(not state.error)
         self._back.setEnabled(state.number > 0)
         self._next.setEnabled(state.number + 1 < count)
         self.fault(state.error)
@@ -70,7 +72,7 @@ class BatchDialog(Dialog):
             inputs=formats.count(len(inputs)),
             n=formats.count(predicted),
         )
-        self._told.setText(message)
+        self._message.setText(message)
         for input_ in inputs[:MOST]:
             self._rows.addWidget(_row(input_))
         more = len(inputs) - MOST

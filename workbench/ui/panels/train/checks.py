@@ -47,14 +47,14 @@ def text_check(
     return found, train.text_warnings(plan.task, found, card.name)
 
 
-def defaults_told(project: Project, spec: TrainSpec, plan: Plan, card: ModelInfo) -> str:
+def defaults_text(project: Project, spec: TrainSpec, plan: Plan, card: ModelInfo) -> str:
     """The automatic settings of `spec` for the documents of `plan`, the estimated time, and what
     the method trains.
     """
     settings = train.settings_plan(spec, card, plan.used["train"])
     steps = settings.epochs * settings.steps_per_epoch
-    time = time_told(project, spec.task, spec.model_name, steps, settings.batch_size)
-    first = " ".join(filter(None, (settings_told(settings), time)))
+    time = time_text(project, spec.task, spec.model_name, steps, settings.batch_size)
+    first = " ".join(filter(None, (settings_text(settings), time)))
     trained = train.method_problem(spec, card) or spec.forecast(card).sentence()
     return "\n".join(filter(None, (first, trained)))
 
@@ -73,7 +73,7 @@ def blocks(spec: TrainSpec, plan: Plan, card: ModelInfo) -> tuple[MarkedBlock, .
     return block_states.marked(spec, card, epochs)
 
 
-def time_told(project: Project, task: str, model: str, steps: int, batch: int) -> str:
+def time_text(project: Project, task: str, model: str, steps: int, batch: int) -> str:
     """Estimated duration of `steps` of `batch` inputs, from the latest run of the task with the
     model; "" if there is none.
     """
@@ -97,7 +97,7 @@ def time_told(project: Project, task: str, model: str, steps: int, batch: int) -
     return ""
 
 
-def settings_told(plan: Settings) -> str:
+def settings_text(plan: Settings) -> str:
     """The automatic settings as a sentence."""
     message = ngettext(
         "{epochs} epoch. Steps per epoch: {steps}, batch size: {batch}, peak learning "

@@ -59,7 +59,7 @@ class Choices(QFrame):
             self._model_field,
             row((self._epochs, 1), (self._rate, 1), gap=12),
             self.adaptation,
-            self._told,
+            self._message,
             row(self._layers, None, column(self._map, None)),
             self._used,
             self._warnings,
@@ -87,7 +87,7 @@ class Choices(QFrame):
         self._epochs = Field(_("Epochs"), self._line("epochs"))
         self._rate = Field(_("Learning rate"), self._line("learning_rate"))
         self.adaptation = Adaptation(state)
-        self._told = words("", "caption", "muted", wrap=True)
+        self._message = words("", "caption", "muted", wrap=True)
         self._layers = LayerSteps(state.layer_rates)
         self._map = Button(
             _("Model map…"),
@@ -199,7 +199,7 @@ class Choices(QFrame):
         if concerns(fields, "models", "model", "unfit"):
             names = [(info.name, info.name) for info in state.models]
             fill(self.model, names, state.model, refused=state.unfit)
-            self._model_field.set_hint(_card_told(state.card) if state.card is not None else "")
+            self._model_field.set_hint(_card_text(state.card) if state.card is not None else "")
             self._model_field.set_error(state.unfit.get(state.model, ""))
         if concerns(fields, "values", "errors", "task"):
             self._show_values()
@@ -254,8 +254,8 @@ class Choices(QFrame):
 
     def _show_plan(self) -> None:
         state, plan = self.state, self.state.plan
-        self._told.setText(state.defaults_told())
-        self._told.setVisible(bool(self._told.text()))
+        self._message.setText(state.defaults_text())
+        self._message.setVisible(bool(self._message.text()))
         self._layers.render()
         if state.project.read_only:
             self._used.set(
@@ -276,7 +276,7 @@ class Choices(QFrame):
         elif plan.problem:
             self._used.set(plan.problem, "warn")
         else:
-            self._used.set(_used_told(plan), "accent")
+            self._used.set(_used_text(plan), "accent")
         message = (
             *(plan.warnings if plan and not plan.problem else ()),
             *state.warnings,
@@ -285,7 +285,7 @@ class Choices(QFrame):
         self._warnings.set("\n".join(message), "warn")
 
 
-def _used_told(plan: Plan) -> str:
+def _used_text(plan: Plan) -> str:
     used = plan.used
     counts = {name: used[name] for name in ("train", "dev", "test")}
     message = [_("{train:,} train · {dev:,} dev · {test:,} test.").format(**counts)]
@@ -303,7 +303,7 @@ def _used_told(plan: Plan) -> str:
     return " ".join(message)
 
 
-def _card_told(info: ModelInfo) -> str:
+def _card_text(info: ModelInfo) -> str:
     if info is None:
         return ""
     size = _("{n:.1f} M").format(n=info.parameters / 1e6) if info.parameters else ""

@@ -61,7 +61,7 @@ class LadderView(View):
         state = self.state
         self._count, self._left = words("", weight=600), words("", "small", "muted")
         self._meter = Meter(0.0, name=_("Finished runs"))
-        self._told = words("", "small", "muted", wrap=True)
+        self._message = words("", "small", "muted", wrap=True)
         self._missing, self._failed = Callout(tone="warn"), Callout(tone="bad")
         self._start = Button(_("Start experiment"), "play", "primary", on=state.start)
         self._pause = Button(_("Pause after this run"), "pause", on=state.pause)
@@ -79,7 +79,7 @@ class LadderView(View):
             line(),
             row(self._count, None, self._left),
             self._meter,
-            self._told,
+            self._message,
             cells,
             self._missing,
             self._failed,
@@ -280,7 +280,7 @@ class LadderView(View):
             "Finished runs with these settings and labels are used again, so you can close "
             "Glossbench and continue later."
         )
-        self._told.setText(message)
+        self._message.setText(message)
 
     def _show_tables(self) -> None:
         work = self.state.work

@@ -30,7 +30,7 @@ class LayerSteps(QFrame):
         super().__init__()
         self._ask = ask
         self._picture = Picture()
-        self._told = words("", "caption", "muted", wrap=True)
+        self._message = words("", "caption", "muted", wrap=True)
         self._more = Button(
             _("Layers × steps"),
             "chevron-right",
@@ -42,14 +42,14 @@ class LayerSteps(QFrame):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
         layout.addWidget(self._more, 0, Qt.AlignmentFlag.AlignLeft)
-        for part in (self._picture, self._told):
+        for part in (self._picture, self._message):
             part.hide()
             layout.addWidget(part)
 
     def _fold(self) -> None:
         shown = self._picture.isHidden()
         self._picture.setVisible(shown)
-        self._told.setVisible(shown)
+        self._message.setVisible(shown)
         self._more.set_icon("chevron-down" if shown else "chevron-right")
         self.render()
 
@@ -60,11 +60,11 @@ class LayerSteps(QFrame):
         rates = self._ask()
         self._picture.set_rates(rates)
         if rates is None:
-            self._told.setText(_("Choose data and settings that can be trained first."))
+            self._message.setText(_("Choose data and settings that can be trained first."))
             return
         peak = max(map(max, rates.rates))
         message = _("Colour: learning rate, from 0 to {peak}. Hatched: frozen. Lines: epochs.")
-        self._told.setText(message.format(peak=formats.scientific(peak)))
+        self._message.setText(message.format(peak=formats.scientific(peak)))
 
 
 class Picture(QWidget):
@@ -133,11 +133,11 @@ class Picture(QWidget):
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            plain.show_tip(event.globalPos(), self.told_at(event.pos()), self)
+            plain.show_tip(event.globalPos(), self.text_at(event.pos()), self)
             return True
         return super().event(event)
 
-    def told_at(self, place: QPoint) -> str:
+    def text_at(self, place: QPoint) -> str:
         """Part, step and rate at a place of the picture; "" outside."""
         rates = self._rates
         if rates is None or not self._area(rates).contains(place):

@@ -57,8 +57,8 @@ class PairsDialog(Dialog):
             COLUMNS, name=_("Pairs"), key=lambda pair: (pair.word, pair.context), sortable=True
         )
         self.table.setMinimumHeight(theme.px(360))
-        self._told = words(_("Counting…"), "small", "muted", wrap=True)
-        self.put(self._meter, self._search, self.table, self._told)
+        self._message = words(_("Counting…"), "small", "muted", wrap=True)
+        self.put(self._meter, self._search, self.table, self._message)
         self.end(None, Button(_("Close"), on=self.accept))
         state.listen(state.changed, lambda _fields: self.render())
         self.render()
@@ -83,7 +83,7 @@ class PairsDialog(Dialog):
             "Window {window}, x_max {x_max}, alpha {alpha}.",
             state.total,
         )
-        self._told.setText(
+        self._message.setText(
             message.format(
                 words=formats.count(state.words),
                 tokens=formats.count(state.tokens),

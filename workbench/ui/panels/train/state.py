@@ -196,10 +196,10 @@ class TrainState(State):
             family=self.family,
         )
 
-    def defaults_told(self) -> str:
+    def defaults_text(self) -> str:
         """The automatic settings for this data, and what the method trains."""
         found = self._settled()
-        return checks.defaults_told(self.project, *found) if found else ""
+        return checks.defaults_text(self.project, *found) if found else ""
 
     def ask_map(self, show: Callable[[Any], None], fail: Callable[[Exception], None]) -> None:
         """Compute what a run with these choices does with each block, off the main thread."""

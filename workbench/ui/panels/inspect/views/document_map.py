@@ -68,7 +68,7 @@ class DocumentMapView(InspectorView):
         self._drawn: DocumentMap | None = None
         self._legend = PointLegend()
         self._legend.chosen.connect(self._group_chosen)
-        self._map = PointMap(_("Map of the documents"), self._told)
+        self._map = PointMap(_("Map of the documents"), self._describe)
         self._map.selected.connect(self._selected)
         self._map.opened.connect(self._opened)
         self._note = Elided("", "caption", "muted")
@@ -243,7 +243,7 @@ class DocumentMapView(InspectorView):
             return ""
         return self._colours.groups[self._colours.codes[number]].name
 
-    def _told(self, number: int) -> str:
+    def _describe(self, number: int) -> str:
         """The text of the point under the mouse."""
         (point,) = self._points([number])
         return "\n".join(filter(None, (point.text, point.group, point.key)))

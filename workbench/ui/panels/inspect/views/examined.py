@@ -73,9 +73,9 @@ class ExaminedView(InspectorView):
         self._start.setEnabled(state.can_start)
         self._shown.setVisible(state.result is not None)
         self._empty.setVisible(state.result is None)
-        self._empty.set(*self._told())
+        self._empty.set(*self._describe())
 
-    def _told(self) -> tuple[str, str]:
+    def _describe(self) -> tuple[str, str]:
         """Title and hint without a result."""
         state = self.examined
         if state.share is not None:

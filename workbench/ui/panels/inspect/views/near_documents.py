@@ -44,7 +44,7 @@ class NearDocumentsView(InspectorView):
         self._table.set_rows(
             [document for document in result.documents if document.document != own]
         )
-        self._note.setText(_told(result))
+        self._note.setText(_describe(result))
         self._show_selected()
 
     def show_state(self, fields: frozenset[str]) -> None:
@@ -76,7 +76,7 @@ class NearDocumentsView(InspectorView):
         ]
 
 
-def _told(result: NearDocuments) -> str:
+def _describe(result: NearDocuments) -> str:
     if result.count < result.total:
         message = ngettext(
             "random sample of {n:,} document", "random sample of {n:,} documents", result.count

@@ -42,7 +42,7 @@ class SenseChart:
         if found is None:
             return
         self.chart.setVisible(bool(found.layers))
-        self._note.setText(_told(found, layer))
+        self._note.setText(_describe(found, layer))
         if not found.layers:
             return
         x = tuple(float(layer.layer) for layer in found.layers)
@@ -65,7 +65,7 @@ def _y(found: Senses, name: str) -> tuple[float, ...]:
     return tuple(100 * float(getattr(layer, name)) for layer in found.layers)
 
 
-def _told(found: Senses, layer: int) -> str:
+def _describe(found: Senses, layer: int) -> str:
     counts = " · ".join(
         _("{name} {count}").format(name=name, count=formats.count(count))
         for name, count in found.counts.items()

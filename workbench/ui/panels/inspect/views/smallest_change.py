@@ -32,14 +32,14 @@ class SmallestChangeView(InspectorView):
     def __init__(self, state: Shown) -> None:
         super().__init__(state)
         self._note = words("", "small", "muted")
-        self._told = {kind: words("", wrap=True) for kind in KINDS}
+        self._message = {kind: words("", wrap=True) for kind in KINDS}
         names = {
             "delete": _("Deleted words"),
             "replace": _("Replaced words"),
             "flip": _("Words replaced by the gradient"),
         }
         self._strips = {kind: WordStrip(names[kind]) for kind in KINDS}
-        parts = [part for kind in KINDS for part in (self._told[kind], self._strips[kind])]
+        parts = [part for kind in KINDS for part in (self._message[kind], self._strips[kind])]
         self._table = Table(
             _columns(self), name=_("Single changes"), key=lambda row: (row.word, row.new),
             sortable=True,
@@ -82,7 +82,7 @@ class SmallestChangeView(InspectorView):
         self._note.setText("")
         self._table.set_rows(())
         for kind in KINDS:
-            self._told[kind].setText("")
+            self._message[kind].setText("")
             self._strips[kind].set(())
 
     def show_result(self, result: SmallestChange) -> None:
@@ -101,8 +101,8 @@ class SmallestChangeView(InspectorView):
         for kind in KINDS:
             change = changes.get(kind)
             self._strips[kind].setVisible(change is not None)
-            self._told[kind].setText(_sentence(kind, change))
-            self._told[kind].setVisible(bool(self._told[kind].text()))
+            self._message[kind].setText(_sentence(kind, change))
+            self._message[kind].setVisible(bool(self._message[kind].text()))
             self._strips[kind].set(_painted(result, change) if change is not None else ())
         self._table.set_rows(result.trials)
 

@@ -88,7 +88,7 @@ class SpanScoresView(InspectorView):
     def _show_cell(self, first: int, last: int) -> None:
         """State all labels of the span of the current cell."""
         result: SpanScoreTable | None = self.state.result
-        self._cell.setText("" if result is None else _told(result, first, last))
+        self._cell.setText("" if result is None else _describe(result, first, last))
 
     def _go(self, step: int) -> None:
         result: SpanScoreTable | None = self.state.result
@@ -118,10 +118,10 @@ def _cell(
         text = formats.points(share) if label else f"{name} {formats.points(share)}"
     labels = (label,) if label else result.labels
     marked = any((start, end, label) in chosen for label in labels)
-    return HeatCell(text, share, _told(result, first, first + width), marked)
+    return HeatCell(text, share, _describe(result, first, first + width), marked)
 
 
-def _told(result: SpanScoreTable, first: int, last: int) -> str:
+def _describe(result: SpanScoreTable, first: int, last: int) -> str:
     """The span and its labels, most probable first, as a sentence."""
     if not (0 <= first <= last < len(result.words)) or last - first >= result.scores.shape[1]:
         return ""

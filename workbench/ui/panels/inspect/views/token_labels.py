@@ -115,7 +115,7 @@ class TokenLabelsView(InspectorView):
                 words=len(result.words), tokens=result.count, ms=ms
             )
         )
-        self._basis.setText(result.told)
+        self._basis.setText(result.message)
         self._show_words()
 
     def data(self) -> list[list[object]]:

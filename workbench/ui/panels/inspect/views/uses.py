@@ -154,7 +154,7 @@ class UsesView(InspectorView):
         fill_combo(self._senses, [("", _("No senses")), *layers], self.state.option("senses"))
         self._layer.set(result.layers, self._layer.value)
         self._static.set_rows(result.static)
-        self._static_note.setText(_static_told(result))
+        self._static_note.setText(_static_text(result))
         self._empty.setVisible(not result.word)
         self._found.setVisible(bool(result.word))
         self._layer_field.setVisible(bool(result.layers))
@@ -164,7 +164,7 @@ class UsesView(InspectorView):
     def _show_layer(self) -> None:
         result: Uses = self.state.result
         layer = self._layer.value
-        self._count.setText(_told(result))
+        self._count.setText(_describe(result))
         self._title.setText(
             _("Nearest uses, layer {n}").format(n=layer) if result.rankings else _("Nearest uses")
         )
@@ -310,7 +310,7 @@ def _line(use: Use) -> str:
     return " ".join(f"{use.left}{use.word}{use.right}".split())
 
 
-def _told(result: Uses) -> str:
+def _describe(result: Uses) -> str:
     """What was compared with what."""
     if not result.count:
         return _("“{word}” does not occur in your documents.").format(word=result.word)
@@ -327,7 +327,7 @@ def _told(result: Uses) -> str:
     return message.format(n=result.count)
 
 
-def _static_told(result: Uses) -> str:
+def _static_text(result: Uses) -> str:
     if not result.static_name:
         return _("no model with static vectors")
     if not result.static:
