@@ -117,7 +117,7 @@ def suggest(studio: Studio) -> None:
     """Suggestions of the tag run, so that Annotate shows some."""
     from workbench.operations import results
 
-    run = next(one for one in results.all_runs(studio.app.project) if one.spec.get("task") == "tag")
+    run = next(run for run in results.all_runs(studio.app.project) if run.spec.get("task") == "tag")
     studio.app.go("results", run=run.id)
     studio.rest()
     studio.app.window.panel("results").state.suggest()
@@ -144,7 +144,11 @@ def to_an_answer(studio: Studio) -> None:
     state = studio.app.window.panel("inspect").state
     studio.wait(lambda: state.answer is not None and not state.asking)
     state.choose(
-        next(one.key for one in state.choices if one.run is not None and one.task == "tag")
+        next(
+            choice.key
+            for choice in state.choices
+            if choice.run is not None and choice.task == "tag"
+        )
     )
     studio.wait(lambda: state.answer is not None and not state.asking)
 

@@ -55,12 +55,12 @@ def _add(project, name, wrong, seed, skip):
             result={"seconds": 2.5 + seed, "predicting": {"documents": 12, "cpu_seconds": 0.24}},
         )
     rows = []
-    for at, one in enumerate(results.scored(project, run, "dev")):
-        gold = one.gold.label
+    for at, item in enumerate(results.scored(project, run, "dev")):
+        gold = item.gold.label
         label = next(other for other in NAMES if (other == gold) != (at in wrong))
         scores = tuple(0.9 if other == label else 0.1 for other in NAMES)
         answer = Prediction((ClassScores(NAMES, scores),)).to_json()
         if at not in skip:
-            rows.append((one.document.id, one.document.text_hash, answer))
+            rows.append((item.document.id, item.document.text_hash, answer))
     with project.write():
         runs.save_predictions(project.db, run.id, rows)

@@ -26,14 +26,14 @@ def rewrite(source: Path, target: Path, special: tuple[Piece, ...], *, limit: in
     raw = source.read_bytes()
     normal = [piece for piece in sentencepiece.parse(raw).pieces if piece.kind == NORMAL]
     rest = b"".join(_field(n, value) for n, value in sentencepiece._fields(raw) if n in (2, 3))
-    pieces = b"".join(_piece(one) for one in (*special, *normal[: limit or None]))
+    pieces = b"".join(_piece(item) for item in (*special, *normal[: limit or None]))
     target.write_bytes(pieces + rest)
     return target
 
 
-def _piece(one: Piece) -> bytes:
-    score = b"\x15" + struct.pack("<f", one.score)  # field 2, four bytes
-    return _field(1, _field(1, one.text.encode()) + score + b"\x18" + bytes([one.kind]))
+def _piece(piece: Piece) -> bytes:
+    score = b"\x15" + struct.pack("<f", piece.score)  # field 2, four bytes
+    return _field(1, _field(1, piece.text.encode()) + score + b"\x18" + bytes([piece.kind]))
 
 
 def _field(number: int, value: bytes) -> bytes:

@@ -255,9 +255,9 @@ def is_module(name: str) -> bool:
     return path.with_suffix(".py").is_file() or path.is_dir()
 
 
-def fault(path: Path, one: Import) -> str | None:
+def fault(path: Path, import_: Import) -> str | None:
     row = TABLE[package(path)]
-    top, _, rest = one.module.partition(".")
+    top, _, rest = import_.module.partition(".")
     if top == "workbench":
         inner = rest or "__init__"
         allowed = ("base", package(path), *row.own)
@@ -269,10 +269,10 @@ def fault(path: Path, one: Import) -> str | None:
     else:
         own = ("__future__", *sys.stdlib_module_names)
         numpy = ("numpy",) if package(path) != "base" else ()
-        fine = top in own or top in (*row.third, *numpy) or (top in row.late and one.late)
-    if fine or one.module in EXCUSED.get(name(path), {}):
+        fine = top in own or top in (*row.third, *numpy) or (top in row.late and import_.late)
+    if fine or import_.module in EXCUSED.get(name(path), {}):
         return None
-    return f"{name(path)}:{one.line} imports {one.module}"
+    return f"{name(path)}:{import_.line} imports {import_.module}"
 
 
 # ---------------------------------------------------------------- the rules
@@ -632,7 +632,9 @@ def test_core_signals_reach_widgets_through_a_state():
                     and node.func.attr == "connect"
                 ):
                     source = ast.unparse(node.func.value)
-                    if any(f".{one}." in f".{source}." for one in ("project", "queue", "registry")):
+                    if any(
+                        f".{item}." in f".{source}." for item in ("project", "queue", "registry")
+                    ):
                         wrong.append(f"{name(path)}:{node.lineno} {source}")
 
     assert wrong == []
@@ -672,16 +674,16 @@ def test_modules_do_not_import_each_other_in_a_circle():
     """As far as imports at module level go: those inside functions come later."""
     paths = {module(path): path for path in files()}
     below = {
-        one: {at.module for at in imports(path) if not at.late and at.module in paths} - {one}
-        for one, path in paths.items()
+        file: {at.module for at in imports(path) if not at.late and at.module in paths} - {file}
+        for file, path in paths.items()
     }
-    while free := [one for one, needs in below.items() if not needs]:
-        for one in free:
-            del below[one]
+    while free := [item for item, needs in below.items() if not needs]:
+        for item in free:
+            del below[item]
         for needs in below.values():
             needs.difference_update(free)
 
-    assert {one: sorted(needs) for one, needs in below.items()} == {}
+    assert {item: sorted(needs) for item, needs in below.items()} == {}
 
 
 def test_public_functions_and_classes_are_used():

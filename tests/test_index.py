@@ -15,7 +15,7 @@ from workbench.base.registry import Registry, builtins
 ENTRIES = [entry for kind in manifest.KINDS for entry in builtins().all(kind)]
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda one: f"{one.kind}-{one.id}")
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda item: f"{item.kind}-{item.id}")
 def test_the_module_of_every_entry_is_there(entry):
     targets = [
         entry.object,
@@ -27,7 +27,7 @@ def test_the_module_of_every_entry_is_there(entry):
 
 
 @pytest.mark.parametrize(
-    "entry", [entry for entry in ENTRIES if entry.kind == "importer"], ids=lambda one: one.id
+    "entry", [entry for entry in ENTRIES if entry.kind == "importer"], ids=lambda item: item.id
 )
 def test_importers_can_tell_and_read_their_format(entry, registry):
     result = registry.get("importer", entry.id)
@@ -38,7 +38,7 @@ def test_importers_can_tell_and_read_their_format(entry, registry):
 
 
 @pytest.mark.parametrize(
-    "entry", [entry for entry in ENTRIES if entry.kind == "task"], ids=lambda one: one.id
+    "entry", [entry for entry in ENTRIES if entry.kind == "task"], ids=lambda item: item.id
 )
 def test_both_halves_of_a_task_are_complete_and_belong_together(entry, registry):
     from workbench.tasks.base import Task
@@ -55,7 +55,7 @@ def test_both_halves_of_a_task_are_complete_and_belong_together(entry, registry)
 @pytest.mark.parametrize(
     "entry",
     [entry for entry in ENTRIES if "info" in entry.options],
-    ids=lambda one: f"{one.kind}-{one.id}",
+    ids=lambda item: f"{item.kind}-{item.id}",
 )
 def test_the_light_half_of_an_entry_is_that_of_its_heavy_half(entry, registry):
     light, heavy = registry.info(entry.kind, entry.id), registry.get(entry.kind, entry.id)
@@ -75,14 +75,14 @@ def test_every_task_and_method_names_its_light_half():
 @pytest.mark.parametrize(
     "entry",
     [entry for entry in ENTRIES if entry.kind in ("family", "inspector", "strategy", "exporter")],
-    ids=lambda one: f"{one.kind}-{one.id}",
+    ids=lambda item: f"{item.kind}-{item.id}",
 )
 def test_models_inspectors_and_exporters_import(entry, registry):
     assert callable(registry.get(entry.kind, entry.id))
 
 
 @pytest.mark.parametrize(
-    "entry", [entry for entry in ENTRIES if entry.kind == "inspector"], ids=lambda one: one.id
+    "entry", [entry for entry in ENTRIES if entry.kind == "inspector"], ids=lambda item: item.id
 )
 def test_inspectors_have_a_question_a_typed_result_and_a_view(entry, registry, qapp):
     from dataclasses import is_dataclass
@@ -102,7 +102,7 @@ def test_inspectors_have_a_question_a_typed_result_and_a_view(entry, registry, q
 
 
 @pytest.mark.parametrize(
-    "entry", [entry for entry in ENTRIES if entry.kind == "panel"], ids=lambda one: one.id
+    "entry", [entry for entry in ENTRIES if entry.kind == "panel"], ids=lambda item: item.id
 )
 def test_panels_are_panels_with_a_place_and_an_icon(entry, registry, qapp):
     from workbench.base.paths import resource

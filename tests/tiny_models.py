@@ -136,7 +136,7 @@ def _wordpiece():
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     entries = dict.fromkeys([*special, *WORDS, *LETTERS, *(f"##{letter}" for letter in LETTERS)])
     backend = Tokenizer(
-        models.WordPiece({one: number for number, one in enumerate(entries)}, unk_token="[UNK]")
+        models.WordPiece({entry: number for number, entry in enumerate(entries)}, unk_token="[UNK]")
     )
     backend.normalizer = normalizers.BertNormalizer(lowercase=True)
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -161,7 +161,7 @@ def _bytes(family: str):
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"] if family in FRAMED else ["<|end|>"]
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     backend = Tokenizer(
-        models.BPE({one: number for number, one in enumerate([*special, *alphabet])}, [])
+        models.BPE({item: number for number, item in enumerate([*special, *alphabet])}, [])
     )
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()

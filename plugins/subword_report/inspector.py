@@ -43,7 +43,9 @@ class FertilityInspector:
             subwords / words if words else 0.0,
             continued / words if words else 0.0,
             unknown / words if words else 0.0,
-            tuple(SplitWord(one, lengths[one], found[one]) for one in longest[: options["words"]]),
+            tuple(
+                SplitWord(item, lengths[item], found[item]) for item in longest[: options["words"]]
+            ),
         )
 
 
@@ -52,6 +54,6 @@ def _subwords(subject: Subject, words: Sequence[str]) -> dict[str, int]:
     documents = [Document("", (("text", f"a {word}"),)) for word in words]
     prepared = subject.preparer.whole(documents, LONGEST)
     return {
-        word: max(1, int(((one.text == 0) & (one.offsets[:, 1] > 2)).sum()))
-        for word, one in zip(words, prepared.inputs, strict=True)
+        word: max(1, int(((item.text == 0) & (item.offsets[:, 1] > 2)).sum()))
+        for word, item in zip(words, prepared.inputs, strict=True)
     }

@@ -15,11 +15,11 @@ class FertilityView(InspectorView):
         super().__init__(state)
         self._figures = words("", "body", wrap=True, select=True)
         columns = [
-            Column("Word", lambda one: one.word, None),
-            Column("Subwords", lambda one: str(one.subwords), 90, right=True),
-            Column("Count", lambda one: str(one.count), 90, right=True),
+            Column("Word", lambda item: item.word, None),
+            Column("Subwords", lambda item: str(item.subwords), 90, right=True),
+            Column("Count", lambda item: str(item.count), 90, right=True),
         ]
-        self._table = Table(columns, name="Words of most subwords", key=lambda one: one.word)
+        self._table = Table(columns, name="Words of most subwords", key=lambda item: item.word)
         layout_of(self).addWidget(card(row(self._figures), title="Subword fertility"))
         layout_of(self).addWidget(card(self._table, margins=(4, 4, 4, 4)))
 

@@ -58,7 +58,7 @@ class TmxImporter:
                 yield Skipped(unit.line, "the unit has fewer than two languages")
                 continue
             several += len(unit.variants) > 2
-            (one, text), (other, text_b) = pair
+            (item, text), (other, text_b) = pair
             document = Document(unit.key, ((TEXT, text), (TEXT_B, text_b)))
             record = Record(document)
             try:
@@ -82,16 +82,16 @@ class _Unit:
 
     def pair(self, source: str) -> tuple[tuple[str, str], tuple[str, str]] | None:
         """The variant in the source language first, then the first in another one."""
-        full = [one for one in self.variants if one[1].strip()]
-        first = next((one for one in full if _same(one[0], source)), full[0] if full else None)
-        second = next((one for one in full if first and one[0] != first[0]), None)
+        full = [variant for variant in self.variants if variant[1].strip()]
+        first = next((item for item in full if _same(item[0], source)), full[0] if full else None)
+        second = next((item for item in full if first and item[0] != first[0]), None)
         return (first, second) if first and second else None
 
 
 def _same(language: str, source: str) -> bool:
     """Whether a language is the source: "en-US" is "en"."""
-    one, other = language.lower(), source.lower()
-    return bool(other) and (one == other or one.startswith(f"{other}-"))
+    item, other = language.lower(), source.lower()
+    return bool(other) and (item == other or item.startswith(f"{other}-"))
 
 
 def _units(source: Source) -> Iterator[_Unit]:

@@ -94,7 +94,9 @@ def test_predictions_are_compared_every_ten_labels(documents):
 
     answers = [model({**ASKED, "gold": gold([number])}) for number in range(1, 31)]
 
-    points = [number for number, one in enumerate(answers, 1) if one.get("agreement") is not None]
+    points = [
+        number for number, answer in enumerate(answers, 1) if answer.get("agreement") is not None
+    ]
     assert points == [20, 30] and answers[-1]["agreement"] > 0.5
 
 
@@ -115,8 +117,8 @@ def test_several_labels_are_predicted_each_on_its_own(documents):
 
     found = model({**ASKED, "gold": labels, "also": [20, 21]})
 
-    assert [one[0] for one in found["answers"][20]] == [0]
-    assert [one[0] for one in found["answers"][21]] == [0, 1]
+    assert [item[0] for item in found["answers"][20]] == [0]
+    assert [item[0] for item in found["answers"][21]] == [0, 1]
 
 
 @pytest.fixture
@@ -170,7 +172,7 @@ def test_every_tag_is_a_span_of_its_own(sentences):
 
     found = model({**ASKED, "gold": tags, "also": [20]})
 
-    assert [one[:3] for one in found["answers"][20]] == [
+    assert [item[:3] for item in found["answers"][20]] == [
         [0, 0, 4],
         [1, 5, 9],
         [1, 10, 14],

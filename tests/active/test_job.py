@@ -25,7 +25,7 @@ def ordered(folder, strategy, ids, **params):
 
 
 def predictions(path, *scores):
-    rows = [Prediction((ClassScores(("a", "b"), (one, 1 - one)),)) for one in scores]
+    rows = [Prediction((ClassScores(("a", "b"), (score, 1 - score)),)) for score in scores]
     path.write_text("".join(json.dumps(row.to_json()) + "\n" for row in rows))
     return str(path)
 

@@ -25,7 +25,7 @@ def classes(*rows):
 
 def words(*documents):
     """Decisions per word; the first column is no label."""
-    return Decisions.of([np.array(one).reshape(-1, 3) for one in documents], outside=True)
+    return Decisions.of([np.array(document).reshape(-1, 3) for document in documents], outside=True)
 
 
 def scores(strategy, decisions, second=None):

@@ -111,7 +111,9 @@ def test_an_installed_package_is_found_by_its_entry_point_without_running_it(
     (found,) = plugins.find(Settings())
 
     assert (found.id, found.package, found.fault) == ("lines", package, "")
-    assert found.folder.name == "lines" and [one.id for one in found.contributions] == ["lines.all"]
+    assert found.folder.name == "lines" and [
+        contribution.id for contribution in found.contributions
+    ] == ["lines.all"]
 
 
 def test_an_entry_point_without_a_manifest_says_which_package(install):

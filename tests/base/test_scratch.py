@@ -54,11 +54,11 @@ def maker():
 
 
 def test_a_folder_is_new_private_and_below_the_users_cache():
-    one, two = scratch.make("export"), scratch.make("export")
+    item, two = scratch.make("export"), scratch.make("export")
 
-    assert one != two and one.is_dir() and one.parent == paths.cache_folder() / "scratch"
-    assert sys.platform == "win32" or stat.S_IMODE(one.stat().st_mode) == 0o700
-    scratch.remove(one)
+    assert item != two and item.is_dir() and item.parent == paths.cache_folder() / "scratch"
+    assert sys.platform == "win32" or stat.S_IMODE(item.stat().st_mode) == 0o700
+    scratch.remove(item)
     scratch.remove(two)
     assert list(scratch.root().iterdir()) == []
 

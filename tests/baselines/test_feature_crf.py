@@ -90,7 +90,7 @@ def test_neighbours_end_with_the_sentence():
 def test_spans_are_learned_with_words_of_the_same_form():
     (answer,) = predicted(fitted(), "Bob met Ada Lovelace in Paris")
 
-    assert [(one.start, one.end, one.label) for one in answer.spans] == [
+    assert [(span.start, span.end, span.label) for span in answer.spans] == [
         (0, 3, "PER"),
         (8, 20, "PER"),
         (24, 29, "LOC"),
@@ -156,16 +156,16 @@ def test_a_label_that_training_never_saw_is_never_predicted():
 
 @pytest.mark.parametrize("task", [TAG, TOKEN], ids=["tag", "token"])
 def test_saved_and_loaded_it_answers_alike_whatever_the_seed(task, tmp_path):
-    one, other = fitted(task, seed=1), fitted(task, seed=2)
-    one.save(tmp_path)
+    item, other = fitted(task, seed=1), fitted(task, seed=2)
+    item.save(tmp_path)
 
     loaded = FeatureCrf.load(tmp_path)
 
     texts = ("Ada Smith met Bob in Oslo", "", "Eve", "...")
-    answers = [answer.to_json() for answer in predicted(one, *texts, task=task)]
+    answers = [answer.to_json() for answer in predicted(item, *texts, task=task)]
     for again in (other, loaded):
         assert [a.to_json() for a in predicted(again, *texts, task=task)] == answers
-    assert loaded.parameters == one.parameters > 0
+    assert loaded.parameters == item.parameters > 0
 
 
 def test_without_examples_it_answers_without_spans():

@@ -132,7 +132,7 @@ def test_logits_of_two_classes_equal_the_probabilities_of_scikit_learn(tmp_path)
         features.transform(documents[:4]), CLASSES[:4]
     )
 
-    ours = np.array([one.classes.scores for one in loaded.predict(documents)])
+    ours = np.array([item.classes.scores for item in loaded.predict(documents)])
 
     expected = model.predict_proba(features.transform(documents))
     assert ours == pytest.approx(expected, abs=1e-5)

@@ -46,7 +46,7 @@ class Split:
     targets: np.ndarray
 
     def rows(self, chosen: np.ndarray) -> np.ndarray:
-        parts = [np.arange(self.starts[one], self.starts[one + 1]) for one in chosen]
+        parts = [np.arange(self.starts[item], self.starts[item + 1]) for item in chosen]
         return np.concatenate(parts or [np.zeros(0, int)])
 
     def __len__(self) -> int:
@@ -168,8 +168,8 @@ def document_vectors(train: Split) -> np.ndarray:
 
 def splits(name: str, tags: bool, kept: str) -> tuple[Split, Split, list]:
     sides = [read(name, split, tags, kept) for split in ("train", "test")]
-    flat = [[plain(tag) for row in one.labels for tag in row] if tags else one.labels
-            for one in sides]  # fmt: skip
+    flat = [[plain(tag) for row in side.labels for tag in row] if tags else side.labels
+            for side in sides]  # fmt: skip
     names = sorted(set(flat[0]) - {"O"})
     names = ["O", *names] if tags else names
     number = {label: at for at, label in enumerate(names)}
@@ -206,10 +206,10 @@ def states(found: list, tags: bool) -> list[np.ndarray]:
     with tempfile.TemporaryDirectory() as folder:
         embedder = Embedder(encoder, 256, "word" if tags else "document", "all", Path(folder))
         rows = [
-            [unit(one.layers[f"layer_{layer}"]).astype(np.float16) for layer in LAYERS]
-            for one in embedder.stream(found)
+            [unit(item.layers[f"layer_{layer}"]).astype(np.float16) for layer in LAYERS]
+            for item in embedder.stream(found)
         ]
-    starts = np.cumsum([0, *(len(one[0]) for one in rows)])
+    starts = np.cumsum([0, *(len(row[0]) for row in rows)])
     return [*(np.concatenate(parts) for parts in zip(*rows, strict=True)), starts]
 
 
@@ -221,7 +221,7 @@ def _arguments() -> argparse.Namespace:
     given.add_argument("--data", default="cls-trec,ner-wnut17", type=lambda text: text.split(","))
     given.add_argument("--strategies", default=every, type=lambda text: text.split(","))
     given.add_argument(
-        "--seeds", default="1,2,3", type=lambda text: [int(one) for one in text.split(",")]
+        "--seeds", default="1,2,3", type=lambda text: [int(part) for part in text.split(",")]
     )
     given.add_argument("--vectors", default="", help="folder that keeps the states")
     return given.parse_args()

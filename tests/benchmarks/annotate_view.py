@@ -255,9 +255,9 @@ def measure_big_page(folder: Path) -> float:
         labels.add_layer(project, name, "span", labels=[f"{name} {n}" for n in range(8)])
     text = make_text(WORDS, breaks=True, size=BIG_LENGTH)
     spans: dict[str, list[Span]] = {"names": [], "roles": []}
-    for number, one in enumerate(make_spans(text, BIG_SPANS)):
+    for number, make_span in enumerate(make_spans(text, BIG_SPANS)):
         name = "roles" if number % 4 == 0 else "names"
-        spans[name].append(Span(one.start, one.end, f"{name} {one.tint}"))
+        spans[name].append(Span(make_span.start, make_span.end, f"{name} {make_span.tint}"))
     with project.edit("Add"):
         record = Record(
             Document("big", (("text", text),)), {}, {}, {k: tuple(v) for k, v in spans.items()}

@@ -49,7 +49,7 @@ def write_models(folder: Path, hidden: int) -> None:
     items = [b"<unk>", *(character.encode() for character in CHARACTERS)]
     dictionary = Dictionary()
     dictionary.__dict__.update(
-        item2idx={one: number for number, one in enumerate(items)},
+        item2idx={item: number for number, item in enumerate(items)},
         idx2item=items, add_unk=True, multi_label=False, span_labels=False,
     )  # fmt: skip
     for name, forward in (("forward", True), ("backward", False)):
@@ -89,7 +89,7 @@ def ours(folder: Path, given: list[list[str]]) -> tuple[float, list]:
     with torch.inference_mode():
         for chosen in batches_by_length(np.array([len(ids) for ids in inputs]), CPU_TOKENS):
             arrays = stack([inputs[i] for i in chosen], encoder.input_names, {})
-            states = encoder({name: torch.from_numpy(one) for name, one in arrays.items()})
+            states = encoder({name: torch.from_numpy(array) for name, array in arrays.items()})
             for row, number in enumerate(chosen):
                 found[number] = states.layers[-1][row, : len(inputs[number])].numpy().copy()
     return cpu() - began, found
@@ -102,7 +102,7 @@ def of_flair(folder: Path, given: list[list[str]], order: list[int]) -> tuple[fl
     from flair.data import Sentence
     from flair.embeddings import FlairEmbeddings, StackedEmbeddings
 
-    parts = [FlairEmbeddings(str(folder / f"{one}.pt")) for one in ("forward", "backward")]
+    parts = [FlairEmbeddings(str(folder / f"{item}.pt")) for item in ("forward", "backward")]
     stacked = StackedEmbeddings(parts)
     began = cpu()
     made = [Sentence(words, use_tokenizer=False) for words in given]
@@ -123,7 +123,7 @@ def flair_arm(folder: Path) -> None:
     seconds = {}
     for name, order in (("as given", list(range(len(given)))), ("sorted", by_length)):
         seconds[name], found = of_flair(folder, given, order)
-    np.savez(folder / "flair.npz", **{str(number): one for number, one in enumerate(found)})
+    np.savez(folder / "flair.npz", **{str(number): item for number, item in enumerate(found)})
     (folder / "flair.json").write_text(json.dumps(seconds))
 
 
@@ -164,7 +164,7 @@ def compare(python: str, folder: Path, given: list, seconds: float, found: list)
     for name, theirs in json.loads((folder / "flair.json").read_text()).items():
         print(f"flair, {name}: {theirs:.2f} CPU s, {theirs / seconds:.2f} times ours")
     expected = np.load(folder / "flair.npz")
-    worst = max(np.abs(one - expected[str(n)]).max() for n, one in enumerate(found))
+    worst = max(np.abs(item - expected[str(n)]).max() for n, item in enumerate(found))
     print(f"largest difference: {worst:.1e}")
 
 

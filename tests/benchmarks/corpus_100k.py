@@ -91,7 +91,7 @@ def vocabulary() -> list[str]:
 
 def part(name: str, folder: Path, *arguments: str) -> None:
     """Run a command with settings and caches of its own, and print what it used."""
-    homes = {f"XDG_{one}_HOME": str(folder / one.lower()) for one in ("CONFIG", "DATA", "CACHE")}
+    homes = {f"XDG_{item}_HOME": str(folder / item.lower()) for item in ("CONFIG", "DATA", "CACHE")}
     environment = {**os.environ, **homes, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     with open(folder / "out.txt", "wb") as out:
         command = [sys.executable, "-m", "workbench", *arguments]

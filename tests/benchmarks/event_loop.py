@@ -25,7 +25,7 @@ HOME = tempfile.TemporaryDirectory(prefix="glossbench-bench-")
 os.environ.update(
     {
         "HOME": HOME.name,
-        **{f"XDG_{one}_HOME": f"{HOME.name}/{one}" for one in ("CONFIG", "DATA", "CACHE")},
+        **{f"XDG_{item}_HOME": f"{HOME.name}/{item}" for item in ("CONFIG", "DATA", "CACHE")},
     }
 )
 
@@ -115,13 +115,13 @@ def _wait(seconds: float) -> None:
 
 
 def _report(idle: list[list[float]], busy: list[list[float]], steps: int) -> int:
-    for number, (one, other) in enumerate(zip(idle, busy, strict=True), 1):
+    for number, (item, other) in enumerate(zip(idle, busy, strict=True), 1):
         print(
-            f"round {number}: 99th percentile idle {percentile(one, 0.99):5.1f} ms, "
+            f"round {number}: 99th percentile idle {percentile(item, 0.99):5.1f} ms, "
             f"training {percentile(other, 0.99):5.1f} ms",
             end="; ",
         )
-        print(f"worst {max(one):5.0f} / {max(other):5.0f} ms")
+        print(f"worst {max(item):5.0f} / {max(other):5.0f} ms")
     quiet, loud = percentile(sum(idle, []), 0.99), percentile(sum(busy, []), 0.99)
     good = loud <= quiet + ALLOWED
     print(

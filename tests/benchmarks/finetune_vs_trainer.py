@@ -148,7 +148,7 @@ def trainer(name: str, n: int, epochs: int, seed: int, rate: float) -> dict:
     tokenizer = t.AutoTokenizer.from_pretrained(MODEL)
     train, test = read(name, "train", n), read(name, "test", None)
     labels = sorted(
-        {one for _, one in train}
+        {item for _, item in train}
         if name == "sst2"
         else {tag for _, tags in train + test for tag in tags}
     )
@@ -193,7 +193,7 @@ def trainer(name: str, n: int, epochs: int, seed: int, rate: float) -> dict:
     if name == "sst2":
         return {"score": float((best == predictions.label_ids).mean())}
     tags = [
-        [labels[one] for one, gold in zip(row, golds, strict=True) if gold != -100]
+        [labels[item] for item, gold in zip(row, golds, strict=True) if gold != -100]
         for row, golds in zip(best, predictions.label_ids, strict=True)
     ]
     gold = [[labels[gold] for gold in golds if gold != -100] for golds in predictions.label_ids]
@@ -207,12 +207,12 @@ def _encode_class(tokenizer, rows, number):
 def _encode_tags(tokenizer, rows, number):
     result = []
     for words, tags in rows:
-        one = tokenizer(words, is_split_into_words=True, truncation=True)
+        item = tokenizer(words, is_split_into_words=True, truncation=True)
         seen, labels = None, []
-        for word in one.word_ids():
+        for word in item.word_ids():
             labels.append(-100 if word is None or word == seen else number[tags[word]])
             seen = word
-        result.append({**one, "labels": labels})
+        result.append({**item, "labels": labels})
     return result
 
 
@@ -290,11 +290,11 @@ def compare(name: str, args) -> None:
     for seed in (1,) if args.quick else (1, 2, 3):
         pair = {arm: run_arm(arm, args, name, seed) for arm in ("ours", "trainer")}
         ratios.append(pair["ours"]["cpu"] / pair["trainer"]["cpu"])
-        for arm, one in pair.items():
-            scores[arm].append(one["score"])
+        for arm, item in pair.items():
+            scores[arm].append(item["score"])
             print(
-                f"{name} seed {seed} {arm:8} score {100 * one['score']:.2f}  "
-                f"{one['cpu']:.1f} CPU-s  {one['wall']:.1f} s wall",
+                f"{name} seed {seed} {arm:8} score {100 * item['score']:.2f}  "
+                f"{item['cpu']:.1f} CPU-s  {item['wall']:.1f} s wall",
                 flush=True,
             )
         print(f"{name} seed {seed} CPU ratio ours/trainer {ratios[-1]:.2f}", flush=True)

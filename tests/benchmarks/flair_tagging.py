@@ -81,7 +81,7 @@ def ours(
     from workbench.training import loop
     from workbench.training.spec import TrainSpec
 
-    records = [record(n, *one, "train") for n, one in enumerate(train)]
+    records = [record(n, *item, "train") for n, item in enumerate(train)]
     names = sorted({span.label for record in records for span in record.spans["ner"]})
     data = Dataset((Layer("ner", "span", tuple(map(Label, names))),), tuple(records))
     options = {
@@ -95,7 +95,7 @@ def ours(
         pass
     trained = cpu() - began
     predictor = Predictor.load(folder / "run" / "model", "cpu")
-    documents = [record(n, *one, "test").document for n, one in enumerate(test)]
+    documents = [record(n, *item, "test").document for n, item in enumerate(test)]
     began = cpu()
     predictor.predict(documents)
     return {"training": trained, "prediction": cpu() - began}
@@ -123,7 +123,7 @@ def flair_arm(folder: Path, epochs: int) -> None:
     corpus = Corpus(
         train=FlairDatapointDataset(found["train"]), sample_missing_splits=False, name="wnut"
     )
-    parts = [FlairEmbeddings(str(folder / f"{one}.pt")) for one in ("forward", "backward")]
+    parts = [FlairEmbeddings(str(folder / f"{item}.pt")) for item in ("forward", "backward")]
     tagger = SequenceTagger(
         embeddings=StackedEmbeddings(parts),
         tag_dictionary=corpus.make_label_dictionary("ner", add_unk=False),
@@ -164,11 +164,13 @@ def main() -> None:
     rounds = [measured(chosen) for _round in range(chosen.rounds)]
     print(f"2 x {chosen.n} sentences, 2 x {chosen.hidden}, {chosen.epochs} epochs")
     for part in ("training", "prediction"):
-        own = statistics.median(one["ours"][part] for one in rounds)
+        own = statistics.median(round_["ours"][part] for round_ in rounds)
         print(f"ours, {part}: {own:.1f} CPU s")
         if chosen.flair:
-            theirs = statistics.median(one["flair"][part] for one in rounds)
-            ratio = statistics.median(one["flair"][part] / one["ours"][part] for one in rounds)
+            theirs = statistics.median(round_["flair"][part] for round_ in rounds)
+            ratio = statistics.median(
+                round_["flair"][part] / round_["ours"][part] for round_ in rounds
+            )
             print(f"flair, {part}: {theirs:.1f} CPU s, {ratio:.2f} times ours")
 
 

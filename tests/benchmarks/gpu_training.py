@@ -87,7 +87,7 @@ def compare(project: Project, queue: Queue, task: str, seeds: list[int]) -> None
 def main() -> None:
     chosen = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     chosen.add_argument("--seeds", default="1,2,3")
-    seeds = [int(one) for one in chosen.parse_args().seeds.split(",")]
+    seeds = [int(part) for part in chosen.parse_args().seeds.split(",")]
     print_machine()
     if gpu_memory_mb() is None:
         print("No NVIDIA driver here: not measurable on this machine.")

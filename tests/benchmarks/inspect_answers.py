@@ -61,7 +61,9 @@ def forward(subject: Subject) -> Callable[[str], object]:
 
 def medians(work: Callable[[str], object]) -> tuple[float, float]:
     rounds = [timed(partial(work, text)) for text in SENTENCES[1 : ROUNDS + 1]]
-    return statistics.median(one[0] for one in rounds), statistics.median(one[1] for one in rounds)
+    return statistics.median(round_[0] for round_ in rounds), statistics.median(
+        round_[1] for round_ in rounds
+    )
 
 
 def print_answers(folder: Path) -> None:

@@ -33,7 +33,7 @@ HOME = tempfile.TemporaryDirectory(prefix="glossbench-bench-")
 os.environ.update(
     {
         "HOME": HOME.name,
-        **{f"XDG_{one}_HOME": f"{HOME.name}/{one}" for one in ("CONFIG", "DATA", "CACHE")},
+        **{f"XDG_{item}_HOME": f"{HOME.name}/{item}" for item in ("CONFIG", "DATA", "CACHE")},
     }
 )
 

@@ -90,7 +90,9 @@ def create(path: Path, count: int) -> None:
     with closing(Project.create(path)) as project:
         schema.add_layer(project, "topic", "class", labels=("news", "sport", "work"))
         schema.add_layer(project, "names", "span", labels=("PER", "LOC", "ORG"))
-        labels = {one.name: one.id for layer in schema.layers(project) for one in layer.labels}
+        labels = {
+            label.name: label.id for layer in schema.layers(project) for label in layer.labels
+        }
         patterns.add(
             project,
             [
@@ -186,7 +188,8 @@ class Worker:
         from workbench.operations import labels as schema
 
         return {
-            layer.name: [one.id for one in layer.labels] for layer in schema.layers(self.project)
+            layer.name: [label.id for label in layer.labels]
+            for layer in schema.layers(self.project)
         }
 
     def edit(self) -> None:
@@ -257,7 +260,7 @@ class Worker:
         from workbench.operations import provenance
 
         if there := provenance.sources(self.project):
-            titles = sorted(there, key=lambda one: one.origin[:2])
+            titles = sorted(there, key=lambda item: item.origin[:2])
             provenance.revert(self.project, self.chance.choice(titles).origin)
 
     def bulk(self) -> None:
@@ -286,7 +289,7 @@ class Worker:
         with self.project.write():
             run = runs.add(db, runs.free_name(db, "run"), status="done", spec={"task": "classify"})
             hashes = [(id, documents.get(db, id).text_hash) for id in self.ids[:50]]
-            runs.save_predictions(db, run.id, [(*one, {"label": "news"}) for one in hashes])
+            runs.save_predictions(db, run.id, [(*hash_, {"label": "news"}) for hash_ in hashes])
 
     def undo(self) -> None:
         steps = [step for step in self.project.history() if not step.undone]
@@ -299,7 +302,7 @@ class Worker:
     def backup(self) -> None:
         from workbench.project import backup
 
-        named = [one for one in backup.versions(self.path) if not one.automatic]
+        named = [version for version in backup.versions(self.path) if not version.automatic]
         for old in named[2:]:
             backup.delete(old)
         backup.save_version(self.project, "named")
@@ -308,7 +311,7 @@ class Worker:
         from workbench.project import backup
         from workbench.project.project import Project
 
-        named = [one for one in backup.versions(self.path) if not one.automatic]
+        named = [version for version in backup.versions(self.path) if not version.automatic]
         if named:
             self.project.close()
             backup.restore(self.path, named[0].path)
@@ -409,11 +412,11 @@ def content(path: Path) -> dict[str, tuple[int, str]]:
     return found
 
 
-def difference(one: dict, other: dict) -> str:
+def difference(entry: dict, other: dict) -> str:
     return ", ".join(
-        f"{table}: {one.get(table)} and {other.get(table)}"
-        for table in one.keys() | other.keys()
-        if one.get(table) != other.get(table)
+        f"{table}: {entry.get(table)} and {other.get(table)}"
+        for table in entry.keys() | other.keys()
+        if entry.get(table) != other.get(table)
     )
 
 

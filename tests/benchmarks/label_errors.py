@@ -85,7 +85,7 @@ def _measured(
             prepared = measuring.prepare(project, "class", **given)
             opened.ask(lambda then: measuring.start(project, opened.queue, prepared, then))
             found = label_errors.ranking(project, prepared.layer)
-        return [int(one.key) for one in found.suspects], found.share
+        return [int(suspect.key) for suspect in found.suspects], found.share
 
 
 def _project(folder: Path, texts: list[str], labels: list[str]) -> Path:
@@ -161,7 +161,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--model", default="", help="baseline:ID; by default the fast baseline")
     parser.add_argument("--frozen", default="", help="a pretrained model whose features are used")
     parser.add_argument("--folds", type=int, default=5)
-    seeds = lambda text: [int(one) for one in text.split(",")]  # noqa: E731
+    seeds = lambda text: [int(part) for part in text.split(",")]  # noqa: E731
     parser.add_argument("--seeds", type=seeds, default=[1, 2, 3])
     return parser.parse_args()
 

@@ -52,10 +52,10 @@ def percentile(values: list[float], share: float) -> float:
 
 
 def rounds(
-    one: Callable[[], float], other: Callable[[], float], count: int = 3
+    function: Callable[[], float], other: Callable[[], float], count: int = 3
 ) -> tuple[float, list[tuple[float, float]]]:
     """Run A B A B …; returns the median of one/other per round, and the pairs."""
-    pairs = [(one(), other()) for _ in range(count)]
+    pairs = [(function(), other()) for _ in range(count)]
     return statistics.median(a / b for a, b in pairs), pairs
 
 

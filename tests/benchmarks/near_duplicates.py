@@ -71,8 +71,8 @@ def _compare(name: str, texts: Sequence[str], threshold: float) -> None:
     links, seconds = _find(texts, threshold)
     exact = _all_pairs(texts, threshold)
     joined = Links(len(texts))
-    for one, other, _similarity in links:
-        joined.join(one, other)
+    for link, other, _similarity in links:
+        joined.join(link, other)
     found = sum(joined.joined(*pair) for pair in exact)
     right = sum(abs(exact.get((a, b), 0.0) - similarity) < 1e-9 for a, b, similarity in links)
     print(

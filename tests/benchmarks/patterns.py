@@ -75,8 +75,8 @@ def main(count: int, folder: Path) -> None:
         print(f"  {hits[-1].suggestions:,} suggestions")
         report("apply again (replaces them)", lambda: patterns.apply(project))
         report("undo", project.undo)
-        one = [Pattern(REGEX, r"\b[A-Z]\w+ (?:Inc|Corp)\b\.?", label, id=1)]
-        report("count, one regular expression", lambda: patterns.count(project, one))
+        item = [Pattern(REGEX, r"\b[A-Z]\w+ (?:Inc|Corp)\b\.?", label, id=1)]
+        report("count, one regular expression", lambda: patterns.count(project, item))
         word = occurrences.Wanted("market", label)
         report(
             "occurrences of a frequent word", lambda: occurrences.find_occurrences(project, word)

@@ -74,7 +74,7 @@ def _own_home(folder: Path) -> None:
     os.environ.update(
         {
             "HOME": str(folder),
-            **{f"XDG_{one}_HOME": f"{folder}/{one}" for one in ("CONFIG", "DATA", "CACHE")},
+            **{f"XDG_{item}_HOME": f"{folder}/{item}" for item in ("CONFIG", "DATA", "CACHE")},
         }
     )
 

@@ -147,7 +147,7 @@ def similarity(folder: Path) -> dict[str, float]:
         return {}
     lexicon = vectors.open_lexicon(card)
     files = vectors.set_files(
-        [str(DATA / "word-similarity" / f"{one}.csv") for one in SIMILARITY.values()]
+        [str(DATA / "word-similarity" / f"{item}.csv") for item in SIMILARITY.values()]
     )
     found = vectors.evaluate(lexicon, files)
     return dict(zip(SIMILARITY, (round(item.spearman, 3) for item in found), strict=True))

@@ -75,7 +75,7 @@ def one_start() -> tuple[float, list[str]]:
 def main(rounds: int = 5) -> int:
     one_start()  # byte code and caches of the disk
     result = [one_start() for _ in range(rounds)]
-    seconds = statistics.median(one for one, _loaded in result)
+    seconds = statistics.median(item for item, _loaded in result)
     print(
         f"process start to painted Welcome page: {seconds:.3f} s CPU "
         f"(median of {rounds}; target {TARGET})"

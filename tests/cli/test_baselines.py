@@ -28,7 +28,7 @@ def test_a_crf_of_word_features_is_beside_the_most_frequent_tag(ask, project, jo
     board = ask("board", "board", project, "--layer", "spans", "--split", "dev")
 
     assert scores["scores"] == report["scores"]["dev"]
-    found = {one["run"]: one["scores"]["span_f1"]["value"] for one in board["entries"]}
+    found = {item["run"]: item["scores"]["span_f1"]["value"] for item in board["entries"]}
     assert found["feature_crf"] == scores["scores"]["span_f1"] > found["frequent_tag"]
 
 
@@ -44,4 +44,4 @@ def test_scores_of_numbers_are_in_their_own_ranges(ask, call, file, tmp_path, jo
     assert found["scores"] == report["scores"]["dev"]
     assert found["scores"]["mae"] == pytest.approx(10.0)  # the mean of train is 35
     listed = ask("errors", "errors", file, "mean")["errors"]
-    assert {one["key"] for one in listed} == {"n.csv:5", "n.csv:6"}
+    assert {item["key"] for item in listed} == {"n.csv:5", "n.csv:6"}

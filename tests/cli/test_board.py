@@ -16,11 +16,11 @@ def compared(tmp_path):
 def test_the_board_is_listed_and_exported(ask, call, compared):
     found = ask("board", "board", compared)
 
-    assert [one["run"] for one in found["entries"]] == ["first", "second", "majority"]
+    assert [item["run"] for item in found["entries"]] == ["first", "second", "majority"]
     best = found["entries"][0]
     assert best["scores"]["accuracy"]["value"] == pytest.approx(10 / 12)
     assert best["cpu_seconds_per_1000"] == pytest.approx(20.0) and best["seconds"] == 2.5
-    assert [one["run"] for one in found["others"]] == ["partial"]
+    assert [item["run"] for item in found["others"]] == ["partial"]
     assert "2 documents" in found["others"][0]["problem"]
 
     code, out, _err = call("board", compared, "--csv", "--score", "accuracy")
@@ -37,7 +37,7 @@ def test_the_board_is_listed_and_exported(ask, call, compared):
 def test_gains_over_a_run_are_listed(ask, call, compared):
     found = ask("board", "board", compared, "--over", "second")
 
-    gains = {one["run"]: one["gains"]["accuracy"] for one in found["entries"]}
+    gains = {item["run"]: item["gains"]["accuracy"] for item in found["entries"]}
     assert found["over"] == "second" and gains["second"] == {"absolute": 0, "relative": 0}
     assert gains["first"]["absolute"] == pytest.approx(2 / 12)  # 8 and 10 of 12
     assert gains["first"]["relative"] == pytest.approx(2 / 4)

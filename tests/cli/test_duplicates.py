@@ -37,7 +37,7 @@ def test_equal_texts_are_listed_and_similar_ones_on_demand(ask, call, filled):
     exact = ask("duplicates", "duplicates", filled)
     near = ask("duplicates", "duplicates", filled, "--near", "0.8")
 
-    assert [(one["keys"], one["leak"]) for one in exact["groups"]] == [(["k0", "k1"], True)]
+    assert [(item["keys"], item["leak"]) for item in exact["groups"]] == [(["k0", "k1"], True)]
     assert near["groups"][0]["keys"] == ["k0", "k1", "k2"] and near["surplus"] == 2
     assert near["groups"][0]["similarity"] == pytest.approx(12 / 13)
     assert "k0 (train), k1 (test)" in call("duplicates", filled)[1]

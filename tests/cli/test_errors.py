@@ -15,7 +15,7 @@ def test_errors_of_a_run_are_listed_and_filtered(ask, call, scored):
     bad = ask("errors", "errors", scored, "second", "--gold", "bad", "--sort", "loss")
 
     assert found["total"] == 3 and found["kinds"] == {"label": 3}
-    assert [(one["key"], one["gold"]) for one in bad["errors"]] == [("k5", "bad")]
+    assert [(item["key"], item["gold"]) for item in bad["errors"]] == [("k5", "bad")]
     code, out, _err = call("errors", scored, "second", "--limit", "1")
     assert code == 0 and "3 of 3 errors on dev" in out
 

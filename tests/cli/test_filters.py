@@ -36,7 +36,7 @@ def test_filters_are_saved_listed_applied_renamed_and_deleted(ask, call, mails):
     listed = ask("filters-list", "filters", "list", mails)
     assert listed == [{"name": "from web", "query": "meta.from:web"}]
     found = ask("filters-find", "filters", "find", mails, 'filter:"from web" key:k1')
-    assert [one["key"] for one in found["documents"]] == ["k1"]
+    assert [item["key"] for item in found["documents"]] == ["k1"]
     assert "1 document matches." in call("filters", "find", mails, "key:k1")[1]
 
     ask("filters-delete", "filters", "delete", mails, "from web")

@@ -15,7 +15,7 @@ def test_doubtful_labels_are_ranked_and_kept_for_later(ask, call, sample, jobs_i
     again = ask("label-errors", "label-errors", sample, "--layer", "class", "--kept", "--limit", 1)
 
     assert found["documents"] == 240 and found["folds"] == 2 and found["changed"] == 0
-    margins = [one["margin"] for one in found["suspects"]]
+    margins = [item["margin"] for item in found["suspects"]]
     assert margins == sorted(margins) and found["interval"][0] <= found["share"]
     assert again["suspects"] == found["suspects"][:1]
     code, _out, err = call("label-errors", sample, "--layer", "spans", "--kept")

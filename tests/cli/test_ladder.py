@@ -27,7 +27,7 @@ def test_the_ladder_is_trained_with_crf_and_without_and_continued(climb):
     found = [result for rung in first["rungs"] for result in rung["results"]]
     assert [result["n"] for result in found] == [1, 1, 1, 1]
     assert all(0 < result["trained_parameters"] <= result["parameters"] for result in found)
-    again = [run for rung in second["rungs"] for one in rung["results"] for run in one["runs"]]
+    again = [run for rung in second["rungs"] for item in rung["results"] for run in item["runs"]]
     assert all(run["reused"] for run in again)
 
 

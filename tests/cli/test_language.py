@@ -71,4 +71,4 @@ def test_json_is_the_same_and_tables_are_not(tmp_path):
         map(without_notes, other[: len(COMMANDS)])
     )
     assert f"{file}: 19 documents" in english and f"{file}: 19 ｄｏｃｕｍｅｎｔｓ" in other
-    assert any("ｓｕｂｍｉｔｔｅｄ 9" in one for one in other)
+    assert any("ｓｕｂｍｉｔｔｅｄ 9" in item for item in other)

@@ -102,7 +102,7 @@ def test_the_card_of_pickled_weights_is_shown_before_they_are_confirmed(ask, cal
     code, out, err = call("models", "add", mine)
 
     assert card["untrusted"] and card["parameters"] > 1000 and card["layers"] == 2
-    assert {one["name"] for one in card["files"]} >= {"pytorch_model.bin", "config.json"}
+    assert {item["name"] for item in card["files"]} >= {"pytorch_model.bin", "config.json"}
     assert code == 1 and "pytorch_model.bin" in out and "--allow-pickle" in err
 
 

@@ -29,7 +29,7 @@ def test_documents_of_the_split_that_occur_in_a_folder_of_texts_are_listed(ask, 
     assert (row["key"], row["share"], found["share"]) == ("k0", 1.0, 1.0)
     assert row["words"] == "the 42 tram to the old harbour was late again this cold and"
     assert (found["documents"], found["short"]) == (2, 1)
-    assert [one["key"] for one in every["rows"]] == ["k0", "k1"] and every["size"] == 5
+    assert [item["key"] for item in every["rows"]] == ["k0", "k1"] and every["size"] == 5
     said = call("overlap", file, folder)[1]
     assert "100.0% of the documents share 13 words" in said
     assert "There is no file" in call("overlap", file, folder / "none.txt")[2]

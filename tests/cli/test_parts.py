@@ -22,7 +22,7 @@ def book(file):
 
 def keys(file):
     project = Project.open(file)
-    found = [one.document.key for one in documents.records(project.db)]
+    found = [record.document.key for record in documents.records(project.db)]
     project.close()
     return found
 

@@ -113,7 +113,7 @@ def test_a_version_is_saved_listed_and_restored(ask, call, file, tmp_path):
     assert restored["restored"] == saved["file"]
     assert ask("project-info", "project", "info", file)["documents"] == 0
     listed = ask("project-backups", "project", "backups", file)
-    assert [one["reason"] for one in listed] == ["before-restore", "named"]
+    assert [item["reason"] for item in listed] == ["before-restore", "named"]
     assert "before a restoration" in call("project", "backups", file)[1]
     code, _out, err = call("project", "restore", file, "full")
     assert code == 1 and "No version matches 'full'" in err and saved["file"][:-11] in err

@@ -18,6 +18,6 @@ def test_the_order_is_kept_until_file_order_is_chosen(ask, call, tmp_path, jobs_
     assert ask(*options, "--order", "file") == files
     some = ask(*options, "--where", "train")
     assert 0 < some["left"] < 128
-    assert all("train" in one["text"].casefold() for one in some["documents"])
+    assert all("train" in item["text"].casefold() for item in some["documents"])
     code, _out, err = call("queue", sample, "--layer", "class", "--order", "margin")
     assert code == 1 and "reads predictions of a run" in err

@@ -76,7 +76,7 @@ def test_what_spans_of_a_layer_snap_to_is_set(ask, call, labelled):
 def test_a_parent_is_set_shown_and_removed(ask, call, labelled):
     message = ask("relabel-parent", "relabel", "parent", labelled, "LOC", "--of", "PER")
     assert message == {"labels": ["LOC"], "parent": "PER"}
-    found = {one["name"]: one for one in ask("labels", "labels", labelled)[0]["labels"]}
+    found = {item["name"]: item for item in ask("labels", "labels", labelled)[0]["labels"]}
     assert found["LOC"]["parent"] == "PER" and found["PER"]["count_with_sublabels"] == 4
     code, out, _err = call("labels", labelled)
     assert code == 0 and "Parent" in out and "2  PER" in out

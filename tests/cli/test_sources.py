@@ -31,7 +31,7 @@ def test_suggestions_of_a_source_are_accepted_and_reverted(ask, suggested):
     assert answer == {"accepted": 1}
 
     listed = ask("sources-list", "sources", "list", suggested)
-    assert [(one["source"], one["labels"], one["suggestions"]) for one in listed] == [
+    assert [(item["source"], item["labels"], item["suggestions"]) for item in listed] == [
         ("rule:pattern:Bob", 0, 1),
         (ada, 1, 0),
     ]

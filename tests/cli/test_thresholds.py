@@ -43,7 +43,7 @@ def project(tmp_path):
                 Prediction((LabelScores(("late", "full"), scores, (0.5, 0.5)),)).to_json()
                 for scores in SCORES
             ]
-            hashes = [one.document.text_hash for one in rows]
+            hashes = [row.document.text_hash for row in rows]
             found = list(zip(ids, hashes, answers, strict=True))
             runs.save_predictions(project.db, run.id, found)
         model = paths.run_folder(path, run.id) / "model"
@@ -58,7 +58,7 @@ def evaluated(ask, project, *options):
 
 
 def in_use(found):
-    return {one["label"]: one["threshold"] for one in found["quality"]["curves"]}
+    return {item["label"]: item["threshold"] for item in found["quality"]["curves"]}
 
 
 def test_a_threshold_is_set_for_one_label_and_stays(ask, project):

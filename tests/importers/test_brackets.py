@@ -12,15 +12,15 @@ def test_nested_spans_escapes_and_crossing_lines():
         "from Elm to Elm\n+ STOP#2: Elm\n"
     )
 
-    (one,) = parse(block)
+    (item,) = parse(block)
 
-    assert (one.key, one.split, one.label, one.text) == (
+    assert (item.key, item.split, item.label, item.text) == (
         "m-1",
         "train",
         "delay",
         "The 42 tram [sic] from Elm to Elm",
     )
-    assert set(one.spans) == {
+    assert set(item.spans) == {
         Span(0, 11, "VEHICLE"),
         Span(4, 6, "LINE"),
         Span(18, 33, "ROUTE"),

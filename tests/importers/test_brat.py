@@ -74,7 +74,9 @@ def test_relations_and_arguments_of_events_connect_spans_and_notes_are_counted(s
     assert remark.message == (
         "a.ann: not imported: attributes (2), equivalences (1), normalizations (1), notes (1)."
     )
-    found = [(one.label, one.from_span.start, one.to_span.start) for one in relations]
+    found = [
+        (relation.label, relation.from_span.start, relation.to_span.start) for relation in relations
+    ]
     assert found == [("knows", 0, 8), ("A", 0, 8), ("Topic", 8, 0)]
 
 

@@ -68,7 +68,7 @@ def test_litbank_is_recognized_and_its_chains_are_read(data_folder):
     source = Source(path)
 
     assert detect(source).format == "conll2012"
-    rows = [one for one in Conll2012Importer().read(source, Options()) if isinstance(one, Row)]
+    rows = [item for item in Conll2012Importer().read(source, Options()) if isinstance(item, Row)]
 
     closing = sum(
         line.split("\t")[-1].count(")")

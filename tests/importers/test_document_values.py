@@ -11,7 +11,7 @@ def test_a_bad_number_names_its_line_and_value(read):
     mapping = (("text", "text"), ("score:rating", "score"))
     found = read(TABLE, "tsv", name="x.tsv", mapping=mapping)
 
-    assert [one.numbers for one in found.records] == [{"rating": 3.5}, {}]
+    assert [record.numbers for record in found.records] == [{"rating": 3.5}, {}]
     ((line, reason),) = found.skipped
     assert line == 3 and "'score'" in reason and "'x4'" in reason and "3.5" in reason
 

@@ -39,7 +39,7 @@ def test_parents_of_labels_come_back(read):
 
     records = read(file(RECORD, layers=(layer, *LAYERS[1:])), "glossbench")
 
-    assert [one.parent for one in records.layers[0].labels] == ["", "PER"]
+    assert [label.parent for label in records.layers[0].labels] == ["", "PER"]
 
 
 @pytest.mark.parametrize(

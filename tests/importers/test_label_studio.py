@@ -138,12 +138,12 @@ def test_annotations_of_media_are_refused_by_name(read):
 
 
 def test_the_field_of_the_text_can_be_chosen(read):
-    one = {"id": 1, "data": {"title": "a title", "body": "the text"}, "annotations": []}
+    item = {"id": 1, "data": {"title": "a title", "body": "the text"}, "annotations": []}
 
-    assert read(exported(one)).texts == ["the text"]
-    assert read(exported(one), mapping=(("text", "title"),)).texts == ["a title"]
+    assert read(exported(item)).texts == ["the text"]
+    assert read(exported(item), mapping=(("text", "title"),)).texts == ["a title"]
     with pytest.raises(ImportFailed, match="text=FIELD"):
-        read(exported(one), mapping=(("label:x", "title"),))
+        read(exported(item), mapping=(("label:x", "title"),))
 
 
 def test_the_flat_export_has_spans_choices_and_single_labels(read):
@@ -181,5 +181,5 @@ def test_a_real_export_comes_in_with_every_span(read, data_folder):
     records = read(path)
 
     assert sum(len(record.spans["spans"]) for record in records.records) == 38
-    related = [one for record in records.records for one in record.relations.get("relations", ())]
-    assert [one.label for one in related] == ["related"] * 3 and not records.skipped
+    related = [item for record in records.records for item in record.relations.get("relations", ())]
+    assert [item.label for item in related] == ["related"] * 3 and not records.skipped

@@ -117,7 +117,7 @@ def test_an_article_with_several_questions_becomes_several_documents(read):
 
 def test_numbers_from_1_and_from_0_are_told_apart_and_doubts_are_text(read):
     def rows(*answers):
-        return lines(*[{"question": "?", "choices": TRAM, "answer": one} for one in answers])
+        return lines(*[{"question": "?", "choices": TRAM, "answer": answer} for answer in answers])
 
     def right(found):
         return [record.marks["answer"][0] for record in found.records]
@@ -168,13 +168,13 @@ def test_a_table_written_by_the_program_is_read_back(read):
     layer = Layer("answer", ONE_OF.id, tuple(map(Label, choice_names(3))), CHOICES)
     marks = [{"answer": ("1",)}, {"answer": ("2",)}]
     records = [
-        Record(one, {"answer": "submitted"}, mark)
-        for one, mark in zip(documents, marks, strict=True)
+        Record(item, {"answer": "submitted"}, mark)
+        for item, mark in zip(documents, marks, strict=True)
     ]
     out = io.StringIO()
 
     CsvExporter().write(records, Plan((layer,)), out)
     again = read(out.getvalue(), name="x.csv")
 
-    assert [one.document.texts for one in again.records] == [one.texts for one in documents]
-    assert [one.marks for one in again.records] == marks
+    assert [record.document.texts for record in again.records] == [item.texts for item in documents]
+    assert [record.marks for record in again.records] == marks

@@ -23,8 +23,8 @@ def test_accept_submits_ignore_discards_reject_brings_the_text_alone(read):
     records = read(
         lines(
             *(
-                {"text": "Ada met", "tokens": TOKENS, "spans": spans, "answer": one}
-                for one in ("accept", "ignore", "reject")
+                {"text": "Ada met", "tokens": TOKENS, "spans": spans, "answer": item}
+                for item in ("accept", "ignore", "reject")
             )
         ),
         "prodigy",

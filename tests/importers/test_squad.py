@@ -39,7 +39,7 @@ def test_offsets_that_are_wrong_are_moved_to_the_nearest_occurrence(read, tiny):
 def test_an_answer_that_is_not_in_its_text_is_reported_and_its_question_stays_open(read, tiny):
     found = read(tiny / "squad.json")
 
-    (message,) = [one for one in found.remarks if "not imported" in one]
+    (message,) = [remark for remark in found.remarks if "not imported" in remark]
     assert "squad.json, paragraph 2 of Trams, question t4: 'Lifts'" in message
     assert found.records[1].questions["answers"][0].is_open
     assert found.records[1].states == {}

@@ -49,7 +49,7 @@ def test_instances_are_spans_with_their_first_sense(corpus):
         Span(11, 25, "change_ringing%1:04:00::"),
     )
     assert isinstance(second, Row) and second.record.spans["senses"] == ()
-    assert [one.message for one in remarks if isinstance(one, Remark)] == [
+    assert [remark.message for remark in remarks if isinstance(remark, Remark)] == [
         "1 instance has several senses; the first is imported.",
         "1 instance has no sense in small.gold.key.txt.",
     ]

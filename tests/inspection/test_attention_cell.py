@@ -80,7 +80,7 @@ def calls_of(subject):
     encoder = subject.encoder
     piece = subject.prepared(Document("", (("text", TEXT),))).inputs[0]
     arrays = stack([piece], encoder.input_names, encoder.preparer.fill)
-    inputs = {name: torch.from_numpy(one) for name, one in arrays.items()}
+    inputs = {name: torch.from_numpy(array) for name, array in arrays.items()}
     return record(encoder, lambda: encoder(inputs))
 
 

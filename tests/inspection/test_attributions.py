@@ -95,9 +95,9 @@ def test_occlusion_is_the_fall_of_the_score_with_the_word_masked(classifier):
 
 def test_noise_has_a_seed(classifier):
     asked = {"method": "smoothgrad", "samples": 3}
-    one, same, other = (run(classifier, seed=seed, **asked) for seed in (1, 1, 2))
+    item, same, other = (run(classifier, seed=seed, **asked) for seed in (1, 1, 2))
 
-    assert one.scores == same.scores and one.scores != other.scores
+    assert item.scores == same.scores and item.scores != other.scores
 
 
 def test_tags_of_words_and_spans_are_targets(tagger):
@@ -143,7 +143,7 @@ def test_predicted_spans_are_targets_before_the_most_probable_others(made, monke
     spans = subject.predicted(Document("", (("text", TEXT),))).prediction.spans
     assert len(spans) > 2 and len(targets) == len(spans) + 5
     words = tokens_of(Document("", (("text", TEXT),)))
-    shown = [(words[one.first][0], words[one.last][1], one.label) for one in targets]
+    shown = [(words[target.first][0], words[target.last][1], target.label) for target in targets]
     found = {(span.start, span.end, span.label) for span in spans}
     assert set(shown[: len(spans)]) == found and not found.intersection(shown[len(spans) :])
     assert len({target.id for target in targets}) == len(targets)

@@ -40,7 +40,10 @@ def test_changes_are_paired_differences_of_probabilities(subject):
     }
     shares = np.stack(
         [
-            [one.fields[0].scores for one in subject.predictor.predict_texts(texts)]
+            [
+                predict_text.fields[0].scores
+                for predict_text in subject.predictor.predict_texts(texts)
+            ]
             for texts in swapped.values()
         ]
     )
@@ -92,10 +95,10 @@ def test_spans_are_counted_by_label(tiny_run):
     assert result.scores == "count"
     for effect in result.effects:
         given = versions[("he", "she").index(effect.group)]
-        spans = [span for one in given for span in one.spans if span.label == effect.label]
+        spans = [span for item in given for span in item.spans if span.label == effect.label]
         assert effect.mean == pytest.approx(len(spans) / 3)
     assert sum(effect.mean for effect in result.effects) > 0
-    labels = [[[span.label for span in one.spans] for one in given] for given in versions]
+    labels = [[[span.label for span in item.spans] for item in given] for given in versions]
     assert result.changed == sum(he != she for he, she in zip(*labels, strict=True))
 
 
@@ -103,7 +106,7 @@ def test_numbers_and_several_labels_have_scores(tiny_run):
     number, labels = (Subject(tiny_run(task), device="cpu") for task in ("regress", "multilabel"))
 
     result = examine(number)
-    wanted = [np.mean([one.number for one in given]) for given in swapped_counts(number)]
+    wanted = [np.mean([item.number for item in given]) for given in swapped_counts(number)]
     assert result.scores == "value"
     assert [effect.mean for effect in result.effects] == pytest.approx(wanted, abs=1e-5)
 

@@ -27,8 +27,8 @@ DATA = Dataset(
 )
 
 
-def cka(one, other):
-    return linear_cka(Centred(one), Centred(other))
+def cka(item, other):
+    return linear_cka(Centred(item), Centred(other))
 
 
 def vectors(width=6, seed=0):
@@ -51,13 +51,13 @@ def test_a_general_linear_map_changes_the_similarity():
 
 
 def test_it_is_the_normalized_hsic_of_linear_kernels():
-    one, other = vectors(), vectors(4, seed=2)
+    item, other = vectors(), vectors(4, seed=2)
     centre = np.eye(40) - 1 / 40
-    kernels = [centre @ rows @ rows.T @ centre for rows in (one, other)]
+    kernels = [centre @ rows @ rows.T @ centre for rows in (item, other)]
     norms = [np.trace(kernel @ kernel) for kernel in kernels]
 
     expected = np.trace(kernels[0] @ kernels[1]) / np.sqrt(norms[0] * norms[1])
-    assert cka(one, other) == pytest.approx(expected)
+    assert cka(item, other) == pytest.approx(expected)
 
 
 def finished(work):

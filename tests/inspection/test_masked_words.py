@@ -37,7 +37,7 @@ def reference(folder):
 def test_masked_words_get_the_model_s_best_tokens_all_masked_at_once(folder):
     tokenizer, model = reference(folder)
     ids = tokenizer(TEXT).input_ids
-    hidden = [tokenizer.mask_token_id if at in (1, 3) else one for at, one in enumerate(ids)]
+    hidden = [tokenizer.mask_token_id if at in (1, 3) else id for at, id in enumerate(ids)]
     with torch.no_grad():
         scores = model(torch.tensor([hidden])).prediction_logits[0].softmax(-1)
 

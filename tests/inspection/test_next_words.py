@@ -173,11 +173,11 @@ def test_surprisal_is_the_bits_of_each_word_given_those_before(gpt, subject):
 
 def test_equal_seeds_give_equal_samples(subject):
     asked = {"count": 3, "length": 6, "temperature": 1.5}
-    one, same = (run(SamplesInspector, subject, seed=4, **asked) for _turn in range(2))
+    item, same = (run(SamplesInspector, subject, seed=4, **asked) for _turn in range(2))
     other = run(SamplesInspector, subject, seed=5, **asked)
 
-    assert one == same and one != other
-    assert [sample.tokens for sample in one.samples] == [6, 6, 6]
+    assert item == same and item != other
+    assert [sample.tokens for sample in item.samples] == [6, 6, 6]
 
 
 def test_only_one_token_left_gives_the_greedy_continuation(gpt, subject):

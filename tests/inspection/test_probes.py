@@ -121,7 +121,7 @@ def test_a_run_is_probed_beside_the_model_that_it_was_trained_from(tiny_run, fol
 
 
 def test_without_dev_there_is_no_probe(folder):
-    train = tuple(one for one in records() if one.document.split == "train")
+    train = tuple(record for record in records() if record.document.split == "train")
 
     with pytest.raises(WorkbenchError, match="in train and dev"):
         examine(folder, "classify", "tone", train)

@@ -138,7 +138,7 @@ def test_a_chosen_label_of_several_is_turned_on_or_off(tiny_run):
 
     for name in before.labels[:1] + tuple(set(subject.labels) - set(before.labels))[:1]:
         result = run(subject, most=2, top=2, target=f"class:{name}")
-        target = next(one for one in result.targets if one.id == result.target)
+        target = next(target for target in result.targets if target.id == result.target)
         first = result.changes[0]
         (after,) = subject.predictor.predict_texts([first.text])
         assert target.label == name
@@ -155,7 +155,7 @@ def test_the_tag_of_a_word_is_followed_to_its_place_in_the_changed_text(tiny_run
     result = run(subject, most=1, target=f"word:{at}:{tag.label or ''}")
 
     assert all(trial.word != at for trial in result.trials)
-    assert len([one for one in result.trials if not one.new]) == len(before.words) - 1
+    assert len([trial for trial in result.trials if not trial.new]) == len(before.words) - 1
     for trial in result.trials[:3]:
         word = result.words[trial.word]
         text = TEXT[: word.start] + trial.new + TEXT[word.end :]
@@ -177,7 +177,7 @@ def test_a_number_turns_when_it_changes_by_the_step(tiny_run):
 
     assert not any(change.turned for change in small.changes)
     assert max(reached) == pytest.approx(small.trials[0].fall, abs=1e-5)
-    assert [change.turned for change in turned] == [one >= max(reached) * 0.99 for one in reached]
+    assert [change.turned for change in turned] == [item >= max(reached) * 0.99 for item in reached]
     (after,) = subject.predictor.predict_texts([turned[0].text])
     assert turned[0].value == pytest.approx(after.number, abs=1e-4)
 

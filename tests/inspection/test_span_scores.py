@@ -63,9 +63,9 @@ def test_a_long_text_is_shown_in_parts_with_every_candidate_once(folder):
 
     found = [asked(folder, "span_scores", text, part=part) for part in (1, 2, 3)]
 
-    assert [one.part for one in found] == [1, 2, 3] and {one.parts for one in found} == {3}
-    assert [len(one.scores) for one in found] == [PART] * 3
-    assert [len(one.words) for one in found] == [PART + 2, PART + 2, PART]
+    assert [item.part for item in found] == [1, 2, 3] and {item.parts for item in found} == {3}
+    assert [len(item.scores) for item in found] == [PART] * 3
+    assert [len(item.words) for item in found] == [PART + 2, PART + 2, PART]
 
 
 def test_a_text_without_words_has_no_candidates(folder):

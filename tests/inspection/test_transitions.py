@@ -90,7 +90,7 @@ def test_the_label_distribution_of_a_crf_has_its_marginals(made):
             continue  # I- begins no text and follows no O
         score = head["start"][tags[0]] + head["end"][tags[-1]]
         score += sum(emissions[at, tag] for at, tag in enumerate(tags))
-        score += sum(STEP[one][two] for one, two in itertools.pairwise(tags))
+        score += sum(STEP[item][two] for item, two in itertools.pairwise(tags))
         sums[range(3), tags] += np.exp(score)
     wanted = sums / sums.sum(1, keepdims=True)
     assert result.probabilities[words] == pytest.approx(wanted, abs=1e-5)

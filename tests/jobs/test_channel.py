@@ -95,7 +95,7 @@ def test_a_long_run_leaves_less_than_a_hundred_bytes_a_step(channel, clock, reco
 
     message = payloads(record)
     numbers = [
-        number for one in message if one["kind"] == "step" for number in steps.curves(one)[0]
+        number for item in message if item["kind"] == "step" for number in steps.curves(item)[0]
     ]
     assert numbers == list(range(1, 5001))
     assert record.stat().st_size < 100 * 5000

@@ -29,7 +29,7 @@ def test_every_document_is_predicted_by_the_fold_that_did_not_see_it(params, tmp
 
     lines = (tmp_path / "out" / "answers.jsonl").read_text().splitlines()
     assert [json.loads(line)["document_id"] for line in lines] == [2, 1]
-    assert [one["part"] for one in payloads if "part" in one] == [0.25, 0.75]
+    assert [payload["part"] for payload in payloads if "part" in payload] == [0.25, 0.75]
 
 
 def test_a_cancelled_job_leaves_no_output(params, tmp_path):

@@ -23,19 +23,19 @@ def child(tmp_path, ends, *arguments):
     )
 
 
-def wait_until_it_runs(one):
+def wait_until_it_runs(item):
     ends = time.monotonic() + 20
-    while one.pid is None and time.monotonic() < ends:
+    while item.pid is None and time.monotonic() < ends:
         time.sleep(0.01)
 
 
 def test_a_child_that_is_killed_at_once_goes_even_before_it_stands(tmp_path):
     ends = []
-    one = child(tmp_path, ends, "--spare", "time").start()
+    item = child(tmp_path, ends, "--spare", "time").start()
 
-    one.kill()
+    item.kill()
 
-    assert one.wait(20)
+    assert item.wait(20)
     assert len(ends) == 1
 
 
@@ -43,11 +43,11 @@ def test_a_program_that_is_not_there_is_a_problem_in_words_and_no_crash(tmp_path
     ends = []
     monkeypatch.setattr(process.sys, "executable", str(tmp_path / "nothing"))
 
-    one = child(tmp_path, ends).start()
+    item = child(tmp_path, ends).start()
 
-    assert one.wait(20)
+    assert item.wait(20)
     assert ends == [None]
-    assert os.strerror(errno.ENOENT) in one.problem  # the system's words follow the locale
+    assert os.strerror(errno.ENOENT) in item.problem  # the system's words follow the locale
 
 
 @pytest.mark.skipif(
@@ -56,38 +56,38 @@ def test_a_program_that_is_not_there_is_a_problem_in_words_and_no_crash(tmp_path
 def test_a_child_has_a_group_of_its_own_in_our_session_so_that_its_niceness_counts_against_us(
     tmp_path,
 ):
-    one = child(tmp_path, [], "--spare", "time").start()
+    item = child(tmp_path, [], "--spare", "time").start()
     try:
-        wait_until_it_runs(one)
-        assert os.getpgid(one.pid) == one.pid != os.getpgid(0)
-        assert os.getsid(one.pid) == os.getsid(0)
+        wait_until_it_runs(item)
+        assert os.getpgid(item.pid) == item.pid != os.getpgid(0)
+        assert os.getsid(item.pid) == os.getsid(0)
     finally:
-        one.kill()
-        assert one.wait(20)
+        item.kill()
+        assert item.wait(20)
 
 
 def test_messages_to_a_child_that_has_gone_are_no_error(tmp_path):
     ends = []
-    one = child(tmp_path, ends).start()
-    assert one.wait(20)
+    item = child(tmp_path, ends).start()
+    assert item.wait(20)
 
-    one.send({"type": "stop"})
-    one.cancel()
+    item.send({"type": "stop"})
+    item.cancel()
 
-    assert one.ended
+    assert item.ended
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGSTOP")
 @pytest.mark.timeout(30)
 def test_a_child_that_reads_nothing_holds_up_neither_send_nor_kill(tmp_path):
-    one = child(tmp_path, [], "--spare", "time").start()
-    wait_until_it_runs(one)
-    os.kill(one.pid, signal.SIGSTOP)
+    item = child(tmp_path, [], "--spare", "time").start()
+    wait_until_it_runs(item)
+    os.kill(item.pid, signal.SIGSTOP)
 
-    one.send({"type": "ask", "request": "x" * 5_000_000})  # more than a pipe holds
-    one.kill()
+    item.send({"type": "ask", "request": "x" * 5_000_000})  # more than a pipe holds
+    item.kill()
 
-    assert one.wait(20)
+    assert item.wait(20)
 
 
 def test_the_end_of_a_log_is_found_in_a_large_file(tmp_path):

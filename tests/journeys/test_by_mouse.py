@@ -90,10 +90,10 @@ def labels_a_word_and_takes_it_back(hand):
 
 def span_count(hand) -> int:
     return sum(
-        one["count"]
+        item["count"]
         for layer in corpus.labels(hand.app.project)
         if layer["kind"] == "span"
-        for one in layer["labels"]
+        for item in layer["labels"]
     )
 
 
@@ -105,18 +105,18 @@ def adds_a_label(hand):
     hand.click("Add label")
     hand.wait(
         lambda: any(
-            one["name"] == "weather"
+            item["name"] == "weather"
             for layer in corpus.labels(hand.app.project)
-            for one in layer["labels"]
+            for item in layer["labels"]
         )
     )
     hand.press("Labels of the layer", Qt.Key.Key_Z, CTRL)
     hand.wait(
         lambda: (
             not any(
-                one["name"] == "weather"
+                item["name"] == "weather"
                 for layer in corpus.labels(hand.app.project)
-                for one in layer["labels"]
+                for item in layer["labels"]
             )
         )
     )

@@ -55,8 +55,10 @@ def test_runs_answer_as_they_did(old, ask, run):
         assert after["label"] == before["label"]
         assert (after["scores"] or {}) == pytest.approx(before["scores"] or {}, abs=1e-5)
         pairs = list(zip(before["tokens"], after["tokens"], strict=True))
-        assert all(one["label"] == other["label"] for one, other in pairs)
-        assert all(one["score"] == pytest.approx(other["score"], abs=1e-5) for one, other in pairs)
+        assert all(pair["label"] == other["label"] for pair, other in pairs)
+        assert all(
+            pair["score"] == pytest.approx(other["score"], abs=1e-5) for pair, other in pairs
+        )
         assert [(s["start"], s["end"], s["label"]) for s in after["spans"]] == [
             (s["start"], s["end"], s["label"]) for s in before["spans"]
         ]

@@ -14,7 +14,7 @@ def official(gold, predicted):
     """compute_f1 of the published script, as its definition states it."""
 
     def tokens(text):
-        text = "".join(one for one in text.lower() if one not in set(string.punctuation))
+        text = "".join(item for item in text.lower() if item not in set(string.punctuation))
         return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split()).split()
 
     ours, theirs = tokens(gold), tokens(predicted)

@@ -51,8 +51,8 @@ def test_edges_are_scored_as_scikit_learn_does(case):
     theirs = metrics.precision_recall_fscore_support(
         gold, predicted, labels=[row.label for row in rows], zero_division=0
     )
-    for row, one in zip(rows, zip(*theirs, strict=True), strict=True):
-        assert (row.precision, row.recall, row.f1, row.support) == pytest.approx(one)
+    for row, item in zip(rows, zip(*theirs, strict=True), strict=True):
+        assert (row.precision, row.recall, row.f1, row.support) == pytest.approx(item)
 
 
 @pytest.mark.parametrize("seed", range(25))

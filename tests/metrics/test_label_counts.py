@@ -129,8 +129,8 @@ def test_rankings_of_many_resamples_are_those_of_each():
     ours = [ranking.Ranking.of(*pair) for pair in zip(scores.T, gold.T, strict=True)]
     weights = np.concatenate([draw.integers(0, 3, (7, 60)), np.eye(2, 60)]).astype(np.float32)
 
-    for at, one in enumerate(ours):
-        together = one(np.ascontiguousarray(weights.T))
+    for at, our in enumerate(ours):
+        together = our(np.ascontiguousarray(weights.T))
         for number, row in enumerate(weights):
             chosen = np.repeat(np.arange(60), row.astype(int))
             alone = ranking.average_precision(scores[chosen, at], gold[chosen, at])

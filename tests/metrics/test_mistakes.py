@@ -15,7 +15,7 @@ def words(*rows):
 
 
 def kinds(found):
-    return [(one.kind, one.at, one.predicted_at) for one in found]
+    return [(item.kind, item.at, item.predicted_at) for item in found]
 
 
 def test_equal_spans_are_no_mistakes():
@@ -63,6 +63,6 @@ def test_the_loss_of_a_boundary_counts_only_the_words_that_are_wrong():
 
 
 def test_a_mistake_is_read_as_it_was_written():
-    one = Mistake("boundary", "A", "A", 0.5, 1.5, (0, 3), (0, 8), "text_b")
+    item = Mistake("boundary", "A", "A", 0.5, 1.5, (0, 3), (0, 8), "text_b")
 
-    assert Mistake.from_json(one.to_json()) == one and one.place == (0, 8)
+    assert Mistake.from_json(item.to_json()) == item and item.place == (0, 8)

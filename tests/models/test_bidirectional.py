@@ -39,8 +39,8 @@ def test_states_and_gradients_equal_those_of_torch(layer, lengths):
     ours = results(lambda given: layer(given, mask), layer, states)
     theirs = results(lambda given: packed(layer, given, lengths), layer, states)
 
-    for one, other in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+    for item, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(item, other, atol=1e-5, rtol=1e-5)
 
 
 def test_states_are_the_same_with_and_without_gradients_and_in_an_exported_graph(layer):

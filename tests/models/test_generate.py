@@ -136,8 +136,8 @@ def test_what_prompts_share_is_computed_once_with_equal_scores(decoder, monkeypa
 
     counts.append(sum(units) - counts[0])
     assert 2 * counts[0] < counts[1]
-    for prompt, one, other in zip(SHARING, shared, apart, strict=True):
-        assert len(one) >= len(prompt.answer.split()) and one == pytest.approx(other, abs=1e-4)
+    for prompt, item, other in zip(SHARING, shared, apart, strict=True):
+        assert len(item) >= len(prompt.answer.split()) and item == pytest.approx(other, abs=1e-4)
 
 
 def test_prompts_that_share_little_run_together(decoder, monkeypatch):

@@ -89,7 +89,7 @@ def test_it_is_trained_and_the_export_answers_alike(
         assert result["own_head"]  # no pipeline scores the texts of labels
     documents = [record.document for record in data.records]
     ours, theirs = (
-        Predictor.load(one, "cpu").predict(documents) for one in (model, result["folders"]["hf"])
+        Predictor.load(item, "cpu").predict(documents) for item in (model, result["folders"]["hf"])
     )
     assert [(our.label, our.spans) for our in ours] == [
         (their.label, their.spans) for their in theirs

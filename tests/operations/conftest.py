@@ -57,7 +57,7 @@ class HeldJob:
         self.asked = "cancel"
 
     def forget(self):
-        self.queue.jobs = tuple(one for one in self.queue.jobs if one is not self)
+        self.queue.jobs = tuple(job for job in self.queue.jobs if job is not self)
 
 
 class HeldQueue:
@@ -84,8 +84,8 @@ def add_layer(project):
     def add(name, kind="class", names=("praise", "complaint"), texts=1):
         with project.edit("add layer"):
             layer = labels.add_layer(project.db, name, kind, texts=texts)
-            for one in names:
-                labels.add_label(project.db, layer, one)
+            for item in names:
+                labels.add_label(project.db, layer, item)
         return labels.layer_by_name(project.db, name)
 
     return add
@@ -122,7 +122,7 @@ def add_documents(project):
                 records.append(Record(document, states, {layer: (gold,)}, {}))
             else:
                 records.append(
-                    Record(document, states, {}, {layer: tuple(Span(*one) for one in gold or ())})
+                    Record(document, states, {}, {layer: tuple(Span(*item) for item in gold or ())})
                 )
         with project.edit("add documents"):
             return documents.add(project.db, records, source_id=project.source("import"))

@@ -73,7 +73,7 @@ def test_elmo_is_adapted_in_both_directions_and_flair_in_its_own():
     elmo, flair = (card(paths.resource(f"models/{name}")) for name in ("starter-elmo",
                    "starter-flair-forward"))  # fmt: skip
 
-    assert [usual_objective(one).id for one in (elmo, flair)] == ["bidirectional_lm", "causal_lm"]
+    assert [usual_objective(item).id for item in (elmo, flair)] == ["bidirectional_lm", "causal_lm"]
 
 
 def test_models_that_cannot_be_adapted_are_refused(project, queue, topics):

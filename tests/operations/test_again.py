@@ -5,14 +5,14 @@ from workbench.storage import runs
 
 
 def test_both_runs_are_scored_against_the_same_current_gold(project, trained):
-    dev = [one.document for one in results.scored(project, trained, "dev")]
+    dev = [item.document for item in results.scored(project, trained, "dev")]
     (layer,) = labels.layers(project)
     with project.write():
         spec = dict(trained.spec)
         new = runs.add(
             project.db, "second", "train", layer_id=layer.id, spec=spec, parent_id=trained.id
         )
-        kept = runs.predictions(project.db, trained.id, [one.id for one in dev])
+        kept = runs.predictions(project.db, trained.id, [item.id for item in dev])
         rows = [(id, text, raw.to_json()) for id, (text, raw) in kept.items()]
         runs.save_predictions(project.db, new.id, rows[:3])
     wrong = dev[0]

@@ -24,7 +24,7 @@ def places(project, add_layer, add_documents):
 
 
 def kinds(found):
-    return [(one.kind, one.quote, one.fix) for one in found.findings]
+    return [(finding.kind, finding.quote, finding.fix) for finding in found.findings]
 
 
 def test_borders_inside_words_and_spaces_are_found_with_their_fix(project, places):
@@ -57,23 +57,25 @@ def test_nested_labels_are_learned_by_a_span_classifier(project, places):
 def test_documents_in_several_windows_are_long(project, places):
     layer, _ids = places(("tram " * 40, [(0, 4, "PLACE")]), ("tram", []))
 
-    (one,) = audit(project, layer, STARTER, max_length=32).findings
+    (item,) = audit(project, layer, STARTER, max_length=32).findings
 
-    assert one.kind == "long" and one.amount >= 40
+    assert item.kind == "long" and item.amount >= 40
 
 
 def test_a_class_layer_lists_truncated_documents(project, add_layer, add_documents):
     layer = add_layer("topic")
     add_documents([("tram " * 40, "train", "submitted", "topic", "praise")])
 
-    assert [one.kind for one in audit(project, layer, STARTER, max_length=16).findings] == ["long"]
+    assert [finding.kind for finding in audit(project, layer, STARTER, max_length=16).findings] == [
+        "long"
+    ]
 
 
 def test_a_word_without_a_unit_is_lost(project, places):
     # a soft hyphen is a word for annotators; the normalizer of BERT removes it
     layer, _ids = places(("at \u00ad Pier", [(3, 9, "PLACE")]))
 
-    assert [one.kind for one in audit(project, layer, STARTER).findings] == ["lost"]
+    assert [finding.kind for finding in audit(project, layer, STARTER).findings] == ["lost"]
 
 
 def test_snapping_is_one_step_and_leaves_changed_labels_alone(project, places):

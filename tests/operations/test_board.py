@@ -39,7 +39,7 @@ def test_scores_and_intervals_are_those_of_the_report(compared):
 def test_archived_runs_are_left_out_unless_asked_for(compared):
     run_list.archive(compared, (named(compared, "first").id,))
 
-    assert [one.run.name for one in board(compared).entries] == ["second", "majority"]
+    assert [entry.run.name for entry in board(compared).entries] == ["second", "majority"]
     assert len(board(compared, archived=True).entries) == 3
 
 
@@ -47,7 +47,7 @@ def test_a_test_score_that_was_not_shown_stays_hidden(compared):
     found = board(compared, split="test")
 
     assert found.entries == () and len(found.others) == 4
-    assert {one.problem for one in found.others} == {"Its test score was not shown yet."}
+    assert {other.problem for other in found.others} == {"Its test score was not shown yet."}
 
 
 def test_gold_that_changed_since_a_run_is_noted(compared):
@@ -61,7 +61,7 @@ def test_gold_that_changed_since_a_run_is_noted(compared):
     document = results.scored(compared, first, "dev")[0].document.id
     annotate.set_class(compared, document, label_of(compared, "praise"))
 
-    assert {one.run.name: one.changed for one in board(compared).entries}["first"]
+    assert {entry.run.name: entry.changed for entry in board(compared).entries}["first"]
 
 
 def label_of(project, name):
@@ -74,7 +74,7 @@ def test_the_size_is_that_of_the_weights(compared):
     model.mkdir(parents=True)
     (model / "weights.bin").write_bytes(b"x" * 1234)
 
-    sizes = {one.run.name: one.bytes for one in board(compared).entries}
+    sizes = {entry.run.name: entry.bytes for entry in board(compared).entries}
 
     assert sizes == {"first": 1234, "second": None, "majority": None}
 
@@ -91,7 +91,7 @@ def test_a_query_leaves_out_documents_that_do_not_match(compared):
     found = board(compared, where="label:praise")
 
     assert (found.n, found.where) == (6, "label:praise")
-    first = next(one for one in found.entries if one.run.name == "first")
+    first = next(entry for entry in found.entries if entry.run.name == "first")
     assert first.value("accuracy") == pytest.approx(5 / 6)  # one of its two errors is in praise
     assert "Query: label:praise." in board_export.to_markdown(found)
     with pytest.raises(QueryError):

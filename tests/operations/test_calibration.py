@@ -60,13 +60,13 @@ def test_what_is_decoded_with_the_temperature_equals_what_was_rescaled():
 
 def test_thresholds_move_with_the_temperature_so_that_labels_stay():
     info = tasks.info("multilabel")
-    one = Prediction((LabelScores(("a", "b"), (0.7, 0.2), (0.6, 0.3)),))
+    item = Prediction((LabelScores(("a", "b"), (0.7, 0.2), (0.6, 0.3)),))
 
-    found = info.rescaled(one, 3.0).get(LabelScores)
+    found = info.rescaled(item, 3.0).get(LabelScores)
 
     assert found.chosen == ("a",)
     assert found.scores[0] == pytest.approx(1 / (1 + (0.3 / 0.7) ** (1 / 3)))
-    assert info.with_thresholds(one, (0.8, 0.1)).get(LabelScores).chosen == ("b",)
+    assert info.with_thresholds(item, (0.8, 0.1)).get(LabelScores).chosen == ("b",)
 
 
 SCORED = Prediction(

@@ -32,12 +32,12 @@ def add_run(project, topics):
                 status="done",
             )
         rows = []
-        for at, one in enumerate(results.scored(project, run, split)):
+        for at, item in enumerate(results.scored(project, run, split)):
             flip = {"praise": "complaint", "complaint": "praise"}
-            label = flip[one.gold.label] if at in wrong else one.gold.label
+            label = flip[item.gold.label] if at in wrong else item.gold.label
             if at not in skip:
                 answer = predicted(label).to_json()
-                rows.append((one.document.id, one.document.text_hash, answer))
+                rows.append((item.document.id, item.document.text_hash, answer))
         with project.write():
             runs.save_predictions(project.db, run.id, rows)
         return run
@@ -76,7 +76,7 @@ def test_a_run_and_its_copy_do_not_differ(project, add_run):
 
     assert [test.p for test in pair.tests] == [1.0, 1.0, 1.0]
     assert pair.only_first == pair.only_second == ()
-    assert all(one.value == 0 for one in pair.differences.values())
+    assert all(difference.value == 0 for difference in pair.differences.values())
 
 
 def test_every_pair_of_three_is_tested_and_corrected(project, three):
@@ -152,10 +152,10 @@ def test_runs_that_cannot_be_compared_are_refused(project, three, add_layer):
 
 
 def test_only_settings_that_differ_are_listed(project, add_run):
-    one = add_run("one", (), model_name="bert", seed=1, options={"epochs": 2, "dropout": 0.1})
+    item = add_run("one", (), model_name="bert", seed=1, options={"epochs": 2, "dropout": 0.1})
     two = add_run("two", (), model_name="bert", seed=2, options={"epochs": 3, "dropout": 0.1})
 
-    found = compare.compare(project, (one.id, two.id), "train")
+    found = compare.compare(project, (item.id, two.id), "train")
 
     assert [(row.name, row.values) for row in found.settings] == [
         ("seed", (1, 2)),

@@ -17,13 +17,13 @@ def test_the_own_format_comes_back_byte_for_byte(copy_sample, tmp_path, inline_j
     first = Project.open(copy_sample(tmp_path))
     second = Project.create(tmp_path / "second.glossbench")
     try:
-        one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
-        corpus.export_data(first, one, format="glossbench")
-        handle = corpus.import_files(second, inline_jobs, [one])
+        item, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+        corpus.export_data(first, item, format="glossbench")
+        handle = corpus.import_files(second, inline_jobs, [item])
         inline_jobs.wait(handle.job)
         corpus.export_data(second, two, format="glossbench")
 
-        assert handle.error is None and one.read_bytes() == two.read_bytes()
+        assert handle.error is None and item.read_bytes() == two.read_bytes()
         assert corpus.labels(first) == corpus.labels(second)
     finally:
         first.close()

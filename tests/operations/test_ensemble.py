@@ -22,11 +22,11 @@ def second(project, trained):
         )
         rows = [
             (
-                row_id(one.document),
-                one.document.text_hash,
+                row_id(item.document),
+                item.document.text_hash,
                 classes(praise=0.4, complaint=0.6).to_json(),
             )
-            for one in results.scored(project, trained, "dev")
+            for item in results.scored(project, trained, "dev")
         ]
         runs.save_predictions(project.db, run.id, rows)
     return run
@@ -54,8 +54,8 @@ def test_probabilities_are_averaged_whatever_the_order_of_the_labels():
 def test_an_ensemble_is_a_run_with_scores_and_predictions_on_dev(project, queue, trained, second):
     run = make(project, queue, trained, second)
 
-    documents_ = [one.document for one in results.scored(project, run, "dev")]
-    first, mean = (predict.stored(project, one, documents_) for one in (trained, run))
+    documents_ = [item.document for item in results.scored(project, run, "dev")]
+    first, mean = (predict.stored(project, item, documents_) for item in (trained, run))
     for id, prediction in mean.items():
         theirs = first[id].classes.as_dict()["praise"]
         assert prediction.classes.as_dict()["praise"] == pytest.approx((theirs + 0.4) / 2)
@@ -79,7 +79,9 @@ def test_missing_predictions_are_asked_of_each_member(
 
     answers, error = found[0]
     assert error is None and len(answers) == 2
-    assert all(one.classes.as_dict()["praise"] == pytest.approx(0.8) for one in answers.values())
+    assert all(
+        answer.classes.as_dict()["praise"] == pytest.approx(0.8) for answer in answers.values()
+    )
     assert len(predict.stored(project, run, pending)) == 2
 
 

@@ -95,10 +95,10 @@ def test_kept_gold_stays_reviewed_for_other_runs_until_undo(project, trained):
 
     errors.keep(project, trained, item)
 
-    assert [one.verdict for one in errors.items(project, trained)] == ["kept"]
+    assert [error.verdict for error in errors.items(project, trained)] == ["kept"]
     assert arranged(errors.items(project, trained), Wanted(state="open")) == ()
     project.undo()
-    assert [one.verdict for one in errors.items(project, trained)] == [""]
+    assert [error.verdict for error in errors.items(project, trained)] == [""]
 
 
 def test_an_accepted_class_replaces_gold_and_keeps_its_source(project, trained):

@@ -50,8 +50,8 @@ def alike(project):
 
 def bare(record):
     """The labels of a record without the ids of their rows."""
-    spans = {name: [one.place for one in found] for name, found in record.spans.items()}
-    relations = {name: [one.place for one in found] for name, found in record.relations.items()}
+    spans = {name: [item.place for item in found] for name, found in record.spans.items()}
+    relations = {name: [item.place for item in found] for name, found in record.relations.items()}
     return (
         dict(record.states), dict(record.marks), spans, relations, dict(record.numbers),
         dict(record.written), dict(record.questions),
@@ -76,9 +76,9 @@ def test_labels_without_a_place_in_a_similar_text_are_left_out(project, alike):
     copied = label_alike(project, [group])
 
     found = documents.record(project.db, group.ids[1])
-    assert [(one.start, one.end) for one in found.spans["names"]] == [(3, 6), (11, 14)]
-    assert [one.label for one in found.relations["links"]] == ["met"]
-    assert [one.answers for one in found.questions["qa"]] == [((3, 6),), ()]
+    assert [(span.start, span.end) for span in found.spans["names"]] == [(3, 6), (11, 14)]
+    assert [relation.label for relation in found.relations["links"]] == ["met"]
+    assert [question.answers for question in found.questions["qa"]] == [((3, 6),), ()]
     assert found.states == FULL["states"] | dict.fromkeys(("names", "links", "qa"), "draft")
     assert copied.lost == 3 and "3 labels have no place" in describe(copied)
 

@@ -29,13 +29,13 @@ def spans(project):
 
 
 def layer(project, id):
-    return next(one for one in labels.layers(project) if one.id == id)
+    return next(item for item in labels.layers(project) if item.id == id)
 
 
 def painted(project, document):
     """(start, end, label name) of the spans of a document."""
     view = annotate.view(project, document)
-    name = {label.id: label.name for one in view.layers for label in one.labels}
+    name = {label.id: label.name for item in view.layers for label in item.labels}
     return sorted((span.start, span.end, name[span.label_id]) for span in view.spans)
 
 
@@ -66,7 +66,7 @@ def test_merged_labels_give_their_spans_and_what_stood_twice_stands_once(project
 
 def test_merged_classes_stay_submitted_and_patterns_follow(project, ids):
     id = labels.add_layer(project, "class", "class", labels=["good", "great", "bad"])
-    good, great, _bad = (row_id(one) for one in layer(project, id).labels)
+    good, great, _bad = (row_id(label) for label in layer(project, id).labels)
     annotate.set_class(project, ids[0], great)
     annotate.submit(project, ids[0], [id])
     patterns.add(project, [Pattern(WORDS, "lovely", great)])
@@ -75,7 +75,7 @@ def test_merged_classes_stay_submitted_and_patterns_follow(project, ids):
 
     assert state(project, ids[0], id) == "submitted"
     assert [mark.label_id for mark in annotate.view(project, ids[0]).marks] == [good]
-    assert [one.label_id for one in patterns.all_patterns(project)] == [good]
+    assert [pattern.label_id for pattern in patterns.all_patterns(project)] == [good]
 
 
 def test_relations_of_a_dropped_span_go_on_with_the_span_that_stays(project, ids, spans):
@@ -164,7 +164,7 @@ def test_a_class_moves_only_where_no_document_would_get_two(project, ids):
     first = labels.add_layer(project, "topic", "class", labels=["tram", "praise"])
     second = labels.add_layer(project, "tone", "class", labels=["bad"])
     third = labels.add_layer(project, "tags", "multi", labels=["late"])
-    tram, praise = (row_id(one) for one in layer(project, first).labels)
+    tram, praise = (row_id(label) for label in layer(project, first).labels)
     annotate.set_class(project, ids[0], praise)
     annotate.set_class(project, ids[0], row_id(layer(project, second).labels[0]))
     annotate.submit(project, ids[0], [first])
@@ -181,7 +181,7 @@ def test_layers_of_another_kind_are_not_offered_and_refused(project, spans):
     id, label = spans
     other = labels.add_layer(project, "class", "class", labels=["good"])
     same = labels.add_layer(project, "more spans", "span", labels=["PER"])
-    assert [one.id for one in label_moves.layers_for(project, id)] == [same]
+    assert [item.id for item in label_moves.layers_for(project, id)] == [same]
     with pytest.raises(WorkbenchError, match="cannot hold labels"):
         label_moves.move(project, [label["PER"]], other)
     with pytest.raises(WorkbenchError, match="already has a label named 'PER'"):

@@ -34,7 +34,7 @@ def measure(project, queue):
         folds.start(project, queue, prepared, lambda *found: heard.append(found))
         ids = prepared.about["fold"]
         found = [documents.get(project.db, id) for id in ids]
-        end(queue.jobs[-1], [(one, predict(one)) for one in found])
+        end(queue.jobs[-1], [(item, predict(item)) for item in found])
         assert heard[0][1] is None
         layer = folds.layer_named(project, name)
         return layer, label_errors.ranking(project, layer)
@@ -57,9 +57,9 @@ def as_gold_but_one(document):
 def test_a_label_that_models_of_other_folds_contradict_is_first(project, topics, measure):
     _layer, found = measure("topic", as_gold_but_one)
 
-    (one,) = found.suspects
-    assert (one.key, one.mistake.gold, one.mistake.predicted) == ("d0", "complaint", "praise")
-    assert one.margin == pytest.approx(-0.8) and one.fold in (0, 1)
+    (item,) = found.suspects
+    assert (item.key, item.mistake.gold, item.mistake.predicted) == ("d0", "complaint", "praise")
+    assert item.margin == pytest.approx(-0.8) and item.fold in (0, 1)
     assert found.documents == found.units == 12  # those of test are left out
     assert found.share == pytest.approx(1 / 12) and found.low <= found.share <= found.high
 
@@ -71,22 +71,22 @@ def test_folds_spread_labels_and_never_train_on_what_they_predict(project, topic
         assert len(split["test"]) == 4
         assert not set(split["test"]) & {*split["train"], *split["dev"]}
     golds = prepared.about["given"]
-    kept = [sorted(golds[id] for id in one["test"]) for one in prepared.job.params["splits"]]
+    kept = [sorted(golds[id] for id in param["test"]) for param in prepared.job.params["splits"]]
     assert kept == [["complaint"] * 2 + ["praise"] * 2] * 3
 
 
 def test_keep_change_and_skip_are_remembered_and_undone(project, topics, measure):
     layer, found = measure("topic", as_gold_but_one)
-    (one,) = found.suspects
+    (item,) = found.suspects
 
-    label_errors.skip(project, layer, one)
+    label_errors.skip(project, layer, item)
     assert [s.verdict for s in label_errors.ranking(project, layer).suspects] == ["skipped"]
-    label_errors.keep(project, layer, one)
+    label_errors.keep(project, layer, item)
     assert [s.verdict for s in label_errors.ranking(project, layer).suspects] == ["kept"]
-    label_errors.change(project, layer, one)
+    label_errors.change(project, layer, item)
     after = label_errors.ranking(project, layer)
     assert [s.verdict for s in after.suspects] == ["changed"] and after.changed == 1
-    (mark,) = annotate.view(project, one.document_id).marks
+    (mark,) = annotate.view(project, item.document_id).marks
     assert layer.label("praise").id == mark.label_id and mark.source_kind == "person"
 
     project.undo(3)
@@ -107,8 +107,8 @@ def test_each_of_several_classes_is_judged_on_its_own(project, add_layer, add_do
 
     _layer, found = measure("topics", predict)
 
-    (one,) = found.suspects
-    assert (one.mistake.kind, one.mistake.gold, one.document_id) == ("missed", "praise", ids[3])
+    (item,) = found.suspects
+    assert (item.mistake.kind, item.mistake.gold, item.document_id) == ("missed", "praise", ids[3])
     assert found.units == 16
 
 
@@ -125,9 +125,9 @@ def test_spans_are_ranked_by_their_worst_word(project, add_layer, add_documents,
 
     _layer, found = measure("entity", predict)
 
-    (one,) = found.suspects
-    assert (one.document_id, one.mistake.kind, one.quote) == (ids[9], "spurious", "Pier")
-    assert one.margin == pytest.approx(0.1 - 0.9) and found.units == 30
+    (item,) = found.suspects
+    assert (item.document_id, item.mistake.kind, item.quote) == (ids[9], "spurious", "Pier")
+    assert item.margin == pytest.approx(0.1 - 0.9) and found.units == 30
 
 
 def test_a_cancelled_measurement_keeps_the_one_before(project, topics, queue, measure):

@@ -17,17 +17,17 @@ NAMES = ("LOC", "PER", "MAN", "WOMAN", "ORG")
 def ids(project):
     """Label name → id, with MAN and WOMAN below PER."""
     layer = labels.add_layer(project, "names", "span", labels=NAMES)
-    found = {one.name: row_id(one) for one in tree(project, layer).labels}
+    found = {label.name: row_id(label) for label in tree(project, layer).labels}
     label_groups.set_parent(project, [found["WOMAN"], found["MAN"]], found["PER"])
     return found
 
 
 def tree(project, layer=None):
-    return next(one for one in labels.layers(project) if layer in (None, one.id))
+    return next(item for item in labels.layers(project) if layer in (None, item.id))
 
 
 def parents(project):
-    return [(one.name, one.parent) for one in tree(project).labels]
+    return [(label.name, label.parent) for label in tree(project).labels]
 
 
 GROUPED = [("LOC", ""), ("PER", ""), ("MAN", "PER"), ("WOMAN", "PER"), ("ORG", "")]
@@ -94,7 +94,7 @@ def test_sublabels_move_to_another_layer_with_their_parent(project, ids):
     label_moves.move(project, [ids["PER"]], other)
 
     assert message.endswith("2 sublabels move along.")
-    found = [(one.name, one.parent) for one in tree(project, other).labels]
+    found = [(label.name, label.parent) for label in tree(project, other).labels]
     assert found == [("PER", ""), ("MAN", "PER"), ("WOMAN", "PER")]
     project.undo()
     assert parents(project) == GROUPED
@@ -111,7 +111,7 @@ def test_queries_and_filters_for_a_parent_find_sublabels(project, ids):
         return list(corpus.filter_ids(project, corpus.Filter(**wanted)))
 
     assert found(label_id=ids["PER"]) == rows[:2] and found(label_id=ids["WOMAN"]) == rows[1:2]
-    listed = {one["name"]: one for one in corpus.labels(project)[0]["labels"]}
+    listed = {label["name"]: label for label in corpus.labels(project)[0]["labels"]}
     assert listed["PER"]["count_with_sublabels"] == 2 and listed["PER"]["count"] == 1
     assert listed["WOMAN"]["parent"] == "PER"
 
@@ -121,7 +121,7 @@ def test_the_own_format_keeps_parents(project, ids):
 
     read = layer_from_json(layer_to_json(layer))
 
-    assert [(one.name, one.parent) for one in read.labels] == GROUPED
+    assert [(label.name, label.parent) for label in read.labels] == GROUPED
     assert "parent" not in layer_to_json(layer)["labels"][0]
 
 
@@ -129,5 +129,5 @@ def test_labels_added_with_a_parent_get_it_unless_that_would_be_a_second_level(p
     wanted = (Label("B", parent="A"), Label("A"), Label("C", parent="B"), Label("D", parent="no"))
     layer = labels.add_layer(project, "names", "span", labels=wanted)
 
-    found = {one.name: one.parent for one in tree(project, layer).labels}
+    found = {label.name: label.parent for label in tree(project, layer).labels}
     assert found == {"A": "", "B": "A", "C": "", "D": ""}

@@ -50,20 +50,20 @@ def spans(project, id, names):
 
 
 def by_name(project):
-    return {one.name: row_id(one) for layer in labels.layers(project) for one in layer.labels}
+    return {label.name: row_id(label) for layer in labels.layers(project) for label in layer.labels}
 
 
 def layer(project, name):
-    return next(one for one in labels.layers(project) if one.name == name)
+    return next(item for item in labels.layers(project) if item.name == name)
 
 
 def linked(project, id):
     """(layer, label) of each relation of the document."""
-    names = {one.id: one for one in labels.layers(project)}
+    names = {item.id: item for item in labels.layers(project)}
     label = {id: name for name, id in by_name(project).items()}
     return [
-        (names[one.layer_id].name, label[one.label_id])
-        for one in annotate.view(project, id).relations
+        (names[relation.layer_id].name, label[relation.label_id])
+        for relation in annotate.view(project, id).relations
     ]
 
 
@@ -177,7 +177,7 @@ def test_moved_chains_keep_apart_from_those_that_are_there(project, id):
     label_moves.move(project, [label["name"], label["pronoun"]], second)
 
     assert message.endswith(" 1 chain is divided, as it also has spans with other labels.")
-    chains = [(one.start, one.chain) for one in annotate.view(project, id).spans]
+    chains = [(span.start, span.chain) for span in annotate.view(project, id).spans]
     assert chains == [(0, 2), (4, 2), (8, 3), (15, 1)] and first
     project.undo()
-    assert [one.chain for one in annotate.view(project, id).spans] == [1, 1, 2, 1]
+    assert [span.chain for span in annotate.view(project, id).spans] == [1, 1, 2, 1]

@@ -237,7 +237,7 @@ def test_no_label_gets_the_key_that_the_user_gave_to_a_command(project):
     id = labels.add_layer(project, "class", "class", labels=["yes", Label("no", key="q")])
     added = labels.add_label(project, id, "maybe")
 
-    assert [one.key for one in layer(project).labels] == ["w", "e", "r"]
+    assert [label.key for label in layer(project).labels] == ["w", "e", "r"]
     with pytest.raises(WorkbenchError, match="'q' is the key of a command in Annotate"):
         labels.set_key(project, added, "q")
     labels.set_key(project, added, "a")  # accepts nothing any more

@@ -29,8 +29,8 @@ def climb(project, queue, wiring, topics):
         return made[-1]
 
     yield make
-    for one in made:
-        one.close()
+    for item in made:
+        item.close()
 
 
 def finish(queue, score=0.5, status="done", **more):

@@ -58,7 +58,7 @@ def test_the_report_lists_every_run(found):
 
 def test_the_time_left_is_that_of_finished_runs_of_the_same_rung(found):
     _spec, cells = found
-    waiting = [Cell(one.rung, "greedy", 2, one.spec) for one in (cells[0], cells[3])]
+    waiting = [Cell(item.rung, "greedy", 2, item.spec) for item in (cells[0], cells[3])]
     half = Cell(cells[3].rung, "greedy", 3, cells[3].spec, "running", fraction=0.5)
 
     assert seconds_left(waiting) is None

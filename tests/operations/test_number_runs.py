@@ -41,8 +41,8 @@ def _add_run(project, layer, name, numbers):
     with project.write():
         run = runs.add(project.db, name, "train", layer_id=layer, spec=spec, status="done")
     rows = [
-        (one.document.id, one.document.text_hash, Prediction((Number(number),)).to_json())
-        for one, number in zip(results.scored(project, run, "dev"), numbers, strict=True)
+        (item.document.id, item.document.text_hash, Prediction((Number(number),)).to_json())
+        for item, number in zip(results.scored(project, run, "dev"), numbers, strict=True)
     ]
     with project.write():
         runs.save_predictions(project.db, run.id, rows)
@@ -52,7 +52,7 @@ def test_errors_are_listed_by_size_and_a_prediction_becomes_gold(rated):
     project, layer = rated
     run = results.run_named(project, "close")
     found = errors.arranged(errors.items(project, run, "dev"), errors.Wanted(sort=errors.LOSS))
-    assert [(one.key, one.mistake.predicted) for one in found] == [
+    assert [(item.key, item.mistake.predicted) for item in found] == [
         ("d3", "4"), ("d2", "2.5"), ("d0", "1.2"),
     ]  # fmt: skip
 
@@ -67,8 +67,8 @@ def test_the_board_puts_the_smallest_error_first(rated):
     project, _layer = rated
     found = board.board(project, layer="rating", split="dev")
 
-    assert [one.run.name for one in found.sorted_by("mae")] == ["close", "far"]
-    assert [one.run.name for one in found.sorted_by("pearson")] == ["close", "far"]
+    assert [item.run.name for item in found.sorted_by("mae")] == ["close", "far"]
+    assert [item.run.name for item in found.sorted_by("pearson")] == ["close", "far"]
     assert found.sorted_by("mae")[0].value("mae") == pytest.approx(0.435)
 
 

@@ -19,7 +19,7 @@ def names(project):
     labels.add_layer(project, "mood", "class", labels=["good", "bad"])
     labels.add_layer(project, "chains", "cluster")
     labels.add_layer(project, "links", "relation", labels=["knows"])
-    return {one.name: row_id(one) for layer in labels.layers(project) for one in layer.labels}
+    return {label.name: row_id(label) for layer in labels.layers(project) for label in layer.labels}
 
 
 @pytest.fixture
@@ -39,15 +39,15 @@ def everything(project) -> list[Record]:
 
 
 def found(project) -> list[Document]:
-    return [one.document for one in everything(project)]
+    return [item.document for item in everything(project)]
 
 
 def ids(project) -> list[int]:
-    return [row_id(one) for one in found(project)]
+    return [row_id(item) for item in found(project)]
 
 
 def layer(project, name: str) -> int:
-    return next(row_id(one) for one in labels.layers(project) if one.name == name)
+    return next(row_id(item) for item in labels.layers(project) if item.name == name)
 
 
 def test_a_document_becomes_its_sentences_in_one_group_and_split(project, whole):
@@ -55,7 +55,7 @@ def test_a_document_becomes_its_sentences_in_one_group_and_split(project, whole)
     first, *_rest, last = found(project)
 
     assert (done.documents, done.parts, done.kept) == (1, 4, {})
-    texts = [one.text for one in found(project)]
+    texts = [item.text for item in found(project)]
     assert texts == ["Ada met Bob.", "They left.", "End of it.", "👍🏽 Ok"]
     assert (first.key, first.split, first.group) == ("book/1", "train", "book")
     assert (last.meta[OF], last.meta["year"]) == ("book", 1922)
@@ -73,9 +73,9 @@ def test_labels_notes_and_states_go_along_with_their_sources(project, whole, nam
     parts.split(project, [whole], "paragraph")
     first, second = (annotate.view(project, id) for id in ids(project))
 
-    assert [(one.id, one.start, one.end) for one in first.spans] == [(ada, 0, 3), (bob, 8, 11)]
-    assert [(one.from_span, one.to_span) for one in first.relations] == [(ada, bob)]
-    assert [(one.id, one.start, one.end) for one in second.spans] == [(end, 0, 3)]
+    assert [(span.id, span.start, span.end) for span in first.spans] == [(ada, 0, 3), (bob, 8, 11)]
+    assert [(relation.from_span, relation.to_span) for relation in first.relations] == [(ada, bob)]
+    assert [(span.id, span.start, span.end) for span in second.spans] == [(end, 0, 3)]
     assert first.states[layer(project, "names")] == "submitted"
     assert notes.of_document(project, ids(project)[0]).note() == "first"
     assert notes.of_document(project, ids(project)[1]).note(end) == "of the end"
@@ -173,7 +173,7 @@ def test_parts_are_not_joined_if_one_is_missing(project, whole):
 
 def test_a_part_is_shown_between_its_neighbours(project, whole):
     parts.split(project, [whole], "sentence")
-    one = found(project)[1]
+    item = found(project)[1]
 
-    assert parts.context(project, one) == ("Ada met Bob.", "End of it.")
+    assert parts.context(project, item) == ("Ada met Bob.", "End of it.")
     assert parts.context(project, found(project)[0])[0] == ""

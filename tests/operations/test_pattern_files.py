@@ -24,11 +24,11 @@ def test_a_file_written_is_read_as_the_same_patterns(project, person, tmp_path, 
     path = tmp_path / name
 
     assert pattern_files.export_file(project, path) == 2
-    patterns.remove(project, [one.id for one in patterns.all_patterns(project)])
+    patterns.remove(project, [pattern.id for pattern in patterns.all_patterns(project)])
     assert pattern_files.import_file(project, path) == 2
 
     found = patterns.all_patterns(project)
-    assert [(one.kind, one.body, one.note) for one in found] == [
+    assert [(item.kind, item.body, item.note) for item in found] == [
         (WORDS, first.body, "people"),
         (REGEX, second.body, ""),
     ]

@@ -128,7 +128,7 @@ def test_a_check_in_a_worker_knows_the_package_of_an_installed_plugin(tmp_path, 
 
     *_stages, found = run(plugins.check_job(plugins.check_spec(plugin).params, tmp_path))
 
-    assert [one.error for one in plugins.PluginCheck.from_json(found).checked] == [""]
+    assert [item.error for item in plugins.PluginCheck.from_json(found).checked] == [""]
 
 
 def run(job):

@@ -63,7 +63,7 @@ def test_the_preview_is_exactly_the_prompt_with_its_length(preview, topics):
     tokenizer = Tokenizer.from_file(f"{STARTER}/tokenizer.json")
     tokenizer.no_padding()
     encode = tokenizer.encode
-    assert result.tokens == max(len(encode("".join(one)).ids) for one in result.prompts.values())
+    assert result.tokens == max(len(encode("".join(item)).ids) for item in result.prompts.values())
 
 
 def test_the_document_asked_about_is_never_among_the_examples(project, preview, topics):

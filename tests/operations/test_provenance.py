@@ -51,7 +51,7 @@ def test_sources_are_listed_with_what_they_made(project, person, ids):
     occurrences.label_occurrences(project, wanted, rows, gold=True)
 
     found = provenance.sources(project)
-    assert [(one.title, one.labels, one.suggestions) for one in found] == [
+    assert [(item.title, item.labels, item.suggestions) for item in found] == [
         ("all occurrences of “met”", 1, 0),
         ("pattern “Bob”", 0, 1),
         ("pattern “Ada”", 2, 0),

@@ -35,13 +35,13 @@ def run(project, queue, trained, card, answer_job):
 
 def test_a_published_model_is_a_run_with_scores_and_predictions_on_dev(project, run):
     dev = results.scored(project, run, "dev")
-    right = sum(one.gold.label == "praise" for one in dev)
+    right = sum(item.gold.label == "praise" for item in dev)
 
     assert (run.kind, run.status, run.layer, run.name) == (
         "published", "done", "topic", "sentiment",
     )  # fmt: skip
     assert run.scores["dev"]["accuracy"] == right / len(dev)
-    assert len(predict.stored(project, run, [one.document for one in dev])) == len(dev)
+    assert len(predict.stored(project, run, [item.document for item in dev])) == len(dev)
     assert results.results(project, run.id).today.n == len(dev)
     assert board.made_from(run) == "sentiment" and board.weight_bytes(project, run) > 0
 
@@ -74,7 +74,7 @@ def test_a_missing_model_is_named_and_it_is_exported_as_a_model(project, run, ca
 def test_only_layers_of_its_kind_fit(project, add_layer, card):
     add_layer("topic")
     add_layer("spans", "span", ("PER",))
-    assert [one.name for one in published.layers(project, card)] == ["topic"]
+    assert [layer.name for layer in published.layers(project, card)] == ["topic"]
     assert published.layer_named(project, card).name == "topic"
 
     add_layer("other")

@@ -32,7 +32,7 @@ def test_files_and_other_splits_come_from_the_project(project, queue, trained, a
         project.db.writer.execute("update source set ref = 'a.csv' where kind = 'import'")
     run = results.run(project, trained.id)
 
-    assert [one.split for one in quality.other_splits(project, run, "dev")] == ["test"]
+    assert [split.split for split in quality.other_splits(project, run, "dev")] == ["test"]
     assert quality.evidence(project, run, "dev").files == ("a.csv",) * 4
 
 

@@ -9,7 +9,7 @@ from workbench.text.query import QueryError
 
 
 def names(project):
-    return {one.name: one.query for one in queries.filters(project)}
+    return {filter_.name: filter_.query for filter_ in queries.filters(project)}
 
 
 def test_a_filter_is_saved_replaced_renamed_and_deleted_with_undo(project):
@@ -74,7 +74,7 @@ KNOWN = Vocabulary(
 def test_keys_and_values_are_completed(text, completed):
     offers = complete(KNOWN, text, len(text))
 
-    assert [text[: one.start] + one.text + text[one.end :] for one in offers] == completed
+    assert [text[: offer.start] + offer.text + text[offer.end :] for offer in offers] == completed
 
 
 def test_the_vocabulary_has_the_names_of_the_project(project):

@@ -71,7 +71,7 @@ def test_documents_that_are_labelled_since_are_not_listed(project, topics, uncer
 
     listed = queue_list.next_documents(project, layer, found, 2)
 
-    assert [one.id for one in listed.documents] == [ids[-1], ids[-3]] and listed.left == 3
+    assert [document.id for document in listed.documents] == [ids[-1], ids[-3]] and listed.left == 3
 
 
 def test_missing_predictions_are_computed_first(project, queue, trained, topics, answer_job):

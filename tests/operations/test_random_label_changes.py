@@ -110,8 +110,8 @@ def content(project):
 def a_change(project, draw):
     """One random change. Raises WorkbenchError if it is refused."""
     layers = labels.layers(project)
-    layer = draw.choice([one for one in layers if one.labels and not one.traits.in_choices])
-    ids = [row_id(one) for one in layer.labels]
+    layer = draw.choice([layer for layer in layers if layer.labels and not layer.traits.in_choices])
+    ids = [row_id(label) for label in layer.labels]
     some = draw.sample(ids, draw.randint(1, len(ids)))
     act = draw.choice(
         ("merge", "move", "move", "move", "split", "parent", "delete", "rename", "order")

@@ -48,7 +48,9 @@ def ends(scheme):
 
 
 def shown(project):
-    return [(one.from_span, one.to_span) for one in annotate.view(project, 1).relations]
+    return [
+        (relation.from_span, relation.to_span) for relation in annotate.view(project, 1).relations
+    ]
 
 
 def test_a_relation_layer_connects_the_first_span_layer_unless_told_otherwise(project):

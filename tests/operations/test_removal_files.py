@@ -50,8 +50,8 @@ def used(project, queue, ids):
         PromptSpec(TEMPLATE, model=STARTER, model_name="starter", shots=3, name="asked"),
     )  # fmt: skip
     with project.write():
-        for one in (run, asked):
-            runs.update(project.db, one.id, status="failed", result={"sample": TEXT, "n": 1})
+        for item in (run, asked):
+            runs.update(project.db, item.id, status="failed", result={"sample": TEXT, "n": 1})
     with project.edit(f"Label all occurrences of {TEXT.splitlines()[0]}"):
         notes.set_note(project, ids[1], "like the other one")
 

@@ -99,7 +99,9 @@ def test_an_answer_that_equals_flat_gold_is_no_error_and_documents_of_train_are_
     answers = dict(zip(ids, (flat, wrong, wrong, wrong, wrong), strict=True))
     with project.write():
         runs.save_predictions(
-            project.db, run.id, [(id, hashes[id], one.to_json()) for id, one in answers.items()]
+            project.db,
+            run.id,
+            [(id, hashes[id], answer.to_json()) for id, answer in answers.items()],
         )
 
     assert [row.document_id for row in results.results(project, run.id).errors] == [ids[1]]

@@ -27,7 +27,7 @@ def test_a_new_run_passes_over_folders_that_exist(project):
 
     assert run.id == 3 and owned_folder.is_owned(paths.run_folder(project.path, 3))
     assert [entry.name for entry in runs.all(project.db)] == ["first"]
-    assert all((one / "model" / "glossbench.json").is_file() for one in (first, second))
+    assert all((item / "model" / "glossbench.json").is_file() for item in (first, second))
 
 
 def test_deleting_a_run_deletes_its_folder_but_none_made_for_another(project):

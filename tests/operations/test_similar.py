@@ -39,11 +39,11 @@ def test_submitted_documents_are_listed_by_cosine_with_gold(
 
     found = similar.nearest(project, layer, "classify", ids[0], path)
 
-    assert [(one.text, one.gold, one.split) for one in found] == [
+    assert [(item.text, item.gold, item.split) for item in found] == [
         ("three", ("good",), "train"),
         ("two", ("bad",), "train"),
     ]
-    assert [one.cosine for one in found] == pytest.approx([0.7071, 0], abs=1e-3)
+    assert [item.cosine for item in found] == pytest.approx([0.7071, 0], abs=1e-3)
 
 
 def test_labels_of_spans_are_listed_once(project, add_layer, add_documents, index):

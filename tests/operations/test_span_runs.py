@@ -35,9 +35,9 @@ def add_run(project, add_layer, add_documents):
                 status="done",
             )
         rows = []
-        for at, one in enumerate(results.scored(project, run, "dev")):
+        for at, item in enumerate(results.scored(project, run, "dev")):
             answer = predicted(spans if at == 0 else (BOB,)).to_json()
-            rows.append((one.document.id, one.document.text_hash, answer))
+            rows.append((item.document.id, item.document.text_hash, answer))
         with project.write():
             runs.save_predictions(project.db, run.id, rows)
         own = results.results(project, run.id).today
@@ -53,10 +53,10 @@ def predicted(spans):
     """The spans, and the tag of each word by the longest of them."""
     words = []
     for start, end in BORDERS:
-        over = [one for one in spans if one[0] <= start < one[1]]
-        label = max(over, key=lambda one: one[1] - one[0])[2] if over else None
+        over = [span for span in spans if span[0] <= start < span[1]]
+        label = max(over, key=lambda item: item[1] - item[0])[2] if over else None
         words.append(WordTag(start, end, label, 0.9))
-    found = tuple(Span(*one, score=0.9) for one in sorted(spans))
+    found = tuple(Span(*span, score=0.9) for span in sorted(spans))
     return Prediction((WordTags(tuple(words)), SpanScores(found)))
 
 
@@ -74,12 +74,12 @@ def test_a_tagger_misses_nested_spans_on_the_board_but_not_in_its_own_scores(pro
     found = board(project)
 
     # by hand: 4 gold spans, of which the tagger finds 3 of 3: F1 = 2 · 3 / 7
-    assert [one.run.name for one in found.entries] == ["nested", "tagger"] and not found.others
+    assert [entry.run.name for entry in found.entries] == ["nested", "tagger"] and not found.others
     assert found.named("nested").value("span_f1") == 1.0
     assert found.named("tagger").value("span_f1") == pytest.approx(6 / 7)
     assert found.named("tagger").value("token_accuracy") == 1.0  # of the longest spans
     assert found.named("nested").value("token_accuracy") == 1.0
-    assert not any(one.changed for one in found.entries)
+    assert not any(entry.changed for entry in found.entries)
     assert "all gold spans" in board_export.to_markdown(found)
     assert "all gold spans" in board_export.board_report(found)["definition"]
 
@@ -101,7 +101,7 @@ def test_gold_that_changed_since_one_of_the_runs_is_noted(project, pair):
         row = {**results.as_run(pair[0], "dev").to_row(), "fingerprint": "0" * 32}
         runs.update(project.db, pair[0].id, result={"evaluations": {"dev": row}})
 
-    changed = {one.run.name: one.changed for one in board(project).entries}
+    changed = {entry.run.name: entry.changed for entry in board(project).entries}
 
     assert changed == {"nested": False, "tagger": True}
 

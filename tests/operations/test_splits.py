@@ -57,7 +57,7 @@ def test_what_is_made_is_what_the_preview_said_and_one_undo_takes_it_back(projec
     assert splits.divide(project, choice) == promised
 
     now = splits_of(project)
-    assert [list(now.values()).count(one) for one in ("train", "dev", "test", None)] == [
+    assert [list(now.values()).count(item) for item in ("train", "dev", "test", None)] == [
         50,
         30,
         20,

@@ -23,7 +23,7 @@ def fill(project, records):
 
 
 def layer_of(project, name):
-    return next(one for one in schema.layers(project) if one.name == name)
+    return next(layer for layer in schema.layers(project) if layer.name == name)
 
 
 def counted(project, name):
@@ -78,7 +78,7 @@ def test_pairs_are_documents_with_both_labels(spans):
 def test_span_lengths_are_in_words_also_of_spans_in_parts(spans):
     found = counted(spans, "names").spans
 
-    assert [(one.label.name, one.spans, one.low, one.median, one.high) for one in found] == [
+    assert [(item.label.name, item.spans, item.low, item.median, item.high) for item in found] == [
         ("PER", 3, 1, 1, 2),  # Ada, Bob, and Ada … Bob
         ("LOC", 2, 2, 2, 2),
     ]
@@ -134,10 +134,11 @@ def test_every_kind_of_layer_is_counted(project):
     fill(project, [full, choice])
 
     found = {
-        one.layer.name: one for one in statistics.collect(project, documents.ids(project.db)).layers
+        layer.layer.name: layer
+        for layer in statistics.collect(project, documents.ids(project.db)).layers
     }
 
-    rows = {name: [(row.name, row.count) for row in one.rows] for name, one in found.items()}
+    rows = {name: [(row.name, row.count) for row in item.rows] for name, item in found.items()}
     assert rows == {
         "topic": [("a", 1), ("b", 1)],
         "score": [("2.5", 1)],
@@ -148,9 +149,9 @@ def test_every_kind_of_layer_is_counted(project):
         "right": [("1", 0), ("2", 1)],
     }
     assert found["chains"].chains == 1 and found["topic"].pairs[0, 1] == 1
-    assert all(one.unlabelled == 0 and one.submitted == 1 for one in found.values())
-    for one in found.values():
-        assert_queries_find(project, one.rows)
+    assert all(item.unlabelled == 0 and item.submitted == 1 for item in found.values())
+    for item in found.values():
+        assert_queries_find(project, item.rows)
 
 
 def test_many_numbers_are_put_into_bins_that_queries_find(project):

@@ -38,7 +38,7 @@ def finish(queue, check):
 def test_lines_are_ordered_by_group_and_a_part_that_fails_is_a_problem(parts, inline_jobs):
     check = finish(inline_jobs, SystemCheck(inline_jobs))
 
-    assert [one.id for one in check.checks] == [
+    assert [item.id for item in check.checks] == [
         "versions.b",
         "versions.c",
         "computing.second",

@@ -45,7 +45,7 @@ def trained_run(project, asked):
 
 
 def seen(project, run, split="dev"):
-    scored = [one.document for one in results.scored(project, run, split)]
+    scored = [item.document for item in results.scored(project, run, split)]
     return TrainingTexts(project).among(run, split, scored)
 
 
@@ -57,7 +57,7 @@ def test_equal_texts_and_documents_whose_split_has_changed_are_found(project, as
     with project.edit("Move"):
         documents.set_split(project.db, [ids[0]], "dev")
     found = seen(project, run)
-    assert [(one.document_id, one.moved) for one in found] == [(ids[0], True), (ids[3], False)]
+    assert [(item.document_id, item.moved) for item in found] == [(ids[0], True), (ids[3], False)]
     assert seen(project, run, "train") == ()  # says nothing there
 
 
@@ -69,9 +69,9 @@ def test_the_board_and_comparisons_name_them_and_an_ensemble_has_those_of_its_me
     both = trained_run("both", "ensemble", members=[member])
     (paths.run_folder(project.path, both.id) / "job.json").unlink()
 
-    assert [len(one.trained_on) for one in board(project).entries] == [1, 1, 1]
+    assert [len(entry.trained_on) for entry in board(project).entries] == [1, 1, 1]
     found = compare(project, [first.id, second.id])
-    assert [one.trained_on[0].document_id for one in found.systems] == [asked[1][3]] * 2
+    assert [system.trained_on[0].document_id for system in found.systems] == [asked[1][3]] * 2
 
 
 def test_deleted_training_documents_are_read_from_the_data_of_the_run(project, asked, trained_run):
@@ -85,7 +85,7 @@ def test_deleted_training_documents_are_read_from_the_data_of_the_run(project, a
     with project.edit("Delete"):
         documents.delete(project.db, [ids[1]])
 
-    assert [one.document_id for one in seen(project, run)] == [ids[3]]
+    assert [item.document_id for item in seen(project, run)] == [ids[3]]
 
 
 def test_a_run_without_a_folder_says_nothing(project, trained_run):

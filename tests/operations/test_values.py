@@ -83,7 +83,7 @@ def test_taking_back_an_origin_removes_its_numbers_and_texts(rated):
     project, score, text, ids = rated
     values.set_number(project, ids[0], score, 1.0)
     values.write_text(project, ids[0], text, "late")
-    made = next(one for one in provenance.sources(project) if one.labels)
+    made = next(source for source in provenance.sources(project) if source.labels)
 
     assert provenance.revert(project, made.origin) == (2, 0)
     assert set(annotate.view(project, ids[0]).states.values()) == {"pending"}

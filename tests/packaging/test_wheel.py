@@ -76,7 +76,7 @@ def call(programs, *arguments, cwd, timeout=200, **env):
 def test_resources_starters_samples_and_index_are_inside(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
 
-    for one in (
+    for item in (
         "workbench/builtins.toml",
         "workbench/_resources/models/starter-bert/model.safetensors",
         "workbench/_resources/models/starter-gpt/tokenizer.json",
@@ -84,7 +84,7 @@ def test_resources_starters_samples_and_index_are_inside(wheel):
         "workbench/_resources/fonts/Inter-Regular.otf",
         "workbench/_resources/help/decisions.md",
     ):
-        assert one in names
+        assert item in names
     assert any(name.startswith("workbench/_resources/samples/") for name in names)
     assert not any(
         name.startswith(("tests/", "packaging/")) or "__pycache__" in name for name in names
@@ -121,8 +121,8 @@ def test_a_worker_trains_one_step(installed, tmp_path):
 
     settings = [
         part
-        for one in ("epochs=1", "batch_size=8", "train_limit=8", "max_length=32", "device=cpu")
-        for part in ("--set", one)
+        for item in ("epochs=1", "batch_size=8", "train_limit=8", "max_length=32", "device=cpu")
+        for part in ("--set", item)
     ]
     done = call(
         installed,

@@ -292,7 +292,7 @@ def test_the_command_line_asks_it_in_a_worker(make, sample, tmp_path, capfd):
 
     def call(*more):
         capfd.readouterr()
-        code = main([str(one) for one in (*given, *more)])
+        code = main([str(item) for item in (*given, *more)])
         return code, *capfd.readouterr()
 
     sample.close()

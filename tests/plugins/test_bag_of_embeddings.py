@@ -82,10 +82,10 @@ def test_a_line_that_does_not_fit_is_named(glove):
 
 
 def test_words_are_looked_up_as_written_then_in_lower_case(glove):
-    (one,) = models.preparer(glove).whole([document(1, "The unseen tram.")], 50).inputs
+    (item,) = models.preparer(glove).whole([document(1, "The unseen tram.")], 50).inputs
 
-    assert models.preparer(glove).pieces(one) == ["the", "<unk>", "tram", "."]
-    assert one.offsets.tolist() == [[0, 3], [4, 10], [11, 15], [15, 16]]
+    assert models.preparer(glove).pieces(item) == ["the", "<unk>", "tram", "."]
+    assert item.offsets.tolist() == [[0, 3], [4, 10], [11, 15], [15, 16]]
 
 
 def test_a_pair_is_read_one_after_the_other_and_cut(glove):
@@ -146,7 +146,7 @@ def test_it_is_trained_saved_and_exported_without_a_change_elsewhere(glove, tmp_
 def test_a_vector_file_is_added_to_the_models_by_its_path(glove):
     operations.add(glove)
 
-    names = [one.name for one in operations.list(settings_file.load())]
+    names = [item.name for item in operations.list(settings_file.load())]
     assert "glove.txt" in names
 
 

@@ -115,7 +115,9 @@ def test_the_commands_of_the_page_run_as_written(monkeypatch, capfd):
         assert program == "glossbench" and main(arguments) == 0, line
 
     assert "Enable it?" in capfd.readouterr().err
-    assert [one.state for one in plugins.all_plugins() if one.plugin.id == "tmx"] == ["enabled"]
+    assert [plugin.state for plugin in plugins.all_plugins() if plugin.plugin.id == "tmx"] == [
+        "enabled"
+    ]
     a_plugin.forget("tmx")
     registry.registry.cache_clear()
 

@@ -92,7 +92,9 @@ def test_a_recurrent_model_is_adapted_at_the_rate_of_its_paper(tiny, texts):
     )
     transformer = spec(tiny["gpt2"])
 
-    rates = [pretrain_spec(one, texts).options["learning_rate"] for one in (recurrent, transformer)]
+    rates = [
+        pretrain_spec(item, texts).options["learning_rate"] for item in (recurrent, transformer)
+    ]
 
     assert rates == [0.004, None]  # Howard and Ruder 2018, section 4.1; that of the objective
 

@@ -26,7 +26,7 @@ def measured(tmp_path, *models, texts=TEXTS, seconds=60.0):
         try:
             seen.append(next(job))
         except StopIteration as end:
-            return [ModelFit.from_json(one) for one in end.value["fits"]], seen
+            return [ModelFit.from_json(item) for item in end.value["fits"]], seen
 
 
 def test_the_pseudo_perplexity_masks_each_unit_alone(tmp_path, tiny_model):

@@ -49,7 +49,7 @@ def test_masked_units_show_what_was_done_to_them_and_the_original(
         assert (unit["input"] == "[MASK]") == (unit["what"] == "masked")
         assert (unit["input"] == unit["target"]) == (unit["what"] == "kept")
     for row in rows:
-        assert list(row["original"]) == [one["target"] or one["input"] for one in row["units"]]
+        assert list(row["original"]) == [item["target"] or item["input"] for item in row["units"]]
         assert "[MASK]" not in row["original"] and row["original"][0] == "[CLS]"
 
 

@@ -50,7 +50,7 @@ def test_a_restored_version_has_the_documents_and_the_history_of_its_moment(path
 
     assert keys(path) == ["0", "1", "2"] and check(path) == []
     assert keys(kept) == ["0", "1", "2", "3", "4"] and check(kept) == []
-    assert [(one.reason, one.name) for one in backup.versions(path)] == [
+    assert [(version.reason, version.name) for version in backup.versions(path)] == [
         ("before-restore", ""),
         ("named", "three documents"),
     ]
@@ -80,7 +80,7 @@ def test_a_cancelled_restoration_changes_nothing(path):
         backup.restore(path, saved.path, watch=watch)
 
     assert len(keys(path)) == 4
-    assert {one.name for one in path.parent.glob("*p.*")} == {"p.glossbench", "p.versions"}
+    assert {file.name for file in path.parent.glob("*p.*")} == {"p.glossbench", "p.versions"}
 
 
 def test_a_file_that_is_no_project_is_not_restored(path, tmp_path):
@@ -119,7 +119,7 @@ def test_a_log_of_the_replaced_file_is_not_applied_to_the_restored_one(path, tmp
         conn.execute("pragma journal_mode = wal")
         conn.execute("delete from document where id = 1")
         conn.commit()
-        copies = [(one.name, one.read_bytes()) for one in tmp_path.glob("p.glossbench*")]
+        copies = [(file.name, file.read_bytes()) for file in tmp_path.glob("p.glossbench*")]
     for name, content in copies:  # as a killed process leaves them
         (tmp_path / name.replace("p.", "killed.")).write_bytes(content)
     assert (tmp_path / "killed.glossbench-wal").exists()
@@ -151,7 +151,7 @@ def test_only_the_newest_automatic_backups_are_kept(path, monkeypatch):
         monkeypatch.setattr(files, "KEPT_BYTES", 1)
         made.append(backup.before(project, backup.DELETE, 101))
 
-    assert {one.path for one in backup.versions(path)} == {named.path, made[-1].path}
+    assert {version.path for version in backup.versions(path)} == {named.path, made[-1].path}
 
 
 def test_copies_that_were_killed_are_deleted_later(path):
@@ -209,7 +209,9 @@ def many(project):
     with project.edit("Import", bulk=True):
         source = project.source("import", "many.jsonl")
         documents.add(project.db, _labelled(), source_id=source)
-    return topic, {one.name: one.id for layer in schema.layers(project) for one in layer.labels}
+    return topic, {
+        label.name: label.id for layer in schema.layers(project) for label in layer.labels
+    }
 
 
 def _labelled():

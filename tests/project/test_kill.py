@@ -107,7 +107,7 @@ def content(project):
     return (
         counts.documents,
         dict(counts.splits),
-        [[label["count"] for label in one["labels"]] for one in corpus.labels(project)],
+        [[label["count"] for label in item["labels"]] for item in corpus.labels(project)],
     )
 
 

@@ -30,9 +30,10 @@ def test_the_best_pair_of_start_and_end_is_the_answer():
     found = answered("q", TEXT, [window(0, 4)], [scores])
 
     assert found.text == "bb cc" and (found.candidates[0].start, found.candidates[0].end) == (3, 8)
-    assert [(one.start, one.end) for one in found.candidates[1:3]] == [(3, 11), (9, 11)][:1] + [
-        (found.candidates[2].start, found.candidates[2].end)
-    ]
+    assert [(candidate.start, candidate.end) for candidate in found.candidates[1:3]] == [
+        (3, 11),
+        (9, 11),
+    ][:1] + [(found.candidates[2].start, found.candidates[2].end)]
     assert found.null_gap == pytest.approx(-6.0)
 
 

@@ -22,19 +22,20 @@ def scorer(rng, *, longest=3, hidden=4, none=True):
     return SpanScorer(widths, 2 * weight, bias, none)
 
 
-def by_hand(one, starts, ends, first, last):
+def by_hand(item, starts, ends, first, last):
     """The probabilities of the labels of a span, written as in the docstring of the module."""
     hidden = [
         max(
-            0.0, float(starts[first][d]) + float(ends[last][d]) + float(one.widths[last - first][d])
+            0.0,
+            float(starts[first][d]) + float(ends[last][d]) + float(item.widths[last - first][d]),
         )
         for d in range(starts.shape[1])
     ]
     logits = [
-        float(one.bias[c]) + sum(float(one.weight[c][d]) * hidden[d] for d in range(len(hidden)))
-        for c in range(len(one.bias))
+        float(item.bias[c]) + sum(float(item.weight[c][d]) * hidden[d] for d in range(len(hidden)))
+        for c in range(len(item.bias))
     ]
-    if not one.none:
+    if not item.none:
         return [1 / (1 + np.exp(-value)) for value in logits]
     powers = np.exp(logits)
     return list(powers[1:] / powers.sum())
@@ -43,17 +44,17 @@ def by_hand(one, starts, ends, first, last):
 @pytest.mark.parametrize("none", [True, False])
 def test_every_candidate_is_scored_once_also_over_the_edges_of_blocks(none, monkeypatch):
     rng = np.random.default_rng(3)
-    one, (starts, ends) = scorer(rng, none=none), rng.normal(size=(2, 7, 4)).astype(np.float32)
+    item, (starts, ends) = scorer(rng, none=none), rng.normal(size=(2, 7, 4)).astype(np.float32)
     monkeypatch.setattr(candidates, "BLOCK", 2 * 3 * 4)  # two words at a time
 
     found = {}
-    for begin, shares in one.blocks(starts, ends):
+    for begin, shares in item.blocks(starts, ends):
         assert len(shares) <= 2
         for row, width in itertools.product(range(len(shares)), range(3)):
             found[begin + row, begin + row + width] = shares[row, width]
 
     for (first, last), shares in found.items():
-        wanted = by_hand(one, starts, ends, first, last) if last < 7 else [0.0, 0.0]
+        wanted = by_hand(item, starts, ends, first, last) if last < 7 else [0.0, 0.0]
         assert shares == pytest.approx(wanted, abs=1e-5)
     assert len(found) == 7 * 3
 
@@ -61,9 +62,9 @@ def test_every_candidate_is_scored_once_also_over_the_edges_of_blocks(none, monk
 def test_four_words_and_spans_of_any_length_have_ten_candidates():
     """T (T + 1) / 2: of T = 4 words with a maximum length of 4."""
     rng = np.random.default_rng(0)
-    one, (starts, ends) = scorer(rng, longest=4), rng.normal(size=(2, 4, 4)).astype(np.float32)
+    item, (starts, ends) = scorer(rng, longest=4), rng.normal(size=(2, 4, 4)).astype(np.float32)
 
-    ((_, shares),) = one.blocks(starts, ends)
+    ((_, shares),) = item.blocks(starts, ends)
 
     assert np.count_nonzero(shares.sum(-1)) == 10
 
@@ -72,12 +73,12 @@ def test_four_words_and_spans_of_any_length_have_ten_candidates():
 @pytest.mark.parametrize("seed", range(5))
 def test_the_chosen_labels_are_those_more_probable_than_none_or_a_half(none, seed):
     rng = np.random.default_rng(seed)
-    one, (starts, ends) = scorer(rng, none=none), rng.normal(size=(2, 6, 4)).astype(np.float32)
+    item, (starts, ends) = scorer(rng, none=none), rng.normal(size=(2, 6, 4)).astype(np.float32)
     wanted, cover = set(), np.zeros(6)
     for first, last in itertools.combinations_with_replacement(range(6), 2):
         if last - first >= 3:
             continue
-        shares = by_hand(one, starts, ends, first, last)
+        shares = by_hand(item, starts, ends, first, last)
         best = int(np.argmax(shares))
         if none:
             wanted |= {(first, last, best)} if shares[best] > 1 - sum(shares) else set()
@@ -87,17 +88,17 @@ def test_the_chosen_labels_are_those_more_probable_than_none_or_a_half(none, see
             cover[first : last + 1], sum(shares) if none else max(shares)
         )
 
-    found, covered = candidates.decode(one, starts, ends, ANY)
+    found, covered = candidates.decode(item, starts, ends, ANY)
 
     assert [(c.first, c.last, c.label) for c in found] == sorted(wanted)
     assert covered == pytest.approx(cover, abs=1e-5)
 
 
-def clash(one, other, overlaps):
-    shared = {*range(one.first, one.last + 1)} & {*range(other.first, other.last + 1)}
+def clash(item, other, overlaps):
+    shared = {*range(item.first, item.last + 1)} & {*range(other.first, other.last + 1)}
     if overlaps == FLAT:
         return bool(shared)
-    inside = len(shared) in (one.last - one.first + 1, other.last - other.first + 1)
+    inside = len(shared) in (item.last - item.first + 1, other.last - other.first + 1)
     return overlaps == NESTED and bool(shared) and not inside
 
 
@@ -110,9 +111,9 @@ def test_spans_are_kept_by_falling_score_unless_they_clash_with_a_kept_one(overl
         for first, score in zip(rng.integers(0, 8, 12).tolist(), rng.random(12), strict=True)
     ]
     wanted = []
-    for one in sorted(given, key=lambda one: -one.score):
-        if not any(clash(one, other, overlaps) for other in wanted):
-            wanted.append(one)
+    for item in sorted(given, key=lambda item: -item.score):
+        if not any(clash(item, other, overlaps) for other in wanted):
+            wanted.append(item)
 
     assert candidates.compatible(given, overlaps) == wanted
 
@@ -130,10 +131,10 @@ def test_nested_spans_stand_and_crossing_ones_do_not():
 
 
 def test_a_text_without_words_has_no_spans():
-    one = scorer(np.random.default_rng(0))
+    item = scorer(np.random.default_rng(0))
     nothing = np.zeros((0, 4), np.float32)
 
-    found, covered = candidates.decode(one, nothing, nothing, NESTED)
+    found, covered = candidates.decode(item, nothing, nothing, NESTED)
 
     assert found == [] and covered.shape == (0,)
 
@@ -170,12 +171,12 @@ def test_boundaries_are_read_in_the_window_of_their_word():
 
 
 def test_a_scorer_returns_from_json_and_wrong_sizes_are_refused():
-    one = scorer(np.random.default_rng(1))
+    item = scorer(np.random.default_rng(1))
 
-    again = SpanScorer.from_json(one.to_json(), len(LABELS))
+    again = SpanScorer.from_json(item.to_json(), len(LABELS))
 
     assert again.none and again.longest == 3
     for name in ("widths", "weight", "bias"):
-        assert np.array_equal(getattr(again, name), getattr(one, name))
+        assert np.array_equal(getattr(again, name), getattr(item, name))
     with pytest.raises(ValueError, match="for 3 labels"):
-        SpanScorer.from_json(one.to_json(), 3)
+        SpanScorer.from_json(item.to_json(), 3)

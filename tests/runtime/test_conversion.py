@@ -61,9 +61,9 @@ def test_vocabularies_split_as_transformers_does(vocabularies, tmp_path, family,
 
     for text in TEXTS:
         for given in ((text,), (text, "and a second")):
-            one, other = ours.encode(*given), theirs.encode(*given)
-            assert (one.ids, one.offsets) == (other.ids, other.offsets)
-            assert one.type_ids == other.type_ids
+            item, other = ours.encode(*given), theirs.encode(*given)
+            assert (item.ids, item.offsets) == (other.ids, other.offsets)
+            assert item.type_ids == other.type_ids
 
 
 def test_deberta_splits_as_transformers_does_and_joins_pairs_as_pretrained(vocabularies, tmp_path):
@@ -75,8 +75,8 @@ def test_deberta_splits_as_transformers_does_and_joins_pairs_as_pretrained(vocab
     ours = Tokenizer.load(folder).backend
 
     for text in TEXTS:
-        one, other = ours.encode(text), theirs.encode(text)
-        assert (one.ids, one.offsets) == (other.ids, other.offsets)
+        item, other = ours.encode(text), theirs.encode(text)
+        assert (item.ids, item.offsets) == (other.ids, other.offsets)
     pair = ours.encode("a", "b")
     assert pair.tokens == ["[CLS]", "a", "[SEP]", "b", "[SEP]"] and pair.type_ids == [0, 0, 0, 1, 1]
 
@@ -89,7 +89,7 @@ def test_options_of_the_folder_are_followed(vocabularies, tmp_path, flags):
 
     ours = Tokenizer.load(folder).backend
 
-    assert [ours.encode(one).ids for one in TEXTS] == [theirs.encode(one).ids for one in TEXTS]
+    assert [ours.encode(text).ids for text in TEXTS] == [theirs.encode(text).ids for text in TEXTS]
 
 
 # ---------------------------------------------------------------- SentencePiece
@@ -254,7 +254,7 @@ def test_it_is_converted_once_for_each_content(tmp_path, monkeypatch):
     folder = small_vocabulary(tmp_path / "m", ["ada"])
     calls = []
     convert = conversion.convert
-    monkeypatch.setattr(conversion, "convert", lambda one: calls.append(1) or convert(one))
+    monkeypatch.setattr(conversion, "convert", lambda item: calls.append(1) or convert(item))
 
     first, again = files_of(folder), files_of(folder)
     copied = files_of(shutil.copytree(folder, tmp_path / "copy"))

@@ -198,10 +198,10 @@ def test_one_document_alone_keeps_all_of_its_own():
 
 
 def test_joined_documents_keep_their_inputs_words_and_cuts():
-    one, two = windows_of_two(), windows_of_two().only(1)
+    item, two = windows_of_two(), windows_of_two().only(1)
     two.cut[:] = True
 
-    joined = Prepared.join([one, two, one.only(0)])
+    joined = Prepared.join([item, two, item.only(0)])
 
     assert joined.owner.tolist() == [0, 0, 1, 2, 3, 3]
     assert [document.key for document in joined.documents] == ["ada bob", "late", "late", "ada bob"]

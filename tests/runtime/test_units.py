@@ -27,8 +27,8 @@ def prepared(*windows, text=TEXT):
 def computed(found, *windows):
     """The rows, where the state of each unit is the sum of its offsets."""
     rows = np.zeros(len(found))
-    for share, one in zip(found.shares, windows, strict=True):
-        np.add.at(rows, share.rows, one.offsets.sum(-1)[share.positions] * share.weights)
+    for share, item in zip(found.shares, windows, strict=True):
+        np.add.at(rows, share.rows, item.offsets.sum(-1)[share.positions] * share.weights)
     return rows.tolist()
 
 

@@ -32,7 +32,7 @@ def filled(project):
 
 
 def asked(project, id):
-    return [one.question for one in answers.asked(project.db, id)]
+    return [item.question for item in answers.asked(project.db, id)]
 
 
 def test_questions_are_read_with_the_record_and_with_the_document(filled):
@@ -51,7 +51,7 @@ def test_changing_answers_keeps_the_row_of_the_question_and_undo_restores_them(f
     with project.edit("other"):
         answers.set_answers(project.db, who, Question("Who met Bob?", ((0, 7),)), **by)
     changed = answers.asked(project.db, id)
-    assert [one.id for one in changed][0] == who.id
+    assert [item.id for item in changed][0] == who.id
     assert changed[0].question.answers == ((0, 7),)
     assert changed[0].rows[0].source_kind == "import"  # the answer itself is unchanged
     with project.edit("none"):
@@ -95,7 +95,7 @@ def test_questions_are_counted_by_how_they_are_answered(filled):
 
 def test_taking_back_an_import_deletes_its_questions(filled):
     project, layer, id, _by = filled
-    (origin,) = [one for one in provenance.origins(project.db) if one.kind == "import"]
+    (origin,) = [origin for origin in provenance.origins(project.db) if origin.kind == "import"]
     with project.edit("revert"):
         deleted, _suggestions = provenance.take_back(project.db, origin, [layer])
 

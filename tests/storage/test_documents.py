@@ -71,7 +71,7 @@ def without_ids(record):
 def test_a_record_comes_back_as_it_went_in(filled):
     stored = list(documents.records(filled.db))
     assert [without_ids(text) for text in stored] == [
-        without_ids(one) for one in (FULL, PAIR, BARE, OUT)
+        without_ids(item) for item in (FULL, PAIR, BARE, OUT)
     ]
 
 

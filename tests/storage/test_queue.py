@@ -26,8 +26,8 @@ def filled(project):
         }
         named = {name: labels.add_label(project.db, id, "A") for name, id in layers.items()}
         records = [
-            Record(Document(f"{one}-{other}", (("text", "abc"),)), {"c": one, "s": other})
-            for one, other in itertools.product(STATES, STATES)
+            Record(Document(f"{item}-{other}", (("text", "abc"),)), {"c": item, "s": other})
+            for item, other in itertools.product(STATES, STATES)
         ]
         records += [
             Record(Document(f"pair-{state}", (("text", "a"), ("text_b", "b"))), {"p": state})

@@ -119,9 +119,9 @@ def test_a_broken_page_costs_its_own_rows_only_and_the_report_names_them(path, t
 
     lost = len(whole["document"]) - found.documents
     assert 0 < lost < COUNT / 3
-    (message,) = [one for one in found.lost if "lost: " in one]
+    (message,) = [item for item in found.lost if "lost: " in item]
     assert message.startswith(f"{lost} documents are lost: ")
-    assert any("history" in one for one in found.lost)
+    assert any("history" in item for item in found.lost)
     kept = rows(tmp_path / "new.glossbench")
     assert set(kept["body"]) < set(whole["body"]) and kept["label"] == whole["label"]
 
@@ -146,7 +146,7 @@ def test_documents_whose_rows_are_lost_are_kept_by_their_texts(path, tmp_path):
 
     found = recovery.recover(path, tmp_path / "new.glossbench")
 
-    assert any("lost their keys" in one for one in found.lost)
+    assert any("lost their keys" in item for item in found.lost)
     with closing(Project.open(tmp_path / "new.glossbench")) as project:
         kinds = {layer.name: layer.kind for layer in schema.layers(project)}
         assert set(kinds.values()) == {"class", "span"} and "recovered layer 1" in kinds

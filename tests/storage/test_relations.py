@@ -49,9 +49,9 @@ def add(project, *records):
 def simple(found):
     """Relations by the text offsets of their ends."""
     return [
-        (one.label, one.from_span.start, one.to_span.start)
+        (relation.label, relation.from_span.start, relation.to_span.start)
         for name in ("links",)
-        for one in found.relations[name]
+        for relation in found.relations[name]
     ]
 
 
@@ -61,8 +61,8 @@ def test_records_come_back_with_relations_parts_and_chains(scheme):
     first, second = (documents.record(scheme.db, id) for id in ids)
 
     assert simple(first) == [("works for", 0, 14), ("in", 14, 21)]
-    assert [one.parts for one in first.spans["names"] if one.parts] == [((0, 3), (21, 24))]
-    assert [one.chain for one in second.spans["chains"]] == [1, 2]
+    assert [span.parts for span in first.spans["names"] if span.parts] == [((0, 3), (21, 24))]
+    assert [span.chain for span in second.spans["chains"]] == [1, 2]
     assert list(integrity.problems(scheme.db)) == []
 
 
@@ -90,7 +90,7 @@ def test_a_span_that_becomes_equal_to_another_takes_its_relations_but_the_one_be
         )
 
     found = documents.record(scheme.db, id).relations["links"]
-    assert [(one.from_span.id, one.to_span.id) for one in found] == [(rows[0], rows[21])]
+    assert [(item.from_span.id, item.to_span.id) for item in found] == [(rows[0], rows[21])]
 
 
 def test_a_staged_import_keeps_relations_of_the_documents_it_takes(scheme, tmp_path):
@@ -102,17 +102,17 @@ def test_a_staged_import_keeps_relations_of_the_documents_it_takes(scheme, tmp_p
     writer.close()
     staged = staging.examine(tmp_path / "staging.sqlite")
     known = {layer.name: layer for layer in labels.layers(scheme.db)}
-    layers = {one.n: known[one.layer.name].id for one in staged.layers}
+    layers = {layer.n: known[layer.layer.name].id for layer in staged.layers}
     names = {
-        number: known[one.layer.name].label(label.name).id
-        for one in staged.layers
-        for number, label in one.labels
-        if one.layer.name != "chains"
+        number: known[layer.layer.name].label(label.name).id
+        for layer in staged.layers
+        for number, label in layer.labels
+        if layer.layer.name != "chains"
     } | {
         number: known["chains"].label("m").id
-        for one in staged.layers
-        for number, _label in one.labels
-        if one.layer.name == "chains"
+        for layer in staged.layers
+        for number, _label in layer.labels
+        if layer.layer.name == "chains"
     }
 
     with intake.attached(scheme.db, staged.path), scheme.edit("Import", bulk=True):
@@ -122,12 +122,15 @@ def test_a_staged_import_keeps_relations_of_the_documents_it_takes(scheme, tmp_p
             skip=[1], keys={},
         )  # fmt: skip
 
-    (taken,) = [one for one in documents.records(scheme.db) if one.document.key == "taken"]
+    (taken,) = [item for item in documents.records(scheme.db) if item.document.key == "taken"]
     assert simple(taken) == [("works for", 0, 14), ("in", 14, 21)]
-    assert [(one.label, one.relations) for one in staged.relations] == [("in", 2), ("works for", 2)]
+    assert [(relation.label, relation.relations) for relation in staged.relations] == [
+        ("in", 2),
+        ("works for", 2),
+    ]
     assert list(integrity.problems(scheme.db)) == []
     scheme.undo()
-    assert [one.document.key for one in documents.records(scheme.db)] == ["old"]
+    assert [item.document.key for item in documents.records(scheme.db)] == ["old"]
     scheme.redo()
     assert list(integrity.problems(scheme.db)) == []
 
@@ -148,7 +151,7 @@ def test_renaming_and_deleting_labels_and_layers_changes_the_rules(scheme):
 
 def test_usage_and_counts_include_relations_of_the_spans_of_a_label(scheme):
     add(scheme, record())
-    names, links = (labels.layer_by_name(scheme.db, one) for one in ("names", "links"))
+    names, links = (labels.layer_by_name(scheme.db, item) for item in ("names", "links"))
 
     assert labels.counts(scheme.db)[links.label("in").id] == 1
     assert labels.usage(scheme.db, [names.label("PER").id])["relations"] == 1

@@ -30,8 +30,8 @@ def staged(tmp_path):
         writer = StagingWriter(tmp_path / "staging.sqlite")
         for layer in declare:
             writer.declare(layer)
-        for number, one in enumerate(records):
-            writer.add(one, f"k{number}", 0, number + 1)
+        for number, item in enumerate(records):
+            writer.add(item, f"k{number}", 0, number + 1)
         writer.close()
         return staging.examine(tmp_path / "staging.sqlite")
 

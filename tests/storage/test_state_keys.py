@@ -40,7 +40,7 @@ def add(project, count, draw=None):
     for number in range(count):
         texts = (("text", "a"), ("text_b", "b"))[: 1 + number % 2]
         own = ("c", "s") if number % 2 == 0 else ("p",)
-        known = {one.name for one in labels.layers(project.db)}
+        known = {layer.name for layer in labels.layers(project.db)}
         found = {name: draw.choice(STATES) for name in own if name in known and draw.random() < 0.6}
         records.append(Record(Document(f"{draw.random()}", texts), found))
     with project.edit("Import", bulk=True):
@@ -82,7 +82,7 @@ def check_queries(project, draw):
 
     def overall(id):
         texts, found = truth[id]
-        return states.overall(found.get(one, "pending") for one in some if layers[one] == texts)
+        return states.overall(found.get(item, "pending") for item in some if layers[item] == texts)
 
     for state in ("pending", *STATES):
         expected = sorted(id for id in truth if overall(id) == state)
@@ -196,7 +196,7 @@ def test_a_check_finds_a_table_that_another_program_left_behind(filled):
         conn.execute("update state_key set key = '1' where key != '1'")
         conn.commit()
 
-    assert [one for one in check_open(filled) if "states: lists and counts" in one]
+    assert [item for item in check_open(filled) if "states: lists and counts" in item]
 
 
 def test_a_state_that_no_document_has_matches_none_and_one_of_all_matches_all(project):

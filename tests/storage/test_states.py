@@ -19,8 +19,8 @@ def filled(project):
             for name, kind, texts in (("c", "class", 1), ("s", "span", 1), ("p", "class", 2))
         }
         records = [
-            Record(Document(f"{one}-{other}", (("text", "abc"),)), {"c": one, "s": other})
-            for one, other in itertools.product(STATES, STATES)
+            Record(Document(f"{item}-{other}", (("text", "abc"),)), {"c": item, "s": other})
+            for item, other in itertools.product(STATES, STATES)
         ]
         records += [
             Record(Document(f"pair-{state}", (("text", "a"), ("text_b", "b"))), {"p": state})

@@ -142,12 +142,12 @@ def mean_loss(tagged, tokens):
 def test_the_mean_loss_is_the_same_however_the_inputs_are_batched(tagged):
     inputs = len(tagged[2].prepared.inputs)
 
-    (one, _, single), (some, _, several), (each, _, alone) = (
+    (item, _, single), (some, _, several), (each, _, alone) = (
         mean_loss(tagged, tokens) for tokens in (10**6, 60, 1)
     )
 
     assert (single, alone) == (1, inputs) and 1 < several < inputs
-    assert one == pytest.approx(each, rel=1e-5) and one == pytest.approx(some, rel=1e-5)
+    assert item == pytest.approx(each, rel=1e-5) and item == pytest.approx(some, rel=1e-5)
 
 
 def test_the_mean_loss_is_that_of_all_words_together(tagged):

@@ -106,11 +106,11 @@ def test_logits_are_named_and_float32_even_in_half_precision(tiny_model):
 
 
 def test_the_seed_draws_the_head_and_the_folder_gives_the_encoder(tiny_model):
-    one, same, other = (made(tiny_model, Averaged(), seed=seed)[0] for seed in (1, 1, 2))
+    item, same, other = (made(tiny_model, Averaged(), seed=seed)[0] for seed in (1, 1, 2))
 
-    assert torch.equal(one.head.out.weight, same.head.out.weight)
-    assert not torch.equal(one.head.out.weight, other.head.out.weight)
-    states = [model.encoder.state_dict() for model in (one, other)]
+    assert torch.equal(item.head.out.weight, same.head.out.weight)
+    assert not torch.equal(item.head.out.weight, other.head.out.weight)
+    states = [model.encoder.state_dict() for model in (item, other)]
     assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
 
 

@@ -111,11 +111,11 @@ def test_spans_are_the_groups_of_the_pipeline_by_first_subwords(tags, published)
     assert card_of(folder).task == "tag" and card_of(folder).labels[0] in ("PER", "LOC")
     groups = theirs(folder, "token-classification", list(TEXTS), aggregation_strategy="first")
     for ours, expected in zip(found, groups, strict=True):
-        wanted = [(one["start"], one["end"], one["entity_group"]) for one in expected]
-        assert [(one.start, one.end, one.label) for one in ours.spans] == wanted
-        sure = [one.score for one in ours.spans]
-        assert sure == pytest.approx([one["score"] for one in expected], abs=1e-5)
-    assert sum(len(one.spans) for one in found) > 1
+        wanted = [(item["start"], item["end"], item["entity_group"]) for item in expected]
+        assert [(span.start, span.end, span.label) for span in ours.spans] == wanted
+        sure = [span.score for span in ours.spans]
+        assert sure == pytest.approx([item["score"] for item in expected], abs=1e-5)
+    assert sum(len(item.spans) for item in found) > 1
 
 
 def test_tags_of_words_are_those_of_first_subwords(published):
@@ -126,8 +126,8 @@ def test_tags_of_words_are_those_of_first_subwords(published):
     assert card_of(folder).task == "token"
     for text, ours in zip(TEXTS, found, strict=True):
         subwords = theirs(folder, "token-classification", text, ignore_labels=[])
-        expected = [one for one in subwords if not one["word"].startswith("##")]
-        assert [word.label for word in ours.words] == [one["entity"] for one in expected]
+        expected = [subword for subword in subwords if not subword["word"].startswith("##")]
+        assert [word.label for word in ours.words] == [item["entity"] for item in expected]
 
 
 def test_it_is_inspected_like_a_run(published):
@@ -145,7 +145,7 @@ def test_it_is_inspected_like_a_run(published):
 def test_an_export_predicts_the_same_and_keeps_its_own_tags(published, tmp_path):
     folder = published("TokenClassification", "O B-PER I-PER B-LOC I-LOC".split())
     texts = tmp_path / "texts.jsonl"
-    dataset.write(texts, (), [Record(Document("", (("text", one),))) for one in TEXTS], ids=True)
+    dataset.write(texts, (), [Record(Document("", (("text", item),))) for item in TEXTS], ids=True)
     spec = ExportSpec(str(folder), str(texts), str(tmp_path / "out"), ("hf",))
 
     job = run.export(spec.to_json(), tmp_path)

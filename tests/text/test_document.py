@@ -35,8 +35,8 @@ def test_a_lone_surrogate_and_composed_letters_have_hashes_of_their_own():
     assert (
         len(
             {
-                text_hash((("text", one),))
-                for one in ("\ud800", "\udfff", "\ufffd", "\u00e9", "e\u0301")
+                text_hash((("text", item),))
+                for item in ("\ud800", "\udfff", "\ufffd", "\u00e9", "e\u0301")
             }
         )
         == 5

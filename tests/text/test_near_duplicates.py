@@ -17,8 +17,8 @@ def shingles(text, size=2):
     return {tuple(found[at : at + size]) for at in range(max(1, len(found) - size + 1))}
 
 
-def similarity(one, other):
-    first, second = shingles(one), shingles(other)
+def similarity(item, other):
+    first, second = shingles(item), shingles(other)
     return len(first & second) / len(first | second)
 
 

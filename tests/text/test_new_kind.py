@@ -25,8 +25,8 @@ def stance(project, monkeypatch):
         documents.add(project.db, records, source_id=project.source("import"))
     labels.add_layer(project, "position", STANCE.id, labels=["pro", "con"])
     (layer,) = labels.layers(project)
-    assert [one.key for one in layer.labels] == ["p", "c"]
-    return {one.name: row_id(one) for one in layer.labels}
+    assert [label.key for label in layer.labels] == ["p", "c"]
+    return {label.name: row_id(label) for label in layer.labels}
 
 
 def test_a_document_is_labelled_submitted_counted_found_and_the_label_undone(project, stance):

@@ -22,12 +22,12 @@ def test_options_without_a_valid_scale_give_the_default_one(options):
 
 def test_numbers_are_moved_to_the_nearest_step():
     scale = Scale(1.0, 5.0, 0.2)
-    assert [scale.nearest(one) for one in (0.0, 1.29, 1.31, 9.0)] == [1.0, 1.2, 1.4, 5.0]
+    assert [scale.nearest(item) for item in (0.0, 1.29, 1.31, 9.0)] == [1.0, 1.2, 1.4, 5.0]
     assert (scale.steps, scale.decimals) == (20, 1)
 
 
 def test_decimals_and_the_shortest_form_of_numbers():
-    assert [decimals_of(one) for one in (4.0, 0.1, 2.25)] == [0, 1, 2]
-    assert [shortest(one) for one in (4.0, 3.5, 0.30000000000000004)] == [
+    assert [decimals_of(item) for item in (4.0, 0.1, 2.25)] == [0, 1, 2]
+    assert [shortest(item) for item in (4.0, 3.5, 0.30000000000000004)] == [
         "4", "3.5", "0.30000000000000004",
     ]  # fmt: skip

@@ -203,6 +203,6 @@ def test_a_group_larger_than_a_small_split_goes_to_the_largest():
 def test_seed_decides_and_order_does_not():
     items = [Item(n) for n in range(50)]
 
-    one, other = (divide(items, seed=seed, shares=SHARES) for seed in (1, 2))
+    item, other = (divide(items, seed=seed, shares=SHARES) for seed in (1, 2))
 
-    assert one == divide(items[::-1], seed=1, shares=SHARES) != other
+    assert item == divide(items[::-1], seed=1, shares=SHARES) != other

@@ -78,7 +78,7 @@ def test_progress_is_reported_and_stopping_ends_the_computation(spec, data, tmp_
             command = "stop" if isinstance(found[-1], FeatureProgress) else None
 
     progress = [item for item in found if isinstance(item, FeatureProgress)]
-    assert [one.done for one in progress] == [0] and progress[0].total == 16
+    assert [item.done for item in progress] == [0] and progress[0].total == 16
     assert "Computing features" in " ".join(item.line for item in found if isinstance(item, Log))
 
 

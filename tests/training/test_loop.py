@@ -121,17 +121,17 @@ def test_one_seed_gives_one_result_and_another_seed_another(
 ):
     data = request.getfixturevalue(data)
 
-    (_, one), (_, same), (_, other) = (
+    (_, item), (_, same), (_, other) = (
         train(data, tiny_model, tmp_path / str(n), task, seed=seed)
         for n, seed in enumerate((3, 3, 4))
     )
 
-    assert (one.scores, one.loss, one.weights_sha256) == (
+    assert (item.scores, item.loss, item.weights_sha256) == (
         same.scores,
         same.loss,
         same.weights_sha256,
     )
-    assert one.loss != other.loss
+    assert item.loss != other.loss
 
 
 def test_the_best_is_the_highest_score_and_the_earlier_on_a_tie(
@@ -541,11 +541,11 @@ def test_cuda_learns_the_same_data_in_bf16_and_gives_its_memory_back(
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 def test_cuda_gives_one_result_for_one_seed(classes, tiny_model, tmp_path):
-    (_, one), (_, same) = (
+    (_, item), (_, same) = (
         train(classes, tiny_model, tmp_path / name, device="cuda") for name in "ab"
     )
 
-    assert one["loss"] == same["loss"] and one["scores"] == same["scores"]
+    assert item["loss"] == same["loss"] and item["scores"] == same["scores"]
 
 
 def test_a_run_on_imported_tokens_says_so_in_its_description(tags, tiny_model, tmp_path):

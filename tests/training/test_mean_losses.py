@@ -84,7 +84,7 @@ def test_the_loss_of_a_step_is_the_mean_over_the_words_of_all_its_batches(
 ):
     """Nothing has been learned before the first step, so its loss is that of all documents."""
     frozen = {"dropout": 0.0, "evaluate_every": 1}
-    (one, *_), (several, *_) = (
+    (item, *_), (several, *_) = (
         [
             event
             for event in train(
@@ -100,5 +100,5 @@ def test_the_loss_of_a_step_is_the_mean_over_the_words_of_all_its_batches(
         for size in (8, 2)
     )
 
-    assert (one.total, several.total) == (1, 1)
-    assert one.losses["task"] == pytest.approx(several.losses["task"], rel=1e-5)
+    assert (item.total, several.total) == (1, 1)
+    assert item.losses["task"] == pytest.approx(several.losses["task"], rel=1e-5)

@@ -42,6 +42,6 @@ def test_the_exported_graph_finds_the_same_spans_without_torch(trained, tags, tm
 
     for ours, theirs in zip(predictor.predict(documents), exported, strict=True):
         assert INFO.decisions(ours) == INFO.decisions(theirs)
-        assert [one.score for one in ours.spans] == pytest.approx(
-            [one.score for one in theirs.spans], abs=1e-5
+        assert [span.score for span in ours.spans] == pytest.approx(
+            [span.score for span in theirs.spans], abs=1e-5
         )

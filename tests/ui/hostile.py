@@ -149,7 +149,7 @@ class Watched(walk.Walk):
         self._hovered.add(shown)
         text = read(shown)
         self.tips += AND in text
-        if AND in text and not any(one in text for one in self._texts) and "…" not in text:
+        if AND in text and not any(item in text for item in self._texts) and "…" not in text:
             self._fault("tooltip", shown)
         elif text != shown and "<p style" not in shown:
             self._fault("rich tooltip", shown)
@@ -269,7 +269,9 @@ def quick_system_check() -> None:
     """Leave out what takes seconds: another library to import, and the measurement of bf16."""
     from workbench.models import precision, system_check
 
-    system_check.LIBRARIES = tuple(one for one in system_check.LIBRARIES if one != "transformers")
+    system_check.LIBRARIES = tuple(
+        library for library in system_check.LIBRARIES if library != "transformers"
+    )
     precision.trial = lambda shape: 2.0 if shape == system_check.SHAPES[0] else 0.5
 
 

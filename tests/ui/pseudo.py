@@ -226,8 +226,8 @@ def _runs(project, rows, dress) -> None:
             (folder / "glossbench.json").write_text("{}")
             (folder / "model.safetensors").write_bytes(b"0" * 1000)
             said = [
-                (id, one.document.text_hash, _answer(task, number, dress))
-                for number, (id, one) in enumerate(rows)
+                (id, row.document.text_hash, _answer(task, number, dress))
+                for number, (id, row) in enumerate(rows)
             ]
             runs.save_predictions(project.db, made.id, said)
 

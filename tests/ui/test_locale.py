@@ -21,7 +21,7 @@ def test_numbers_sizes_and_shares(german):
     assert formats.decimal(1234.56, 1) == "1234,6"
     assert formats.significant(0.00123456, 3) == "0,00123"
     assert formats.points(0.8861) == "88,6"
-    assert [formats.size(one) for one in (46_501_823, 268_000_000)] == ["46,5 MB", "268 MB"]
+    assert [formats.size(item) for item in (46_501_823, 268_000_000)] == ["46,5 MB", "268 MB"]
 
 
 def test_moments(german):

@@ -95,9 +95,9 @@ class Trace:
         inner = getattr(field, "textCursor", lambda: None)()
         edited = next(
             (
-                getattr(field, one)()
-                for one in ("toPlainText", "text")
-                if callable(getattr(field, one, None))
+                getattr(field, item)()
+                for item in ("toPlainText", "text")
+                if callable(getattr(field, item, None))
             ),
             "",
         )
@@ -105,7 +105,7 @@ class Trace:
             field.selectedText() if hasattr(field, "selectedText") else "",
             (inner.anchor(), inner.position()) if inner else None,
         )
-        docks = [window.dock_shown(one) for one in ("jobs", "history")]
+        docks = [window.dock_shown(item) for item in ("jobs", "history")]
         return {
             "opened": len(self.opened),
             "page": window.page,

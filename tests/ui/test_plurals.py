@@ -41,7 +41,7 @@ def test_no_sentence_with_a_count_has_one_form_alone():
         f"{file}:{line} {text}"
         for file, path in source.of_window().items()
         for line, text in sentences(path)
-        if any(one.group(1) not in NO_COUNT for one in COUNTED.finditer(text))
+        if any(item.group(1) not in NO_COUNT for item in COUNTED.finditer(text))
     ]
 
     assert texts == []

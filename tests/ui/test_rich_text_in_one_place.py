@@ -48,11 +48,11 @@ def uses(path: Path) -> list[tuple[str, int]]:
             used = node.bases
         elif isinstance(node, ast.Attribute):
             used = [node.value]
-        for one in used:
-            if isinstance(one, ast.Attribute):
-                result.append((one.attr, node.lineno))
-            elif isinstance(one, ast.Name):
-                result.append((one.id, node.lineno))
+        for item in used:
+            if isinstance(item, ast.Attribute):
+                result.append((item.attr, node.lineno))
+            elif isinstance(item, ast.Name):
+                result.append((item.id, node.lineno))
     return result
 
 

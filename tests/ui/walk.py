@@ -322,8 +322,8 @@ def inspect(way: Walk) -> None:
     results["attributions"] = (
         Attributions(words, (0.4, -0.2), 0.01, "occlusion", "class:καλό", targets, 0.8, 0.5, 0.002),
     )
-    one, two = np.ones(2), np.ones((2, 2))
-    steps = (1, 2, 1, 2, 0.7, one, two, two, one, one, one, one, one, one, "causal", 0.1)
+    item, two = np.ones(2), np.ones((2, 2))
+    steps = (1, 2, 1, 2, 0.7, item, two, two, item, item, item, item, item, item, "causal", 0.1)
     results["attention_cell"] = (
         AttentionCell(expected, expected, 0, "self", ("self", "cross"), *steps),
     )

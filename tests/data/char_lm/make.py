@@ -52,15 +52,15 @@ def embeddings(path: Path) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    one = {"hidden_size": 24, "nlayers": 1, "embedding_size": 10, "nout": None}
+    item = {"hidden_size": 24, "nlayers": 1, "embedding_size": 10, "nout": None}
     models = {
-        "forward": language_model(1, forward=True, dropout=0.1, **one),
-        "backward": language_model(2, forward=False, dropout=0.1, **one),
+        "forward": language_model(1, forward=True, dropout=0.1, **item),
+        "backward": language_model(2, forward=False, dropout=0.1, **item),
         "projected": language_model(
             3, forward=True, hidden_size=16, nlayers=2, embedding_size=10, nout=12, dropout=0.25,
             document_delimiter="<s>",
         ),
-        "gru": language_model(4, forward=False, recurrent_type="GRU", dropout=0.0, **one),
+        "gru": language_model(4, forward=False, recurrent_type="GRU", dropout=0.0, **item),
     }  # fmt: skip
     arrays, perplexities = {}, {}
     for name, model in models.items():
@@ -69,7 +69,7 @@ def main() -> None:
         arrays |= {f"{name}/{number}": found for number, found in embeddings(path).items()}
         text = " ".join(SENTENCES[2])
         perplexities[name] = model.calculate_perplexity(text)
-        ids = [model.dictionary.get_idx_for_item(one) for one in "\n" + text]
+        ids = [model.dictionary.get_idx_for_item(item) for item in "\n" + text]
         ids = ids if model.is_forward_lm else [ids[0], *ids[:0:-1]]
         with torch.no_grad():
             logits, _, _ = model.forward(torch.tensor(ids)[:, None], model.init_hidden(1))

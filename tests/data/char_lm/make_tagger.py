@@ -25,7 +25,7 @@ def tagger(name: str, **options) -> SequenceTagger:
     vocabulary = {word: number for number, word in enumerate(WORDS)}
     static = WordEmbeddings(None, vocab=vocabulary, embedding_length=6, name="static")
     torch.nn.init.normal_(static.embedding.weight[: len(WORDS)])
-    parts = [FlairEmbeddings(str(HERE / f"{one}.pt")) for one in ("forward", "backward")]
+    parts = [FlairEmbeddings(str(HERE / f"{item}.pt")) for item in ("forward", "backward")]
     for part, short in zip(parts, ("forward", "backward"), strict=True):
         part.name = short
     labels = Dictionary(add_unk=False)

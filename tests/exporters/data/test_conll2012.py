@@ -31,7 +31,7 @@ def test_chains_and_nested_spans_come_back(tmp_path):
     path = tmp_path / "a.conll"
     path.write_text(out.getvalue())
     rows = [
-        one for one in Conll2012Importer().read(Source(path), Options()) if isinstance(one, Row)
+        item for item in Conll2012Importer().read(Source(path), Options()) if isinstance(item, Row)
     ]
     assert rows[0].record.document.text == record.document.text
     assert set(rows[0].record.spans["coreference"]) == set(spans)

@@ -86,7 +86,7 @@ def test_conll_writes_groups_as_they_came(back, write):
     ]
 
     assert write("conll", rows).text == "-DOCSTART-\tO\n\na\tO\n\n# doc = novel\na\tO\n\na\tO\n"
-    assert [one.document.group for one in back("conll", rows)] == [
+    assert [item.document.group for item in back("conll", rows)] == [
         "-DOCSTART- file.txt:1",
         "novel",
         "novel",

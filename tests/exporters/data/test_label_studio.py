@@ -34,7 +34,7 @@ def test_classes_spans_relations_split_and_metadata_come_back(back, ada):
     (found,) = back("label-studio", [given], (TOPIC, NER, LINKS))
 
     same = ("key", "text", "split", "meta")
-    assert all(getattr(found.document, one) == getattr(ada.document, one) for one in same)
+    assert all(getattr(found.document, item) == getattr(ada.document, item) for item in same)
     assert (found.marks, found.spans, found.relations) == (ada.marks, ada.spans, given.relations)
 
 
@@ -67,7 +67,7 @@ def test_discarded_empty_and_pending_documents_stay_so(back, ada):
     found = back("label-studio", given)
 
     expected = [{"spans": "submitted"}, {"spans": "submitted"}, {}, {"spans": "discarded"}]
-    assert [one.states for one in found] == expected
+    assert [item.states for item in found] == expected
 
 
 def test_a_task_has_the_form_of_label_studios_export(write):

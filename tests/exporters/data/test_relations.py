@@ -32,7 +32,7 @@ def test_doccano_gets_entities_with_ids_and_relations_of_them():
     DoccanoExporter().write([record], Plan((NAMES, LINKS)), out)
 
     found = json.loads(out.getvalue())
-    assert [(one["id"], one["start_offset"]) for one in found["entities"]] == [(0, 0), (1, 8)]
+    assert [(item["id"], item["start_offset"]) for item in found["entities"]] == [(0, 0), (1, 8)]
     assert found["relations"] == [{"id": 0, "from_id": 0, "to_id": 1, "type": "knows"}]
 
 
@@ -42,5 +42,5 @@ def test_formats_without_relations_say_so(format):
 
     assert any("links" in sentence for sentence in lost)
     assert not any(
-        "links" in one for one in builtins().get("exporter", "glossbench")().lost([LINKS])
+        "links" in item for item in builtins().get("exporter", "glossbench")().lost([LINKS])
     )

@@ -37,8 +37,8 @@ def test_squad_json_is_read_back_with_articles_answers_and_questions_without_one
         "answer_start": 15, "text": "Rome",
     }  # fmt: skip
     found = back("squad", RECORDS, (LAYER,))
-    assert [one.questions["answers"][0] for one in found] == [
-        one.questions["answers"][0] for one in RECORDS[:2]
+    assert [item.questions["answers"][0] for item in found] == [
+        record.questions["answers"][0] for record in RECORDS[:2]
     ]
 
 

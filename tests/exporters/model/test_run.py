@@ -58,13 +58,13 @@ def offered(folder):
 
 def same(ours, theirs, **tolerance):
     assert len(ours) == len(theirs)
-    for one, other in zip(ours, theirs, strict=True):
-        assert (one.label, one.cut) == (other.label, other.cut)
-        assert [(s.start, s.end, s.label) for s in one.spans] == [
+    for item, other in zip(ours, theirs, strict=True):
+        assert (item.label, item.cut) == (other.label, other.cut)
+        assert [(s.start, s.end, s.label) for s in item.spans] == [
             (s.start, s.end, s.label) for s in other.spans
         ]
-        if one.classes:
-            assert one.classes.scores == pytest.approx(other.classes.scores, **tolerance)
+        if item.classes:
+            assert item.classes.scores == pytest.approx(other.classes.scores, **tolerance)
 
 
 @pytest.fixture(scope="module")

@@ -84,7 +84,7 @@ def test_a_backward_model_has_the_direction_of_a_backward_entry():
     backward = ModelInfo("b", "", "awd_lstm", "awd_lstm", gives=("states", "previous_lm"))
     characters = ModelInfo("c", "", "char_lm", "char_lm", gives=("states", "previous_character"))
 
-    found = [catalogue().original(one).direction for one in (forward, backward, characters)]
+    found = [catalogue().original(item).direction for item in (forward, backward, characters)]
 
     assert found == ["left", "right", "right"]
 

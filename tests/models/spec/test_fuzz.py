@@ -106,5 +106,5 @@ def check(card):
         value = getattr(card, name)
         assert isinstance(value, str) and len(value) < 200 and "\n" not in value, (name, value)
     assert all(isinstance(problem, str) and len(problem) < 2000 for problem in card.problems)
-    assert all(isinstance(one, str) for one in (*card.labels, *card.gives))
+    assert all(isinstance(item, str) for item in (*card.labels, *card.gives))
     json.loads(json.dumps(card.to_json(), allow_nan=False))

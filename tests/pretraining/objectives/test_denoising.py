@@ -76,10 +76,10 @@ def test_input_and_target_with_sentinels_hold_the_whole_text(models):
     given, wanted = batch.inputs["input_ids"][0].tolist(), batch.targets["labels"][0].tolist()
     assert given[-len(end) :] == end == wanted[-len(end) :] and wanted[0] in sentinels
     parts, current = {}, None
-    for one in wanted[: -len(end)]:
-        current = one if one in sentinels else current
-        parts.setdefault(current, []).extend([] if one in sentinels else [one])
-    whole = [unit for one in given for unit in parts.get(one, [one])]
+    for item in wanted[: -len(end)]:
+        current = item if item in sentinels else current
+        parts.setdefault(current, []).extend([] if item in sentinels else [item])
+    whole = [unit for item in given for unit in parts.get(item, [item])]
     assert whole == ids.tolist()
     assert sum(map(len, parts.values())) == 6  # 15 % of 40
     assert [unit for unit in given if unit in sentinels] == list(parts)[:-1]

@@ -61,7 +61,7 @@ def test_a_model_on_this_computer_is_measured_in_subwords_with_its_mask():
     info = spec.info(spec.DEFAULT)
     bert, gpt = (starter for starter in starters() if starter.tokenizer)
 
-    measures = [info.measure(PromptModel("", one.path), {}) for one in (bert, gpt)]
+    measures = [info.measure(PromptModel("", item.path), {}) for item in (bert, gpt)]
 
     assert [measure.mask for measure in measures] == ["[MASK]", ""] and measures[0].limit == 512
     assert measures[0].count([""]) == [2]  # [CLS] [SEP]

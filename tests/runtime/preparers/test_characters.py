@@ -30,7 +30,7 @@ def test_other_letters_are_several_bytes(preparer):
 def test_a_long_word_is_truncated_before_its_end_mark(preparer):
     (row,) = encoded(preparer, "abcdefghijk").arrays["characters"].tolist()
 
-    assert row == [259, *(ord(one) + 1 for one in "abcdef"), 260]
+    assert row == [259, *(ord(item) + 1 for item in "abcdef"), 260]
 
 
 def test_a_text_without_words_is_one_row_of_zeros(preparer):

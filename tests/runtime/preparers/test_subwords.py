@@ -60,8 +60,8 @@ def test_a_saved_preparer_loads_again_and_gives_the_same(subwords, tmp_path):
 
     subwords.save(tmp_path)
 
-    one, other = (made.whole([document], 9) for made in (subwords, Subwords.load(tmp_path)))
-    assert np.array_equal(one.inputs[0].ids, other.inputs[0].ids)
+    item, other = (made.whole([document], 9) for made in (subwords, Subwords.load(tmp_path)))
+    assert np.array_equal(item.inputs[0].ids, other.inputs[0].ids)
 
 
 def test_words_that_the_vocabulary_lacks_are_counted(subwords):

@@ -29,7 +29,7 @@ def test_neighbours_by_cosine_equal_gensim(skipgram, gensim_vectors, word):
     words, scores = pairs(skipgram.neighbours(word, top=20))
     expected = gensim_vectors.most_similar(word, topn=20)
 
-    assert words == [one for one, _score in expected]
+    assert words == [item for item, _score in expected]
     assert scores == pytest.approx([score for _one, score in expected], abs=1e-6)
 
 
@@ -37,7 +37,7 @@ def test_analogies_equal_gensim(skipgram, gensim_vectors):
     words, scores = pairs(skipgram.analogy("france", "paris", "germany", top=10))
     expected = gensim_vectors.most_similar(["paris", "germany"], ["france"], topn=10)
 
-    assert words == [one for one, _score in expected]
+    assert words == [item for item, _score in expected]
     assert scores == pytest.approx([score for _one, score in expected], abs=1e-6)
 
 
@@ -49,7 +49,7 @@ def test_unseen_words_have_the_neighbours_that_gensim_gives_them(data_folder):
 
     words, scores = pairs(Lexicon.open(path).neighbours("kingdomlike"))
 
-    assert words == [one for one, _score in expected]
+    assert words == [item for item, _score in expected]
     assert scores == pytest.approx([score for _one, score in expected], abs=1e-5)
 
 

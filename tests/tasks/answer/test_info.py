@@ -71,7 +71,7 @@ def test_every_wrong_answer_is_a_mistake_with_its_place_and_kind():
 
     found = INFO.mistakes(document, GOLD, wrong)
 
-    assert [(one.kind, one.at, one.predicted_at) for one in found] == [
+    assert [(item.kind, item.at, item.predicted_at) for item in found] == [
         (LABEL, (0, 3), (8, 11)),
         (SPURIOUS, None, (0, 3)),
         (BOUNDARY, (15, 19), (12, 19)),
@@ -98,7 +98,7 @@ def test_predictions_are_stored_and_become_suggestions():
     again = Prediction.from_json(RIGHT.to_json())
 
     assert again == RIGHT
-    assert [(one.label, one.start) for one in INFO.answers(again)] == [
+    assert [(item.label, item.start) for item in INFO.answers(again)] == [
         ("Who?", 0),
         ("Where?", 15),
         ("Why?", None),

@@ -106,20 +106,20 @@ def test_a_long_text_is_read_in_windows_that_share_units(folder):
     document = asked("a", text, ["ada ?"])
     prepared = features(model, [document], length=24).prepared
 
-    starts = [int(one.offsets[one.text == 1][0, 0]) for one in prepared.inputs]
-    ends = [int(one.offsets[one.text == 1][-1, 1]) for one in prepared.inputs]
+    starts = [int(item.offsets[item.text == 1][0, 0]) for item in prepared.inputs]
+    ends = [int(item.offsets[item.text == 1][-1, 1]) for item in prepared.inputs]
     assert len(prepared.inputs) > 3 and starts == sorted(starts) and ends[-1] == len(text.strip())
     assert all(after < before for after, before in zip(starts[1:], ends, strict=False))
-    assert all(len(one) <= 24 for one in prepared.inputs)
-    for one in prepared.inputs:
-        assert one.text.tolist()[:4] == [-1, 0, 0, -1]
+    assert all(len(item) <= 24 for item in prepared.inputs)
+    for item in prepared.inputs:
+        assert item.text.tolist()[:4] == [-1, 0, 0, -1]
     targets = features(model, [document], [gold(text, ("ada ?", "met bob"))], length=24).targets
     answered = [tuple(row) for row in targets["positions"] if row[0]]
     rows = zip(prepared.inputs, targets["positions"], strict=True)
-    windows = [one for one, row in rows if row[0]]
+    windows = [item for item, row in rows if row[0]]
     assert answered and {
-        text[one.offsets[first, 0] : one.offsets[last, 1]]
-        for one, (first, last) in zip(windows, answered, strict=True)
+        text[item.offsets[first, 0] : item.offsets[last, 1]]
+        for item, (first, last) in zip(windows, answered, strict=True)
     } == {"met bob"}
 
 
@@ -137,7 +137,7 @@ def test_other_models_answer_with_their_own_head_or_ours(family, tmp_path):
     assert outputs.logits["logits"].shape[::2] == (2, 2)
     assert all(p.grad is not None for p in model.head_parameters())
     (found,) = predicted(model.eval(), [DOCUMENT], {"null_threshold": None}, 60)
-    assert all(one.answer in TEXT and one.answer for one in found.required(Answers).answers)
+    assert all(item.answer in TEXT and item.answer for item in found.required(Answers).answers)
 
 
 def test_it_learns_eight_documents(folder):
@@ -146,7 +146,7 @@ def test_it_learns_eight_documents(folder):
     documents = [
         asked(w, f"ada met the {w} in paris", ["the driver ?", "thank you"]) for w in words
     ]
-    golds = [gold(one.text, ("the driver ?", one.key), ("thank you", "")) for one in documents]
+    golds = [gold(item.text, ("the driver ?", item.key), ("thank you", "")) for item in documents]
     batch = collate(features(model, documents, golds), range(16), encoder=model.encoder, device=CPU)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
 
@@ -203,7 +203,7 @@ def test_a_run_is_trained_scored_and_loaded_again(family, folder, tmp_path):
     questions = (Question("the driver ?", ((4, 11),)), Question("thank you", (), True))
     records = [
         Record(
-            replace(asked(f"k{n}", TEXT, [one.text for one in questions]), split=split),
+            replace(asked(f"k{n}", TEXT, [question.text for question in questions]), split=split),
             {"q": "submitted"},
             questions={"q": questions},
         )
@@ -224,7 +224,9 @@ def test_a_run_is_trained_scored_and_loaded_again(family, folder, tmp_path):
     assert set(result.scores["dev"]) == {"answer_exact_match", "answer_f1"}
     loaded = Predictor.load(tmp_path / "run" / "model", "cpu")
     (found,) = loaded.predict([records[0].document])
-    assert [one.question for one in found.required(Answers).answers] == [q.text for q in questions]
+    assert [item.question for item in found.required(Answers).answers] == [
+        q.text for q in questions
+    ]
     assert loaded.decoder["max_answer_length"] == 30 and "null_threshold" in loaded.decoder
 
 
@@ -246,7 +248,7 @@ def test_every_inspector_that_is_offered_works_with_and_without_questions(folder
             if id not in ABOUT_ANSWERS or "questions" in document
         }
         assert {"subwords", "attention", "answer_scores"} <= found.keys()
-        asked = [one.question for one in found["answer_scores"].answers]
+        asked = [item.question for item in found["answer_scores"].answers]
         assert list(dict.fromkeys(asked)) == document.get("questions", [])
 
 
@@ -261,9 +263,9 @@ def test_an_answer_is_explained_and_a_text_without_questions_has_none(folder, tm
     document = {"texts": {"text": TEXT}, "questions": list(DOCUMENT.questions)}
     first = explain(document)
     second = explain(document, target="end:1")
-    assert [one.id for one in first.targets] == ["start:0", "end:0", "start:1", "end:1"]
-    assert [one.question for one in first.targets[::2]] == list(DOCUMENT.questions)
-    assert [one.text for one in second.words][:4] == ["from", "the", "gate", "?"]
+    assert [target.id for target in first.targets] == ["start:0", "end:0", "start:1", "end:1"]
+    assert [target.question for target in first.targets[::2]] == list(DOCUMENT.questions)
+    assert [word.text for word in second.words][:4] == ["from", "the", "gate", "?"]
     assert second.score == pytest.approx(second.targets[3].share, abs=1e-5)
     with pytest.raises(WorkbenchError, match="no question"):
         explain({"texts": {"text": TEXT}})
@@ -292,9 +294,9 @@ def test_starts_and_ends_of_all_windows_add_up_to_one(folder, tmp_path):
         .result.boundaries
     )
     assert len(found.tokens) == 60  # each word of the text once, in its order
-    assert [one.start for one in found.tokens] == sorted(one.start for one in found.tokens)
-    assert sum(one.first for one in found.tokens) + found.null_first == pytest.approx(1)
-    assert sum(one.last for one in found.tokens) + found.null_last == pytest.approx(1)
+    assert [token.start for token in found.tokens] == sorted(token.start for token in found.tokens)
+    assert sum(token.first for token in found.tokens) + found.null_first == pytest.approx(1)
+    assert sum(token.last for token in found.tokens) + found.null_last == pytest.approx(1)
 
 
 def test_only_windows_of_answered_questions_are_learned(folder):

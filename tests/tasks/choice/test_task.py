@@ -58,8 +58,8 @@ def test_scores_and_loss_are_those_of_transformers(folder, tmp_path):
     theirs = transformers.BertForMultipleChoice.from_pretrained(tmp_path).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     documents = [THREE, document("c", "full", "the lift", "in paris , ada", "thank you !")]
-    first = [one.text for one in documents for _choice in one.choices]
-    second = [choice for one in documents for choice in one.choices]
+    first = [item.text for item in documents for _choice in item.choices]
+    second = [choice for item in documents for choice in item.choices]
     inputs = tokenizer(first, second, padding=True, return_token_type_ids=True, return_tensors="pt")
     rows = {name: table.view(2, 3, -1) for name, table in inputs.items()}
 
@@ -133,7 +133,7 @@ def test_it_learns_eight_documents(folder):
         optimizer.step()
 
     predictions = predicted(model.eval(), documents)
-    assert [one.label for one in predictions] == ["2"] * 8
+    assert [prediction.label for prediction in predictions] == ["2"] * 8
 
 
 def predicted(model, documents):
@@ -153,7 +153,7 @@ def test_a_published_head_predicts_as_it_is(folder, tmp_path):
     published = Predictor.load(tmp_path, "cpu").predict(documents)
 
     assert card.task == "choice" and card.usable
-    assert [len(one.classes.labels) for one in published] == [2, 3]
+    assert [len(item.classes.labels) for item in published] == [2, 3]
     for ours, theirs in zip(predicted(built(folder), documents), published, strict=True):
         assert ours.classes.scores == pytest.approx(theirs.classes.scores, abs=1e-6)
     assert card_of(folder).task == ""
@@ -164,7 +164,7 @@ def test_an_export_is_verified_choice_by_choice(folder, tmp_path):
     (tmp_path / "run").mkdir()
     networks.save(built(folder), tmp_path / "run")
     texts = tmp_path / "texts.jsonl"
-    dataset.write(texts, (), [Record(one) for one in (TWO, THREE)], ids=True)
+    dataset.write(texts, (), [Record(item) for item in (TWO, THREE)], ids=True)
     spec = ExportSpec(str(tmp_path / "run"), str(texts), str(tmp_path / "out"), ("hf",))
 
     job = run.export(spec.to_json(), tmp_path)
@@ -179,6 +179,6 @@ def test_an_export_is_verified_choice_by_choice(folder, tmp_path):
     code = loading_code("hf", tmp_path / "out" / "hf", "choice")
     assert "choice 2" in code
     exported = Predictor.load(tmp_path / "out" / "hf", "cpu")
-    asked = [(one.text, *one.choices) for one in (TWO, THREE)]
-    labels = [one.label for one in predicted(built(folder), [TWO, THREE])]
-    assert [one.label for one in exported.predict_texts(asked)] == labels
+    asked = [(item.text, *item.choices) for item in (TWO, THREE)]
+    labels = [item.label for item in predicted(built(folder), [TWO, THREE])]
+    assert [predict_text.label for predict_text in exported.predict_texts(asked)] == labels

@@ -17,8 +17,8 @@ DOCUMENT = Document("a", (("text", "a tram"),))
 
 
 def golds_and_predictions(gold, predicted):
-    golds = [NumberGold(float(one)) for one in gold]
-    return golds, [Prediction((Number(float(one)),)) for one in predicted]
+    golds = [NumberGold(float(item)) for item in gold]
+    return golds, [Prediction((Number(float(item)),)) for item in predicted]
 
 
 @pytest.fixture
@@ -29,9 +29,9 @@ def sides():
 
 
 def test_each_task_fits_layers_of_its_number_of_texts():
-    one, two = (Layer("a", SCORE.id, texts=texts) for texts in (1, 2))
-    assert (INFO.fits(one), INFO.fits(two)) == (True, False)
-    assert (PAIRS.fits(one), PAIRS.fits(two)) == (False, True)
+    item, two = (Layer("a", SCORE.id, texts=texts) for texts in (1, 2))
+    assert (INFO.fits(item), INFO.fits(two)) == (True, False)
+    assert (PAIRS.fits(item), PAIRS.fits(two)) == (False, True)
 
 
 def test_gold_is_the_number_of_the_layer():
@@ -72,7 +72,7 @@ def test_the_interval_holds_the_score(sides):
 def test_errors_are_ordered_by_their_size():
     golds, predictions = golds_and_predictions([1, 2, 3.5], [1.04, 4, 3])
     found = [INFO.mistakes(DOCUMENT, *pair) for pair in zip(golds, predictions, strict=True)]
-    assert found[0] == [] and [one[0].loss for one in found[1:]] == [2.0, 0.5]
+    assert found[0] == [] and [item[0].loss for item in found[1:]] == [2.0, 0.5]
     assert (found[2][0].gold, found[2][0].predicted) == ("3.5", "3")
 
 

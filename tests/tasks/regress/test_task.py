@@ -95,4 +95,4 @@ def test_it_learns_three_numbers(folder):
         logits = model.eval()(batch.inputs)["logits"].numpy()
     rows = [{"logits": np.asarray(row)} for row in logits]
     found = task.info.decode(rows, prepared, (), {})
-    assert [one.number for one in found] == pytest.approx([row[2] for row in PAIRS], abs=0.3)
+    assert [item.number for item in found] == pytest.approx([row[2] for row in PAIRS], abs=0.3)

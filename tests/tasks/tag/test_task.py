@@ -59,12 +59,12 @@ def test_every_word_of_a_long_text_is_learned_exactly_once(subwords):
 
 
 def test_joined_features_keep_their_owners(subwords):
-    one, two = features(subwords, "ada " * 40, length=16), features(subwords, "bob")
+    item, two = features(subwords, "ada " * 40, length=16), features(subwords, "bob")
 
-    joined = Features.join([one, two])
+    joined = Features.join([item, two])
 
     prepared = joined.prepared
-    assert prepared.owner.tolist() == [0] * len(one.prepared.inputs) + [1]
+    assert prepared.owner.tolist() == [0] * len(item.prepared.inputs) + [1]
     assert len(joined.targets["tags"]) == len(prepared.inputs) == len(joined.lengths)
     assert len(prepared.documents) == len(prepared.words) == len(prepared.alignments) == 2
 

@@ -161,7 +161,7 @@ def test_the_files_of_a_folder_are_read_as_one_text(text, tmp_path):
     written = (tmp_path / "v.txt").read_text(encoding="utf-8")
     assert "\nzeno " in written and "\nking " in written
     assert result["tokens"] > 1600
-    parts = [one["part"] for one in events if one["kind"] == "progress"]
+    parts = [event["part"] for event in events if event["kind"] == "progress"]
     assert parts == sorted(parts) and parts[-1] == 1
 
 

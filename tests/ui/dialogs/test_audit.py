@@ -35,17 +35,17 @@ def dialog(app, project_file, qtbot):
 
 
 def test_a_label_is_opened_snapped_by_key_and_undone(dialog, app, qtbot):
-    (one,) = dialog.state.shown
+    (item,) = dialog.state.shown
     dialog.table.selectRow(0)
     assert "moved to those of words" in dialog._meaning.text()
 
     qtbot.keyClick(dialog.table, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: app.window.page == "annotate" and not app.window._steps)
-    assert app.window.panel("annotate").state.chosen == ("gold", one.span_id)
+    assert app.window.panel("annotate").state.chosen == ("gold", item.span_id)
 
     qtbot.keyClick(dialog.table, Qt.Key.Key_S)
     qtbot.waitUntil(lambda: dialog.state.found is not None and not dialog.state.found.findings)
-    row = annotate.view(app.project, one.document_id).spans[0]
+    row = annotate.view(app.project, item.document_id).spans[0]
     assert (row.start, row.end) == (3, 17)
 
     app.undo()

@@ -208,7 +208,7 @@ def test_a_prediction_can_only_be_cancelled(held, qtbot):
     qtbot.addWidget(question)
     question.show()
 
-    shown = [one.isVisible() for one in (question._stop, question._continue, question._cancel)]
+    shown = [item.isVisible() for item in (question._stop, question._continue, question._cancel)]
     assert shown == [False, False, True]
     question.reject()
     held.stop_jobs()

@@ -38,4 +38,4 @@ def test_the_rest_is_recovered_and_opened(dialog, app, qtbot, project_file):
     assert app.project.path.name == f"{project_file.stem} recovered.glossbench"
     assert corpus.counts(app.project).documents == documents
     assert check(app.project.path) == []
-    assert not any(one.isVisible() for one in app.window.findChildren(Damaged))
+    assert not any(item.isVisible() for item in app.window.findChildren(Damaged))

@@ -32,7 +32,7 @@ def ids(project):
 
 
 def keys(project):
-    return [one.document.key for one in documents.records(project.db)]
+    return [record.document.key for record in documents.records(project.db)]
 
 
 def test_what_becomes_of_the_documents_is_told_before(context, ids):
@@ -50,7 +50,7 @@ def test_documents_are_split_and_joined_again(context, ids):
     state.split()
     state.close()
     assert keys(context.project) == ["k1", "k0/1", "k0/2", "k0/3"]
-    parts = [one.document.id for one in documents.records(context.project.db)][1:]
+    parts = [record.document.id for record in documents.records(context.project.db)][1:]
 
     parts_state.join(context, parts[:1])
 

@@ -12,18 +12,18 @@ from workbench.ui.widgets.arc_layout import (
 )
 
 
-def arc(id, one=(0, 1), other=(5, 6)):
-    return TextArc(one, other, "label", 0, id)
+def arc(id, item=(0, 1), other=(5, 6)):
+    return TextArc(item, other, "label", 0, id)
 
 
-def seat(id, one, other, on_right=True):
-    return Seat(arc(id), one, other, on_right)
+def seat(id, item, other, on_right=True):
+    return Seat(arc(id), item, other, on_right)
 
 
 def test_nested_arcs_stand_above_those_they_contain():
     outer, inner = seat(1, (0, 40), (300, 340)), seat(2, (100, 140), (200, 240))
 
-    found = {one.arc.id: one.level for one in line_arcs([outer, inner], 500)}
+    found = {line_arc.arc.id: line_arc.level for line_arc in line_arcs([outer, inner], 500)}
 
     assert found == {1: 1, 2: 0}
 
@@ -35,10 +35,10 @@ def test_horizontals_of_one_level_never_overlap():
 
     found = line_arcs(seats, 500)
 
-    for one in found:
+    for item in found:
         for other in found:
-            if one is not other and one.level == other.level:
-                assert one.right < other.left or other.right < one.left
+            if item is not other and item.level == other.level:
+                assert item.right < other.left or other.right < item.left
     assert levels(found) == MOST_LEVELS
 
 
@@ -47,7 +47,7 @@ def test_legs_over_a_span_stand_apart_the_longest_arc_inside():
     word = (100.0, 160.0)
     found = line_arcs([seat(1, word, (200, 220)), seat(2, word, (300, 320))], 500)
 
-    legs = {one.arc.id: one.from_x for one in found}
+    legs = {item.arc.id: item.from_x for item in found}
     assert 100 < legs[2] < legs[1] < 160
 
 

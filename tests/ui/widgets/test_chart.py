@@ -52,13 +52,13 @@ def test_the_picture_is_saved_as_png_and_svg_and_the_numbers_as_csv(chart, tmp_p
 
 def test_several_visible_charts_are_saved_as_numbered_files(chart, qtbot):
     other, hidden = (Chart("B", Axis("x"), Axis("y")) for _ in range(2))
-    for one in (other, hidden):
-        qtbot.addWidget(one)
+    for item in (other, hidden):
+        qtbot.addWidget(item)
     other.show()
 
     found = files((chart, hidden, other), "/somewhere/a.svg")
 
-    assert [(one, path.name) for one, path in found] == [(chart, "a-1.svg"), (other, "a-2.svg")]
+    assert [(item, path.name) for item, path in found] == [(chart, "a-1.svg"), (other, "a-2.svg")]
     assert files((chart, hidden), "a.png")[0][1].name == "a.png" and files((chart,), "") == []
 
 

@@ -252,7 +252,7 @@ def test_progress_is_read_from_what_a_job_told_last():
 
 
 def test_durations_read_as_clocks_do():
-    assert [duration(one) for one in (0, 31, 125, 3725)] == ["0:00", "0:31", "2:05", "1:02:05"]
+    assert [duration(item) for item in (0, 31, 125, 3725)] == ["0:00", "0:31", "2:05", "1:02:05"]
 
 
 def test_a_plot_keeps_its_points_marks_the_best_and_saves_both_ways(look, qtbot, tmp_path):
@@ -322,8 +322,8 @@ def large_text(look):
 
 def test_icons_grow_with_the_words_beside_them(large_text, qtbot):
     button, mark = Button("Start", "play"), IconLabel("circle-check", "good", 16)
-    for one in (button, mark):
-        qtbot.addWidget(one)
+    for item in (button, mark):
+        qtbot.addWidget(item)
 
     assert button.iconSize().width() == 24
     assert mark.pixmap().deviceIndependentSize().width() == 24 < mark.width()
@@ -476,7 +476,7 @@ def test_arrows_and_check_boxes_grow_with_the_text(look):
 
     at_100 = arrows()
     theme.set_up(dark=False, percent=150)
-    assert {round(one * 1.5) for one in at_100} == arrows() and len(at_100) == 2
+    assert {round(item * 1.5) for item in at_100} == arrows() and len(at_100) == 2
     theme.set_up(dark=False)
 
 
@@ -490,7 +490,7 @@ def test_choices_without_room_are_cut_in_the_middle_not_at_the_edges(look, qtbot
     choices.show()
 
     assert choices.minimumSizeHint().width() < wide // 2
-    assert all(choices.button(one).geometry().right() <= choices.width() for one in "ab")
+    assert all(choices.button(item).geometry().right() <= choices.width() for item in "ab")
 
 
 def test_columns_of_words_narrow_before_a_number_is_out_of_sight(look, qtbot):

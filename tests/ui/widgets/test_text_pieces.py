@@ -97,7 +97,7 @@ def test_pieces_cover_the_text_without_gap_or_overlap_after_any_jumps(qapp):
     for number, (start, end) in enumerate(zip(pieces.text.starts, pieces.text.ends, strict=True)):
         own = [piece for piece in pieces.pieces if piece.paragraph == number]
         assert own[0].start == start and own[-1].end == end
-        assert all(one.end == other.start for one, other in zip(own, own[1:], strict=False))
+        assert all(item.end == other.start for item, other in zip(own, own[1:], strict=False))
 
 
 def test_a_new_span_shapes_nothing_and_moves_lines_only_where_a_lane_is_added(qapp):

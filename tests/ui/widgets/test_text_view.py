@@ -355,7 +355,7 @@ def test_the_screen_shows_what_a_whole_paint_would_after_partial_ones(make, qtbo
         gone = draw.sample(shown, draw.randrange(3))
         at = draw.randrange(400)
         come = [TextSpan(at, at + draw.choice((3, 40)), "LOC", 4, 1000 + len(shown) + at)]
-        shown[:] = [one for one in shown if one not in gone] + come
+        shown[:] = [item for item in shown if item not in gone] + come
         view.exchange_spans(gone, come)
 
     def act():

@@ -21,7 +21,7 @@ def strip(look, qtbot):
 def test_it_wraps_at_its_width_and_grows(strip):
     strip.set([word(number) for number in range(30)])
 
-    assert max(one.area.right() for one in strip._placed) <= 400
+    assert max(item.area.right() for item in strip._placed) <= 400
     assert strip.minimumHeight() > 3 * strip._placed[0].area.height()
     narrow = strip.minimumHeight()
     strip.resize(1200, 200)

@@ -76,9 +76,9 @@ def test_chunks_of_a_long_text_continue_each_other(layout, training, loaded, out
     with torch.set_grad_enabled(training):
         parts = model.train(training)(inputs).layers
 
-    for one, other in zip(whole, parts, strict=True):
+    for item, other in zip(whole, parts, strict=True):
         inside = inputs["attention_mask"].bool()
-        torch.testing.assert_close(one[inside], other[inside], atol=1e-6, rtol=1e-5)
+        torch.testing.assert_close(item[inside], other[inside], atol=1e-6, rtol=1e-5)
 
 
 def test_gradients_flow_only_into_the_last_chunks_of_each_text(loaded, outputs, monkeypatch):
@@ -167,7 +167,7 @@ def test_the_dropout_of_recurrent_weights_leaves_the_first_unit_as_it_is(loaded,
     model, plain = dropped(loaded, weight=0.5), loaded("v2")
 
     torch.manual_seed(0)
-    found, expected = (one(batch(outputs["ids"])).layers[1] for one in (model, plain))
+    found, expected = (item(batch(outputs["ids"])).layers[1] for item in (model, plain))
 
     # the memory is zero before the first unit, so its recurrent weights do not matter
     torch.testing.assert_close(found[:, 0], expected[:, 0])

@@ -111,10 +111,10 @@ def test_a_text_has_the_same_states_in_a_padded_batch():
     together = states(encoder).layers
     for row, document in enumerate(stacked.documents()):
         alone = states(encoder, [document]).layers
-        for one, other in zip(together, alone, strict=True):
+        for item, other in zip(together, alone, strict=True):
             length = other.shape[1]
-            torch.testing.assert_close(one[row, :length], other[0], atol=1e-6, rtol=0)
-            assert not one[row, length:].any()
+            torch.testing.assert_close(item[row, :length], other[0], atol=1e-6, rtol=0)
+            assert not item[row, length:].any()
 
 
 def test_models_stay_frozen_without_dropout_and_the_rest_is_trained(models):
@@ -156,8 +156,8 @@ def test_a_saved_model_gives_the_same_states(models, tmp_path, text):
     stacked.save(encoder, tmp_path / "saved")
 
     again = load(tmp_path / "saved", LoadOptions())
-    for one, other in zip(states(again).layers, expected.layers, strict=True):
-        torch.testing.assert_close(one, other, atol=1e-6, rtol=0)
+    for item, other in zip(states(again).layers, expected.layers, strict=True):
+        torch.testing.assert_close(item, other, atol=1e-6, rtol=0)
 
 
 def test_later_checkpoints_link_to_the_models_of_the_one_before(models, tmp_path):
@@ -181,9 +181,9 @@ def test_long_texts_are_cut_where_a_part_reads_no_more(models):
     windows = encoder.preparer.windows(stacked.documents((text,)), 1000)
 
     assert whole.cut.tolist() == [True]
-    for one in (*whole.inputs, *windows.inputs):
-        assert len(one.arrays["part1_input_ids"]) <= longest
-        assert (one.arrays["part1_end"] > one.arrays["part1_first"]).all()
+    for item in (*whole.inputs, *windows.inputs):
+        assert len(item.arrays["part1_input_ids"]) <= longest
+        assert (item.arrays["part1_end"] > item.arrays["part1_first"]).all()
     assert (windows.alignments[0].window >= 0).all() and len(windows.inputs) > 1
 
 

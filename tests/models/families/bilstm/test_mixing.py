@@ -126,6 +126,6 @@ def test_learned_weights_are_reported_and_kept_with_the_run(elmo, data, tmp_path
     assert [event.step for event in reported] == [1, 2, 3, 4]
     assert [*first] == ["elmo", "elmo (3)"] and not reported[0].weights
     assert first["elmo"]["weights"] != last["elmo"]["weights"] and "gamma" in last["elmo"]
-    assert all(sum(one["weights"]) == pytest.approx(1) for one in last.values())
+    assert all(sum(item["weights"]) == pytest.approx(1) for item in last.values())
     kept = TrainResult.from_json(result.to_json()).layer_weights["parts"]
     assert [*kept] == ["elmo", "elmo (3)"]

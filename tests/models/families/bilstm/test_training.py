@@ -58,8 +58,8 @@ def test_further_training_starts_from_the_weights_of_a_run(train, data, tmp_path
     finish(loop.train(spec, data, tmp_path / "again"))
 
     both = [Predictor.load(path, "cpu").encoder for path in (folder, tmp_path / "again" / "model")]
-    for one, other in zip(*(encoder.parameters() for encoder in both), strict=True):
-        torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
+    for item, other in zip(*(encoder.parameters() for encoder in both), strict=True):
+        torch.testing.assert_close(item, other, atol=1e-5, rtol=0)
     assert both[1].config.locked_dropout == 0.1
 
 

@@ -113,7 +113,9 @@ def test_gradients_reach_every_weight_that_embeddings_use():
     result = encoder({name: torch.from_numpy(array) for name, array in arrays.items()})
     result.layers[-1].sum().backward()
 
-    without = {name for name, one in encoder.named_parameters() if one.grad is None}
+    without = {
+        name for name, named_parameter in encoder.named_parameters() if named_parameter.grad is None
+    }
     assert without == {"models.next.decoder.weight", "models.next.decoder.bias"}
 
 

@@ -45,7 +45,7 @@ def logits(predictor, words):
     encoder = predictor.encoder
     arrays = stack(inputs, encoder.input_names, encoder.preparer.fill)
     with torch.inference_mode():
-        return encoder.logits({name: torch.from_numpy(one) for name, one in arrays.items()})[0]
+        return encoder.logits({name: torch.from_numpy(array) for name, array in arrays.items()})[0]
 
 
 def spans(prediction):
@@ -129,7 +129,7 @@ def test_other_labels_get_a_new_head_over_the_same_layers(decoder):
 
 def test_embeddings_are_frozen_and_computed_once(predictor):
     encoder = predictor.encoder
-    trained = {id(one) for layer in encoder.parts().layers for one in layer}
+    trained = {id(item) for layer in encoder.parts().layers for item in layer}
     arrays = stack(
         predictor.prepare([flair_models.document(SENTENCES[1])]).inputs, encoder.input_names, {}
     )
@@ -141,7 +141,7 @@ def test_embeddings_are_frozen_and_computed_once(predictor):
     assert torch.equal(encoder(kept).layers[-1], encoder(inputs).layers[-1])
     assert not trained & {id(parameter) for parameter in encoder.words.parameters()}
     assert {id(parameter) for parameter in encoder.words.parameters()} <= {
-        id(one) for one in encoder.parts().frozen
+        id(item) for item in encoder.parts().frozen
     }
 
 

@@ -88,13 +88,13 @@ def test_every_parameter_of_the_states_gets_a_gradient(encoder):
     states = encoder(arrays(encoder, *TEXTS))
     sum(layer.square().sum() for layer in states.layers).backward()
 
-    missing = [name for name, one in encoder.datasets().items() if one.grad is None]
+    missing = [name for name, dataset in encoder.datasets().items() if dataset.grad is None]
     assert missing == []
 
 
 def test_parts_hold_every_parameter_but_those_of_the_head(encoder):
     parts = encoder.parts()
-    result = [*parts.embeddings, *(one for layer in parts.layers for one in layer)]
+    result = [*parts.embeddings, *(item for layer in parts.layers for item in layer)]
 
     assert {id(item) for item in result} == {id(dataset) for dataset in encoder.datasets().values()}
     assert len(parts.layers) == 2 and len(result) == len(encoder.datasets())

@@ -26,7 +26,7 @@ def stored(path):
     result = {}
     with h5py.File(path) as file:
         file.visititems(
-            lambda name, one: result.update({name: one[...]} if hasattr(one, "shape") else {})
+            lambda name, item: result.update({name: item[...]} if hasattr(item, "shape") else {})
         )
     return result
 

@@ -206,13 +206,13 @@ def test_a_head_that_can_be_named_can_be_loaded(folders, family):
 
 
 def test_the_body_comes_from_the_folder_and_the_head_from_the_seed(folders):
-    one, same, other = (classifier(folders["bert"], seed=seed).model for seed in (1, 1, 2))
+    item, same, other = (classifier(folders["bert"], seed=seed).model for seed in (1, 1, 2))
 
-    assert torch.equal(one.classifier.weight, same.classifier.weight) and not torch.equal(
-        one.classifier.weight, other.classifier.weight
+    assert torch.equal(item.classifier.weight, same.classifier.weight) and not torch.equal(
+        item.classifier.weight, other.classifier.weight
     )
     assert torch.equal(
-        one.bert.encoder.layer[0].output.dense.weight,
+        item.bert.encoder.layer[0].output.dense.weight,
         other.bert.encoder.layer[0].output.dense.weight,
     )
 
@@ -319,7 +319,7 @@ def test_a_language_model_head_that_is_missing_is_never_drawn(folders, tmp_path)
 
     wrong = changed(folders["bert"], tmp_path / "wrong", architectures=["BertForMaskedLM"])
     body = load_file(wrong / "model.safetensors")
-    body = {name: one for name, one in body.items() if not name.startswith("cls")}
+    body = {name: item for name, item in body.items() if not name.startswith("cls")}
     save_file(body, wrong / "model.safetensors", {"format": "pt"})
 
     with pytest.raises(ModelError, match="is a bert model, which has no mask head"):

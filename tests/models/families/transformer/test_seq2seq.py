@@ -48,8 +48,8 @@ def test_the_states_are_those_of_transformers(folder):
     ours = encoder(inputs)
 
     assert len(ours.layers) == encoder.info.layers + 1 == len(layers)
-    for one, other in zip(ours.layers, layers, strict=True):
-        torch.testing.assert_close(one, other)
+    for item, other in zip(ours.layers, layers, strict=True):
+        torch.testing.assert_close(item, other)
 
 
 def test_labels_are_scored_as_by_the_loss_of_transformers(folder):

@@ -75,7 +75,7 @@ def test_two_adapters_stand_in_each_layer_and_get_gradients_with_norms_and_head(
     method.model(inputs)["logits"].sum().backward()
 
     named = dict(method.model.named_parameters())
-    found = {name for name, one in named.items() if one.grad is not None}
+    found = {name for name, item in named.items() if item.grad is not None}
     inside = {name for name in found if ".adapter." in name}
     layers = 1 if family == "albert" else 2
     assert len(inside) == layers * 2 * 4  # two adapters, two modules with weight and bias
@@ -83,8 +83,8 @@ def test_two_adapters_stand_in_each_layer_and_get_gradients_with_norms_and_head(
     heads = {name for name in found if "classifier" in name or "score" in name or "pooler" in name}
     assert norms and heads and found == inside | norms | heads
     assert not any("embedding" in name for name in found)
-    grouped = [one for group in method.groups(0.1) for one in group["params"]]
-    assert len(grouped) == sum(one.requires_grad for one in named.values())
+    grouped = [item for group in method.groups(0.1) for item in group["params"]]
+    assert len(grouped) == sum(item.requires_grad for item in named.values())
 
 
 def test_adapters_norms_and_head_are_small_beside_the_model(tiny_model, tmp_path):

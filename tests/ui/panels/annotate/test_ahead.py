@@ -100,7 +100,7 @@ def test_the_newest_run_takes_over_when_it_ends(ahead):
     with ahead.project.write():
         later = runs.add(ahead.project.db, "again", layer_id=layer, spec=spec, status="done")
 
-    assert [one.id for one in ahead.ahead.runs] == [later.id]
+    assert [item.id for item in ahead.ahead.runs] == [later.id]
     assert ahead.ahead_choices[0].runs[1] == (0, "Newest run (again)")
 
 
@@ -111,16 +111,16 @@ def test_the_menu_names_the_runs_and_the_line_says_how_far_it_is(ahead, open_vie
     qtbot.wait(0)
     part.menu.aboutToShow.emit()
 
-    entries = {one.text(): one.isChecked() for one in part.menu.actions()}
+    entries = {action.text(): action.isChecked() for action in part.menu.actions()}
     assert entries == {"No run": False, "Newest run (first)": False, "first": True}
     assert part.line.text() == "next 5 pre-annotated" and part.line.isVisible()
-    next(one for one in part.menu.actions() if one.text() == "No run").trigger()
+    next(action for action in part.menu.actions() if action.text() == "No run").trigger()
     assert not part.line.isVisible() and key_of(ahead) == "k0"
 
 
 def test_the_header_offers_to_train_again_once_there_is_a_run(state, open_view):
     view = open_view(state)
-    (button,) = [one for one in view.findChildren(Button) if one.accessibleName() == "Train"]
+    (button,) = [item for item in view.findChildren(Button) if item.accessibleName() == "Train"]
     button.click()
     assert state.context.gone == [("train", {})]
 

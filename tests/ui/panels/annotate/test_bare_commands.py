@@ -16,7 +16,9 @@ from workbench.ui.widgets.key_cap import CommandCap
 
 Key, NO, SHIFT = Qt.Key, Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
 CTRL = Qt.KeyboardModifier.ControlModifier
-COMMANDS = {one.id.removeprefix("annotate."): one for one in BARE_COMMANDS}
+COMMANDS = {
+    bare_command.id.removeprefix("annotate."): bare_command for bare_command in BARE_COMMANDS
+}
 
 
 def press(key, text="", modifiers=NO) -> QKeyEvent:
@@ -54,7 +56,7 @@ def test_keys_are_translated(own, pressed, meant):
 
 
 def test_every_key_that_can_be_changed_has_one_meaning():
-    keys = [key for one in BARE_COMMANDS for key in one.all_keys]
+    keys = [key for bare_command in BARE_COMMANDS for key in bare_command.all_keys]
     assert len(keys) == len(set(keys))
 
 
@@ -99,7 +101,7 @@ def caps(view):
 
 
 def test_digits_and_brackets_with_ctrl_clash_with_other_keys(state):
-    every = [(one, "annotate") for one in BARE_COMMANDS]
+    every = [(bare_command, "annotate") for bare_command in BARE_COMMANDS]
     move = Command("annotate.other", "Other", keys="Ctrl+H")
     kept = state.context.settings
     assert conflicts([*every, (move, "annotate")], kept) == []
@@ -108,7 +110,7 @@ def test_digits_and_brackets_with_ctrl_clash_with_other_keys(state):
     remap(COMMANDS["start-left"], ["H"], kept)
 
     found = conflicts([*every, (move, "annotate")], kept)
-    assert {(key, one.id, other.id) for key, one, other in found} == {
+    assert {(key, item.id, other.id) for key, item, other in found} == {
         ("5", "annotate.label", "annotate.accept"),
         ("Ctrl+H", "annotate.start-left", "annotate.other"),
     }

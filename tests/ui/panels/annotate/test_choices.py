@@ -39,7 +39,7 @@ def view(asked, state, open_view):
 
 
 def chosen(state):
-    return [number for number, one in enumerate(state.choices, 1) if one.chosen]
+    return [number for number, choice in enumerate(state.choices, 1) if choice.chosen]
 
 
 def test_a_number_key_chooses_and_undo_takes_it_back(view, state, asked, filled):

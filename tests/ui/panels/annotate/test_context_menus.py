@@ -16,7 +16,7 @@ def view(state, open_view):
 
 def ids(state, layer):
     return {
-        label.name: label.id for one in state.layers if one.name == layer for label in one.labels
+        label.name: label.id for item in state.layers if item.name == layer for label in item.labels
     }
 
 

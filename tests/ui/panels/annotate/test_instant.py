@@ -43,7 +43,7 @@ def learned(context, filled, tiny_model, monkeypatch):
 def test_predictions_are_suggested_without_a_step_in_the_history(learned):
     before = learned.project.undo_title
 
-    (row,) = [one for one in learned.suggestions if one.label_id != 0]
+    (row,) = [suggestion for suggestion in learned.suggestions if suggestion.label_id != 0]
 
     assert row.id < 0 and learned.maker(row) == "instant model"
     assert learned.project.undo_title == before
@@ -107,7 +107,7 @@ def test_it_is_on_again_when_the_project_is_opened_again(learned):
 def test_a_class_that_is_given_is_learned_at_once_and_no_other_is_suggested(learned):
     before = learned.instant.labelled
     (row,) = learned.suggestions
-    other = next(one for one in ("good", "bad") if label_id(learned, one) != row.label_id)
+    other = next(item for item in ("good", "bad") if label_id(learned, item) != row.label_id)
 
     learned.label(label_id(learned, other))
 

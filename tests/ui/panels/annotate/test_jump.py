@@ -46,19 +46,23 @@ def chosen(text) -> str:
 
 def test_two_letters_select_a_word_and_the_next_key_labels_it(state, text):
     words = text.text.text.split()
-    word = next(one for one in words[1:] if len(one) > 2 and one.isalpha())
+    word = next(word for word in words[1:] if len(word) > 2 and word.isalpha())
     before = len(state.spans)
     QTest.keyClicks(text, "'" + word[:2].lower())
     assert chosen(text).lower().startswith(word[:2].lower())
     QTest.keyClicks(text, "1")
     assert len(state.spans) == before + 1
-    other = next(one for one in words if one[:2].isalpha() and one[:2].lower() != word[:2].lower())
+    other = next(
+        item for item in words if item[:2].isalpha() and item[:2].lower() != word[:2].lower()
+    )
     QTest.keyClicks(text, "'" + other[:2] + "1")
     assert len(state.spans) == before + 2  # the first one was not labelled again
 
 
 def test_the_second_key_extends_the_selection(text):
-    first, second = [one for one in text.text.text.split() if len(one) > 2 and one.isalpha()][:2]
+    first, second = [part for part in text.text.text.split() if len(part) > 2 and part.isalpha()][
+        :2
+    ]
     QTest.keyClicks(text, "'" + first[:2])
     QTest.keyClicks(text, '"' + second[:2])
     assert chosen(text).startswith(first) and chosen(text).endswith(second)

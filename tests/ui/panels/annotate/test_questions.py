@@ -41,13 +41,17 @@ def press(view, key, modifier=Qt.KeyboardModifier.NoModifier):
 
 
 def given(state):
-    return [(one.text, one.answers, one.is_null) for one in state.shown_questions]
+    return [
+        (question.text, question.answers, question.is_null) for question in state.shown_questions
+    ]
 
 
 def footer(view):
     """The visible single lines and their tooltips, which painting sets."""
     view.grab()
-    return {one.text(): read(one.toolTip()) for one in view.findChildren(Elided) if one.isVisible()}
+    return {
+        item.text(): read(item.toolTip()) for item in view.findChildren(Elided) if item.isVisible()
+    }
 
 
 def painted(view):

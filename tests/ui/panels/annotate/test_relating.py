@@ -35,9 +35,9 @@ def relations(view):
     named = {id: label.name for id, (_layer, label) in state.label_of.items()}
     found = []
     for row in state.relations:
-        one, other = state.span_of[row.from_span], state.span_of[row.to_span]
+        item, other = state.span_of[row.from_span], state.span_of[row.to_span]
         found.append(
-            (text[one.start : one.end], named[row.label_id], text[other.start : other.end])
+            (text[item.start : item.end], named[row.label_id], text[other.start : other.end])
         )
     return found
 
@@ -192,5 +192,5 @@ def test_selected_words_become_a_part_of_the_span_selected_last(view):
 
     row = view.state.chosen_span()
     assert (row.id, row.parts) == (ada, ((0, 3), (8, 11)))
-    item = next(one for one in text.pieces.ensure(0).placed[0].items if one.span.parts)
+    item = next(item for item in text.pieces.ensure(0).placed[0].items if item.span.parts)
     assert len(item.runs) == 2 and len(item.gaps) == 1

@@ -26,7 +26,7 @@ def drag(qtbot, text: TextView, start: int, end: int) -> None:
 
 
 def chips(view) -> list[str]:
-    return [one.text() for one in view._beside.findChildren(ChipButton) if one.isVisible()]
+    return [item.text() for item in view._beside.findChildren(ChipButton) if item.isVisible()]
 
 
 def test_it_labels_the_selection_and_has_the_latest_label_first(shown, qtbot):

@@ -62,7 +62,7 @@ def shown_anew(view, qtbot):
 
 
 def span_labels(state):
-    return [label.id for one in state.active if one.traits.in_text for label in one.labels]
+    return [label.id for item in state.active if item.traits.in_text for label in item.labels]
 
 
 def add(state, draw):
@@ -76,7 +76,9 @@ def add(state, draw):
 
 def change(state, draw):
     span = draw.choice(state.spans)
-    of_layer = [label.id for one in state.layers if one.id == span.layer_id for label in one.labels]
+    of_layer = [
+        label.id for layer in state.layers if layer.id == span.layer_id for label in layer.labels
+    ]
     annotate.relabel_span(state.project, span.id, draw.choice(of_layer))
 
 
@@ -96,7 +98,7 @@ def add_part(state, draw):
 
 
 def suggest(state, draw):
-    layer = next(one for one in state.layers if one.name == "roles")
+    layer = next(layer for layer in state.layers if layer.name == "roles")
     start, field = draw.randrange(120), draw.choice(("text", "text_b"))
     row = NewSuggestion(
         state.document_id, layer.id, layer.labels[0].id, start, start + 9, field, 0.5
@@ -118,7 +120,7 @@ def redo(state, _draw):
 
 
 def switch_layer(state, _draw):
-    layer = next(one for one in state.layers if one.name == "first")
+    layer = next(layer for layer in state.layers if layer.name == "first")
     state.switch_layer(layer.id, layer.id in state.off)
 
 
@@ -153,7 +155,7 @@ def test_an_edit_gives_the_text_only_the_changed_span(view, monkeypatch):
     monkeypatch.setattr(text, "set_spans", lambda spans: pytest.fail("all spans were given"))
     monkeypatch.setattr(text, "exchange_spans", lambda gone, come: given.append((gone, come)))
 
-    span = next(one for one in state.spans if one.field == "text")
+    span = next(span for span in state.spans if span.field == "text")
     annotate.resize_span(state.project, span.id, 0, 150)
 
     assert [[len(gone), len(come)] for gone, come in given] == [[1, 1]]
@@ -161,11 +163,11 @@ def test_an_edit_gives_the_text_only_the_changed_span(view, monkeypatch):
 
 
 def test_a_text_that_missed_an_edit_is_given_all_spans_later(view):
-    state, draw, (one, other) = view.state, random.Random(6), view.paper.texts[:2]
+    state, draw, (item, other) = view.state, random.Random(6), view.paper.texts[:2]
     shown_spans = ShownSpans(state)
     for _turn in range(6):
         add(state, draw)
-        shown_spans.show_in([one])
+        shown_spans.show_in([item])
 
     shown_spans.show_in([other])
 

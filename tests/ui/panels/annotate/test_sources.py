@@ -157,9 +157,9 @@ def test_the_list_of_spans_and_the_chips_tell_who_made_them(view, suggested):
 
 def test_the_scores_shown_are_chosen_beside_the_list(view, suggested):
     box = next(
-        one
-        for one in view.right.findChildren(QComboBox)
-        if one.count() == 3 and "0.85" in one.itemText(2)
+        item
+        for item in view.right.findChildren(QComboBox)
+        if item.count() == 3 and "0.85" in item.itemText(2)
     )
     assert box.itemText(2) == "Below 0.85" and box.isVisible()
 

@@ -163,7 +163,7 @@ def test_sublabels_without_a_key_show_that_of_their_parent_with_the_presses(stat
     labels.set_key(state.project, label_id(state, "TIME"), "")
     layer = next(layer for layer in state.active if layer.name == "names")
 
-    shown = [(one.name, one.key) for one in state.with_keys(layer)]
+    shown = [(with_key.name, with_key.key) for with_key in state.with_keys(layer)]
     assert shown == [("PER", "1"), ("LOC", "2"), ("TIME", "1×3")]
 
 

@@ -204,9 +204,9 @@ def test_the_side_shows_the_token_with_its_tag_and_what_is_suggested(view, qtbot
     state.choose_token(0)
 
     def chips():
-        return [one for one in side.findChildren(ChipButton) if not one.isHidden()]
+        return [item for item in side.findChildren(ChipButton) if not item.isHidden()]
 
-    qtbot.waitUntil(lambda: [one.text() for one in chips()] == ["NOUN", "DET", "VERB"])
+    qtbot.waitUntil(lambda: [item.text() for item in chips()] == ["NOUN", "DET", "VERB"])
     texts = [part.text() for part in side.findChildren(QLabel)]
     assert "Token “Ada”" in texts and f"1 of {len(state.tokens)}" in texts
 

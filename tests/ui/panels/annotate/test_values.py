@@ -131,7 +131,7 @@ def test_plus_starts_a_chain_where_text_is_selected_and_moves_the_number_elsewhe
     press(view, "3")
     view.first.select(2, 6)
     press(view, "+")
-    assert [one.chain for one in annotate.view(filled, rated[0]).spans] == [1]
+    assert [span.chain for span in annotate.view(filled, rated[0]).spans] == [1]
     assert value(filled, rated) == 3.0
 
     view.unselect()

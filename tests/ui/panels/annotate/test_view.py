@@ -654,7 +654,7 @@ def test_many_labels_fill_the_room_that_a_short_text_leaves(view, qtbot):
         for number in range(77):
             labels.add_label(view.state.project, layer.id, f"intent number {number}")
     view.resize(1100, 700)
-    bar = next(one for one in view._paper._bars.values() if len(one.chips) > 70)
+    bar = next(bar for bar in view._paper._bars.values() if len(bar.chips) > 70)
     qtbot.waitUntil(lambda: bar.most_lines > 4)
 
     shown = [chip for chip in bar.chips if chip.isVisible()]
@@ -678,24 +678,24 @@ def test_the_palette_opens_below_the_selection(view, text):
 def test_sublabels_fold_and_their_keys_still_work(view, text):
     ids = {label.name: id for id, (_layer, label) in view.state.label_of.items()}
     label_groups.set_parent(view.state.project, [ids["LOC"]], ids["PER"])
-    button = next(one for one in view.findChildren(Button) if one.text() == "\N{MINUS SIGN}")
+    button = next(item for item in view.findChildren(Button) if item.text() == "\N{MINUS SIGN}")
     button.setFocus()
     press(button, Key.Key_Space)
-    names = [one.accessibleName() for one in view.findChildren(ChipButton) if one.isVisible()]
+    names = [item.accessibleName() for item in view.findChildren(ChipButton) if item.isVisible()]
     assert "PER" in names and "LOC" not in names
     assert view.focusWidget().accessibleName() == "Show 1 sublabel of PER"
 
     text.setFocus()
     press(text, Key.Key_2)
     assert spans(view) == [("Ada", "LOC")]
-    (layer,) = (one for one in view.state.layers if one.name == "names")
+    (layer,) = (layer for layer in view.state.layers if layer.name == "names")
     assert folded_labels.folded(view.state.context, layer) == {ids["PER"]}
 
 
 def test_sublabels_of_large_layers_are_folded_until_the_user_unfolds_them(context):
     project = context.project
     labels.add_layer(project, "many", "span", labels=[f"L{n}" for n in range(30)])
-    ids = [one.id for one in labels.layers(project)[-1].labels]
+    ids = [label.id for label in labels.layers(project)[-1].labels]
     label_groups.set_parent(project, ids[10:20], ids[0])
     label_groups.set_parent(project, ids[20:], ids[1])
     layer = labels.layers(project)[-1]
@@ -715,4 +715,4 @@ def test_a_window_can_be_lower_than_many_labels_need(state, open_view, qtbot):
 
 
 def shown_chips(view) -> list[ChipButton]:
-    return [one for one in view.findChildren(ChipButton) if one.isVisible()]
+    return [item for item in view.findChildren(ChipButton) if item.isVisible()]

@@ -34,7 +34,7 @@ def expected(names, way, chosen, here):
     if chosen in ids:
         return ids[(ids.index(chosen) + way) % len(ids)]
     place = (FIELDS.index(here[0]), here[1])
-    before = sum(one < place for one, _name in names)
+    before = sum(name < place for name, _name in names)
     return ids[(before if way > 0 else before - 1) % len(ids)]
 
 

@@ -118,7 +118,7 @@ def test_a_search_that_is_replaced_is_dropped(state, context):
 
 
 def test_a_hidden_selection_cannot_be_deleted(state):
-    delete = next(one for one in DataPanel.commands if one.id == "data.delete")
+    delete = next(command for command in DataPanel.commands if command.id == "data.delete")
     panel = SimpleNamespace(state=state.data)
     state.data.choose(state.data.ids)
 

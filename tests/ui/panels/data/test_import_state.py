@@ -25,7 +25,7 @@ def choose(context, tmp_path):
 
 def documents_of(context):
     ids = documents.ids(context.project.db, documents.Filter())
-    return [documents.get(context.project.db, one) for one in ids]
+    return [documents.get(context.project.db, id) for id in ids]
 
 
 def finish(state, context):
@@ -71,7 +71,7 @@ def test_choices_are_named_by_hand_and_numbered_in_the_order_of_their_columns(ch
     assert titles["gold"]["answer:answer"] == "Right choice: answer"
     assert state.can_start and state.preview.delimiter == ","
     finish(state, context)
-    (document,) = (one for one in documents_of(context) if one.choices)
+    (document,) = (document for document in documents_of(context) if document.choices)
     assert (document.text, document.question) == ("It rained.", "Why?")
     assert document.choices == ("clouds", "sun")
 

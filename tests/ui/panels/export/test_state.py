@@ -142,7 +142,7 @@ def test_a_published_model_can_be_chosen_in_place_of_a_run(context, tmp_path, mo
     monkeypatch.setattr(models, "list", lambda _settings: (card, replace(card, name="x", task="")))
     monkeypatch.setattr(spec, "check_fit", lambda *_args: None)
     state = ExportState(context)
-    assert state.run is not None and [one.name for one in state.models] == ["tagger"]
+    assert state.run is not None and [item.name for item in state.models] == ["tagger"]
 
     state.choose_model("tagger")
     assert state.run is None and state.folder.endswith("small tagger")

@@ -49,7 +49,7 @@ def view(qtbot):
 def test_probable_starts_and_ends_are_boxed_and_improbable_tokens_recede(view):
     ada, met, bob = view._strip.words
 
-    assert [(one.name, one.share) for one in ada.shares] == [("Start", 0.8), ("End", 0.7)]
+    assert [(share.name, share.share) for share in ada.shares] == [("Start", 0.8), ("End", 0.7)]
     assert (met.shares, bool(met.ground)) == ((), True)
     assert bob.shares[1].share == 0.2
     assert view._null.text() == "No answer: start 10.0 %, end 5.0 %"

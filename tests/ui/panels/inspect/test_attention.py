@@ -191,7 +191,7 @@ def test_shares_are_depths_of_one_colour_and_masked_cells_are_grey(dark):
         result = heat.image(shares, masked)
         low, middle, high = (result.pixelColor(*at) for at in ((0, 0), (1, 0), (0, 1)))
         assert result.pixelColor(1, 1) == theme.qcolour("line")
-        depths = [one.lightnessF() for one in (low, middle, high)]
+        depths = [item.lightnessF() for item in (low, middle, high)]
         assert depths == sorted(depths, reverse=not dark) and len(set(depths)) == 3
     finally:
         theme.set_up(dark=False)

@@ -12,7 +12,9 @@ from workbench.inspection.spec import TokenRow
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.views.attention_cell import BIAS, AttentionCellView
 
-TOKENS = tuple(TokenRow(one, one, at, 0, 0, "text", at) for at, one in enumerate(("late", "bus")))
+TOKENS = tuple(
+    TokenRow(item, item, at, 0, 0, "text", at) for at, item in enumerate(("late", "bus"))
+)
 
 
 def cell(difference=2e-7):

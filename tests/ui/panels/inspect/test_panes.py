@@ -120,7 +120,7 @@ def test_models_for_another_number_of_texts_are_not_compared(panel, monkeypatch)
     pair = operations.Choice("run 9", "pairs", "/run/9", "pairs", 9, "spans")
     panel.state.update(choices=(*panel.state.choices, pair))
 
-    assert [one.key for one in panel.state.comparable] == ["run 7", "run 2"]
+    assert [item.key for item in panel.state.comparable] == ["run 7", "run 2"]
 
 
 def test_a_sample_text_is_offered_where_there_is_no_result(panel, hosts):

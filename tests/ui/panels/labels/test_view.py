@@ -283,7 +283,7 @@ def test_a_label_is_indented_by_key_and_its_parent_is_shown(panel, app):
     table.selectRow(1)
     table.setFocus()
 
-    commands = {one.command.id: one.action for one in app.window.menus.entries}
+    commands = {entry.command.id: entry.action for entry in app.window.menus.entries}
     assert commands["labels.indent"].shortcut().toString() == "Ctrl+]"
     commands["labels.indent"].trigger()
     parent = named(panel, "Parent label", QComboBox)

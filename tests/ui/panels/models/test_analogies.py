@@ -50,7 +50,7 @@ def state(card):
 
 
 def words(state):
-    return [one.word for one in state.found]
+    return [item.word for item in state.found]
 
 
 @pytest.fixture

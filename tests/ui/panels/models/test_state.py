@@ -199,10 +199,10 @@ def test_a_published_model_is_added_as_a_run_on_a_layer_that_fits(state, context
     context.project, card = SimpleNamespace(read_only=False), state.cards[0]
     context.queue, context.attempt = None, lambda act, *args, **named: act(*args, **named)
     made, layer = [], SimpleNamespace(name="tone")
-    monkeypatch.setattr(published, "layers", lambda project, one: (layer,) if one == card else ())
+    monkeypatch.setattr(published, "layers", lambda project, item: (layer,) if item == card else ())
 
-    def create(project, queue, one, on, then, *, background):
-        made.append((one, on))
+    def create(project, queue, item, on, then, *, background):
+        made.append((item, on))
         background(lambda: SimpleNamespace(name="sentiment"), then)
 
     monkeypatch.setattr(published, "create", create)
@@ -234,7 +234,7 @@ def test_a_change_while_the_cards_are_read_is_not_missed(context, mine):
 
 
 def test_numbers_are_read_easily(state):
-    assert [number_words(one) for one in (0, 950, 22_893_116, 6_700_000_000)] == [
+    assert [number_words(item) for item in (0, 950, 22_893_116, 6_700_000_000)] == [
         "–",
         "950",
         "22.9 M",

@@ -97,7 +97,7 @@ def test_each_starter_has_a_card_with_its_figures_and_uses(panel):
 
 
 def test_the_card_shows_the_blocks_and_a_click_opens_one(panel, qtbot):
-    qtbot.waitUntil(lambda: any(one.isVisible() for one in card(panel).findChildren(BlockMap)))
+    qtbot.waitUntil(lambda: any(item.isVisible() for item in card(panel).findChildren(BlockMap)))
     layers = button(panel, "Layers 1–6: 10,646,784 parameters")
 
     assert "22,713,216" in said(card(panel)) and "Feed-forward" not in visible(card(panel))
@@ -338,7 +338,7 @@ def test_the_models_are_compared_on_the_projects_text(panel, app, qtbot, monkeyp
     assert [row[0] for row in texts] == ["starter-bert", "starter-gpt", "foreign"]
     assert texts[0][6:] == ["303", "–", "pseudo", "Recommended for spans and classes"]
     assert texts[2][9] == "Not suitable: 50% of the words are unknown"
-    assert {one["name"] for one in ran[0]["models"]} == {*SHIPPED} - {"bilstm"}
+    assert {item["name"] for item in ran[0]["models"]} == {*SHIPPED} - {"bilstm"}
     assert "starter-bert suits this text best" in visible(panel.view)
     button(panel, "Train with starter-bert").click()
     qtbot.waitUntil(lambda: app.window.page == "train")

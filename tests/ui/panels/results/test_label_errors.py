@@ -22,16 +22,16 @@ def panel(app, scored_file, qtbot):
     path = project.runs_folder / "label-errors" / f"{layer.id}.jsonl"
     path.parent.mkdir(parents=True)
     about = {"task": "classify", "model": "TF-IDF", "folds": 3, "at": "2026-01-01T00:00:00Z"}
-    ids = [one.document.id for one in given]
+    ids = [item.document.id for item in given]
     about |= {"fold": dict.fromkeys(ids, 0), "given": {}}
     lines = [json.dumps(about)]
-    for one in given:
-        label = one.gold.label
-        if one.document.key in ("k1", "k4"):
+    for item in given:
+        label = item.gold.label
+        if item.document.key in ("k1", "k4"):
             label = {"good": "bad", "bad": "good"}[label]
         scores = {"good": 0.1, "bad": 0.1, label: 0.9}
         raw = {"label": label, "scores": scores, "tokens": [], "spans": [], "cut": False}
-        row = {"document_id": one.document.id, "text_hash": one.document.text_hash}
+        row = {"document_id": item.document.id, "text_hash": item.document.text_hash}
         lines.append(json.dumps({**row, "prediction": {**raw, "fields": ["classes"]}}))
     path.write_text("\n".join(lines) + "\n")
     panel.state.update(view="labels")
@@ -41,23 +41,27 @@ def panel(app, scored_file, qtbot):
 
 def table(panel):
     found = panel.view.findChildren(QTableView)
-    return next(one for one in found if one.accessibleName() == "Label errors")
+    return next(item for item in found if item.accessibleName() == "Label errors")
 
 
 def test_keys_change_keep_and_undo_leads_back(panel, qtbot):
     doubts = panel.state.doubts
-    assert [one.key for one in doubts.suspects] == ["k1", "k4"]
-    keep = next(one for one in ERROR_COMMANDS if one.id == "results.error-keep")
+    assert [suspect.key for suspect in doubts.suspects] == ["k1", "k4"]
+    keep = next(
+        error_command
+        for error_command in ERROR_COMMANDS
+        if error_command.id == "results.error-keep"
+    )
     remap(keep, ["G"], panel.context.settings)
 
     qtbot.keyClick(table(panel), Qt.Key.Key_K)
     assert doubts.suspects[0].verdict == ""
     qtbot.keyClick(table(panel), Qt.Key.Key_G)
     qtbot.keyClick(table(panel), Qt.Key.Key_1)  # the first class, as the folds answer
-    assert [one.verdict for one in doubts.suspects] == ["kept", "changed"]
+    assert [suspect.verdict for suspect in doubts.suspects] == ["kept", "changed"]
 
     panel.context.app.undo()
-    qtbot.waitUntil(lambda: [one.verdict for one in doubts.suspects] == ["kept", ""])
+    qtbot.waitUntil(lambda: [suspect.verdict for suspect in doubts.suspects] == ["kept", ""])
     assert doubts.chosen == doubts.suspects[1].identity
 
 

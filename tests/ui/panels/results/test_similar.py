@@ -76,7 +76,7 @@ def test_a_large_project_waits_for_a_click_and_a_row_opens_in_annotate(made, qtb
 
     made.state.update(build=None, rows=(ROW,))
     shown.show_state(5)
-    assert shown._compute.isHidden() and [one.key for one in shown._table.rows()] == ["k7"]
+    assert shown._compute.isHidden() and [row.key for row in shown._table.rows()] == ["k7"]
     shown._table.opened.emit(ROW)
     assert made.state.context.gone == [("annotate", {"document": 7})]
 

@@ -158,13 +158,13 @@ def test_a_new_comparison_replaces_the_previous_one(state):
 
 def test_letters_of_the_board_follow_the_order_of_the_choice(state):
     state.board.watch(True)
-    assert [one.run.name for one in state.board.rows()] == ["first", "second"]
+    assert [row.run.name for row in state.board.rows()] == ["first", "second"]
 
     state.board.choose((2,))
     state.board.choose((1, 2))
 
     assert state.board.chosen == (2, 1)
-    assert [state.board.letter(one) for one in state.board.rows()] == ["B", "A"]
+    assert [state.board.letter(row) for row in state.board.rows()] == ["B", "A"]
     assert state.board.comparing.pair.first == 2
     state.board.show_score("accuracy")
     assert state.board.comparing.found.score == "accuracy" and state.board.best == 4 / 6
@@ -174,7 +174,7 @@ def test_the_board_on_test_shows_no_score_that_was_not_asked_for(state):
     state.board.watch(True)
     state.board.show_split("test")
 
-    assert all("was not shown yet" in one.problem for one in state.board.rows())
+    assert all("was not shown yet" in row.problem for row in state.board.rows())
 
 
 def test_two_runs_are_averaged_into_a_third_that_is_chosen(state):

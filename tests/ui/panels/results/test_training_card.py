@@ -25,14 +25,14 @@ def test_each_part_of_a_loss_is_a_curve_besides_their_sum(qtbot):
         parts={"task": (steps, (2.0, 1.5)), "lm": (steps, (1.0, 0.5))},
     )
 
-    drawn = {one.name: one for one in made.loss._series}
+    drawn = {item.name: item for item in made.loss._series}
     assert [*drawn] == ["sum", "task", "lm"]
     assert drawn["sum"].y == (3.0, 2.0) and drawn["lm"].y == (1.0, 0.5)
-    assert len({(one.tone, one.dashed) for one in drawn.values()}) == 3
+    assert len({(item.tone, item.dashed) for item in drawn.values()}) == 3
     assert made._legend.text() == "— sum   ■ task   ● lm" and not made._legend.isHidden()
 
 
 def test_a_single_loss_is_one_curve_without_a_legend(qtbot):
     made = card(qtbot, loss=((1, 2), (3.0, 2.0)))
 
-    assert [one.name for one in made.loss._series] == ["loss"] and made._legend.isHidden()
+    assert [item.name for item in made.loss._series] == ["loss"] and made._legend.isHidden()

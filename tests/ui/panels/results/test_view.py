@@ -105,11 +105,11 @@ def test_every_part_of_a_comparison_has_rows_or_says_why(panel, qtbot):
         view._tabs.setCurrentIndex(part)
         shown = view._parts.widget(part)
         rows = shown.findChildren(QTableView)[0].model().rowCount()
-        assert rows or any("same settings" in one or "too small" in one for one in texts(shown))
+        assert rows or any("same settings" in text or "too small" in text for text in texts(shown))
 
 
 def texts(widget):
-    return [one.text() for one in widget.findChildren(QLabel) if one.isVisible()]
+    return [item.text() for item in widget.findChildren(QLabel) if item.isVisible()]
 
 
 def test_the_systems_of_a_comparison_can_be_swapped_and_shown_alone(panel, qtbot):
@@ -204,12 +204,12 @@ def test_runs_are_organised_filtered_and_the_change_taken_back(panel, qtbot, app
     assert not table.isColumnHidden(2) and table.columnWidth(0) > 80
 
     panel.view._left._fill_filter()
-    titles = {one.text(): one for one in panel.view._left._menu.actions()}
+    titles = {action.text(): action for action in panel.view._left._menu.actions()}
     titles["Group: paper"].trigger()
     assert table.model().rowCount() == 1 and "1 run is hidden" in panel.view._left._message.text()
 
     panel.view._left._fill_filter()
-    {one.text(): one for one in panel.view._left._menu.actions()}["All runs"].trigger()
+    {action.text(): action for action in panel.view._left._menu.actions()}["All runs"].trigger()
     state.listing.archive()
     assert table.model().rowCount() == 1
     app.window.note_line._undo.click()
@@ -259,7 +259,7 @@ def test_a_row_by_label_shows_the_errors_of_the_label_on_either_side(panel, qtbo
 
     browser = panel.state.browser
     qtbot.waitUntil(lambda: bool(browser.shown))
-    assert all(label in (one.mistake.gold, one.mistake.predicted) for one in browser.shown)
+    assert all(label in (item.mistake.gold, item.mistake.predicted) for item in browser.shown)
     assert browser.caption == f"label {label}" and browser.wanted.restricts
 
 

@@ -104,7 +104,7 @@ def test_the_scores_have_mean_spread_gain_and_parameters(page):
 
 def _cells(page):
     """One table per decoder, without those of earlier choices."""
-    return [one for one in page.view.findChildren(CellTable) if not one.isHidden()]
+    return [item for item in page.view.findChildren(CellTable) if not item.isHidden()]
 
 
 def _scores(page):

@@ -82,7 +82,7 @@ def test_every_model_in_the_embeddings_has_bars_of_its_own(qtbot):
 
     text = [label.text() for label in card.findChildren(QLabel)]
     assert text == ["Layer weights", "", "Layer weights of elmo", "γ 1.200"]
-    bars = [one.accessibleDescription() for one in card.findChildren(LayerBars)]
+    bars = [item.accessibleDescription() for item in card.findChildren(LayerBars)]
     assert bars == ["Embeddings: 1.000", "Embeddings: 0.300, Layer 1: 0.700"]
     card.set_mixes(())
     assert card.isHidden()

@@ -124,10 +124,10 @@ def test_a_model_of_another_family_shows_its_own_settings(page, qtbot):
 def test_every_control_has_a_name(page):
     page.view._left._more.click()
     controls = [
-        one
+        item
         for kind in (QComboBox, QLineEdit)
-        for one in page.view.findChildren(kind)
-        if one.isVisible()
+        for item in page.view.findChildren(kind)
+        if item.isVisible()
     ]
 
     assert controls and all(control.accessibleName() for control in controls)

@@ -38,8 +38,10 @@ def test_transformer_xl_is_rejected_with_the_reason(tmp_path):
 
     problems = spec.card(tmp_path).problems
 
-    assert any("version 5 of the transformers library no longer has" in one for one in problems)
-    assert not any("known: " in one for one in problems)
+    assert any(
+        "version 5 of the transformers library no longer has" in problem for problem in problems
+    )
+    assert not any("known: " in problem for problem in problems)
 
 
 def test_what_is_rejected_is_not_in_the_library():

@@ -50,7 +50,7 @@ def test_a_billion_of_anything_is_refused_before_loading(tmp_path, name, pickled
 
 
 @pytest.mark.parametrize("name", configs.LIMITS)
-@pytest.mark.parametrize("value", ODD, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("value", ODD, ids=lambda item: type(item).__name__)
 def test_what_is_no_size_is_a_problem_that_names_it(tmp_path, name, value):
     card = spec.card(folders.make(tmp_path / "model", **{name: value}))
 

@@ -148,7 +148,7 @@ def test_tags_of_every_scheme_become_spans(tags, row, spans):
 
     tags, row = tags.split(), row.split()
     found = trained.head("bert", named(*tags), {"classifier.weight": (len(tags), 4)})
-    logits = np.array([[5.0 * (tag == one) for tag in tags] for one in row])
+    logits = np.array([[5.0 * (tag == item) for tag in tags] for item in row])
 
     decide = tag_decoders.decoder(found.decoder, tags, found.labels)
     chosen, _scores = decide(logits, np.ones(len(row), bool))
