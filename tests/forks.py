@@ -8,6 +8,7 @@ before the fork. The journey by mouse and the tests of jobs/ start workers as th
 
     python -m tests.forks SOCKET               the process that forks
     python -m tests.forks -c SOCKET ARGUMENTS  `python -m workbench ARGUMENTS` with forked workers
+    python -m tests.forks -r SOCKET CODE ARGUMENTS  `python -c CODE ARGUMENTS`, forked
 """
 
 from __future__ import annotations
@@ -50,17 +51,10 @@ class Process:
         self.stdin, self.stdout = os.fdopen(our_input, "wb"), os.fdopen(our_output, "rb")
         self._code: int | None = None
         self._lock = threading.Lock()
-        self._line = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._line.connect(address)
         request = {"arguments": command[3:], "env": dict(env), "cwd": os.getcwd()}
-        descriptors = [their_input, their_output, stderr.fileno()]
-        socket.send_fds(self._line, [b"fork"], descriptors)
-        for descriptor in descriptors[:2]:
+        self._line = _ask(address, request, [their_input, their_output, stderr.fileno()])
+        for descriptor in (their_input, their_output):
             os.close(descriptor)
-        body = io.BytesIO(json.dumps(request).encode())
-        while chunk := body.read(60_000):
-            self._line.send(chunk)
-        self._line.send(b"run")
         self.pid = int(self._line.recv(100))
 
     def wait(self) -> int:
@@ -72,6 +66,26 @@ class Process:
         return self._code
 
 
+def _ask(address: str, request: dict, descriptors: list[int]) -> socket.socket:
+    """Request a process with these streams; it sends its id, and its return code at the end."""
+    line = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    line.connect(address)
+    socket.send_fds(line, [b"fork"], descriptors)
+    body = io.BytesIO(json.dumps(request).encode())
+    while chunk := body.read(60_000):
+        line.send(chunk)
+    line.send(b"run")
+    return line
+
+
+def _run(address: str, code: str, arguments: list[str]) -> int:
+    """Run the code in a forked process with the streams of this one; returns its return code."""
+    request = {"code": code, "arguments": arguments, "env": dict(os.environ), "cwd": os.getcwd()}
+    with _ask(address, request, [0, 1, 2]) as line:
+        line.recv(100)
+        return int(line.recv(100) or -signal.SIGKILL)
+
+
 def use(address: str) -> SimpleNamespace:
     """What takes the place of the module `subprocess` in `workbench.jobs.process`."""
 
@@ -79,6 +93,13 @@ def use(address: str) -> SimpleNamespace:
         return Process(address, command, **named)
 
     return SimpleNamespace(Popen=start, PIPE=subprocess.PIPE)
+
+
+def script(address: str, code: str) -> list[str]:
+    """`python -c CODE`, forked if there is an address."""
+    if not address:
+        return [sys.executable, "-c", code]
+    return [sys.executable, "-m", "tests.forks", "-r", address, code]
 
 
 def command(address: str) -> list[str]:
@@ -186,7 +207,7 @@ def _report_ends(lines: dict[int, socket.socket]) -> None:
 
 
 def _become(request: dict) -> None:
-    """Continue as `python -m workbench …` would have begun."""
+    """Continue as `python -m workbench …` or `python -c CODE …` would have begun."""
     import importlib
     import runpy
 
@@ -198,10 +219,14 @@ def _become(request: dict) -> None:
         os.fdopen(number, mode, 1, encoding="utf-8", closefd=False)
         for number, mode in enumerate("rww")
     )
-    sys.argv = ["workbench", *request["arguments"]]
+    code = request.get("code")
+    sys.argv = ["-c" if code else "workbench", *request["arguments"]]
     given = request["env"].get("PYTHONPATH", "").split(os.pathsep)
     sys.path[:1] = [request["cwd"], *(folder for folder in given if folder not in sys.path)]
-    runpy.run_module("workbench", run_name="__main__", alter_sys=True)
+    if code:
+        exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
+    else:
+        runpy.run_module("workbench", run_name="__main__", alter_sys=True)
 
 
 def main(arguments: list[str]) -> None:
@@ -211,6 +236,8 @@ def main(arguments: list[str]) -> None:
 
         process.subprocess = use(arguments[1])
         sys.exit(__main__.main(arguments[2:]))
+    if arguments[0] == "-r":
+        sys.exit(_run(arguments[1], arguments[2], arguments[3:]))
     import gc
     import importlib
 

@@ -2,10 +2,12 @@
 
 import os
 import signal
+import subprocess
 import sys
 
 import pytest
 
+from tests import forks
 from workbench.jobs.process import Child, last_lines
 
 pytestmark = [
@@ -84,3 +86,12 @@ def test_a_forked_worker_ends_with_its_input(forked_workers):
     child.stop()
 
     assert child.wait(30) and codes == [0]
+
+
+def test_code_runs_in_a_forked_process_with_the_streams_of_its_command(fork_server):
+    code = "import sys; print(sys.argv, 'torch' in sys.modules, input()); sys.exit(3)"
+    command = [*forks.script(fork_server, code), "one"]
+
+    done = subprocess.run(command, input="two\n", capture_output=True, text=True, cwd=forks.ROOT)
+
+    assert (done.returncode, done.stdout) == (3, "['-c', 'one'] True two\n"), done.stderr

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QApplication
 
 from tests.journeys.hand import CTRL, PATIENCE
-from tests.journeys.test_by_mouse import describe, pending_rows, span_count
+from tests.journeys.test_by_mouse import pending_rows, shown_on_export, span_count
 from workbench.operations import corpus, results
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(900)]
@@ -215,7 +215,7 @@ def exports(hand, tmp_path):
     hand.tab_to("Export model")
     hand.key(Qt.Key.Key_Return)
     hand.wait(
-        lambda: any("labels equal" in message.text() for message in describe(hand)),
+        lambda: any("labels equal" in text for text in shown_on_export(hand)),
         "the result of the check is not text",
         PATIENCE,
     )

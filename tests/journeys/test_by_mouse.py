@@ -242,8 +242,8 @@ def exports_and_reads_the_proof(hand, tmp_path):
     hand.replace(str(tmp_path / "out"))
     hand.click("Export model")
     hand.wait(
-        lambda: any("labels equal" in label.text() for label in describe(hand)),
-        "the result of the check is not message",
+        lambda: any("labels equal" in text for text in shown_on_export(hand)),
+        "the result of the check is not shown",
         PATIENCE,
     )
     hand.job_ends()
@@ -261,5 +261,6 @@ def exports_and_reads_the_proof(hand, tmp_path):
     }
 
 
-def describe(hand):
-    return [label for label in hand.app.window.findChildren(QLabel) if label.isVisible()]
+def shown_on_export(hand):
+    labels = hand.app.window.panel("export").findChildren(QLabel)
+    return [label.text() for label in labels if label.isVisible()]

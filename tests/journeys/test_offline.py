@@ -42,8 +42,13 @@ print(model.predict_texts([text])[0].label, predictor.predict([Document("1", (("
 """
 WINDOW = """
 import os, sys, time, traceback
+from tests import forks
 from workbench.base import settings
+from workbench.jobs import process
 from workbench.ui.app import App, make_qt
+
+if sys.argv[2]:
+    process.subprocess = forks.use(sys.argv[2])
 
 def broken(*error):
     traceback.print_exception(*error)
@@ -70,7 +75,9 @@ app.closed()
 
 @pytest.fixture(scope="module")
 def watch(tmp_path_factory):
-    """A watcher of the whole journey. Commands have forked workers; the window starts its own."""
+    """A watcher of the whole journey. Workers and the use as a library are forked from a process
+    that is watched, too, while it imports the libraries.
+    """
     watch = network_watch.Watch(tmp_path_factory.mktemp("offline"))
     with contextlib.ExitStack() as stack:
         address = ""
@@ -114,8 +121,9 @@ def travel(watch, address):
     glossbench("export-data", project, "data.jsonl", "--format", "glossbench")
     glossbench("doctor", project)
     loading = [loading_code(format, folder, "classify") for format, folder in out.items()]
-    watch.python("-c", "\n".join([LIBRARY, *loading]), model, "data.jsonl", out["onnx"])
-    watch.python("-c", WINDOW, project)
+    library = forks.script(address, "\n".join([LIBRARY, *loading]))[1:]
+    watch.python(*library, model, "data.jsonl", out["onnx"])
+    watch.python("-c", WINDOW, project, address)
 
 
 def test_python_code_opens_no_connection(watch):

@@ -21,9 +21,9 @@ def test_the_usual_ladder_climbs_from_random_to_fine_tuned():
 
     assert ids == ["random", "vectors", "characters", "elmo", "bert"]
     assert [rung.id for rung in named(("bert", "random"))] == ["random", "bert"]
-    with pytest.raises(SpecError, match="no rung 'elmoo'") as message:
+    with pytest.raises(SpecError, match="no rung 'elmoo'") as error:
         named(("elmoo",))
-    assert "elmo, flair" in message.value.hint
+    assert "elmo, flair" in error.value.hint
 
 
 def test_a_rung_names_the_model_that_is_not_installed():
@@ -66,10 +66,10 @@ def test_a_rung_of_the_users_own_has_a_title_a_model_and_settings():
 
 @pytest.mark.parametrize("text", ["", "Title", "Title:", ": model", "T: model x", "T: 'model"])
 def test_an_unreadable_rung_is_refused_with_the_format(text):
-    with pytest.raises(SpecError, match="is not a rung") as message:
+    with pytest.raises(SpecError, match="is not a rung") as error:
         parse(text)
 
-    assert "MODEL KEY=VALUE" in message.value.hint
+    assert "MODEL KEY=VALUE" in error.value.hint
 
 
 def test_braces_in_a_rung_of_the_users_own_are_text():

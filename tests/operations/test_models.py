@@ -166,9 +166,9 @@ def test_a_download_of_another_program_is_never_deleted(user_dir, mine):
 def test_our_download_is_deleted_once_confirmed(user_dir, mine):
     repository = cached(user_dir, mine, ours=True)
 
-    with pytest.raises(ModelError, match="deletes its files") as message:
+    with pytest.raises(ModelError, match="deletes its files") as error:
         models.remove("some/tiny")
-    assert "--yes" in message.value.hint and repository.is_dir()
+    assert "--yes" in error.value.hint and repository.is_dir()
 
     assert models.remove("some/tiny", delete=True).deletes > 1000
     assert not repository.exists() and "some/tiny" not in names()
