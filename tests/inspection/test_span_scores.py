@@ -14,6 +14,7 @@ from workbench.tasks.predictor import Predictor  # noqa: E402
 
 __all__ = ["made"]
 LABELS = ["PER", "LOC"]
+SIDES = ("start", "end")
 OPTIONS = {"longest_span": 3, "overlap": "flat", "span_loss": "sigmoid"}
 
 
@@ -41,13 +42,17 @@ def test_the_table_holds_the_probabilities_that_are_decoded(folder):
     assert first.text == " ".join("ada met bob late".split()[first.first : first.last + 1])
 
 
-def test_spans_that_overlap_better_ones_are_counted(folder, monkeypatch):
+def make_every_span_a_person(monkeypatch, *, none):
     def biased(raw, labels):
-        weight = np.zeros((2, 150), np.float32)
-        bias = np.array([2.0, -9.0], np.float32)  # every span is a person
-        return candidates.SpanScorer(np.zeros((3, 150), np.float32), weight, bias, none=False)
+        weight = np.zeros((2 + none, 150), np.float32)
+        bias = np.array([0.0] * none + [2.0, -9.0], np.float32)
+        return candidates.SpanScorer(np.zeros((3, 150), np.float32), weight, bias, none=none)
 
     monkeypatch.setattr(candidates.SpanScorer, "from_json", biased)
+
+
+def test_spans_that_overlap_better_ones_are_counted(folder, monkeypatch):
+    make_every_span_a_person(monkeypatch, none=False)
 
     result = asked(folder, "span_scores", "ada met bob late")
 
@@ -85,3 +90,22 @@ def test_a_tagger_has_no_candidates(made):
     assert "span_scores" not in available(tagger, "tag")
     with pytest.raises(ModelError, match="does not give"):
         asked(tagger, "span_scores")
+
+
+@pytest.mark.parametrize("none", [False, True])
+def test_the_fitted_temperature_is_applied_as_in_predictions(made, monkeypatch, none):
+    folder = made("spans", LABELS, OPTIONS, decoder={"temperature": 2.5})
+    make_every_span_a_person(monkeypatch, none=none)
+    text = "ada met bob late"
+
+    result = asked(folder, "span_scores", text)
+
+    (wanted,) = Predictor.load(folder, "cpu").predict_texts([text])
+    assert len(wanted.spans) == 2 and result.temperature == 2.5
+    starts, ends = ({getattr(word, at): n for n, word in enumerate(result.words)} for at in SIDES)
+    for span in wanted.spans:
+        first = starts[span.start]
+        scores = result.scores[first, ends[span.end] - first]
+        assert scores[LABELS.index(span.label)] == pytest.approx(span.score, abs=1e-6)
+    assert (result.scores[-1, 1:] == 0).all()  # beyond the last word
+    assert (result.none is not None) == none

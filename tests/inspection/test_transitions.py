@@ -1,6 +1,7 @@
 """Transitions of a CRF and probabilities of several labels, from runs made here."""
 
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -120,3 +121,31 @@ def test_several_labels_come_with_their_thresholds(made):
     assert [label.label for label in result.labels if label.predicted] == wanted["labels"]
     assert {"label_scores", "subwords"} <= available(folder, "multilabel")
     assert "class_scores" not in available(folder, "multilabel")
+
+
+@pytest.mark.parametrize("decoder", ["greedy", "crf"])
+def test_beside_the_distribution_stand_the_predictions_with_the_temperature(made, decoder):
+    folder = made("tag", ["PER"], {"decoder": decoder}, decoder={"temperature": 2.5})
+
+    result = asked(folder, "token_scores")
+
+    (wanted,) = Predictor.load(folder, "cpu").predict_texts(["ada met bob"])
+    assert [(word.start, word.label, word.score) for word in result.predicted] == [
+        (word.start, word.label or "", pytest.approx(word.score)) for word in wanted.words
+    ]
+    assert sum(share for _label, share in result.tokens[1].best) == pytest.approx(1, abs=1e-5)
+    assert "without the temperature of predictions (2.50)" in result.message
+
+
+def test_a_temperature_that_is_fitted_later_counts_for_the_next_answer(made):
+    folder = made("multilabel", ["late", "full"], {})
+    answer = serve.open({"model": str(folder), "device": "cpu"})
+    request = {"inspector": "label_scores", "documents": [{"texts": {"text": "ada met bob"}}]}
+
+    before = Answer.from_plain(answer(request)).result.labels[0].score
+    about = json.loads((folder / "glossbench.json").read_text())
+    (folder / "glossbench.json").write_text(json.dumps({**about, "decoder": {"temperature": 3.0}}))
+    after = Answer.from_plain(answer(request)).result.labels[0].score
+
+    (wanted,) = Predictor.load(folder, "cpu").predict_texts(["ada met bob"])
+    assert after == pytest.approx(wanted.to_json()["scores"]["late"]) != pytest.approx(before)

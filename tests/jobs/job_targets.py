@@ -116,6 +116,7 @@ def doubler(params):
     """Host target: doubles a number, and whatever else the tests ask for."""
     if params.get("broken"):
         raise WorkbenchError("config.json is missing.", hint="Choose another folder.")
+    time.sleep(params.get("loading", 0.0))
 
     def answer(request):
         time.sleep(request.get("pause", 0.0))

@@ -34,6 +34,16 @@ def test_a_host_answers_many_requests_with_one_load(host):
     assert host.status == "ready"
 
 
+def test_the_limit_of_an_answer_leaves_out_the_time_until_the_model_is_loaded():
+    slow = Host(JobSpec("job_targets:doubler", {"loading": 0.6}))
+    try:
+        assert slow.ask_now({"value": 4}, timeout=0.5) == {"value": 8}
+        with pytest.raises(JobFailed, match="no answer"):
+            slow.ask_now({"value": 4, "pause": 2.0}, timeout=0.1)
+    finally:
+        slow.close()
+
+
 def test_of_one_kind_only_the_newest_is_answered(host):
     host.ask_now({"value": 0})
     got = []

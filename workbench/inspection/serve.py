@@ -59,6 +59,7 @@ class Inspecting:
     def answer(self, request: Mapping[str, Any]) -> Answer:
         """Raises ModelError if the model lacks what the inspector needs."""
         began = time.perf_counter()
+        self.subject.refresh()
         id = str(request["inspector"])
         inspector = self._inspector(id)
         options = spec.options(id, request.get("options") or {})

@@ -58,6 +58,7 @@ class Subject:
             self.gives = spec.given(gives, None)
         self._eager: Encoder | None = None
         self._last: tuple[object, Predicted] | None = None
+        self._read_at = self._written_at()
 
     def _answers(self) -> tuple[str, ...]:
         options = self.predictor.description.get("options") or {}
@@ -150,6 +151,25 @@ class Subject:
     @property
     def labels(self) -> tuple[str, ...]:
         return self.predictor.labels if self.is_run else ()
+
+    @property
+    def temperature(self) -> float:
+        """The temperature that a run decodes with; 1 if none was fitted."""
+        return float(self.predictor.decoder.get("temperature", 1.0)) if self.is_run else 1.0
+
+    def refresh(self) -> None:
+        """Decode with the temperature and thresholds that the run has now."""
+        if self.is_run and self._read_at != (now := self._written_at()):
+            self.predictor.description = folders.description(self.folder)
+            self._read_at, self._last = now, None
+
+    def _written_at(self) -> tuple[int, int]:
+        """Time and size of the description of a run, (0, 0) for a model without one."""
+        try:
+            about = (self.folder / models.DESCRIPTION).stat()
+        except OSError:
+            return 0, 0
+        return about.st_mtime_ns, about.st_size
 
     @property
     def asks(self) -> bool:

@@ -21,6 +21,7 @@ from workbench.jobs.spec import JobSpec
 
 Dispatch = Callable[[Callable[[], None]], None]
 Done = Callable[[Any, WorkbenchError | None], None]
+LOADING = 1800.0  # seconds until a model is loaded that is asked without an event loop
 CRASHES, WITHIN = 3, 60.0  # more crashes within so many seconds: not restarted
 
 
@@ -90,7 +91,8 @@ class Host:
         return number
 
     def ask_now(self, request: Mapping[str, Any], timeout: float = 120.0) -> Any:
-        """Without an event loop: send a request and wait.
+        """Without an event loop: send a request and wait `timeout` seconds at most, from when the
+        model is loaded: on a busy machine, the imports alone can take minutes.
 
         Raises the error of the answer, or JobFailed on timeout.
         """
@@ -100,6 +102,7 @@ class Host:
         self.ask(
             f"now {next(self._numbers)}", request, lambda answer, error: got.append((answer, error))
         )
+        self.dispatch.wait(lambda: bool(got) or self.status != "starting", LOADING)
         if not self.dispatch.wait(lambda: bool(got), timeout):
             raise JobFailed(
                 _("The model gave no answer in {timeout:.0f} s.").format(timeout=timeout)

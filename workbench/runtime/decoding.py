@@ -142,6 +142,14 @@ def words_and_spans(
     return Prediction((WordTags(words), SpanScores(spans)), cut)
 
 
+def tempered_scores(scores: np.ndarray, temperature: float) -> np.ndarray:
+    """Probabilities of any shape with their log odds divided by a temperature, 1 for none."""
+    if temperature == 1:
+        return scores
+    given = np.clip(scores, TINY, 1 - TINY)
+    return sigmoid((np.log(given) - np.log1p(-given)) / temperature)
+
+
 def tempered(prediction: Prediction, temperature: float) -> Prediction:
     """The scores of words and spans with their log odds divided by a temperature, 1 for none.
 
@@ -154,8 +162,8 @@ def tempered(prediction: Prediction, temperature: float) -> Prediction:
         return prediction
 
     def scaled(scores: Iterable[float | None]) -> list[float]:
-        given = np.clip(np.array([score or 0.0 for score in scores]), TINY, 1 - TINY)
-        found: list[float] = sigmoid((np.log(given) - np.log1p(-given)) / temperature).tolist()
+        given = np.array([score or 0.0 for score in scores])
+        found: list[float] = tempered_scores(given, temperature).tolist()
         return found
 
     fields: list[Field] = []

@@ -46,7 +46,8 @@ class Attributions:
 
     special: the sum over tokens outside of words. score, baseline: F(x) and F(baseline) of the
     target, baseline only for integrated gradients. delta: the convergence delta, the sum of all
-    attributions - (F(x) - F(baseline)), near 0 if the steps suffice.
+    attributions - (F(x) - F(baseline)), near 0 if the steps suffice. temperature: of the run's
+    predictions, 1 for none; scores and shares of targets are without it.
     """
 
     words: tuple[WordRow, ...]
@@ -59,6 +60,7 @@ class Attributions:
     baseline: float | None = None
     delta: float | None = None
     cut: bool = False
+    temperature: float = 1.0
 
     @property
     def total(self) -> float:

@@ -248,4 +248,5 @@ def _result(
         baseline,
         delta,
         text.found.prediction.cut,
+        scorer.subject.temperature,
     )

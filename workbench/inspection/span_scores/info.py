@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -40,7 +40,9 @@ class SpanScoreTable:
 
     words: P that spans begin at, then those that they can also end at. scores float32 (P, W, L):
     [i, w, l] that the span of the words i … i + w has the label l; 0 beyond the last word of the
-    text. labels: L of the run. exclusive: a span has at most one label.
+    text. labels: L of the run. exclusive: a span has at most one label; then `none` float32 (P, W)
+    is the probability of no label. temperature: of the run, applied to all probabilities one by
+    one as in predictions, 1 for none.
     spans: the decoded ones that begin in this part, with scores. rejected: how many spans of the
     part have a label, but overlap a better one in a way that the run does not allow.
     part: counts from 1, one of `parts`. best: the most probable spans of the part, descending.
@@ -56,6 +58,8 @@ class SpanScoreTable:
     part: int
     parts: int
     cut: bool = False
+    temperature: float = 1.0
+    none: np.ndarray | None = field(default=None, compare=False)
 
 
 INFO = InspectorInfo(
@@ -68,8 +72,8 @@ INFO = InspectorInfo(
     ),
     shows=N_(
         "Shows the probability of each label for every span of words up to the maximum length, by "
-        "first and last word. Does not show longer spans, nor why a span was chosen. Zhong and "
-        "Chen 2021, section 3.2."
+        "first and last word, with the fitted temperature of the run as in its predictions. Does "
+        "not show longer spans, nor why a span was chosen. Zhong and Chen 2021, section 3.2."
     ),
     of_text=("part",),
 )

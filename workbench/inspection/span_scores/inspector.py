@@ -15,7 +15,7 @@ from workbench.inspection.span_scores.info import (
     SpanScoreTable,
 )
 from workbench.inspection.subject import Subject
-from workbench.runtime import candidates
+from workbench.runtime import candidates, decoding
 from workbench.text.document import Document
 from workbench.text.spans import ANY
 
@@ -43,6 +43,9 @@ class SpanScoresInspector:
         empty = np.zeros((0, scorer.longest, len(subject.labels)))
         blocks = (found for _at, found in scorer.blocks(starts[reach], ends[reach]))
         scores = np.concatenate([empty, *blocks])[: stop - begin]
+        temperature = subject.temperature
+        none = _tempered(1 - scores.sum(-1), temperature) if scorer.none else None
+        scores = _tempered(scores, temperature)
         labelled, _covered = candidates.decode(scorer, starts[reach], ends[reach], ANY)
         first = {start for start, _end in borders[begin:stop]}
         spans = tuple(span for span in passed.prediction.spans if span.start in first)
@@ -60,7 +63,15 @@ class SpanScoresInspector:
             part,
             parts,
             passed.prediction.cut,
+            temperature,
+            None if none is None else none.astype(np.float32),
         )
+
+
+def _tempered(scores: np.ndarray, temperature: float) -> np.ndarray:
+    """As those of predictions. 0 beyond the last word stays 0."""
+    found: np.ndarray = np.where(scores > 0, decoding.tempered_scores(scores, temperature), 0.0)
+    return found
 
 
 def _best(

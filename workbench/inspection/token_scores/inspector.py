@@ -11,7 +11,13 @@ import numpy as np
 from workbench.inspection.base import entropy_bits, stitch, token_rows, words_of
 from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.subject import Predicted, Subject
-from workbench.inspection.token_scores.info import INFO, MARGINALS, SOFTMAX, TokenLabels
+from workbench.inspection.token_scores.info import (
+    INFO,
+    MARGINALS,
+    SOFTMAX,
+    PredictedWord,
+    TokenLabels,
+)
 from workbench.runtime import decoding
 from workbench.runtime.crf import Transitions
 from workbench.runtime.words import word_logits
@@ -47,7 +53,7 @@ class TokenScoresInspector:
             for row, given in zip(rows, shares, strict=True)
         )
         table = np.nan_to_num(shares).astype(np.float32)
-        every = (logits, table) if options["logits"] else (None, None)
+        every = {"logits": logits, "probabilities": table} if options["logits"] else {}
         return TokenLabels(
             tokens,
             words,
@@ -55,7 +61,12 @@ class TokenScoresInspector:
             subject.labels,
             SOFTMAX if learned is None else MARGINALS,
             tuple(names),
-            *every,
+            predicted=tuple(
+                PredictedWord(word.start, word.end, word.label or "", word.score)
+                for word in found.prediction.words
+            ),
+            temperature=subject.temperature,
+            **every,
         )
 
 

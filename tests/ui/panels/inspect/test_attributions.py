@@ -93,3 +93,10 @@ def test_a_number_and_the_ends_of_an_answer_are_named_as_such(view):
         "End of “no answer in the text”, 60 % · When?",
     ]
     assert view._choices["score"].isEnabled()
+
+
+def test_a_temperature_that_the_score_is_without_is_named(view):
+    view.state.result = replace(RESULT, temperature=1.5)
+    view.show_state(ALL)
+
+    assert view._note.text().endswith("without the temperature of predictions (1.50)")

@@ -1,5 +1,7 @@
 """The view of span scores: a triangle of first and last words, one label or the best one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -90,3 +92,12 @@ def test_nothing_stands_where_the_model_changed(view):
     view.clear()
 
     assert view._table.model().rowCount() == 0 and view._cell.text() == ""
+
+
+def test_a_temperature_is_named_and_no_label_has_its_own_probability(view):
+    none = np.full((3, 3), 0.25, np.float32)
+    view.state.result = replace(RESULT, temperature=1.5, none=none)
+    view.show_state(ALL)
+
+    assert view._about.text().endswith("1 rejected because of overlap · temperature 1.50 applied")
+    assert view._cell.text() == "Ada of York: PER 90.0 %, LOC 5.0 %, no label 25.0 %"

@@ -15,7 +15,7 @@ from workbench.inspection.number.info import PredictedNumber
 from workbench.inspection.spans.info import PredictedSpans
 from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.subwords.info import Embedded, Tokenized
-from workbench.inspection.token_scores.info import TokenLabels
+from workbench.inspection.token_scores.info import PredictedWord, TokenLabels
 from workbench.inspection.transitions.info import TransitionScores
 from workbench.operations import inspect as operations
 from workbench.operations.inspect import Choice
@@ -190,6 +190,21 @@ def test_a_selected_word_shows_all_its_labels_below(panel, host):
     view._strip._take(0)
     assert panel.state.chosen_token == 0 and view._word.text() == "Ada"
     assert [label.name for label in view._labels.rows()] == ["B-PER"]
+
+
+def test_a_word_has_the_prediction_with_the_temperature_that_its_distribution_is_without(
+    panel, host
+):
+    host.answer(
+        replace(doubtful(), predicted=(PredictedWord(15, 20, "LOC", 0.549),), temperature=1.5)
+    )
+    view = panel.view._views["token_scores"]
+
+    assert view._word.text() == "Paris" and view._predicted.text() == "Predicted: LOC, 54.9 %"
+    message = "Softmax of the logits, without the temperature of predictions (1.50)"
+    assert view._basis.text() == message
+    view._strip._take(0)
+    assert view._predicted.text() == ""  # nothing is predicted for this word
 
 
 def test_all_labels_and_logits_are_shown_and_saved_on_demand(panel, host, tmp_path):

@@ -129,7 +129,8 @@ def _describe(result: SpanScoreTable, first: int, last: int) -> str:
     order = np.argsort(-scores, kind="stable")
     shares = [f"{result.labels[at]} {formats.points(float(scores[at]))} %" for at in order]
     if result.exclusive:
-        none = max(0.0, 1.0 - float(scores.sum()))
+        given = result.none
+        none = max(0.0, 1 - scores.sum()) if given is None else float(given[first, last - first])
         shares.append(_("no label {share} %").format(share=formats.points(none)))
     text = " ".join(word.text for word in result.words[first : last + 1])
     return f"{text}: {', '.join(shares)}"
@@ -149,7 +150,9 @@ def _summary(result: SpanScoreTable) -> str:
     message = ngettext("{n:,} candidate", "{n:,} candidates", count).format(n=count)
     found = len(result.spans)
     predicted = ngettext("{n:,} predicted", "{n:,} predicted", found).format(n=found)
-    if not result.rejected:
-        return f"{message} · {predicted}"
-    rejected = _("{n:,} rejected because of overlap").format(n=result.rejected)
-    return f"{message} · {predicted} · {rejected}"
+    parts = [message, predicted]
+    if result.rejected:
+        parts.append(_("{n:,} rejected because of overlap").format(n=result.rejected))
+    if result.temperature != 1:
+        parts.append(_("temperature {value:.2f} applied").format(value=result.temperature))
+    return " · ".join(parts)

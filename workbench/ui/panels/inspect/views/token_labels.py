@@ -78,7 +78,8 @@ class TokenLabelsView(InspectorView):
         self._every = QCheckBox(_("All labels and logits"))
         plain.set_tip(self._every, _("Also in the data that is saved"))
         self._every.toggled.connect(self._ask_for_every)
-        self._basis = words("", "caption", "muted")
+        self._basis = words("", "caption", "muted", wrap=True)
+        self._predicted = words("", "small")
         self._note = words("", "caption", "muted")
         legend = words(
             _("Grey: no label, 90 % or more · tinted: a label with 90 % or more · boxed: doubtful"),
@@ -88,8 +89,8 @@ class TokenLabelsView(InspectorView):
         )
         top = row(words(_("Label distribution"), weight=600), self._note, None, self._order)
         about = row(self._word, (self._about, 1), self._entropy)
-        more = row(self._every, None, self._basis)
-        below = row((self._table, 1), (column(about, self._labels, more, gap=8), 1), gap=16)
+        side = column(about, self._predicted, self._labels, self._every, self._basis, gap=8)
+        below = row((self._table, 1), (side, 1), gap=16)
         layout_of(self).addWidget(card(top, (self._scroll, 1), legend, line(), below, gap=8))
 
     def show_state(self, fields: frozenset[str]) -> None:
@@ -235,6 +236,7 @@ class TokenLabelsView(InspectorView):
             self._table.choose({unit.first})
         self._word.setText(unit.text if unit is not None else "")
         self._about.setText(_about(unit) if unit is not None else "")
+        self._predicted.setText(_predicted(self._result, unit))
         known = unit is not None and unit.row.entropy is not None
         message = _("entropy {bits:.2f} bits")
         self._entropy.setText(message.format(bits=unit.row.entropy) if unit and known else "")
@@ -278,6 +280,21 @@ def _about(unit: _Unit) -> str:
     )
     offsets = _("offsets {start}–{end}")
     return f"{pieces} · " + offsets.format(start=unit.row.start, end=unit.tokens[-1].end)
+
+
+def _predicted(result: TokenLabels | None, unit: _Unit | None) -> str:
+    """What the run predicts for a word, with the probability that it states elsewhere."""
+    if result is None or unit is None:
+        return ""
+    start, end = unit.row.start, unit.tokens[-1].end
+    for word in result.predicted:
+        if word.start < end and start < word.end:
+            share = formats.points(word.score)
+            if not word.label:
+                return _("Predicted: no label, {share} %").format(share=share)
+            message = _("Predicted: {label}, {share} %")
+            return message.format(label=word.label, share=share)
+    return ""
 
 
 def _word_columns(view: TokenLabelsView) -> list[Column]:
