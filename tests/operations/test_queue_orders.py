@@ -5,6 +5,7 @@ import pytest
 from tests.inline import InlineQueue
 from workbench.base.errors import Cancelled, SpecError
 from workbench.operations import annotate, inspect, queue_list, queue_orders
+from workbench.operations.background import here
 from workbench.operations.queue_orders import Wanted
 from workbench.storage import documents, runs
 
@@ -133,3 +134,47 @@ def test_a_damaged_order_is_none_and_documents_added_later_come_last(project, to
     assert queue_orders.kept(project, layer.id) is None
     queue_orders.forget(project, layer.id)
     queue_orders.forget(project, layer.id)
+
+
+@pytest.fixture
+def delayed(project, queue, trained, topics):
+    """(computation, step, ended): as in the window, work is done later, one part by each step()."""
+    layer, _ids = topics
+    waiting, ended = [], []
+    queue.jobs = ()  # without the one that has trained the run
+
+    def step():
+        here(*waiting.pop(0))
+
+    computation = queue_orders.Computation(
+        project,
+        queue,
+        Wanted("entropy", layer, (trained,)),
+        lambda *result: ended.append(result),
+        lambda work, done: waiting.append((work, done)),
+    )
+    computation.start()
+    return computation, step, ended
+
+
+def test_predictions_that_a_window_computes_in_the_background_can_be_cancelled(queue, delayed):
+    computation, step, ended = delayed
+    while not queue.jobs:
+        step()
+
+    computation.cancel()
+
+    (job,) = queue.jobs
+    assert computation.job is job and job.asked == "cancel"
+    job.end("cancelled")
+    step()  # reads what the job has left
+    assert isinstance(ended[0][1], Cancelled) and not computation.folder.exists()
+
+
+def test_no_job_begins_after_work_in_the_background_that_was_cancelled(queue, delayed):
+    computation, step, ended = delayed
+
+    computation.cancel()
+    step()
+
+    assert queue.jobs == () and isinstance(ended[0][1], Cancelled)

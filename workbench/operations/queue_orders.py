@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import scratch
-from workbench.base.errors import SpecError, WorkbenchError
+from workbench.base.errors import Cancelled, SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
 from workbench.base.registry import registry
@@ -173,7 +173,8 @@ def check(project: Project, wanted: Wanted) -> None:
 class Computation:
     """An order that is being computed: missing predictions, vectors, then the order itself.
 
-    `job` is the present job. Ends with `then(Order, None)` or `then(None, error)`.
+    `job` is the present job. Ends with `then(Order, None)` or `then(None, error)`, Cancelled after
+    `cancel`.
     """
 
     def __init__(
@@ -187,6 +188,7 @@ class Computation:
         self._project, self._queue, self._wanted = project, queue, wanted
         self._then, self._background = then, background
         self.job: Job | None = None
+        self._cancelled = False
         self.folder = scratch.make("order")
         self._ids: Sequence[int] = ()
         self._index = ""
@@ -201,15 +203,22 @@ class Computation:
         self._background(self._candidates, self._next(self._predict))
 
     def cancel(self) -> None:
+        """Cancel the present job, or what follows after work in the background."""
+        self._cancelled = True
         if self.job is not None and not self.job.over:
             self.job.cancel()
+
+    def _begun(self, job: Job) -> None:
+        self.job = job
+        if self._cancelled:
+            job.cancel()
 
     def _next(self, step: Callable[[Any], None]) -> Callable[[Any, Exception | None], None]:
         """A `done` that goes on with a step, or ends with the error."""
 
         def done(result: Any, error: Exception | None) -> None:
-            if error is not None:
-                self._end(None, error)
+            if error is not None or self._cancelled:
+                self._end(None, error or Cancelled())
                 return
             try:
                 step(result)
@@ -255,13 +264,14 @@ class Computation:
             return [record.document for record in found if record.document.text.strip()]
 
         def ask(found: list[Any]) -> None:
-            self.job = predict.ensure(
+            predict.ensure(
                 self._project,
                 self._queue,
                 run,
                 found,
                 self._next(lambda _answers: self._predict(rest)),
                 background=self._background,
+                begun=self._begun,
             )
 
         self._background(read, self._next(ask))
@@ -338,6 +348,8 @@ class Computation:
         def ended(event: Finished) -> None:
             def keep() -> Order:
                 predict.check_ending(event)
+                if self._cancelled:
+                    raise Cancelled()
                 return self._keep(Path(params["output"]))
 
             self._background(keep, self._end)

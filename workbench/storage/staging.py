@@ -241,9 +241,7 @@ class StagingWriter:
             for relation in relations:
                 layer, of = self._connecting(name, texts, layer_of_ends(record.spans, relation))
                 row = numbers[of, relation.from_span.place], numbers[of, relation.to_span.place]
-                label = self._labels.get((layer, relation.label)) or self._label(
-                    layer, Label(relation.label)
-                )
+                label = self._label(layer, Label(relation.label))
                 self._rows["relation"].append((seq, layer, label, *row))
 
     def _connecting(self, name: str, texts: int, of: str) -> tuple[int, str]:

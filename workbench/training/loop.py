@@ -20,7 +20,6 @@ from workbench.models import folder as folders
 from workbench.models import precision
 from workbench.models import spec as models
 from workbench.models.base import LoadOptions
-from workbench.runtime.inputs import Prepared
 from workbench.tasks import model as networks
 from workbench.tasks.base import CHUNK, Features, Loss, Model, collate
 from workbench.tasks.predictor import LossSum
@@ -417,15 +416,11 @@ class _Training:
         self, scores: Mapping[str, Any], stopped: bool, found: Mapping[str, Sequence[Prediction]]
     ) -> TrainResult:
         """The result without its evaluations."""
-        prepared: Prepared = self.train_set.prepared
-        golds = self.golds["train"]
-        cut = {
-            part: sum(prediction.cut for prediction in found.get(part, ()))
-            for part in ("dev", "test")
-        }
+        prepared, golds = self.train_set.prepared, self.golds["train"]
+        cut = {part: sum(item.cut for item in found.get(part, ())) for part in ("dev", "test")}
         cut = {"train": int(prepared.cut.sum()), **cut}
         parameters, trained = optim.sizes(self.model)
-        documents = [record.document for record in (self.records["dev"] or self.records["train"])]
+        documents = [record.document for record in self.records["dev"] or self.records["train"]]
         return TrainResult(
             scores=dict(scores),
             used={split: len(found) for split, found in self.records.items()},

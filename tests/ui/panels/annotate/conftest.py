@@ -58,9 +58,9 @@ def filled_project(folder):
 def context(filled):
     """The context of a state, without a window.
 
-    `output` collects messages and errors, `gone` the pages opened.
+    `message` collects messages and errors, `gone` the pages opened.
     """
-    made = SimpleNamespace(project=filled, settings=Settings(), output=[], gone=[])
+    made = SimpleNamespace(project=filled, settings=Settings(), message=[], gone=[])
 
     def attempt(act, *args, **named):
         try:

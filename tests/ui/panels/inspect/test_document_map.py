@@ -113,7 +113,7 @@ def test_the_selected_documents_can_be_labelled(view):
 
 
 def test_the_text_of_the_point_under_the_mouse_is_text(view):
-    assert view._message(0) == "text 7\npraise\nm-7"
+    assert view._describe(0) == "text 7\npraise\nm-7"
 
 
 def test_the_saved_table_has_every_point_with_its_group(view):

@@ -130,7 +130,9 @@ class OrderState(QueueState):
     ) -> bool:
         """Compute an order in the background; False, with a message, if something is missing."""
         if self._computation is not None:
-            self._computation.cancel()
+            before, self._computation = self._computation, None  # its end is not shown
+            before.cancel()
+            self.update(computing=False)
         if strategy == FILES:
             for layer in self.layers:
                 queue_orders.forget(self.project, row_id(layer))
@@ -145,8 +147,13 @@ class OrderState(QueueState):
         wanted = queue_orders.Wanted(
             strategy, layer, tuple(known[id] for id in runs), models.get(model), share
         )
+
+        def ended(order: Order | None, error: Exception | None) -> None:
+            if self._computation is computation:
+                self._ordered(order, error)
+
         computation = queue_orders.Computation(
-            self.project, self.context.queue, wanted, self._ordered, self._in_background
+            self.project, self.context.queue, wanted, ended, self._in_background
         )
         self._computation = computation
         self.update(computing=True)
