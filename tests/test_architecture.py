@@ -109,7 +109,7 @@ class Row:
 
 TABLE = {
     "base": Row((), (), ("platformdirs",)),
-    "text": Row((), ("regex",), ("ahocorasick_rs",)),
+    "text": Row((), ("regex",), ("ahocorasick_rs", "icu4py", "pythainlp")),
     "runtime": Row(("text",), ("tokenizers",), ("onnxruntime",)),
     "metrics": Row(("text",), (), ("sklearn", "seqeval")),
     "importers": Row(("text",), (), ("openpyxl", "pyarrow", "cassis", "lxml", "conllu")),

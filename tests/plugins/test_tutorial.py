@@ -14,6 +14,8 @@ from tests.plugins.conftest import FOLDER
 from workbench.base import registry
 from workbench.cli.main import main
 from workbench.operations import plugins
+from workbench.text.document import Document
+from workbench.text.segmenters import base as segmenters
 
 GOOD, BAD = ("prompt", "quick", "clean"), ("late", "slow", "dirty")
 
@@ -171,5 +173,23 @@ def test_nothing_outside_its_folder_names_the_plugin(tutorial):
         if word in path.read_text(encoding="utf-8")
     ]
 
-    assert kinds == {"task", "family", "inspector", "backend", "importer", "model_exporter"}
+    assert kinds == {
+        "task",
+        "family",
+        "inspector",
+        "backend",
+        "importer",
+        "segmenter",
+        "model_exporter",
+    }
     assert len(places) > 400 and naming == []
+
+
+def test_the_segmenter_of_the_tutorial_finds_the_longest_words(tutorial):
+    document = Document("", (("text", "地铁今天又晚点。 ok"),))
+
+    (found,) = segmenters.segmented([document], "my-plugin.longest")
+
+    words = [document.text[start:end] for start, end in found.tokens["text"]]
+    assert words == ["地铁", "今天", "又", "晚点", "。", "o", "k"]
+    assert "my-plugin.longest" in segmenters.hint([document], segmenters.DEFAULT)

@@ -11,7 +11,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 
 KINDS = (
-    *("importer", "task", "family", "method"),
+    *("importer", "segmenter", "task", "family", "method"),
     *("objective", "baseline", "inspector", "backend", "strategy", "exporter", "model_exporter"),
     "panel",
 )

@@ -69,6 +69,7 @@ class Inspecting:
         ]
         if not spec.reads_whole(registry().entry("inspector", id), asks=self.subject.asks):
             documents = [self.subject.as_read(document) for document in documents]
+        documents = self.subject.segmented(documents)
         result = inspector.run(self.subject, documents, options)
         texts = tuple(content for document in documents for _, content in document.texts)
         return Answer(id, result, self._unknown(texts), 1000 * (time.perf_counter() - began))

@@ -22,6 +22,7 @@ from workbench.tasks.base import Features
 from workbench.tasks.predictor import Logits, Predictor, infer
 from workbench.text.document import CHOICES, Document
 from workbench.text.fields import Prediction
+from workbench.text.segmenters import base as segmenters
 
 _HEADS = {"next": "next_lm", "previous": "previous_lm"}  # of language models that read words
 TEXT = "text"  # the head of encoder–decoders
@@ -185,6 +186,11 @@ class Subject:
             return 2
         form = self.predictor.task.info.texts
         return 2 if form == CHOICES else form
+
+    def segmented(self, documents: Sequence[Document]) -> list[Document]:
+        """With the words that a run was trained on as tokens of texts that have none."""
+        id = self.predictor.segmenter if self.is_run else segmenters.DEFAULT
+        return segmenters.segmented(documents, id)
 
     def as_read(self, document: Document) -> Document:
         """What one input reads of a document with choices or questions; others as they are."""

@@ -30,6 +30,7 @@ HEAVY = ("torch", "transformers", "onnxruntime", "sklearn", "scipy")
 # Kind of contribution → attributes that its object must have.
 PARTS: Mapping[str, tuple[str, ...]] = {
     "importer": ("sniff", "preview", "read"),
+    "segmenter": ("words",),
     "task": ("info", "targets", "forward"),
     "family": ("info", "load", "save", "heads"),
     "method": ("info",),
@@ -133,6 +134,9 @@ def adds(plugin: Plugin) -> tuple[str, ...]:
     """A description of what a plugin adds: "1 importer: TMX translation memories"."""
     words: dict[str, Callable[[int], str]] = {
         "importer": lambda n: ngettext("{n} importer: {names}", "{n} importers: {names}", n),
+        "segmenter": lambda n: ngettext(
+            "{n} word segmenter: {names}", "{n} word segmenters: {names}", n
+        ),
         "task": lambda n: ngettext("{n} task: {names}", "{n} tasks: {names}", n),
         "family": lambda n: ngettext("{n} model family: {names}", "{n} model families: {names}", n),
         "method": lambda n: ngettext(

@@ -26,6 +26,7 @@ from workbench.runtime.inputs import (
 from workbench.runtime.threads import limit as thread_limit
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
+from workbench.text.segmenters import base as segmenters
 
 if TYPE_CHECKING:
     from workbench.tasks.spec import TaskInfo
@@ -45,6 +46,8 @@ class OnnxPredictor:
         self.task: TaskInfo = registry().info("task", str(description["task"]))
         self.max_length = int(description["max_length"])
         self.labels, self.outputs = tuple(description["labels"]), tuple(description["id2label"])
+        self.segmenter = str(description.get(segmenters.OPTION) or segmenters.DEFAULT)
+        segmenters.load(self.segmenter)  # a missing one is reported before the first text
         self._inputs = [item.name for item in session.get_inputs()]
         self._outputs = [output.name for output in session.get_outputs()]
 
@@ -86,7 +89,8 @@ class OnnxPredictor:
         return self.decode(self.logits(prepared.inputs), prepared)
 
     def prepare(self, documents: Sequence[Document]) -> Prepared:
-        return self.task.prepare(self.preparer, documents, self.max_length)
+        given = segmenters.segmented(documents, self.segmenter)
+        return self.task.prepare(self.preparer, given, self.max_length)
 
     def logits(self, inputs: Sequence[EncodedInput]) -> Logits:
         """Logits of each input by name, without padding."""

@@ -100,8 +100,7 @@ class StagingWriter:
     """Writes a staging file in the child process that parses. `close` makes the file valid."""
 
     def __init__(self, path: Path):
-        self.documents = 0
-        self.skipped = 0
+        self.documents = self.skipped = 0
         self._layers: dict[tuple[str, int], int] = {}
         self._declared: dict[str, int] = {}
         self._info: dict[int, Layer] = {}

@@ -30,6 +30,7 @@ from workbench.tasks.base import CHUNK
 from workbench.tasks.heads.layers import Layers
 from workbench.tasks.predictor import CPU_TOKENS, GPU_TOKENS, Predictor
 from workbench.text.document import Document
+from workbench.text.segmenters import base as segmenters
 
 ALL, LAST, MIX = "all", "last", "mix"
 LONGEST = 8192  # maximum units per input of a pretrained model; longer texts are read in windows
@@ -62,10 +63,12 @@ class Embedder:
         folder: Path,
         *,
         learned: Layers | None = None,
+        segmenter: str = segmenters.DEFAULT,
     ):
         self.encoder, self.max_length = encoder, max_length
         self.unit, self.layers, self.folder = unit, layers, folder
         self.learned = learned if layers == MIX else None
+        self.segmenter = segmenter
         self.tokens = CPU_TOKENS if encoder.device.type == "cpu" else GPU_TOKENS
         if self.learned is not None and not self.learned.mixes:
             raise ModelError(
@@ -84,7 +87,8 @@ class Embedder:
         """In order. Each text is read on its own."""
         preparer = self.encoder.preparer
         for start in range(0, len(documents), CHUNK):
-            prepared = preparer.windows(documents[start : start + CHUNK], self.max_length)
+            chunk = segmenters.segmented(documents[start : start + CHUNK], self.segmenter)
+            prepared = preparer.windows(chunk, self.max_length)
             rows = [self._rows(prepared, number) for number in range(len(prepared.documents))]
             for group in self._groups(rows):
                 yield from self._group(prepared, group, rows)
@@ -103,7 +107,7 @@ class Embedder:
                 hint=_("Embed without --stateful."),
             )
         memory = None
-        for document in documents:
+        for document in segmenters.segmented(documents, self.segmenter):
             prepared = encoder.preparer.windows([document], max(1, len(document.text)))
             rows = self._rows(prepared, 0)
             found = self._empty(rows, "0")
@@ -272,13 +276,21 @@ def run(
 def load_embedder(params: Mapping[str, Any], folder: Path) -> Embedder:
     """With the encoder of a run, or of a pretrained model; params: see `run`."""
     model, device = folders.located(params["model"]), str(params.get("device") or "auto")
-    learned = None
+    learned, segmenter = None, segmenters.DEFAULT
     if (model / DESCRIPTION).is_file():
         predictor = Predictor.load(model, device)
         encoder, longest = predictor.encoder, predictor.max_length
-        learned = predictor.model.layers
+        learned, segmenter = predictor.model.layers, predictor.segmenter
     else:
         encoder = load(model, LoadOptions(allow_pickle=bool(params.get("allow_pickle"))))
         encoder.to(devices.pick(device)).eval()
         longest = min(encoder.max_length, LONGEST)
-    return Embedder(encoder, longest, params["unit"], params["layers"], folder, learned=learned)
+    return Embedder(
+        encoder,
+        longest,
+        params["unit"],
+        params["layers"],
+        folder,
+        learned=learned,
+        segmenter=segmenter,
+    )

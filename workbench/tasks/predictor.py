@@ -19,6 +19,7 @@ from workbench.tasks.answers import read_documents, write_answers
 from workbench.tasks.base import CHUNK, Features, Loss, Model, Task, collate
 from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, asked, with_choices
 from workbench.text.fields import Prediction
+from workbench.text.segmenters import base as segmenters
 
 CPU_TOKENS, GPU_TOKENS = 4096, 16384  # subwords per batch, including padding
 
@@ -94,6 +95,9 @@ class Predictor:
         self.task, self.model = task, model
         self.labels, self.max_length = tuple(labels), max_length
         self.description = description
+        options = description.get("options") or {}
+        self.segmenter = str(options.get(segmenters.OPTION) or segmenters.DEFAULT)
+        segmenters.load(self.segmenter)  # a missing one is reported before the first text
 
     @classmethod
     def load(
@@ -140,7 +144,8 @@ class Predictor:
         return {**own, **(self.description.get("decoder") or {})}
 
     def prepare(self, documents: Sequence[Document]) -> Prepared:
-        return self.task.info.prepare(self.encoder.preparer, documents, self.max_length)
+        given = segmenters.segmented(documents, self.segmenter)
+        return self.task.info.prepare(self.encoder.preparer, given, self.max_length)
 
     def decode(self, logits: Logits, prepared: Prepared) -> list[Prediction]:
         return self.task.info.decode(logits, prepared, self.labels, self.decoder)

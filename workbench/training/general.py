@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.base.i18n import N_
 from workbench.base.options import Option
+from workbench.text.segmenters import base as segmenters
 from workbench.training.methods import spec as methods
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -70,6 +71,17 @@ GENERAL: tuple[Option, ...] = (
         high=100_000,
         title=N_("Maximum length"),
         automatic=N_("the model's maximum, at most 512"),
+    ),
+    Option(
+        segmenters.OPTION,
+        "choice",
+        segmenters.DEFAULT,
+        N_(
+            "How texts that were imported without tokens are split into words; for Chinese, "
+            "Japanese, Thai and other texts without spaces. Stored with the model: predictions "
+            "and exports use the same one."
+        ),
+        title=N_("Word segmenter"),
     ),
     Option(
         "init",

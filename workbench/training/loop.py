@@ -24,7 +24,6 @@ from workbench.tasks import model as networks
 from workbench.tasks.base import CHUNK, Features, Loss, Model, collate
 from workbench.tasks.predictor import LossSum
 from workbench.tasks.spec import evaluation
-from workbench.text.alignment import token_style
 from workbench.text.dataset import Dataset, read
 from workbench.text.fields import Prediction
 from workbench.training import batches, checkpoints, features, optim, prepare, rates
@@ -41,7 +40,6 @@ from workbench.training.events import (
 )
 from workbench.training.inference import DevPredictions, Inference
 from workbench.training.methods.base import Method
-from workbench.training.plan import plan
 from workbench.training.results import TrainResult
 from workbench.training.spec import TrainSpec
 
@@ -146,16 +144,12 @@ class _Training:
             yield from self.report_precision()
             self.train_set = Features.join((yield from self.encode("train")))
             self.dev_set = (yield from self.encode("dev")) if self.records["dev"] else []
-            self.model.encoder.narrow(self.train_set.prepared.inputs)
-            self.plan = plan(
-                self.spec,
-                documents=len(self.records["train"]),
-                items=len(self.train_set.lengths),
-                width=self.model.encoder.width,
-                model_length=self.model.encoder.max_length,
-                learning_rate=self.model.encoder.info.learning_rate,
-            )
-            yield from self.emit(Log(prepare.planned(self.plan)))
+            encoder = self.model.encoder
+            encoder.narrow(self.train_set.prepared.inputs)
+            documents, items = len(self.records["train"]), len(self.train_set.lengths)
+            self.plan = prepare.plan_for(encoder, self.spec, documents, items)
+            for line in prepare.messages(self.plan, self.spec, self.train_set.prepared, encoder):
+                yield from self.emit(Log(line))
             yield from self.learn()
             return (yield from self.finish())
         finally:
@@ -368,7 +362,7 @@ class _Training:
             "options": {**self.spec.all_options, **self.plan.__dict__},
             "decoder": self.best.fitted,
             "cut": int(prepared.cut.sum()),
-            "tokens": token_style(prepared.documents) if prepared.words else None,
+            "tokens": prepare.tokens(prepared, self.spec),
             "versions": prepare.versions(),
         }
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import metadata
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,10 +15,15 @@ import torch
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.models import device as devices
+from workbench.models.base import Encoder
+from workbench.runtime.inputs import Prepared
+from workbench.runtime.preparers.words import WordPreparer
 from workbench.tasks import spec as tasks
+from workbench.text.alignment import token_style
 from workbench.text.dataset import Dataset, Record
+from workbench.text.segmenters import base as segmenters
 from workbench.training.events import Log
-from workbench.training.plan import Plan
+from workbench.training.plan import Plan, plan
 from workbench.training.spec import TrainSpec, limited
 
 
@@ -40,7 +47,8 @@ def labels_of(spec: TrainSpec, data: Dataset) -> tuple[str, ...]:
 def records_of(
     spec: TrainSpec, data: Dataset, splits: Mapping[str, Sequence[int]] | None
 ) -> dict[str, list[Record]]:
-    usable = [record for record in data.records if tasks.usable(spec.info, record, spec.layer)]
+    records = with_words(data.records, spec.option(segmenters.OPTION))
+    usable = [record for record in records if tasks.usable(spec.info, record, spec.layer)]
     if splits is None:
         wanted = ("train", "dev", "test") if spec.with_test else ("train", "dev")
         found = {
@@ -56,6 +64,17 @@ def records_of(
     found = {split: found.get(split, []) for split in ("train", "dev", "test")}
     found["train"] = limited(found["train"], spec.option("train_limit"), spec.seed)
     return found
+
+
+def with_words(records: Sequence[Record], segmenter: str) -> Sequence[Record]:
+    """The records with the words of a segmenter as tokens of the texts that have none."""
+    if segmenter == segmenters.DEFAULT:
+        return records
+    documents = segmenters.segmented([record.document for record in records], segmenter)
+    return [
+        replace(record, document=document)
+        for record, document in zip(records, documents, strict=True)
+    ]
 
 
 def check(spec: TrainSpec, records: Mapping[str, Sequence[Record]], labels: Sequence[str]) -> None:
@@ -96,6 +115,32 @@ def bundles(batches: Iterator[np.ndarray], size: int) -> Iterator[list[np.ndarra
             bundle = []
     if bundle:
         yield bundle
+
+
+def plan_for(encoder: Encoder, spec: TrainSpec, documents: int, items: int) -> Plan:
+    """The settings of a run with a loaded encoder, see `plan`."""
+    return plan(
+        spec,
+        documents=documents,
+        items=items,
+        width=encoder.width,
+        model_length=encoder.max_length,
+        learning_rate=encoder.info.learning_rate,
+    )
+
+
+def messages(chosen: Plan, spec: TrainSpec, prepared: Prepared, encoder: Encoder) -> Iterator[str]:
+    """What is said before the first step."""
+    yield planned(chosen)
+    if prepared.words or isinstance(encoder.preparer, WordPreparer):
+        hint = segmenters.hint(prepared.documents, spec.option(segmenters.OPTION))
+        yield from [hint] if hint else []
+
+
+def tokens(prepared: Prepared, spec: TrainSpec) -> dict[str, Any] | None:
+    """See `token_style`; None with a segmenter, as raw texts then have the same words."""
+    is_default = spec.option(segmenters.OPTION) == segmenters.DEFAULT
+    return token_style(prepared.documents) if prepared.words and is_default else None
 
 
 def planned(chosen: Plan) -> str:

@@ -19,6 +19,7 @@ from workbench.base.options import Option
 from workbench.base.registry import registry
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
+from workbench.text.segmenters import base as segmenters
 from workbench.training.general import GENERAL
 from workbench.training.methods import spec as methods
 from workbench.training.methods.spec import Forecast
@@ -49,6 +50,10 @@ def options(task: str, method: str | None = None, family: str = "") -> tuple[Opt
         "adapt_objective": {
             "choices": tuple(objective.id for objective in objectives),
             "choice_titles": tuple(objective.title for objective in objectives),
+        },
+        segmenters.OPTION: {
+            "choices": tuple(segmenters.titles()),
+            "choice_titles": tuple(segmenters.titles().values()),
         },
     }
     general = (replace(option, **fill.get(option.name, {})) for option in GENERAL)

@@ -28,6 +28,7 @@ from workbench.runtime.onnx_predictor import LABELS
 from workbench.tasks.base import Model
 from workbench.tasks.predictor import Predictor
 from workbench.text.document import Document
+from workbench.text.segmenters import base as segmenters
 
 FILE = "model.onnx"
 OPSET = 18
@@ -66,7 +67,6 @@ def write(predictor: Predictor, tokenizer_folder: Path, folder: Path) -> None:
     Raises ExportFailed where the model cannot be converted to a graph.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    info, labels = predictor.task.info, predictor.labels
     graph(predictor, folder / FILE)
     predictor.encoder.preparer.save(folder)
     for name in ("tokenizer_config.json", "config.json"):
@@ -74,22 +74,28 @@ def write(predictor: Predictor, tokenizer_folder: Path, folder: Path) -> None:
             shutil.copyfile(tokenizer_folder / name, folder / name)
     if (tokenizer_folder / TOKENIZER).is_file():
         _write_tokenizer(tokenizer_folder / TOKENIZER, folder / TOKENIZER, predictor.max_length)
+    (folder / LABELS).write_text(
+        json.dumps(description(predictor), indent=1, ensure_ascii=False), encoding="utf-8"
+    )
+
+
+def description(predictor: Predictor) -> dict[str, Any]:
+    """labels.json: what an `OnnxPredictor` needs besides the model and its preparer."""
+    info, labels = predictor.task.info, predictor.labels
     outputs = tuple(info.logits)
-    description = {
+    return {
         "task": info.id,
         "family": predictor.encoder.info.family,
         "labels": list(labels),
         "id2label": list(info.trained_outputs(labels, predictor.decoder)),
         "max_length": predictor.max_length,
+        segmenters.OPTION: predictor.segmenter,
         "inputs": list(predictor.encoder.input_names),
         "output": outputs[0],
         "outputs": list(outputs),
         "decoder": dict(predictor.decoder),
         "opset": OPSET,
     }
-    (folder / LABELS).write_text(
-        json.dumps(description, indent=1, ensure_ascii=False), encoding="utf-8"
-    )
 
 
 def _write_tokenizer(source: Path, target: Path, max_length: int) -> None:

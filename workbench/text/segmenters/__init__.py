@@ -1,0 +1,1 @@
+"""Word segmenters: rules, characters, and libraries with dictionaries for some languages."""

@@ -1,0 +1,134 @@
+"""Split texts that were imported without tokens into words, with a segmenter of the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
+from typing import Protocol
+
+from workbench.base.errors import ModelError, SpecError
+from workbench.base.i18n import _
+from workbench.base.registry import registry
+from workbench.text.document import Document
+from workbench.text.language import language_of
+from workbench.text.segment import has_spaceless
+
+KIND = "segmenter"  # in the registry
+OPTION = "segmenter"  # the setting of a training, stored with its checkpoint
+DEFAULT = "rules"  # the words of `text.segment`
+LOOKED_AT, LEAST_SHARE = 200, 0.2  # documents that a hint looks at; share without spaces
+Words = Sequence[tuple[int, int]]
+
+
+class Segmenter(Protocol):
+    """Text → words. Created once per process, without arguments.
+
+    A segmenter that needs a Python package imports it when it is created.
+    """
+
+    def words(self, text: str) -> Words:
+        """(start, end) in code points of every word, in order, without overlaps and white space."""
+        ...
+
+
+def titles() -> dict[str, str]:
+    """Id → title of every segmenter, in the order of the registry."""
+    return {entry.id: entry.title for entry in registry().all(KIND)}
+
+
+def for_language(language: str) -> tuple[str, ...]:
+    """The segmenters with a dictionary for a language (ISO 639-1)."""
+    entries = registry().all(KIND)
+    return tuple(e.id for e in entries if language in e.options.get("languages", ()))
+
+
+def load(id: str) -> Segmenter:
+    """Raises ModelError if it is not installed, or if a package that it needs is missing."""
+    if id not in registry().ids(KIND):
+        raise ModelError(
+            _("The word segmenter {id!r} is not installed.").format(id=id),
+            hint=_(
+                "Enable the plugin that adds it. A model predicts only with the segmenter that "
+                "it was trained with. Installed: {known}."
+            ).format(known=", ".join(registry().ids(KIND))),
+        )
+    try:
+        return _made(id, registry().entry(KIND, id).object)
+    except ModuleNotFoundError as error:
+        package = (error.name or "?").partition(".")[0]
+        raise ModelError(
+            _("The word segmenter {id} needs the Python package {package}.").format(
+                id=id, package=package
+            ),
+            hint=_(
+                "Install it in the Python environment of Glossbench: pip install {package}"
+            ).format(package=package),
+        ) from error
+
+
+@lru_cache(maxsize=8)
+def _made(id: str, _object: str) -> Segmenter:
+    made: Segmenter = registry().get(KIND, id)()
+    return made
+
+
+def segmented(documents: Iterable[Document], id: str) -> list[Document]:
+    """The documents with the words of a segmenter as tokens of the texts that have none.
+
+    With the default they stay as they are. Raises ModelError, see `load`.
+    """
+    if id == DEFAULT:
+        return list(documents)
+    segmenter = load(id)
+    return [_with_words(document, segmenter, id) for document in documents]
+
+
+def hint(documents: Iterable[Document], id: str) -> str:
+    """What to know before texts without spaces between words are read; "" for other texts.
+
+    Only with the default segmenter, of which each letter of such a script is a word. Texts with
+    tokens count for nothing.
+    """
+    if id != DEFAULT:
+        return ""
+    found = [
+        content
+        for document in islice(documents, LOOKED_AT)
+        for name, content in document.texts
+        if not document.tokens.get(name)
+    ]
+    spaceless = [text for text in found if has_spaceless(text)]
+    if len(spaceless) < LEAST_SHARE * max(1, len(found)):
+        return ""
+    _script, language = language_of(spaceless)
+    others = for_language(language) or tuple(other for other in titles() if other != DEFAULT)
+    return _(
+        "The texts have no spaces between words, so each letter is read as a word. Choose a word "
+        "segmenter (setting {setting}) to read whole words: {names}."
+    ).format(setting=OPTION, names=", ".join(others))
+
+
+def _with_words(document: Document, segmenter: Segmenter, id: str) -> Document:
+    found = {
+        name: _checked(segmenter.words(text), text, id)
+        for name, text in document.texts
+        if not document.tokens.get(name)
+    }
+    return replace(document, tokens={**document.tokens, **found}) if found else document
+
+
+def _checked(words: Words, text: str, id: str) -> tuple[tuple[int, int], ...]:
+    """Raises SpecError for words outside the text, empty, overlapping or not in order."""
+    last, found = 0, tuple((int(start), int(end)) for start, end in words)
+    for start, end in found:
+        if not last <= start < end <= len(text):
+            raise SpecError(
+                _("The word segmenter {id} returned the word {start}–{end} of {text!r}.").format(
+                    id=id, start=start, end=end, text=text[:40]
+                ),
+                hint=_("Words must be in order, within the text, and must not overlap."),
+            )
+        last = end
+    return found

@@ -1,0 +1,17 @@
+"""Words of libraries that split a text into parts, white space included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from workbench.text.segmenters.base import Words
+
+
+def offsets(parts: Iterable[str]) -> Words:
+    """Of parts that give the text when they are joined; those of white space are left out."""
+    found, at = [], 0
+    for part in parts:
+        start, at = at, at + len(part)
+        if part.strip():
+            found.append((start, at))
+    return found
