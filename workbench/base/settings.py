@@ -24,6 +24,7 @@ class Settings:
     font: str = "inter"  # inter, system
     annotator: str = "me"
     device: str = "auto"  # auto, cpu, cuda, mps
+    weights: str = "auto"  # of pretrained causal models in Inspect: auto, fp32, bf16
     selection_bar: bool = True  # labels beside text that is selected with the mouse
     offline: bool = True
     warm_worker: bool = True

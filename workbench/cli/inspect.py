@@ -52,6 +52,16 @@ NOTHING: tuple[Any, ...] = (None, "", [])  # a column with nothing else is left 
     show_default=True,
     help=_("Device: auto, cpu, cuda or mps."),
 )
+@click.option(
+    "--precision",
+    type=click.Choice(["auto", "fp32", "bf16"]),
+    default="auto",
+    show_default=True,
+    help=_(
+        "Weights of pretrained causal models. bf16 takes half the memory and needs a device with "
+        "bf16 instructions; auto is bf16 for models published with 16 bits on a GPU, else fp32."
+    ),
+)
 @as_json
 def inspect(
     run_or_model: str,
@@ -64,6 +74,7 @@ def inspect(
     settings: tuple[str, ...],
     arrays: Path | None,
     device: str,
+    precision: str,
     as_json: bool,
 ) -> None:
     """Inspect a model on texts.
@@ -105,7 +116,7 @@ def inspect(
     options = corpus_index.completed(file, choice, inspector, options, device)
     seconds = second or (None,) * len(texts)
     documents += [operations.typed(*pair) for pair in zip(texts, seconds, strict=True)]
-    with _opened(choice, device) as host:
+    with _opened(choice, device, precision) as host:
         for number, document in enumerate(documents, 1):
             answer = host.ask_now(inspector, document, options=options)
             _print(answer, document, _Arrays(arrays, number), as_json)
@@ -208,11 +219,11 @@ def _list(choice: Choice, as_json: bool) -> None:
 
 
 @contextmanager
-def _opened(choice: Choice, device: str) -> Iterator[Inspector]:
+def _opened(choice: Choice, device: str, weights: str) -> Iterator[Inspector]:
     from workbench.operations import inspect as operations
 
     note(_("Loading {name}…").format(name=choice.title))
-    host = operations.Inspector(device=device)
+    host = operations.Inspector(device=device, weights=weights)
     try:
         host.open(choice)
         yield host

@@ -30,9 +30,24 @@ from workbench.cli.session import PROJECT, failed, session
     help=_("Time limit per model; the texts that fit into it are scored, in a random order."),
 )
 @click.option("--seed", type=int, default=1, show_default=True, help=_("Random seed."))
+@click.option(
+    "--precision",
+    type=click.Choice(["fp32", "bf16"]),
+    default="fp32",
+    show_default=True,
+    help=_(
+        "Weights of causal models; bf16 takes half the memory, is less exact, and "
+        "needs a CPU with bf16 instructions."
+    ),
+)
 @as_json
 def perplexity(
-    paths: tuple[Path, ...], names: tuple[str, ...], seconds: float, seed: int, as_json: bool
+    paths: tuple[Path, ...],
+    names: tuple[str, ...],
+    seconds: float,
+    seed: int,
+    precision: str,
+    as_json: bool,
 ) -> None:
     """Evaluate language models on held-out text: perplexity per token and per word.
 
@@ -47,7 +62,7 @@ def perplexity(
     texts = lm_evaluation.pieces(paths)
     progress = Progress(_("Measuring"), quiet=as_json)
     with session(None) as opened:
-        job = suit.start(opened.queue, cards, texts, seed=seed, seconds=seconds)
+        job = suit.start(opened.queue, cards, texts, seed=seed, seconds=seconds, weights=precision)
         opened.wait(job, progress.heard)
     progress.end()
     if job.status not in ("done", "stopped"):

@@ -21,7 +21,8 @@ WARM = "A few words to begin with."
 
 
 def open(params: Mapping[str, Any]) -> Answering:
-    """Host target. params: model (folder of a run or of a pretrained model), device, allow_pickle.
+    """Host target. params: model (folder of a run or of a pretrained model), device, allow_pickle,
+    weights (see `precision.of_weights`).
 
     A request {"inspector": id, "documents": [{"texts": {field: content}, "tokens": {field:
     [[start, end], …]}}], "options": {name: value}} gives Answer.to_plain(). Raises ModelError if
@@ -32,6 +33,7 @@ def open(params: Mapping[str, Any]) -> Answering:
         str(params["model"]),
         device=str(params.get("device") or "auto"),
         allow_pickle=bool(params.get("allow_pickle")),
+        weights=str(params.get("weights") or "auto"),
     )
     subject.warm_up(Document("", ((TEXT, WARM), (TEXT_B, WARM))[: subject.texts]))
     return Answering(Inspecting(subject))

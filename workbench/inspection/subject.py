@@ -13,6 +13,7 @@ from workbench.base.i18n import _
 from workbench.inspection import spec
 from workbench.models import device as devices
 from workbench.models import folder as folders
+from workbench.models import precision
 from workbench.models import spec as models
 from workbench.models.base import Encoder, LoadOptions
 from workbench.models.generate import LanguageModel
@@ -46,10 +47,20 @@ class Subject:
     of its outputs.
     """
 
-    def __init__(self, folder: Path | str, *, device: str = "auto", allow_pickle: bool = False):
-        """Raises ModelError if the folder holds no usable model."""
+    def __init__(
+        self,
+        folder: Path | str,
+        *,
+        device: str = "auto",
+        allow_pickle: bool = False,
+        weights: str = "auto",
+    ):
+        """weights: of pretrained models, see `precision.of_weights`.
+
+        Raises ModelError if the folder holds no usable model.
+        """
         self.folder, self._device = folders.located(folder), device
-        self._allow_pickle = allow_pickle
+        self._allow_pickle, self._weights = allow_pickle, weights
         self.info = models.read_folder(self.folder, allow_pickle=allow_pickle)
         self.is_run = (self.folder / models.DESCRIPTION).is_file() or bool(self.info.task)
         gives = self.info.gives
@@ -80,7 +91,12 @@ class Subject:
     @cached_property
     def language_model(self) -> LanguageModel:
         """The pretrained model with its own head. Raises ModelError if it has none."""
-        return LanguageModel.load(self.folder, device=self._device, allow_pickle=self._allow_pickle)
+        return LanguageModel.load(
+            self.folder,
+            device=self._device,
+            allow_pickle=self._allow_pickle,
+            weights=self._weights,
+        )
 
     @cached_property
     def encoder(self) -> Encoder:
@@ -136,8 +152,14 @@ class Subject:
             return self._predictor(attention).encoder
         heads = {} if self.info.tokenizer else _HEADS
         head = next((head for head, given in heads.items() if given in self.info.gives), "")
-        options = LoadOptions(head=head, attention=attention, allow_pickle=self._allow_pickle)
-        return family_of(self.info).load(self.info, options).to(devices.pick(self._device)).eval()
+        device = devices.pick(self._device)
+        options = LoadOptions(
+            head=head,
+            attention=attention,
+            allow_pickle=self._allow_pickle,
+            bf16=precision.of_weights(self._weights, self.info, device),
+        )
+        return family_of(self.info).load(self.info, options).to(device).eval()
 
     @property
     def preparer(self) -> Preparer:

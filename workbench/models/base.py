@@ -80,8 +80,10 @@ class LoadOptions:
     delimited: add start, delimiter and extract tokens to the vocabulary of a decoder that lacks
     them. both_orders: read pairs in both orders, see `Encoder`.
     bits: 8 or 4 to quantize the weights of a decoder while it is loaded, onto `device`; 0 for full
-    ones on the CPU. settings: values of `FamilyInfo.options`. documents: of the training, from
-    which a model without weights takes its vocabulary; None where nothing is trained.
+    ones on the CPU. bf16: keep the weights of a causal model in bfloat16, half the memory; what the
+    encoder returns is float32 all the same. settings: values of `FamilyInfo.options`. documents: of
+    the training, from which a model without weights takes its vocabulary; None where nothing is
+    trained.
     """
 
     head: str = ""
@@ -96,6 +98,7 @@ class LoadOptions:
     delimited: bool = False
     both_orders: bool = False
     bits: int = 0
+    bf16: bool = False
     device: str = "cuda"
     settings: Mapping[str, Any] = field(default_factory=dict)
     documents: Sequence[Document] | None = None
@@ -108,7 +111,7 @@ def shared_length(sequence: Sequence[int], other: Sequence[int]) -> int:
 
 
 class Encoder(nn.Module, ABC):
-    """Arrays → hidden states; float32 on the CPU when loaded.
+    """Arrays → hidden states; float32 on the CPU when loaded, see `LoadOptions` for exceptions.
 
     preparer: creates its inputs; input_names: the arrays it takes. input_axes: the name of the
     second axis of arrays (B, N, …) that have no row per unit. max_length: maximum units per input.

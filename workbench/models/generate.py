@@ -14,7 +14,7 @@ from torch import Tensor
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import device as devices
-from workbench.models import spec
+from workbench.models import precision, spec
 from workbench.models.base import DECODER_IDS, Encoder, LoadOptions, shared_length
 from workbench.models.loading import family_of
 from workbench.runtime.inputs import batches_by_length, pad
@@ -71,16 +71,28 @@ class LanguageModel:
 
     @classmethod
     def load(
-        cls, folder: Path | str, *, device: str = "auto", allow_pickle: bool = False, bits: int = 0
+        cls,
+        folder: Path | str,
+        *,
+        device: str = "auto",
+        allow_pickle: bool = False,
+        bits: int = 0,
+        weights: str = "fp32",
     ) -> LanguageModel:
-        """Raises ModelError for a model that is not a language model, SpecError if its weights
-        cannot have so many `bits` here.
+        """weights: see `precision.of_weights`.
+
+        Raises ModelError for a model that is not a language model, SpecError if its weights cannot
+        have so many `bits` here.
         """
         info = spec.read_folder(folder, allow_pickle=allow_pickle)
         kind = language_kind(info)
         chosen = devices.pick(device)
         options = LoadOptions(
-            head=_HEADS[kind], allow_pickle=allow_pickle, bits=bits, device=str(chosen)
+            head=_HEADS[kind],
+            allow_pickle=allow_pickle,
+            bits=bits,
+            bf16=not bits and precision.of_weights(weights, info, chosen),
+            device=str(chosen),
         )
         return cls(family_of(info).load(info, options), kind, chosen)
 

@@ -1,4 +1,6 @@
-"""Whether bfloat16 is faster on a device: measured on CPUs, as instruction flags are unreliable.
+"""Whether bfloat16 is used: for training if it is faster, for weights to save memory.
+
+Its speed on CPUs is measured, as instruction flags are unreliable.
 
 With avx512_bf16 an EPYC 9004 multiplies matrices 2 to 4 times as fast in bf16 as in fp32; a Xeon
 with the same flag needed three times as long (53 compared with 146 GFLOP/s per core).
@@ -20,6 +22,7 @@ from torch import nn
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.models import device as devices
+from workbench.models.spec import ModelInfo
 
 CLEARLY_FASTER = 1.15  # minimum speedup; below it the lower precision is not worthwhile
 LEAST_WIDTH = 96  # of a model; below it most of a step is not matrix multiplication
@@ -27,6 +30,7 @@ ROWS = 512  # batch size × length; with fewer rows, converting the weights domi
 OPERATIONS = 4e9  # maximum per pass of the measurement: 55 ms on a core with 75 GFLOP/s
 REPEATS = (2, 6)  # minimum and maximum passes per precision, after one warm-up pass
 BUDGET = 0.35  # seconds, after which the minimum number of passes suffices
+WEIGHTS = ("auto", "fp32", "bf16")  # see `of_weights`
 _measured: dict[str, float] = {}  # in this process, so that equal runs choose the same precision
 
 
@@ -67,6 +71,26 @@ def check(wanted: str, device: torch.device) -> None:
             ),
             hint=_("Choose auto or fp32."),
         )
+
+
+def of_weights(wanted: str, info: ModelInfo, device: torch.device) -> bool:
+    """Whether the weights of a model that is only read are loaded in bfloat16.
+
+    wanted: auto, fp32 or bf16. Only for causal models of subwords, which are the large ones; auto
+    keeps those that were published with 16 bits as they are on a GPU, and is fp32 on CPUs, where
+    references are computed. Raises SpecError as `check`: without instructions for bf16, a CPU took
+    80 s for a pass of 1.5 s.
+    """
+    if wanted == "fp32" or not info.tokenizer or "next_lm" not in info.gives:
+        return False
+    check(wanted, device)
+    if wanted == "bf16":
+        return True
+    return device.type == "cuda" and has_16_bits(info) and devices.has_bf16(device)
+
+
+def has_16_bits(info: ModelInfo) -> bool:
+    return info.dtype in ("bfloat16", "float16")
 
 
 def choose(

@@ -217,9 +217,15 @@ class Inspector:
     """
 
     def __init__(
-        self, *, dispatch: Dispatch | None = None, spare: Spare | None = None, device: str = "auto"
+        self,
+        *,
+        dispatch: Dispatch | None = None,
+        spare: Spare | None = None,
+        device: str = "auto",
+        weights: str = "auto",
     ):
-        self._dispatch, self._spare, self._device = dispatch, spare, device
+        self._dispatch, self._spare = dispatch, spare
+        self._loading = {"device": device, "weights": weights}
         self._host: Host | None = None
         self._drop: Callable[[], None] | None = None
         self.choice: Choice | None = None
@@ -246,11 +252,7 @@ class Inspector:
 
         self.close()
         self.choice = choice
-        params = {
-            "model": choice.folder,
-            "device": self._device,
-            "allow_pickle": choice.allow_pickle,
-        }
+        params = {**self._loading, "model": choice.folder, "allow_pickle": choice.allow_pickle}
         self._host = Host(
             JobSpec(inspectors.TARGET, params, title=choice.title),
             dispatch=self._dispatch,

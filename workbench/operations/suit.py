@@ -76,10 +76,12 @@ def start(
     *,
     seed: int = 1,
     seconds: float = SECONDS,
+    weights: str = "fp32",
 ) -> Job:
     """Measure usable models on texts in a worker; its result has `fits`.
 
-    seconds: of the processor per model, for its perplexity.
+    seconds: of the processor per model, for its perplexity. weights: of causal models, fp32 or
+    bf16.
 
     Raises SpecError if none of the models is usable.
     """
@@ -93,6 +95,7 @@ def start(
         {"name": card.name, "path": card.path, "allow_pickle": card.pickled} for card in usable
     ]
     params = {"models": models, "texts": str(given), "seconds": seconds, "seed": seed}
+    params["weights"] = weights
     title = ngettext("Measure {n} model on a sample", "Measure {n} models on a sample", len(models))
     spec = JobSpec(TARGET, params, str(folder), title=title.format(n=len(models)), stoppable=True)
     job = queue.add(spec)

@@ -96,7 +96,8 @@ def run(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target. params: models [{path, name, allow_pickle}], texts (a JSON file with a list of
-    strings), seconds (of the processor at most per model, for its perplexity), seed.
+    strings), seconds (of the processor at most per model, for its perplexity), seed, weights (of
+    causal models: fp32 or bf16).
 
     Yields {"kind": "progress", "part", "text"} and {"kind": "fit", "fit"} for each model. Returns
     fits, a list of ModelFit.to_json(). A model that fails has `problem`. "stop" ends early.
@@ -132,7 +133,8 @@ def _measured(
         preparer = spec.preparer(info.path)
         words = measure(preparer, texts)
         rng = np.random.default_rng(params["seed"])
-        kind, scored = _scored(info, texts, rng, params["seconds"], model)
+        chosen = {**model, "weights": params.get("weights", "fp32")}
+        kind, scored = _scored(info, texts, rng, params["seconds"], chosen)
     except WorkbenchError as error:
         return ModelFit(info.name, info.architecture, problem=str(error))
     limit = info.max_length if info.tokenizer else 0
@@ -182,7 +184,9 @@ def _scored(
     order = [texts[number] for number in rng.permutation(len(texts)) if texts[number].strip()]
     allow = bool(model["allow_pickle"])
     if info.tokenizer and {"masked_lm", "next_lm"} & {*info.gives}:
-        loaded = LanguageModel.load(info.path, device="cpu", allow_pickle=allow)
+        loaded = LanguageModel.load(
+            info.path, device="cpu", allow_pickle=allow, weights=str(model["weights"])
+        )
         found = Tally(time.process_time() + seconds)
         if loaded.kind == MASKED:
             _masked(loaded, order, rng, found)

@@ -102,6 +102,18 @@ ASKED = (
         (N_("Automatic"), "CPU", "CUDA", N_("Apple MPS")),
     ),
     Record(
+        "weights",
+        "choice",
+        N_("Precision in Inspect"),
+        N_(
+            "Weights of pretrained causal models. bf16 takes half the memory; automatic uses it on "
+            "GPUs for models published with 16 bits."
+        ),
+        "work",
+        ("auto", "fp32", "bf16"),
+        (N_("Automatic"), "fp32", "bf16"),
+    ),
+    Record(
         "offline",
         "bool",
         N_("Work offline"),

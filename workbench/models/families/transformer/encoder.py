@@ -50,6 +50,7 @@ class TransformerEncoder(Encoder):
         super().__init__()
         self.has_pooler = has_pooler  # False: newly initialized, so its output is meaningless
         self.info, self.model, self.head = info, model, head
+        self.reduced = False  # whether the weights were loaded in bfloat16
         self.preparer: Subwords = Subwords(tokenizer)
         self.max_length = info.max_length or 512
         types = ("token_type_ids",) if _takes_types(model) else ()
@@ -103,23 +104,29 @@ class TransformerEncoder(Encoder):
     def _states(self, inputs: Mapping[str, Tensor]) -> States:
         output = self.body(**self._arguments(inputs), output_hidden_states=True)
         pooled = getattr(output, "pooler_output", None) if self.has_pooler else None
-        return States(output.hidden_states, inputs[MASK].bool(), pooled)
+        layers = tuple(map(self._full, output.hidden_states))
+        return States(layers, inputs[MASK].bool(), pooled if pooled is None else self._full(pooled))
+
+    def _full(self, values: Tensor) -> Tensor:
+        """Outputs in float32 where the weights were loaded in bfloat16."""
+        return values.float() if self.reduced else values
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
         arguments = self._arguments(inputs)
         if self.head == CHOICE:  # its inputs are (documents, choices, T): one choice each
             arguments = {name: array.unsqueeze(1) for name, array in arguments.items()}
-        return _logits(self.model(**arguments))
+        return self._full(_logits(self.model(**arguments)))
 
     @property
     def gives_attention(self) -> bool:
         return bool(self.model.config._attn_implementation == "eager")
 
     def attentions(self, inputs: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
-        return tuple(self.body(**self._arguments(inputs), output_attentions=True).attentions)
+        output = self.body(**self._arguments(inputs), output_attentions=True)
+        return tuple(map(self._full, output.attentions))
 
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
-        return _logits(self._picked(inputs, positions)[0])
+        return self._full(_logits(self._picked(inputs, positions)[0]))
 
     def branched_logits(self, texts: Sequence[Branches]) -> Iterator[list[Tensor]] | None:
         return continued.branched(self, texts) if continued.keeps_all(self) else None
@@ -128,7 +135,7 @@ class TransformerEncoder(Encoder):
         self, inputs: Mapping[str, Tensor], positions: Tensor
     ) -> tuple[Tensor, Tensor]:
         output, hidden = self._picked(inputs, positions)
-        return hidden, output.logits
+        return self._full(hidden), self._full(output.logits)
 
     def layer_logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
         arguments = self._arguments(inputs)
@@ -138,7 +145,7 @@ class TransformerEncoder(Encoder):
         picked = [layer.gather(1, index.expand(-1, -1, layer.shape[-1])) for layer in layers]
         output["last_hidden_state"] = torch.cat(picked)  # (L + 1, K, H)
         with replaced_forward(self.body, output):
-            return _logits(self.model(**arguments))
+            return self._full(_logits(self.model(**arguments)))
 
     @property
     def layers(self) -> list[nn.Module]:
@@ -183,8 +190,8 @@ class TransformerEncoder(Encoder):
 
     def language_logits(self, states: States) -> Tensor:
         head = cast(nn.Module, self.model.get_output_embeddings())
-        logits: Tensor = head(states.layers[-1])
-        return logits
+        logits: Tensor = head(states.layers[-1].to(next(head.parameters()).dtype))
+        return self._full(logits)
 
     def vocable(self, number: int) -> str:
         return self.tokenizer.piece(number)

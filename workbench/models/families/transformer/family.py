@@ -113,6 +113,7 @@ class TransformerFamily:
         if info.architecture in SEQ2SEQ:
             return Seq2SeqEncoder(info, model, tokenizer, options.head, options.outputs)
         encoder = TransformerEncoder(info, model, tokenizer, options.head, has_pooler)
+        encoder.reduced = options.bf16
         if not options.random:
             adapters.read(encoder, Path(info.path))
         if options.both_orders and encoder.delimited:
@@ -146,7 +147,8 @@ def _from_pretrained(
     Raises ModelError, and SpecError if the weights cannot be quantized here.
     """
     library, place = _class(info, options.head), cast("str | None", info.path)
-    others = {"dtype": torch.float32, **quantized.arguments(info, options.bits, options.device)}
+    kind = torch.bfloat16 if options.bf16 else torch.float32
+    others = {"dtype": kind, **quantized.arguments(info, options.bits, options.device)}
     if (checkpoint := google.index_of(Path(info.path))) is not None:
         # the classes that choose one by the configuration read a folder in any case
         library, place = library._model_mapping[type(config)], None

@@ -11,7 +11,7 @@ import transformers
 from workbench.models import device as devices
 from workbench.models.generate import LanguageModel
 from workbench.prompting.backends.base import Backend
-from workbench.prompting.backends.local.info import BITS, FULL, INFO, WEIGHTS
+from workbench.prompting.backends.local.info import BITS, FULL, HALF, INFO, WEIGHTS
 from workbench.prompting.base import Prompt
 
 
@@ -21,11 +21,13 @@ class LocalBackend(Backend):
 
     def __init__(self, model: str, options: Mapping[str, Any]):
         devices.use_threads()
+        chosen = options.get(WEIGHTS, FULL)
         self._model = LanguageModel.load(
             model,
             device=options["device"],
             allow_pickle=options["allow_pickle"],
-            bits=BITS[options.get(WEIGHTS, FULL)],
+            bits=BITS[chosen],
+            weights="bf16" if chosen == HALF else "fp32",
         )
         self.kind, self.device = self._model.kind, devices.name(self._model.device)
 

@@ -17,8 +17,8 @@ LANGUAGE = {
     "next_lm": N_("{name} (causal)"),
     "text_to_text": N_("{name} (text-to-text)"),
 }
-WEIGHTS, FULL = "weights", "full"
-BITS = {FULL: 0, "8-bit": 8, "4-bit": 4}  # value of the option `weights` → bits, 0 for float32
+WEIGHTS, FULL, HALF = "weights", "full", "bf16"
+BITS = {FULL: 0, HALF: 0, "8-bit": 8, "4-bit": 4}  # value of `weights` → bits, 0: not quantized
 USUAL_LENGTH = 512  # for models that specify no maximum length
 
 
@@ -31,11 +31,12 @@ class LocalInfo(BackendInfo):
             "choice",
             FULL,
             N_(
-                "Precision of the weights of decoders such as Llama: float32, or 8 or 4 bits to "
-                "save memory, which needs an NVIDIA GPU and the package bitsandbytes."
+                "Precision of the weights of decoders such as Llama: float32, or to save memory "
+                "bfloat16 (half) or 8 or 4 bits, which need an NVIDIA GPU and the package "
+                "bitsandbytes."
             ),
             choices=tuple(BITS),
-            choice_titles=(N_("Full"), N_("8 bits"), N_("4 bits")),
+            choice_titles=(N_("Full"), "bf16", N_("8 bits"), N_("4 bits")),
             title=N_("Weights"),
         ),
     )

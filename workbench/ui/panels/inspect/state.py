@@ -58,7 +58,10 @@ class InspectState(Kept):
         self._chosen_view = ""  # chosen by the user: kept for every model that supports it
         self._shown: dict[str, Shown] = {}
         self._inspector = inspect.Inspector(
-            dispatch=context.dispatch, spare=context.queue.spare, device=context.settings.device
+            dispatch=context.dispatch,
+            spare=context.queue.spare,
+            device=context.settings.device,
+            weights=context.settings.weights,
         )
         self.listen(self._inspector.changed, self._host_changed)
         self.listen(self.project.changed, self._project_changed)
