@@ -56,15 +56,19 @@ def flips(
     tokens = _tokens(text, place.window)
     scorer = Scorer(subject, text.found.prepared.inputs[place.window], place, True)
     gradient = _gradient(scorer)  # (T, E)
-    table = scorer.table.weight.detach()[torch.tensor(ids, device=gradient.device)]  # (W, E)
+    positions = {
+        at: places[0]
+        for at, word in enumerate(words)
+        if len(places := tokens.get((word.start, word.end, word.text), [])) == 1
+        and any(map(str.isalnum, word.text))
+    }
+    chosen = gradient[list(positions.values())]  # (P, E)
+    own = (scorer.embeddings[0, list(positions.values())] * chosen).sum(-1)  # (P,)
+    every = scorer.table.weight.detach() @ chosen.T  # (V, P)
+    falls_of = own[:, None] - every[torch.tensor(ids, device=every.device)].T  # (P, W)
     found: dict[int, list[Flip]] = {}
-    for at, word in enumerate(words):
-        places = tokens.get((word.start, word.end, word.text), [])
-        if len(places) != 1 or not any(map(str.isalnum, word.text)):
-            continue
-        (position,) = places
-        own = scorer.embeddings[0, position]
-        falls = (own - table) @ gradient[position]  # (W,)
+    for at, falls in zip(positions, falls_of, strict=True):
+        word = words[at]
         falls = falls * sign if sign else falls.abs()
         best = falls.topk(min(top + 1, len(names)))
         pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
