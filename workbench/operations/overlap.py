@@ -13,6 +13,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.pretraining.texts import Texts
 from workbench.storage import documents
 from workbench.text.overlap import SIZE, Grams
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -22,12 +23,16 @@ REPORTED = 200  # documents of the files between two reports of progress
 
 @dataclass(frozen=True)
 class Row:
-    """A document of the project: the share of its n-grams that occur, and the first of them."""
+    """A document of the project: the share of its n-grams that occur, and the first of them.
+
+    document: its id.
+    """
 
     key: str
     split: str | None
     share: float
     words: str
+    document: int
 
 
 @dataclass(frozen=True)
@@ -60,21 +65,27 @@ def overlap(
     The files are read once, as a stream. Raises SpecError without documents, WorkbenchError for
     files that cannot be read, Cancelled.
     """
-    given = [
-        (document.key, document.split, "\n".join(text for _name, text in document.texts))
-        for document in (record.document for record in documents.records(project.db, layers=()))
-        if not split or document.split == split
-    ]
+    given = []
+    for number, record in enumerate(documents.records(project.db, layers=())):
+        if number % REPORTED == 0:
+            watch.at(0.0)
+        document = record.document
+        if not split or document.split == split:
+            given.append((document, "\n".join(text for _name, text in document.texts)))
     if not given:
         raise SpecError(
             _("No document is in the split {split}.").format(split=split or _("all")),
             hint=_("Make splits first, or compare all documents."),
         )
-    grams, texts = Grams((text for _key, _split, text in given), size), Texts(list(files))
+    about = [(document.key, document.split, row_id(document)) for document, _text in given]
+    grams, texts = Grams((text for _document, text in given), size), Texts(list(files))
     for number, lines in enumerate(texts):
         if number % REPORTED == 0:
             watch.at(texts.progress)
         grams.read("\n".join(lines))
-    rows = [Row(*given[shared.number][:2], shared.share, shared.words) for shared in grams.shared()]
+    rows = []
+    for shared in grams.shared():
+        key, split_of, id = about[shared.number]
+        rows.append(Row(key, split_of, shared.share, shared.words, id))
     ordered = sorted(rows, key=lambda row: -row.share)
     return Overlap(size, grams.count, grams.short, tuple(ordered))

@@ -106,6 +106,12 @@ class DuplicatesView(View):
                 )
             )
         self._find = Button(_("Find"), "search", on=state.search, name=_("Find duplicates"))
+        self._overlap = Button(
+            _("Compare with files…"),
+            "scan-search",
+            on=self.ask_overlap,
+            tip=_("Documents that share many words in a row with other texts"),
+        )
         self._message = words("", "small", "muted")
         self._leaks = words("", "small", "warn", weight=600)
         self._rule = combo(
@@ -135,6 +141,7 @@ class DuplicatesView(View):
                 self._near,
                 self._size,
                 self._find,
+                self._overlap,
                 self._message,
                 self._leaks,
                 self._ignored,
@@ -232,6 +239,13 @@ class DuplicatesView(View):
         self._right = column((self._text, 1), line(), column(acts, margins=(16, 8, 16, 8)), gap=0)
 
     # ------------------------------------------------------------ acts
+
+    def ask_overlap(self) -> None:
+        """Compare the documents with text files outside of the project."""
+        from workbench.ui.panels.data.overlap_dialog import OverlapDialog
+        from workbench.ui.panels.data.overlap_state import OverlapState
+
+        OverlapDialog(self.window(), OverlapState(self.state.data)).exec()
 
     def _groups(self) -> tuple[Group, ...]:
         return (self.state.group,) if self.state.group is not None else ()

@@ -1,0 +1,90 @@
+"""State of a comparison of the documents with text files outside of the project. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.base.watch import Watch
+from workbench.operations import overlap
+from workbench.operations.overlap import Overlap, Row
+from workbench.text.overlap import SIZE
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.data.state import DataState
+
+SPLITS = ("test", "dev", "train", "")  # "": all documents
+
+
+class OverlapState(State):
+    """`found` is None until a comparison has ended; `share` is its progress, None if none is
+    running. files: texts and folders; split, size: what is compared next.
+    """
+
+    def __init__(self, data: DataState) -> None:
+        super().__init__()
+        self.data, self.context, self.project = data, data.context, data.project
+        self.files: tuple[Path, ...] = ()
+        self.split, self.size = SPLITS[0], SIZE
+        self.found: Overlap | None = None
+        self.share: float | None = None
+        self.problem = ""
+        self._watch = Watch()
+        self._closed = False
+
+    def choose(self, *, split: str, size: int) -> None:
+        """What the next comparison looks for."""
+        self.update(split=split, size=size)
+
+    def compare(self, files: Sequence[Path]) -> None:
+        """Compare off the main thread, replacing a comparison that is running."""
+        self._watch.cancel()
+        watch = self._watch = Watch(
+            lambda share: self.context.dispatch(lambda: self._report(watch, share))
+        )
+        self.update(files=tuple(files), share=0.0, problem="")
+        split, size = self.split, self.size
+
+        def done(found: Overlap) -> None:
+            if self._is_current(watch):
+                self.update(found=found, share=None)
+
+        def failed(error: Exception) -> None:
+            if not self._is_current(watch):
+                return
+            self.update(share=None)
+            if isinstance(error, WorkbenchError):
+                if not isinstance(error, Cancelled):
+                    self.update(found=None, problem=f"{error} {error.hint}".strip())
+            else:
+                self.context.fail(error)
+
+        self.context.run(
+            lambda: overlap.overlap(self.project, list(files), split=split, size=size, watch=watch),
+            done,
+            failed,
+        )
+
+    def _is_current(self, watch: Watch) -> bool:
+        return watch is self._watch and not self._closed
+
+    def _report(self, watch: Watch, share: float) -> None:
+        if self._is_current(watch) and self.share is not None:
+            self.update(share=share)
+
+    def cancel(self) -> None:
+        self._watch.cancel()
+
+    def close(self) -> None:
+        self._closed = True
+        self._watch.cancel()
+        super().close()
+
+    def show_in_list(self, rows: Sequence[Row]) -> None:
+        """Show the documents of these rows in the list of documents."""
+        self.data.show_view("documents")
+        self.data.show_only([row.document for row in rows], _("Overlap with other texts"))
