@@ -31,5 +31,5 @@ def test_documents_of_the_split_that_occur_in_a_folder_of_texts_are_listed(ask, 
     assert (found["documents"], found["short"]) == (2, 1)
     assert [item["key"] for item in every["rows"]] == ["k0", "k1"] and every["size"] == 5
     said = call("overlap", file, folder)[1]
-    assert "100.0% of the documents share 13 words" in said
+    assert "share 13-grams of words with the texts: 1 of 1 (100.0%)" in said
     assert "There is no file" in call("overlap", file, folder / "none.txt")[2]

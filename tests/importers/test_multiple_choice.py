@@ -140,7 +140,7 @@ def test_records_without_answer_are_not_labelled_and_wrong_ones_are_named(read):
     assert found.records[0].marks == found.records[0].states == {}
     assert found.skipped == [
         (2, "expected 2 to 100 choices, found 1"),
-        (3, "the answer 'E' is none of the 3 choices"),
+        (3, "the answer 'E' is not among the choices (3 in total)"),
     ]
 
 

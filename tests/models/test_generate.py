@@ -90,7 +90,7 @@ def test_an_answer_without_subwords_has_no_scores(bert):
 
 
 def test_a_prompt_that_is_too_long_is_refused_with_its_length(bert):
-    with pytest.raises(ModelError, match="603 subwords; the model takes 512"):
+    with pytest.raises(ModelError, match="603 of at most 512 subwords"):
         bert.logprobs([Prompt("word " * 599, "delay", ".")])
 
 

@@ -25,5 +25,5 @@ def test_rare_words_are_forgotten_when_there_are_too_many():
 
 
 def test_a_text_without_frequent_words_is_an_error():
-    with pytest.raises(SpecError, match="at least 2 times"):
+    with pytest.raises(SpecError, match="at least 2"):
         Vocabulary().frequent(5, min_count=2)

@@ -98,7 +98,7 @@ def test_a_span_outside_of_the_text_or_of_a_wrong_layer_is_refused(s):
     assert annotate.add_span(s.project, s.one, 13, len(TEXT), s.per)  # the emoji is one code point
     with pytest.raises(WorkbenchError, match="one class per document"):
         annotate.add_span(s.project, s.one, 0, 3, s.yes)
-    with pytest.raises(WorkbenchError, match="texts"):
+    with pytest.raises(WorkbenchError, match="1 text; pair has 2"):
         annotate.add_span(s.project, s.pair, 0, 1, s.per)
     with pytest.raises(WorkbenchError, match="no text 'other'"):
         annotate.add_span(s.project, s.one, 0, 1, s.per, field="other")

@@ -96,6 +96,6 @@ def test_the_count_takes_the_place_of_the_share_in_words():
     (exact,) = train.text_warnings("classify", sample, "x", train.CutCount(60_000, 1234, 128))
 
     assert about == "About 2% of the texts are longer than 128 subwords and will be truncated."
-    assert exact == "1,234 of 60,000 texts are longer than 128 subwords and will be truncated."
+    assert exact == "Texts longer than 128 subwords, which will be truncated: 1,234 of 60,000."
     assert train.text_warnings("classify", sample, "x", train.CutCount(60_000, 0, 128)) == ()
     assert train.text_warnings("tag", sample, "x", train.CutCount(60_000, 5, 128)) == ()

@@ -89,7 +89,7 @@ def test_what_is_too_long_loses_examples_and_says_how_many(preview, topics):
     ("more", "says"),
     [
         ({"template": "{{ text }}"}, "never writes the label"),
-        ({"template": "x" * 200_000 + "{{ label }}"}, "200,011 characters"),
+        ({"template": "x" * 200_000 + "{{ label }}"}, "200,011 of at most"),
         ({"layer": "nix"}, "No layer 'nix'"),
         ({"model": "/nowhere"}, "no such file or folder"),
     ],

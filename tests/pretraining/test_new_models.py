@@ -121,12 +121,12 @@ def test_an_unknown_architecture_is_named_with_those_there_are(text_file, tmp_pa
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("bert", {"width": 10, "heads": 4}, "width is 10, which 4 heads"),
+        ("bert", {"width": 10, "heads": 4}, r"width \(10\) is not divisible by heads \(4\)"),
         ("awd_lstm", {"layers": 0}, "layers is '0', expected a whole number from 1 to 24"),
         ("elmo", {"filters": "3"}, "filters is '3'"),
         ("elmo", {"filters": "9x4", "longest_word": 8}, "width 9, but longest_word is 8"),
         ("char_lm", {"heads": 2}, "no option 'heads'"),
-        ("awd_lstm", {"min_count": 100_000}, "at least 100000 times"),
+        ("awd_lstm", {"min_count": 100_000}, "at least 100000"),
     ],
 )
 def test_sizes_that_do_not_fit_are_named(text_file, tmp_path, name, options, message):

@@ -63,7 +63,7 @@ def audit(
             }
         )
         return
-    message = _("{documents} documents with {labels} labels, at most {length} units each")
+    message = _("Documents: {documents}, labels: {labels}, maximum length: {length}")
     about = {"documents": found.documents, "labels": found.labels, "length": found.max_length}
     say(message.format(**about))
     for kind, count in counts.items():

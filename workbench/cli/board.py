@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, note, say, size, table
 from workbench.cli.seen import warn_of_training_texts
@@ -76,7 +76,11 @@ def _show(found: Board, score: str, over: Entry | None) -> None:
     from workbench.operations.board_export import gain_text
     from workbench.tasks import spec as tasks
 
-    message = _("Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}")
+    message = ngettext(
+        "Layer {layer}, {split}, {n} document, fingerprint {fingerprint}",
+        "Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}",
+        found.n,
+    )
     say(message.format(**vars(found) | {"split": term(found.split)}))
     if found.where:
         say(_("Query: {query}").format(query=found.where))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.base.watch import Watch
 from workbench.cli.output import Progress, as_json, emit, say, table
@@ -63,7 +63,11 @@ def compare(
 def _show_scores(found: Comparison) -> None:
     from workbench.tasks import spec as tasks
 
-    message = _("{split}, {n} documents, fingerprint {fingerprint}")
+    message = ngettext(
+        "{split}, {n} document, fingerprint {fingerprint}",
+        "{split}, {n} documents, fingerprint {fingerprint}",
+        found.n,
+    )
     say(message.format(split=term(found.split), n=found.n, fingerprint=found.fingerprint))
     rows: list[list[object]] = []
     for name in tasks.score_names(found.systems[0].scores, found.systems[0].evidence.info.id):

@@ -196,9 +196,11 @@ def _show_import(found: dict[str, Any]) -> None:
         note(_("Skipped {file}, line {line}: {reason}").format(**item))
     if len(found["skipped"]) > 20:
         note(
-            _("… and {n} more skipped records. Use --json to list all of them.").format(
-                n=len(found["skipped"]) - 20
-            )
+            ngettext(
+                "… and {n} more skipped record. Use --json to list all of them.",
+                "… and {n} more skipped records. Use --json to list all of them.",
+                len(found["skipped"]) - 20,
+            ).format(n=len(found["skipped"]) - 20)
         )
     for warning in found["warnings"]:
         note(_("Warning: {warning}").format(warning=warning))

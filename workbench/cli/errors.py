@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.cli.output import as_json, emit, plain, say, table
 from workbench.cli.session import project_argument, reading
 from workbench.text.mistakes import KINDS, TITLES
@@ -72,7 +72,11 @@ def errors(
             }
         )
         return
-    say(_("{run}: {n} of {total} errors on {split}").format(
+    say(ngettext(
+"{run}: {n} of {total} error on {split}",
+"{run}: {n} of {total} errors on {split}",
+len(every),
+).format(
         run=chosen.name, n=len(found), total=len(every), split=split
     ))  # fmt: skip
     head = (_("Kind"), _("Key"), _("Text"), _("Gold"), _("Predicted"), _("Confidence"), _("Loss"))

@@ -48,7 +48,7 @@ def _tell(progress: Progress, payload: Mapping[str, Any]) -> None:
             words.append(_("{time} left").format(time=seconds_in_words(left)))
         progress.show(payload["step"] / max(1, payload["total"]), "  ".join(words))
     elif kind == "features":
-        message = _("Computing features: {done:,} of {total:,} inputs").format(**payload)
+        message = _("Computing features: input {done:,} of {total:,}").format(**payload)
         progress.show(payload["done"] / max(1, payload["total"]), message)
     elif kind == "adapting":
         message = _("Adapting: step {step}/{total}").format(**payload)

@@ -45,9 +45,9 @@ def show_dry_run(files: Sequence[Path], previews: Sequence[Preview]) -> None:
         )
         _show_columns(found)
         message = (
-            _("{checked:,} records, {failed:,} with errors")
+            _("Records with errors: {failed:,} of {checked:,}")
             if found.complete
-            else _("{failed:,} of the first {checked:,} records have errors")
+            else _("Records with errors: {failed:,} of the first {checked:,}")
         )
         say(message.format(checked=found.checked, failed=found.failed))
         for line, reason in found.problems:

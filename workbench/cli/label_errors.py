@@ -81,8 +81,10 @@ def label_errors(
             }
         )
         return
-    message = _("{layer}: {n} doubtful labels; {share:.1%} are expected to be wrong ({low:.1%} – "
-             "{high:.1%}), by {folds} folds of {model}")  # fmt: skip
+    message = _(
+        "{layer}, {folds}-fold cross-validation with {model}: suspected label errors: "
+        "{n}, expected share of wrong labels: {share:.1%} ({low:.1%} – {high:.1%})"
+    )
     about: dict[str, object] = {"share": found.share, "low": found.low, "high": found.high}
     about |= {"layer": layer_name, "n": len(found.suspects)}
     say(message.format(folds=found.measured.folds, model=found.measured.model, **about))

@@ -53,7 +53,7 @@ def overlap(file: Path, texts: tuple[Path, ...], split: str, ngram: int, as_json
         emit({**to_plain(found), "share": found.share})
         return
     message = _(
-        "{share:.1%} of the documents share {n} words in a row with the texts: {count} of {all}."
+        "Documents that share {n}-grams of words with the texts: {count} of {all} ({share:.1%})."
     )
     enough = found.documents - found.short
     say(message.format(share=found.share, n=found.size, count=len(found.rows), all=enough))

@@ -114,9 +114,10 @@ def pretrain(
 
 def _show(result: dict[str, Any]) -> None:
     say(
-        _("{model}: {steps} steps, {words:,} words in {time} on {device}; saved as {path}.").format(
-            **result, time=seconds_in_words(result["seconds"])
-        )
+        _(
+            "{model}: trained on {device} in {time} (steps: {steps}, words: {words:,}); "
+            "saved as {path}."
+        ).format(**result, time=seconds_in_words(result["seconds"]))
     )
     if not result["curve"] and not result["stopped"]:
         note(

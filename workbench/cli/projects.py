@@ -81,7 +81,13 @@ def info(file: Path, as_json: bool) -> None:
 
 
 def _show_info(file: Path, found: dict[str, Any]) -> None:
-    say(_("{file}: {n} documents").format(file=file, n=found["documents"]))
+    say(
+        ngettext(
+            "{file}: {n} document",
+            "{file}: {n} documents",
+            found["documents"],
+        ).format(file=file, n=found["documents"])
+    )
     say("  ".join(f"{name} {count}" for name, count in found["splits"].items()))
     say("  ".join(f"{term(name)} {count}" for name, count in found["states"].items()))
     say()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.base import paths
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.cli.output import Progress, as_json, emit, plain, say, table
 from workbench.cli.session import PROJECT, failed, reading, session
 
@@ -73,7 +73,10 @@ def train(
     if as_json:
         emit(dict(job.result))
     else:
-        message = _("{output}: {size:,} units, learned from {words:,} words in {seconds:.1f} s.")
+        message = _(
+            "{output}: learned in {seconds:.1f} s. Vocabulary size: {size:,}. Words in the "
+            "text: {words:,}."
+        )
         say(message.format(**job.result))
 
 
@@ -193,7 +196,11 @@ def _show_division(division: Division) -> None:
         )
     )
     for step in division.steps:
-        message = _("Position {at}: {found}, after {n} longer candidates")
+        message = ngettext(
+            "Position {at}: {found}, after {n} longer candidate",
+            "Position {at}: {found}, after {n} longer candidates",
+            len(step.tried) - 1,
+        )
         none = _("Position {at}: no match; the whole word is unknown")
         chosen = message if step.found else none
         say("  " + chosen.format(at=step.position, found=plain(step.found), n=len(step.tried) - 1))

@@ -368,9 +368,12 @@ def _per_label(run: Run) -> dict[str, Any]:
 
 
 def _show(report: dict[str, Any]) -> None:
-    message = _(
+    message = ngettext(
+        "Run {run} is {status}: {steps} step in {seconds:.0f} s on {device}; best "
+        "checkpoint: step {best_step}.",
         "Run {run} is {status}: {steps} steps in {seconds:.0f} s on {device}; best "
-        "checkpoint: step {best_step}."
+        "checkpoint: step {best_step}.",
+        report["steps"],
     )
     if report["steps"] is None:
         message = _("Run {run} is {status}, after {seconds:.1f} s on {device}.")
@@ -389,8 +392,8 @@ def _show(report: dict[str, Any]) -> None:
 def _show_adaptation(adaptation: Mapping[str, Any]) -> None:
     say(
         _(
-            "Language model adapted with {objective}: {steps} steps over {documents} documents in "
-            "{seconds:.0f} s; saved as {path}."
+            "Language model adapted with {objective} in {seconds:.0f} s (steps: {steps}, "
+            "documents: {documents}); saved as {path}."
         ).format(**adaptation)
     )
     for name, before in adaptation["before"].items():

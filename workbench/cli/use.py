@@ -171,7 +171,11 @@ def _show_report(report: Report) -> None:
         for name, score in report.scores.items()
     ]
     table(titles, rows)
-    message = _("95 % intervals: bootstrap over documents, {rounds:,} resamples, seed {seed}.")
+    message = ngettext(
+        "95 % intervals: bootstrap over documents, {rounds:,} resample, seed {seed}.",
+        "95 % intervals: bootstrap over documents, {rounds:,} resamples, seed {seed}.",
+        report.rounds,
+    )
     say(message.format(rounds=report.rounds, seed=report.seed))
     if report.outcomes:
         names = [*next(iter(report.outcomes.values()))]
@@ -426,5 +430,5 @@ def suggest(file: Path, run: str, split: str | None, where: str, as_json: bool) 
     if not found.documents:
         note(_("Each of these documents is labelled: there is nothing to suggest."))
     emit(report) if as_json else say(
-        _("{suggestions} suggestions in {documents} documents.").format(**report)
+        _("Suggestions: {suggestions}. Documents: {documents}.").format(**report)
     )

@@ -207,7 +207,10 @@ def train(
     if as_json:
         emit(dict(job.result))
     else:
-        template = _("{output}: {words:,} words of width {dimension} from {tokens:,} tokens.")
+        template = _(
+            "{output}: vectors of width {dimension} (words: {words:,}, tokens in the text: "
+            "{tokens:,})."
+        )
         say(template.format(**job.result))
 
 

@@ -257,8 +257,8 @@ def check(record: Record) -> None:
         lengths[name] = len(content)
     if len(document.key) > LONGEST_NAME:
         raise Fault(
-            _("the key has {count:,} characters, at most {longest_name:,} are read").format(
-                count=len(document.key), longest_name=LONGEST_NAME
+            _("the key is too long: {count:,} of at most {most:,} characters").format(
+                count=len(document.key), most=LONGEST_NAME
             )
         )
     if not document.key.isascii() or "\0" in document.key:
@@ -297,7 +297,7 @@ def _check_name(name: str) -> None:
     check_text(name, _("the name of a text"))
     if len(name) > LONGEST_NAME:
         raise Fault(
-            _("the name of a text has {count:,} characters, at most {most:,} are read").format(
+            _("the name of a text is too long: {count:,} of at most {most:,} characters").format(
                 count=len(name), most=LONGEST_NAME
             )
         )
@@ -342,8 +342,7 @@ def _check_span(span: Span, lengths: Mapping[str, int]) -> None:
     if not 0 <= span.start <= span.end <= length:
         raise Fault(
             _(
-                "the span {start}–{end} ({label}) does not lie within the text of "
-                "{length} characters"
+                "the span {start}–{end} ({label}) does not lie within the text of length {length}"
             ).format(start=span.start, end=span.end, label=span.label, length=length)
         )
     if not span.label:
@@ -394,8 +393,8 @@ def _check_question(question: Question, length: int) -> None:
         if not 0 <= start < end <= length:
             raise Fault(
                 _(
-                    "the answer {start}–{end} to {question} does not lie within the text of "
-                    "{length} characters"
+                    "the answer {start}–{end} to {question} does not lie within the text of length "
+                    "{length}"
                 ).format(start=start, end=end, question=show(question.text), length=length)
             )
 
@@ -404,9 +403,9 @@ def _check_label(label: str) -> None:
     if len(label) > LONGEST_NAME:
         raise Fault(
             _(
-                "a label has {count:,} characters, at most {longest_name:,} are read; "
-                "check that it is a label"
-            ).format(count=len(label), longest_name=LONGEST_NAME)
+                "a label is too long: {count:,} of at most {most:,} characters; check that it is "
+                "a label"
+            ).format(count=len(label), most=LONGEST_NAME)
         )
 
 
@@ -424,9 +423,9 @@ def _check_tokens(
         if not last <= start <= end <= lengths[name]:
             raise Fault(
                 _(
-                    "the token {start}–{end} overlaps the previous token or is outside "
-                    "the text of {lengths} characters"
-                ).format(start=start, end=end, lengths=lengths[name])
+                    "the token {start}–{end} overlaps the previous token or is outside the text of "
+                    "length {length}"
+                ).format(start=start, end=end, length=lengths[name])
             )
         last = end
 

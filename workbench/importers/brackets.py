@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.base.errors import ImportFailed
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.text.spans import Span
 
 _LABEL = re.compile(r"[A-Z]+")
@@ -96,7 +96,11 @@ def marked(line: str, key: str) -> tuple[str, list[Span]]:
             text.append(char)
     if starts:
         raise ImportFailed(
-            _("{key}: {count} brackets are not closed.").format(key=key, count=len(starts))
+            ngettext(
+                "{key}: {count} bracket is not closed.",
+                "{key}: {count} brackets are not closed.",
+                len(starts),
+            ).format(key=key, count=len(starts))
         )
     return "".join(text), spans
 

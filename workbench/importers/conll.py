@@ -201,7 +201,9 @@ def _check_width(width: int, name: str) -> None:
         )
     if width > _WIDEST:
         raise ImportFailed(
-            _("The lines of {name} have {width:,} columns.").format(name=name, width=width),
+            _("The lines of {name} have too many columns: {width:,}.").format(
+                name=name, width=width
+            ),
             hint=_("Check the format. Plain text has no columns."),
         )
 
@@ -251,9 +253,11 @@ def _number(column: str, width: int, name: str) -> int:
     index = number - 1 if number > 0 else width + number
     if not 0 <= index < width or number == 0:
         raise ImportFailed(
-            _("{name} has {width} columns, there is no column {column}.").format(
-                name=name, width=width, column=column
-            )
+            ngettext(
+                "{name} has {width} column, there is no column {column}.",
+                "{name} has {width} columns, there is no column {column}.",
+                width,
+            ).format(name=name, width=width, column=column)
         )
     return index
 
@@ -308,7 +312,11 @@ def _span_counts(source: Source, form: _Form) -> tuple[dict[str, int], str]:
         _add_counts(counts, block, form)
         tokens += len(block.rows)
         if tokens >= EXAMINED:
-            return counts, _("in the first {n:,} tokens").format(n=tokens)
+            return counts, ngettext(
+                "in the first {n:,} token",
+                "in the first {n:,} tokens",
+                tokens,
+            ).format(n=tokens)
     return counts, _("in the beginning of the file") if source.cut else ""
 
 
@@ -360,9 +368,9 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
         if len(line) > _LONGEST:
             block.line = block.line or number
             message = _(
-                "the line has {count:,} characters, at most {longest:,} are read in this format"
+                "the line is too long for this format: {count:,} of at most {most:,} characters"
             )
-            block.fault = block.fault or (number, message.format(count=len(line), longest=_LONGEST))
+            block.fault = block.fault or (number, message.format(count=len(line), most=_LONGEST))
             continue
         if is_comment(line, form.delimiter, form.width):
             if match := COMMENT.match(line):

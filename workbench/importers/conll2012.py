@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from workbench.base.errors import ImportFailed
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.importers.base import (
     Fault,
     Guess,
@@ -107,9 +107,11 @@ class _Reading:
         cells = line.split()
         if len(cells) < _LEAST:
             raise Fault(
-                _("{line} has {n} columns, expected at least {least}").format(
-                    line=show(line), n=len(cells), least=_LEAST
-                )
+                ngettext(
+                    "{line} has {n} column, expected at least {least}",
+                    "{line} has {n} columns, expected at least {least}",
+                    len(cells),
+                ).format(line=show(line), n=len(cells), least=_LEAST)
             )
         if self._pieces and self._pieces[-1] != "\n":
             self._put(" ")

@@ -147,9 +147,9 @@ def _fields(sample: list[dict[str, Any]], file: str) -> list[str]:
     if len(found) > roles.MOST_COLUMNS:
         raise ImportFailed(
             _(
-                "The first records of {file} have {count:,} different fields; at most "
-                "{most_columns:,} are read."
-            ).format(file=file, count=len(found), most_columns=roles.MOST_COLUMNS),
+                "The first records of {file} have too many different fields: {count:,} of at "
+                "most {most:,}."
+            ).format(file=file, count=len(found), most=roles.MOST_COLUMNS),
             hint=_(
                 "Check whether the file is one object that contains all records by name. "
                 "A list of records is expected."

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.base.errors import ImportFailed
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.importers import jsonl
 from workbench.importers.base import (
     Fault,
@@ -327,8 +327,10 @@ def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
             )
         if layers[name].texts != form:
             raise Fault(
-                _(
-                    "the layer {name!r} is for documents with {texts} texts, this one has {count}"
+                ngettext(
+                    "the layer {name!r} is for documents with {texts} text, this one has {count}",
+                    "the layer {name!r} is for documents with {texts} texts, this one has {count}",
+                    layers[name].texts,
                 ).format(name=name, texts=layers[name].texts, count=form)
             )
     for name in record.spans:

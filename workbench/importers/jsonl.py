@@ -177,7 +177,7 @@ def explain(error: Exception, length: int) -> Fault:
         return Fault(_("the JSON is nested too deeply to be read"))
     if "integer string conversion" in str(error):
         return Fault(
-            _("a number has more than {value:,} digits").format(value=sys.get_int_max_str_digits())
+            _("a number has more than {most:,} digits").format(most=sys.get_int_max_str_digits())
         )
     if not isinstance(error, json.JSONDecodeError):
         return Fault(_("invalid JSON: {error}").format(error=error))

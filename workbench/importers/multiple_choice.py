@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from workbench.base.errors import ImportFailed
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.importers import jsonl, roles
 from workbench.importers.base import (
     Fault,
@@ -136,9 +136,11 @@ def _rows(source: Source, options: Options) -> Iterator[tuple[int, dict[str, Any
 def _named(columns: Sequence[str], cells: Sequence[str]) -> dict[str, Any] | Fault:
     if len(cells) != len(columns):
         return Fault(
-            _("the row has {n} columns, expected {wanted}").format(
-                n=len(cells), wanted=len(columns)
-            )
+            ngettext(
+                "the row has {n} column, expected {wanted}",
+                "the row has {n} columns, expected {wanted}",
+                len(cells),
+            ).format(n=len(cells), wanted=len(columns))
         )
     return dict(zip(columns, cells, strict=True))
 
@@ -334,7 +336,7 @@ class _Form:
             place = -1
         if not 0 <= place < len(choices):
             raise Fault(
-                _("the answer {value} is none of the {n} choices").format(
+                _("the answer {value} is not among the choices ({n} in total)").format(
                     value=show(value), n=len(choices)
                 )
             )

@@ -213,9 +213,9 @@ def _tokens(raw: object, text: str) -> tuple[tuple[int, int], ...]:
         end = offset(item.get("end"), _("the end of a token is {value}, expected a whole number"))
         if not 0 <= start <= end <= len(text):
             raise Fault(
-                _(
-                    "the token {start}–{end} does not lie within the text of {count} characters"
-                ).format(start=start, end=end, count=len(text))
+                _("the token {start}–{end} does not lie within the text of length {length}").format(
+                    start=start, end=end, length=len(text)
+                )
             )
         if isinstance(item.get("text"), str) and text[start:end] != item["text"]:
             raise Fault(

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from workbench.base.errors import ImportFailed
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.importers import jsonl, roles
 from workbench.importers.base import (
     Fault,
@@ -276,7 +276,11 @@ def _rows(source: Source, options: Options) -> Iterator[tuple[int, dict[str, Any
         if isinstance(cells, Fault):
             yield line, cells
         elif len(cells) != len(form.columns):
-            message = _("the row has {n} columns, expected {wanted}")
+            message = ngettext(
+                "the row has {n} column, expected {wanted}",
+                "the row has {n} columns, expected {wanted}",
+                len(cells),
+            )
             yield line, Fault(message.format(n=len(cells), wanted=len(form.columns)))
         else:
             yield line, dict(zip(form.columns, cells, strict=True))

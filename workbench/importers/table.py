@@ -266,8 +266,8 @@ def _tags(cell: str, tokens: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
         raise Fault(_("the tags {cell!r} cannot be read").format(cell=cell[:40])) from None
     if len(tags) != len(tokens):
         raise Fault(
-            _("there are {count} tags for {count2} tokens").format(
-                count=len(tags), count2=len(tokens)
+            _("the number of tags ({tags}) differs from the number of tokens ({tokens})").format(
+                tags=len(tags), tokens=len(tokens)
             )
         )
     found = schemes.spans(tags, schemes.detect([tags]))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from workbench.base.errors import ImportFailed
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.importers import roles
 from workbench.importers.base import Fault, Options, show
 from workbench.importers.source import Source
@@ -197,8 +197,10 @@ def _columns(first: Sequence[str], header: bool) -> tuple[tuple[str, ...], list[
         names[name] = None
     if len(remarks) > 5:
         remarks[5:] = [
-            _("{count:,} more columns have the name of another one and got a number.").format(
-                count=len(remarks) - 5
-            )
+            ngettext(
+                "{count:,} more column has the name of another one and got a number.",
+                "{count:,} more columns have the name of another one and got a number.",
+                len(remarks) - 5,
+            ).format(count=len(remarks) - 5)
         ]
     return tuple(names), remarks

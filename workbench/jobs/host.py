@@ -13,7 +13,7 @@ from typing import Any
 from workbench.base import scratch
 from workbench.base.errors import JobFailed, WorkbenchError
 from workbench.base.events import Signal
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.jobs.dispatch import Mailbox
 from workbench.jobs.process import Child, Grace, last_lines
 from workbench.jobs.spare import Spare
@@ -215,9 +215,12 @@ class Host:
         recent = [crash for crash in self._crashes if time.monotonic() - crash < WITHIN]
         if self._child is None and len(recent) >= CRASHES:
             return JobFailed(
-                _(
-                    "{message} It ended {count} times within a minute and will not be "
-                    "restarted for now."
+                ngettext(
+                    "{message} It ended {count} time within a minute and will not be restarted for "
+                    "now.",
+                    "{message} It ended {count} times within a minute and will not be restarted "
+                    "for now.",
+                    len(recent),
                 ).format(message=self.message, count=len(recent)),
                 hint=_("Wait a minute and try again, or check its log file."),
             )

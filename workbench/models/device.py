@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.runtime import threads
 
 
@@ -141,7 +141,11 @@ def describe() -> list[dict[str, Any]]:
     found = [
         {
             "name": "cpu",
-            "title": _("CPU, {count} cores").format(count=physical_cores()),
+            "title": ngettext(
+                "CPU, {count} core",
+                "CPU, {count} cores",
+                physical_cores(),
+            ).format(count=physical_cores()),
             "memory_mb": 0,
             "free_mb": 0,
             "bf16": has_bf16(torch.device("cpu")),

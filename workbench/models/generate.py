@@ -120,9 +120,10 @@ class LanguageModel:
         longest = max((max(len(row.ids), len(row.source)) for row in rows), default=0)
         if longest > self.max_length:
             raise ModelError(
-                _("A prompt takes {longest:,} subwords; the model takes {max_length:,}.").format(
-                    longest=longest, max_length=self.max_length
-                ),
+                _(
+                    "A prompt is longer than the model allows: {count:,} of at most {most:,} "
+                    "subwords."
+                ).format(count=longest, most=self.max_length),
                 hint=_("Show fewer examples."),
             )
         return rows

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
 from workbench.base.errors import ModelError, WorkbenchError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.registry import registry
 from workbench.models import spec
 from workbench.models.results import (
@@ -299,9 +299,11 @@ def _verify(draft: Path, etag: str, size: int | None, name: str) -> None:
     if size is not None and draft.stat().st_size != size:
         found = draft.stat().st_size
         raise ModelError(
-            _("{name} has {found:,} bytes after the download, expected {size:,}.").format(
-                name=name, found=found, size=size
-            ),
+            ngettext(
+                "{name} has {found:,} byte after the download, expected {size:,}.",
+                "{name} has {found:,} bytes after the download, expected {size:,}.",
+                found,
+            ).format(name=name, found=found, size=size),
             hint=_("Try again: the download resumes where it stopped."),
         )
     if len(etag) == 64:

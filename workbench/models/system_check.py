@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.base import settings
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.system_check import OK, PROBLEM, WARNING, Check
 from workbench.base.terms import term
 
@@ -78,7 +78,11 @@ def _threads() -> Check:
     from workbench.models import device as devices
 
     threads, cores = devices.use_threads(), devices.physical_cores()
-    message = _("{threads} of {cores} cores").format(threads=threads, cores=cores)
+    message = ngettext(
+        "{threads} of {cores} core",
+        "{threads} of {cores} cores",
+        cores,
+    ).format(threads=threads, cores=cores)
     if threads >= cores:
         return Check("computing.threads", _("Threads"), message)
     advice = _("OMP_NUM_THREADS limits training. Remove the variable to use every core.")

@@ -34,7 +34,9 @@ class Vocabulary:
         found = [word for word, n in ordered if n >= min_count and word not in left_out]
         if not found:
             raise SpecError(
-                _("No word of the text occurs at least {least} times.").format(least=min_count),
+                _("No word of the text has a frequency of at least {least}.").format(
+                    least=min_count
+                ),
                 hint=_("Use more text, or a smaller min_count."),
             )
         return found[:size]

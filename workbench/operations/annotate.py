@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.base.errors import WorkbenchError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.operations.annotate_queue import (
     neighbour,
     next_unlabelled,
@@ -163,7 +163,7 @@ def _check_borders(document: Document, field: str, start: int, end: int) -> None
             _("{key} has no text {field!r}.").format(key=document.key, field=field)
         ) from None
     if not 0 <= start < end <= length:
-        message = _("Span {start}–{end} is outside the text of {length} characters.")
+        message = _("Span {start}–{end} is outside the text of length {length}.")
         raise WorkbenchError(message.format(start=start, end=end, length=length))
 
 
@@ -176,7 +176,7 @@ def set_class(project: Project, document_id: int, label_id: int, *, origin: obje
     layer, label = _layer_and_label(project, label_id)
     check_layer(document, layer, MARKS)
     if layer.traits.in_choices and label not in choice_names(len(document.choices)):
-        message = _("{key} has {n} choices: {label} is none of them.")
+        message = _("{label} is not among the choices of {key} ({n} in total).")
         raise WorkbenchError(message.format(key=document.key, n=len(document.choices), label=label))
     with project.edit(_("Set class {label}").format(label=label), origin=origin):
         who, source = project.annotator_id, project.source("person")
@@ -349,7 +349,11 @@ def check_layer(document: Document, layer: Layer, part: str) -> None:
             )
         )
     if layer.texts != document.form:
-        message = _("The layer {layer!r} is for documents with {n} texts; {key} has {m}.")
+        message = ngettext(
+            "The layer {layer!r} is for documents with {n} text; {key} has {m}.",
+            "The layer {layer!r} is for documents with {n} texts; {key} has {m}.",
+            layer.texts,
+        )
         raise WorkbenchError(
             message.format(layer=layer.name, n=layer.texts, key=document.key, m=document.form)
         )

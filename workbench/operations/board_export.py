@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.base.terms import term
 from workbench.tasks import spec as tasks
@@ -110,8 +110,10 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
         megabytes = None if entry.bytes is None else entry.bytes / 1e6
         cells += [_number(value) for value in (entry.seconds, megabytes, entry.cpu)]
         lines.append([_cell(cell) for cell in cells])
-    message = _(
-        "Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}. Intervals: 95 %."
+    message = ngettext(
+        "Layer {layer}, {split}, {n} document, fingerprint {fingerprint}. Intervals: 95 %.",
+        "Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}. Intervals: 95 %.",
+        found.n,
     )
     about = message.format(
         layer=found.layer, split=term(found.split), n=found.n, fingerprint=found.fingerprint

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.data_export import ExportOutcome, export_data, formats, what_is_lost
 from workbench.operations.exchange import (
@@ -212,14 +212,6 @@ def _group(layer: Layer, label: Label, count: Mapping[int, int]) -> dict[str, ob
 STORED = 0.7  # fraction of the work before the undo step is completed
 
 
-def _title(act: str, ids: Sequence[int]) -> str:
-    return (
-        _("{act} of {n:,} documents").format(act=act, n=len(ids))
-        if len(ids) != 1
-        else _("{act} of a document").format(act=act)
-    )
-
-
 def delete_documents(
     project: Project, ids: Sequence[int], *, origin: object = None, watch: Watch = QUIET
 ) -> int:
@@ -228,12 +220,10 @@ def delete_documents(
     The project is backed up before more than `backup.MANY` are deleted. Raises ProjectError if that
     fails.
     """
-    title = (
-        _("Delete {n:,} documents").format(n=len(ids)) if len(ids) != 1 else _("Delete a document")
-    )
+    title = ngettext("Delete {n:,} document", "Delete {n:,} documents", len(ids))
     start = 0.1
     backup.before(project, backup.DELETE, len(ids), watch=watch.part(0.0, start))
-    with project.edit(title, origin=origin, watch=watch.part(STORED, 1.0)):
+    with project.edit(title.format(n=len(ids)), origin=origin, watch=watch.part(STORED, 1.0)):
         return documents.delete(project.db, ids, watch=watch.part(start, STORED))
 
 
@@ -248,7 +238,8 @@ def set_split(
     """`split`: train, dev, test or None. Returns how many documents changed."""
     if split not in (None, *SPLITS):
         raise SpecError(_("There is no split {split!r}.").format(split=split))
-    with project.edit(_title(_("Set split"), ids), origin=origin, watch=watch.part(STORED, 1.0)):
+    title = ngettext("Set split of {n:,} document", "Set split of {n:,} documents", len(ids))
+    with project.edit(title.format(n=len(ids)), origin=origin, watch=watch.part(STORED, 1.0)):
         return documents.set_split(project.db, ids, split, watch=watch.part(0.0, STORED))
 
 
@@ -269,7 +260,8 @@ def set_class(
     layer = layers.layer(project.db, layer_id)
     if not layer.traits.on_document:
         raise SpecError(_("Layer {name} has no classes.").format(name=layer.name))
-    with project.edit(_title(_("Set class"), ids), origin=origin, watch=watch.part(STORED, 1.0)):
+    title = ngettext("Set class of {n:,} document", "Set class of {n:,} documents", len(ids))
+    with project.edit(title.format(n=len(ids)), origin=origin, watch=watch.part(STORED, 1.0)):
         fitting = bulk.with_texts(project.db, ids, layer.texts)
         return bulk.set_class(
             project.db,
@@ -299,7 +291,8 @@ def set_state(
     if state not in STATES:
         raise SpecError(_("There is no state {state!r}.").format(state=state))
     layer = layers.layer(project.db, layer_id)
-    title, body = _title(_("Set state"), ids), watch.part(0.0, STORED)
+    title = ngettext("Set state of {n:,} document", "Set state of {n:,} documents", len(ids))
+    title, body = title.format(n=len(ids)), watch.part(0.0, STORED)
     with project.edit(title, origin=origin, watch=watch.part(STORED, 1.0)):
         fitting, bare = bulk.with_texts(project.db, ids, layer.texts), []
         if state == "submitted" and not layer.traits.empty_is_answer:

@@ -169,7 +169,7 @@ def check(near: float | None, size: int = SIZE) -> None:
         message = _("The similarity is {near:g}, expected {low:g} to 1.")
         raise SpecError(message.format(near=near, low=LEAST_NEAR))
     if not 1 <= size <= MOST_SIZE:
-        message = _("Shingles have {size} words, expected 1 to {most}.")
+        message = _("The shingle size is {size}, expected 1 to {most}.")
         raise SpecError(message.format(size=size, most=MOST_SIZE))
 
 

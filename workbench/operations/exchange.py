@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base import scratch
 from workbench.base.errors import ImportFailed, WorkbenchError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.importers.results import StagingResult
 from workbench.jobs.spec import JobSpec
@@ -103,7 +103,13 @@ def import_files(
     handle = ImportHandle(lambda self: act.store(self, background), queue.dispatch)
     handle.changed.connect(lambda: scratch.remove(folder) if handle.ended else None)
     title = _("Import {name}").format(
-        name=chosen[0].name if len(chosen) == 1 else _("{n} files").format(n=len(chosen))
+        name=chosen[0].name
+        if len(chosen) == 1
+        else ngettext(
+            "{n} file",
+            "{n} files",
+            len(chosen),
+        ).format(n=len(chosen))
     )
     spec = JobSpec(TARGET, params, str(folder), device="", title=title, project=str(project.path))
     handle.follow(queue.add(spec))
@@ -160,7 +166,13 @@ class _Act:
             return ImportOutcome(0, 0, tuple(skipped), tuple(warnings))
         project = self.project
         name = (
-            self.files[0].name if len(self.files) == 1 else _("{n} files").format(n=len(self.files))
+            self.files[0].name
+            if len(self.files) == 1
+            else ngettext(
+                "{n} file",
+                "{n} files",
+                len(self.files),
+            ).format(n=len(self.files))
         )
         with intake.attached(project.db, staged.path):
             title, sealing = _("Import {name}").format(name=name), watch.part(0.8, 1.0)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base import scratch
 from workbench.base.errors import WorkbenchError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.baselines import spec as baselines
 from workbench.baselines.spec import PREFIX
 from workbench.jobs.spec import JobSpec
@@ -119,7 +119,11 @@ def prepare(
     given = given_labels(project, task, layer)
     if len(given) < 2 * folds:
         raise WorkbenchError(
-            _("Layer {layer!r} has {n} labelled documents in train and dev; {least} are needed.")
+            ngettext(
+"Layer {layer!r} has {n} labelled document in train and dev; {least} are needed.",
+"Layer {layer!r} has {n} labelled documents in train and dev; {least} are needed.",
+len(given),
+)
             .format(layer=layer_name, n=len(given), least=2 * folds),
             hint=_("Label more documents, or choose fewer folds."),
         )  # fmt: skip

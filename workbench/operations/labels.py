@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from workbench.base.errors import WorkbenchError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations import label_groups
 from workbench.operations.label_keys import check_key, command_keys, may_be_key, used_keys
@@ -344,25 +344,37 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
     if layer_id is not None and layer.traits.asks:
         counted = answers.counts(project.db, layer_id)
         asked, use["documents"] = counted.questions, counted.documents
-    parts = [_count(len(ids), _("label"), _("labels"))] if layer_id is not None and ids else []
-    parts += [_count(use["marks"], _("class"), _("classes"))] * bool(use["marks"])
-    parts += [_count(use["spans"], _("span"), _("spans"))] * bool(use["spans"])
-    parts += [_count(use["relations"], _("relation"), _("relations"))] * bool(use["relations"])
-    parts += [_count(values, _("value"), _("values"))] * bool(values)
-    parts += [_count(asked, _("question"), _("questions"))] * bool(asked)
-    parts += [_count(use["suggestions"], _("open suggestion"), _("open suggestions"))] * bool(
-        use["suggestions"]
-    )
+    parts = _deleted(use, labels=len(ids) * (layer_id is not None), values=values, asked=asked)
     alone = "" if layer_id is not None else label_groups.left_alone(project, ids)
     if not parts:
         message = _("Deleting {what} does not affect any annotations.").format(what=what)
         return " ".join(filter(None, (message, alone)))
     message = _("Deleting {what} also deletes {parts}. This can be undone.")
     if use["documents"]:
-        message = _("Deleting {what} also deletes {parts} in {documents}. This can be undone.")
-    documents = _count(use["documents"], _("document"), _("documents"))
-    message = message.format(what=what, parts=_listed(parts), documents=documents)
+        message = ngettext(
+            "Deleting {what} also deletes {parts} in {n:,} document. This can be undone.",
+            "Deleting {what} also deletes {parts} in {n:,} documents. This can be undone.",
+            use["documents"],
+        )
+    message = message.format(what=what, parts=_listed(parts), n=use["documents"])
     return " ".join(filter(None, (message, alone)))
+
+
+def _deleted(use: Mapping[str, int], *, labels: int, values: int, asked: int) -> list[str]:
+    """What is deleted, with its number: "3 labels", "1 span"."""
+    phrases = (
+        (labels, ngettext("{n:,} label", "{n:,} labels", labels)),
+        (use["marks"], ngettext("{n:,} class", "{n:,} classes", use["marks"])),
+        (use["spans"], ngettext("{n:,} span", "{n:,} spans", use["spans"])),
+        (use["relations"], ngettext("{n:,} relation", "{n:,} relations", use["relations"])),
+        (values, ngettext("{n:,} value", "{n:,} values", values)),
+        (asked, ngettext("{n:,} question", "{n:,} questions", asked)),
+        (
+            use["suggestions"],
+            ngettext("{n:,} open suggestion", "{n:,} open suggestions", use["suggestions"]),
+        ),
+    )
+    return [phrase.format(n=n) for n, phrase in phrases if n]
 
 
 # ---------------------------------------------------------------- validation
@@ -387,7 +399,7 @@ def _clean(name: str, what: str) -> str:
         raise WorkbenchError(_("{what} needs a name.").format(what=what))
     if len(name) > LONGEST_NAME:
         raise WorkbenchError(
-            _("A name of {n:,} characters is too long; the maximum is {most:,}.").format(
+            _("The name is too long: {n:,} of at most {most:,} characters.").format(
                 n=len(name), most=LONGEST_NAME
             )
         )
@@ -418,11 +430,15 @@ def _label(project: Project, label_id: int) -> tuple[int, Label]:
 def _named(project: Project, label_ids: Sequence[int]) -> str:
     """The name of a single label, or the number of labels."""
     names = [_label(project, id)[1].name for id in label_ids]
-    return names[0] if len(names) == 1 else _("{n} labels").format(n=len(names))
-
-
-def _count(number: int, singular: str, plural: str) -> str:
-    return f"{number:,} {singular if number == 1 else plural}"
+    return (
+        names[0]
+        if len(names) == 1
+        else ngettext(
+            "{n} label",
+            "{n} labels",
+            len(names),
+        ).format(n=len(names))
+    )
 
 
 def _listed(parts: Sequence[str]) -> str:

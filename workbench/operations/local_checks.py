@@ -15,7 +15,7 @@ from typing import Any
 
 from workbench import __version__
 from workbench.base import file_lock, paths, settings
-from workbench.base.i18n import N_, _
+from workbench.base.i18n import N_, _, ngettext
 from workbench.base.privacy import TELEMETRY_OFF
 from workbench.base.system_check import OK, PROBLEM, WARNING, Check, shown
 from workbench.jobs import machine
@@ -114,7 +114,15 @@ def _other_packages(wanted: Mapping[str, str]) -> Check:
     if wrong:
         message = ", ".join(f"{check.title}: {check.describe()}" for check in wrong)
         return Check(id, title, message, max(wrong, key=_badness).state, _(FIX_PACKAGES))
-    return Check(id, title, _("{n} packages in supported versions").format(n=len(wanted)))
+    return Check(
+        id,
+        title,
+        ngettext(
+            "{n} package in a supported version",
+            "{n} packages in supported versions",
+            len(wanted),
+        ).format(n=len(wanted)),
+    )
 
 
 def _badness(check: Check) -> bool:

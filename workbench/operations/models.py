@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base import settings as settings_file
 from workbench.base.errors import ModelError
-from workbench.base.i18n import N_, _
+from workbench.base.i18n import N_, _, ngettext
 from workbench.base.settings import Settings
 from workbench.jobs.spec import JobSpec
 from workbench.models import spec
@@ -186,9 +186,10 @@ def _check_tokenizer(found: ModelInfo) -> None:
     size = spec.preparer(found.path).size
     if found.vocabulary and size > found.vocabulary:
         raise ModelError(
-            _("The tokenizer of {path} has {size:,} entries, the model only {rows:,}.").format(
-                path=found.path, size=size, rows=found.vocabulary
-            ),
+            _(
+                "The vocabulary of the tokenizer of {path} ({size:,}) is larger than that of the "
+                "model ({rows:,})."
+            ).format(path=found.path, size=size, rows=found.vocabulary),
             hint=_("The tokenizer and the weights belong to different models."),
         )
 
@@ -246,9 +247,11 @@ def remove(name: str, *, delete: bool = False, settings: Settings | None = None)
     planned = removal(name, chosen)
     if planned.card.origin == "cache" and not delete:
         raise ModelError(
-            _("Removing {name} deletes its files ({size:,} bytes).").format(
-                name=name, size=planned.deletes
-            ),
+            ngettext(
+                "Removing {name} deletes its files ({size:,} byte).",
+                "Removing {name} deletes its files ({size:,} bytes).",
+                planned.deletes,
+            ).format(name=name, size=planned.deletes),
             hint=_("Use --yes to confirm."),
         )
     delete_files(planned.card)

@@ -122,7 +122,7 @@ def _check_text(text: str) -> None:
             _("There is no text to search for."), hint=_("Select a word or a phrase first.")
         )
     if len(text) > LONGEST:
-        message = _("The text has {n:,} characters; at most {most:,} can be searched for.")
+        message = _("The text is too long to search for: {n:,} of at most {most:,} characters.")
         raise SpecError(message.format(n=len(text), most=LONGEST))
 
 

@@ -57,8 +57,8 @@ class PromptSpec:
     def __post_init__(self) -> None:
         if not 0 <= self.shots <= MOST_SHOTS:
             raise SpecError(
-                _("{n} examples are asked for.").format(n=self.shots),
-                hint=_("From 0 to {most}.").format(most=MOST_SHOTS),
+                _("The number of examples is {n}.").format(n=self.shots),
+                hint=_("Choose a number from 0 to {most}.").format(most=MOST_SHOTS),
             )
         if self.order not in ("random", "balanced"):
             raise SpecError(
@@ -174,7 +174,7 @@ class Fillers:
             )
         if len(spec.template) > LONGEST_TEMPLATE:
             raise SpecError(
-                _("The template has {n:,} characters, more than {most:,}.").format(
+                _("The template is too long: {n:,} of at most {most:,} characters.").format(
                     n=len(spec.template), most=LONGEST_TEMPLATE
                 ),
                 hint=_("Shorten it."),

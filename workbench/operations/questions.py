@@ -30,8 +30,8 @@ def counts(project: Project, layer_id: int) -> AskedCounts:
 def in_words(found: AskedCounts) -> str:
     """One sentence."""
     return _(
-        "{questions:,} questions about {documents:,} documents: {answered:,} answered, "
-        "{null:,} without an answer in the text, {open:,} open."
+        "Questions: {questions:,} (answered: {answered:,}, without an answer in the "
+        "text: {null:,}, open: {open:,}). Documents: {documents:,}."
     ).format(
         questions=found.questions,
         documents=found.documents,
@@ -83,7 +83,7 @@ def answer(project: Project, id: int, start: int, end: int, *, origin: object = 
     found = answers.question(project.db, id)
     length = len(documents.get(project.db, found.rows[0].document_id).text)
     if not 0 <= start < end <= length:
-        message = _("Span {start}–{end} is outside the text of {length} characters.")
+        message = _("Span {start}–{end} is outside the text of length {length}.")
         raise WorkbenchError(message.format(start=start, end=end, length=length))
     given = found.question.answers
     if (start, end) not in given:

@@ -214,7 +214,7 @@ def add_part(
     span = annotation_rows.span(project.db, span_id)
     length = len(documents.get(project.db, span.document_id).content(span.field))
     if not 0 <= start < end <= length:
-        message = _("Span {start}–{end} is outside the text of {length} characters.")
+        message = _("Span {start}–{end} is outside the text of length {length}.")
         raise WorkbenchError(message.format(start=start, end=end, length=length))
     _set_ranges(project, span, joined([*span.ranges, (start, end)]), _("Add part"), origin)
 

@@ -228,7 +228,11 @@ def _few(names: Sequence[str]) -> str:
     shown = ", ".join(names[:NAMED])
     if len(names) <= NAMED:
         return shown
-    return _("{labels} and {n} more labels").format(labels=shown, n=len(names) - NAMED)
+    return ngettext(
+        "{labels} and {n} more label",
+        "{labels} and {n} more labels",
+        len(names) - NAMED,
+    ).format(labels=shown, n=len(names) - NAMED)
 
 
 # ---------------------------------------------------------------- automatic splits

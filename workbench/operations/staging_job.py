@@ -137,7 +137,11 @@ class _Intake:
                 yield {
                     "kind": "progress",
                     "part": part,
-                    "text": _("{n:,} documents").format(n=self.writer.documents),
+                    "text": ngettext(
+                        "{n:,} document",
+                        "{n:,} documents",
+                        self.writer.documents,
+                    ).format(n=self.writer.documents),
                 }
         if faulty > read:
             self.writer.warn(
@@ -230,16 +234,20 @@ class _Intake:
     def _sum_up(self) -> None:
         if (skipped := self.writer.skipped) > LISTED:
             self.writer.warn(
-                _(
-                    "{skipped:,} records were skipped; the first {listed:,} of them are listed."
+                ngettext(
+                    "{skipped:,} record was skipped; the first {listed:,} of them are listed.",
+                    "{skipped:,} records were skipped; the first {listed:,} of them are listed.",
+                    skipped,
                 ).format(skipped=skipped, listed=LISTED)
             )
         if self._renamed:
             self.writer.warn(renamed(self._renamed, in_project=False))
         if self._again:
             self.writer.warn(
-                _(
-                    "{count:,} duplicate records in the files were imported again under new keys."
+                ngettext(
+                    "{count:,} duplicate record in the files was imported again under a new key.",
+                    "{count:,} duplicate records in the files were imported again under new keys.",
+                    len(self._again),
                 ).format(count=len(self._again))
             )
         for layer, labels in self._labels.items():
@@ -247,9 +255,9 @@ class _Intake:
             if len(labels) > _MANY_LABELS or len(labels) * 2 > documents >= _ENOUGH:
                 self.writer.warn(
                     _(
-                        "Layer {layer}: {count:,} different labels for {documents:,} documents. "
-                        "Check whether these are classes. If they are answers or other "
-                        "texts, undo the import."
+                        "Layer {layer} has many different labels ({count:,}, documents: "
+                        "{documents:,}). Check whether these are classes. If they are answers or "
+                        "other texts, undo the import."
                     ).format(layer=layer, count=len(labels), documents=documents)
                 )
 

@@ -15,7 +15,7 @@ from datetime import datetime
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.i18n import N_, _
+from workbench.base.i18n import N_, _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.metrics.significance import wilson
 from workbench.operations import labels as schema
@@ -380,11 +380,23 @@ def _written_class(count: int) -> int:
 
 def _words_text(number: int) -> str:
     if number == len(LIMITS):
-        return _("over {n} words").format(n=LIMITS[-1])
+        return ngettext(
+            "over {n} word",
+            "over {n} words",
+            LIMITS[-1],
+        ).format(n=LIMITS[-1])
     least = LIMITS[number - 1] + 1 if number else 0
     if least == LIMITS[number]:
-        return _("{n} words").format(n=least)
-    return _("{low} – {high} words").format(low=least, high=LIMITS[number])
+        return ngettext(
+            "{n} word",
+            "{n} words",
+            least,
+        ).format(n=least)
+    return ngettext(
+        "{low} – {high} word",
+        "{low} – {high} words",
+        LIMITS[number],
+    ).format(low=least, high=LIMITS[number])
 
 
 def _layer_json(layer_statistics: LayerStatistics) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations import questions
 from workbench.operations.annotate import make_room, start_draft
@@ -33,10 +33,8 @@ def accept(
     ]
     if not chosen:
         return 0
-    title = (
-        _("Accept suggestion")
-        if len(chosen) == 1
-        else _("Accept {n} suggestions").format(n=len(chosen))
+    title = ngettext("Accept {n} suggestion", "Accept {n} suggestions", len(chosen)).format(
+        n=len(chosen)
     )
     found = {layer.id: layer for layer in labels.layers(project.db)}
     with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
@@ -115,10 +113,8 @@ def reject(
     ]
     if not chosen:
         return 0
-    title = (
-        _("Reject suggestion")
-        if len(chosen) == 1
-        else _("Reject {n} suggestions").format(n=len(chosen))
+    title = ngettext("Reject {n} suggestion", "Reject {n} suggestions", len(chosen)).format(
+        n=len(chosen)
     )
     with project.edit(title, origin=origin, watch=watch):
         return proposals.set_suggestion_status(project.db, chosen, "rejected")

@@ -87,9 +87,12 @@ def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[
         kinds = f" {_('or')} ".join(tasks.info(task).layer_kinds)
         texts = tasks.info(task).texts
         raise SpecError(
-            _(
-                "The project has no layer for task {task}, which requires one of kind {kinds} with "
-                "{n} text(s)."
+            ngettext(
+                "The project has no layer for task {task}, which requires one of kind {kinds} for "
+                "documents with {n} text.",
+                "The project has no layer for task {task}, which requires one of kind {kinds} for "
+                "documents with {n} texts.",
+                texts,
             ).format(task=task, kinds=kinds, n=texts),
             hint=_("Import labelled data or add a layer on the Labels page."),
         )
@@ -98,7 +101,7 @@ def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[
         return layer, ""
     others = ", ".join(layer.name for layer, _count in fitting[1:])
     return layer, _(
-        "Layer {layer} was selected: it has most submitted documents (other layers: {others})."
+        "Layer {layer} was selected: it has the most submitted documents (other layers: {others})."
     ).format(layer=layer.name, others=others)
 
 
@@ -235,9 +238,12 @@ class Tally:
         if problem := tasks.info(self.task).problem(self.labels, self.layer.name):
             return problem
         if found < 3:
-            return _(
-                "Only {n} document(s) are submitted for layer {layer!r}; training needs "
-                "at least 3, for train and dev."
+            return ngettext(
+                "Only {n} document is submitted for layer {layer!r}; training needs at least 3, "
+                "for train and dev.",
+                "Only {n} documents are submitted for layer {layer!r}; training needs at least 3, "
+                "for train and dev.",
+                found,
             ).format(n=found, layer=self.layer.name)
         return ""
 
@@ -349,13 +355,14 @@ def text_warnings(
     if exact is not None:
         if exact.cut:
             words = _(
-                "{n:,} of {m:,} texts are longer than {length} subwords and will be truncated."
+                "Texts longer than {limit} subwords, which will be truncated: {n:,} of {m:,}."
             )
-            warnings.append(words.format(n=exact.cut, m=exact.texts, length=exact.max_length))
+            warnings.append(words.format(n=exact.cut, m=exact.texts, limit=exact.max_length))
     elif found.cut:
         warnings.append(
             _(
-                "About {share:.0%} of the texts are longer than {n} subwords and will be truncated."
-            ).format(share=found.cut, n=found.max_length)
+                "About {share:.0%} of the texts are longer than {limit} subwords and will be "
+                "truncated."
+            ).format(share=found.cut, limit=found.max_length)
         )
     return tuple(warnings)

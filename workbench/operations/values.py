@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.base.errors import WorkbenchError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.operations.annotate import check_layer, reopen_empty, start_draft
 from workbench.project.project import Project
 from workbench.storage import annotations as annotation_rows
@@ -98,8 +98,10 @@ def set_scale(project: Project, layer_id: int, scale: Scale, *, origin: object =
         if not scale.holds(number)
     ]
     if outside:
-        message = _(
-            "{n} documents of {layer} have numbers outside of this scale, such as {value:g}."
+        message = ngettext(
+            "{n} document of {layer} has a number outside of this scale, such as {value:g}.",
+            "{n} documents of {layer} have numbers outside of this scale, such as {value:g}.",
+            len(outside),
         )
         raise WorkbenchError(
             message.format(n=len(outside), layer=layer.name, value=outside[0]),

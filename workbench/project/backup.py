@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.base.errors import ProjectError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.project.project import Project
 from workbench.storage import backup
@@ -73,7 +73,15 @@ def find(project_file: Path, which: str) -> Version:
     if len(matching) == 1:
         return matching[0]
     listed = "\n".join(f"  {version.path.stem}" for version in there) or _("There are no versions.")
-    message = _("{n} versions match {which!r}.") if matching else _("No version matches {which!r}.")
+    message = (
+        ngettext(
+            "{n} version matches {which!r}.",
+            "{n} versions match {which!r}.",
+            len(matching),
+        )
+        if matching
+        else _("No version matches {which!r}.")
+    )
     raise ProjectError(message.format(n=len(matching), which=which), hint=listed)
 
 

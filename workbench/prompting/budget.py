@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import N_, _
+from workbench.base.i18n import N_, _, ngettext
 from workbench.prompting.base import (
     LONGEST,
     Example,
@@ -223,9 +223,12 @@ class Budget:
             "Even without text and examples the prompt exceeds the model's {limit:,} tokens."
         )
         if least:
-            message = _(
-                "Even without text and examples the prompt takes {least:,} tokens; the model takes "
-                "{limit:,}."
+            message = ngettext(
+                "Even without text and examples the prompt takes {least:,} token; the model "
+                "takes {limit:,}.",
+                "Even without text and examples the prompt takes {least:,} tokens; the model "
+                "takes {limit:,}.",
+                least,
             )
         return SpecError(
             message.format(least=least, limit=self.limit),

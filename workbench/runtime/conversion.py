@@ -96,7 +96,9 @@ def _check_entries(count: int, rows: int) -> None:
     """Detects truncated files, which would leave most words unknown; padding adds few rows only."""
     if count < max(1, LEAST * rows):
         raise ValueError(
-            _("they hold {count:,} entries, the model has {rows:,}").format(count=count, rows=rows)
+            _("their vocabulary size is {count:,}, that of the model {rows:,}").format(
+                count=count, rows=rows
+            )
         )
 
 

@@ -162,7 +162,7 @@ def _offsets(conn: sqlite3.Connection, table: str) -> Iterator[str]:
         else:
             message = _(
                 "Row {id} of {table} goes from {start} to {end}, which does not fit the text of "
-                "document {document} with {length} characters."
+                "document {document} (length {length})."
             )
         yield message.format(
             id=id, table=table, document=document, field=field, start=start, end=end, length=length

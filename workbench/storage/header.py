@@ -98,8 +98,8 @@ def _check_length(path: Path, head: bytes, header: Header) -> None:
     if counted and size < pages * page and not path.with_name(f"{path.name}-wal").exists():
         raise ProjectDamaged(
             _(
-                "{path} is damaged: its size is {size:,} bytes, but its header specifies "
-                "{pages:,}. It was probably truncated during copying."
+                "{path} is damaged: its size is {size:,} B, but its header specifies {pages:,} "
+                "B. It was probably truncated during copying."
             ).format(path=path, size=size, pages=pages * page),
             hint=_(
                 "Copy it again from its source, restore it from a backup, or write what can be "

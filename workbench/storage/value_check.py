@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.storage.history import DROPPED
 from workbench.storage.tables import JOURNALED, TABLES, Column, of_version
 from workbench.text.labels import LAYER_KINDS
@@ -164,7 +164,11 @@ def history_problems(conn: sqlite3.Connection) -> Iterator[str]:
         "select count(*) from journal_row where step_id not in (select id from journal_step)"
     ).fetchone()
     if lost:
-        yield _("The history has {n} rows that belong to no step.").format(n=lost)
+        yield ngettext(
+            "The history has {n} row that belongs to no step.",
+            "The history has {n} rows that belong to no step.",
+            lost,
+        ).format(n=lost)
 
 
 _LISTED = ", ".join(f"'{word}'" for word in _OPERATIONS)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from workbench.base import paths
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.models import folder as folders
 from workbench.models.base import FeatureSource
 from workbench.runtime.inputs import MASK, EncodedInput, Prepared, batches_by_length, stack
@@ -53,7 +53,13 @@ def provided(
             for part in parts:
                 for done, total in computed(source, part, cache, fill=fill, device=device):
                     if not done:
-                        yield Log(_("Computing features of {n:,} inputs…").format(n=total))
+                        yield Log(
+                            ngettext(
+                                "Computing features of {n:,} input…",
+                                "Computing features of {n:,} inputs…",
+                                total,
+                            ).format(n=total)
+                        )
                     yield FeatureProgress(done, total)
         except OSError as error:
             line = _("Features cannot be stored ({error}): they are computed in each epoch.")

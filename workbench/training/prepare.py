@@ -88,7 +88,11 @@ def check(spec: TrainSpec, records: Mapping[str, Sequence[Record]], labels: Sequ
         )
     if len(labels) < spec.info.least_labels:
         raise SpecError(
-            _("Layer {layer!r} has {count} labels; task {task} needs at least {least}.").format(
+            ngettext(
+                "Layer {layer!r} has {count} label; task {task} needs at least {least}.",
+                "Layer {layer!r} has {count} labels; task {task} needs at least {least}.",
+                len(labels),
+            ).format(
                 layer=spec.layer, count=len(labels), task=spec.task, least=spec.info.least_labels
             ),
             hint=_("Add labels to the layer."),
@@ -158,7 +162,11 @@ def planned(chosen: Plan) -> str:
 
 def where(device: torch.device, threads: int, *, bf16: bool) -> Log:
     """The message that names the device."""
-    line = _("On {device}, {threads} threads, {precision}, torch {version}").format(
+    line = ngettext(
+        "On {device}, {threads} thread, {precision}, torch {version}",
+        "On {device}, {threads} threads, {precision}, torch {version}",
+        threads,
+    ).format(
         device=devices.name(device),
         threads=threads,
         precision="bf16" if bf16 else "fp32",

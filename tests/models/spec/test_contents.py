@@ -37,7 +37,7 @@ CASES = [
     ),
     (
         "\n".join(["7 6", "cat 0.5 0.5 0.5", *LINES[2:]]).encode(),
-        "gives 7 words of width 6, but vectors.txt, line 2 has 3 numbers, expected 6",
+        "gives the shape 7 × 6, but vectors.txt, line 2 has 3 numbers, expected 6",
     ),
 ]
 

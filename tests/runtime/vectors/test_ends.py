@@ -57,7 +57,7 @@ def test_a_text_that_ends_between_two_lines_has_too_few_words(tmp_path, values):
 
     (problem,) = problems_of(tmp_path / "a.vec", b"".join(lines[:-3]))
 
-    assert "it holds about 4 words, its first line gives 7" in problem
+    assert "the number of words is about 4, the first line gives 7" in problem
 
 
 @pytest.mark.parametrize("newline", [b"\n", b""])
@@ -96,7 +96,7 @@ def test_words_of_a_large_file_are_estimated_in_a_moment(tmp_path):
     (problem,) = problems or ends.problems(path, header)
 
     assert time.perf_counter() - started < 1
-    assert "its first line gives 2,000,000" in problem
+    assert "the first line gives 2,000,000" in problem
 
 
 def test_the_estimate_of_a_long_text_is_close(tmp_path):

@@ -74,7 +74,7 @@ def test_a_truncated_binary_file_is_reported_with_both_sizes(tmp_path, values):
 
     problem = problem_of(tmp_path / "a.bin", content[:-30])
 
-    assert problem.startswith("a.bin is truncated, or its header is wrong: 7 vectors of width 6")
+    assert problem.startswith("a.bin is truncated, or its header is wrong: a matrix of 7 × 6")
     assert f"the file has {len(content) - 30:,}" in problem
 
 
@@ -83,12 +83,12 @@ def test_a_gigantic_header_is_rejected_without_allocating(tmp_path, values):
 
     problem = problem_of(tmp_path / "a.txt", b"9999999999999 300\n" + content)
 
-    assert "9,999,999,999,999 vectors of width 300" in problem
+    assert "9,999,999,999,999 × 300" in problem
 
 
 def test_a_width_of_zero_is_reported(tmp_path):
     assert problem_of(tmp_path / "a.bin", b"5 0\n\x00\x01") == (
-        "its first line gives 5 words of width 0"
+        "its first line gives the shape 5 × 0"
     )
 
 
@@ -102,7 +102,7 @@ def test_a_truncated_fasttext_file_is_reported(tmp_path, values, grams):
     content = native_of(values, grams)
 
     assert "a.bin is truncated" in problem_of(tmp_path / "a.bin", content[:40])
-    assert "27 vectors of width 6" in problem_of(tmp_path / "a.bin", content[:300])
+    assert "a matrix of 27 × 6" in problem_of(tmp_path / "a.bin", content[:300])
 
 
 @pytest.mark.parametrize("pruned", [(), (5, 77, 1999)], ids=["all n-grams", "pruned"])

@@ -165,7 +165,9 @@ def test_a_wrong_number_of_words_is_reported(tmp_path, values):
     assert "holds 7 words, but its first line gives 6" in error_of(
         tmp_path / "a.txt", b"6" + text[1:]
     )
-    assert "goes on after the 6 words" in error_of(tmp_path / "a.bin", b"6" + binary[1:])
+    assert "longer than its first line says (number of words: 6)" in error_of(
+        tmp_path / "a.bin", b"6" + binary[1:]
+    )
 
 
 def test_values_of_binary_files_that_are_not_finite_are_reported(tmp_path, values):

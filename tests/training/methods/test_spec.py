@@ -42,9 +42,9 @@ def test_a_trained_parameter_takes_four_times_the_memory_of_a_frozen_one():
 @pytest.mark.parametrize(
     ("trainable", "expected"),
     [
-        (10_000_000, "Trains all 10.0 M parameters and the head; about 152 MB"),
-        (50_000, "Trains 50,000 of 10.0 M parameters (0.5%) and the head; about 38 MB"),
-        (0, "Trains the head; 10.0 M parameters are frozen. About 38 MB"),
+        (10_000_000, "Trains all parameters (10.0 M) and the head; about 152 MB"),
+        (50_000, "Trains 0.5% of the parameters (50,000 of 10.0 M) and the head; about 38 MB"),
+        (0, "Trains the head; all other parameters (10.0 M) are frozen. About 38 MB"),
     ],
 )
 def test_a_forecast_says_what_is_trained_and_what_it_takes(trainable, expected):

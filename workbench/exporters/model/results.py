@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.records import from_plain, to_plain
 
 
@@ -41,7 +41,11 @@ class Verification:
         """ "60 of 60 labels equal, largest difference 2.4e-06"."""
         if not self.labels:
             return _("There are no dev or test texts to verify with.")
-        message = _("{equal} of {labels} labels equal, largest difference {difference:.1e}")
+        message = ngettext(
+            "{equal} of {labels} label equal, largest difference {difference:.1e}",
+            "{equal} of {labels} labels equal, largest difference {difference:.1e}",
+            self.labels,
+        )
         return message.format(
             equal=self.equal, labels=self.labels, difference=self.largest_difference
         )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from workbench.base.errors import ModelError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.inspection.corpus.index import AT_ONCE, Index
 from workbench.inspection.corpus.spec import MOST_POINTS, TSNE, UMAP, Projection
 from workbench.inspection.corpus.tsne import tsne
@@ -43,9 +43,11 @@ def write_map(index: Index, projection: Projection) -> Iterator[float]:
     """
     if index.count < LEAST:
         raise ModelError(
-            _("A map needs at least {n} points; there are {count}.").format(
-                n=LEAST, count=index.count
-            ),
+            ngettext(
+                "A map needs at least {n} point; there are {count}.",
+                "A map needs at least {n} points; there are {count}.",
+                LEAST,
+            ).format(n=LEAST, count=index.count),
             hint=_("Import more documents, or choose another word."),
         )
     every = index.vectors(index.nearest_layer(projection.layer))

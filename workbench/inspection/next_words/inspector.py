@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from workbench.base.errors import WorkbenchError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.inspection.base import entropy_bits
 from workbench.inspection.continuing import Continuation, continuation, filtered
 from workbench.inspection.next_words.info import INFO, TOP_K, TOP_P, NextToken, NextWords, read_ids
@@ -32,7 +32,11 @@ class NextWordsInspector:
         )
         if len(added) > max(0, text.limit):
             raise WorkbenchError(
-                _("The model reads {n:,} further tokens at most.").format(n=max(0, text.limit)),
+                ngettext(
+                    "The model can read at most {n:,} further token.",
+                    "The model reads {n:,} further tokens at most.",
+                    max(0, text.limit),
+                ).format(n=max(0, text.limit)),
                 hint=_("Go back some steps, or use a shorter text."),
             )
         size = subject.info.vocabulary

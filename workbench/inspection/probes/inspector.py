@@ -137,7 +137,7 @@ def _document_labels(
         found = tuple(gold.labels()) if gold is not None else ()
         if len(found) > 1:
             raise WorkbenchError(
-                _("Document {key!r} has {n} labels; a probe needs one.").format(
+                _("Document {key!r} has several labels ({n}); a probe needs exactly one.").format(
                     key=document.key, n=len(found)
                 )
             )

@@ -23,7 +23,9 @@ def read_object(path: Path, problems: list[str]) -> Mapping[str, Any] | None:
         return None
     try:
         if (size := path.stat().st_size) > MAX_JSON:
-            problems.append(_("{file} has {size:,} bytes").format(file=path.name, size=size))
+            problems.append(
+                _("{file} is too large for JSON ({size:,} B)").format(file=path.name, size=size)
+            )
             return None
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.models.spec import json_files, pickles
 from workbench.models.spec.info import ModelInfo
 
@@ -109,9 +109,11 @@ def header(path: Path, problems: list[str]) -> Mapping[str, tuple[str, tuple[int
             length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
             if not 2 <= length <= min(MAX_HEADER, max(0, size - 8)):
                 problems.append(
-                    _("{file} is damaged or truncated ({size:,} bytes, incomplete header)").format(
-                        file=name, size=size
-                    )
+                    ngettext(
+                        "{file} is damaged or truncated ({size:,} byte, incomplete header)",
+                        "{file} is damaged or truncated ({size:,} bytes, incomplete header)",
+                        size,
+                    ).format(file=name, size=size)
                 )
                 return {}
             raw = file.read(length)
@@ -127,9 +129,11 @@ def header(path: Path, problems: list[str]) -> Mapping[str, tuple[str, tuple[int
         return {}
     if size != 8 + length + end:
         problems.append(
-            _("{file} is truncated or damaged: {size:,} bytes, expected {expected:,}").format(
-                file=name, size=size, expected=8 + length + end
-            )
+            ngettext(
+                "{file} is truncated or damaged: {size:,} byte, expected {expected:,}",
+                "{file} is truncated or damaged: {size:,} bytes, expected {expected:,}",
+                size,
+            ).format(file=name, size=size, expected=8 + length + end)
         )
         return {}
     if not tensors:

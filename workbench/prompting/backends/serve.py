@@ -12,7 +12,7 @@ from typing import Any
 
 from workbench.base.costs import PredictionCost
 from workbench.base.errors import ModelError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.registry import registry
 from workbench.prompting.backends.base import Backend
 from workbench.prompting.backends.spec import DEFAULT
@@ -121,9 +121,11 @@ def _checked(backend: Backend, answers: Sequence[Sequence[float]], count: int) -
     name = backend.info.id
     if len(answers) != count:
         raise ModelError(
-            _("The prompt backend {name} returned {n} of {count} prompts.").format(
-                name=name, n=len(answers), count=count
-            )
+            ngettext(
+                "The prompt backend {name} returned scores for {n} of {count} prompt.",
+                "The prompt backend {name} returned {n} of {count} prompts.",
+                count,
+            ).format(name=name, n=len(answers), count=count)
         )
     numbers = [[float(value) for value in answer] for answer in answers]
     for value in (value for number in numbers for value in number):

@@ -52,7 +52,7 @@ def near_miss(path: Path) -> str:
     first = lines[0].split()
     if len(first) == 2 and all(part.isdigit() for part in first):
         width, start = int(first[1]), 1
-        message = _("its first line gives {words} words of width {width}, but {fault}")
+        message = _("its first line gives the shape {words} × {width}, but {fault}")
     else:
         width, start = numbers_of(lines[0]), 0
         message = _("it begins as a text file of word vectors of width {width}, but {fault}")
@@ -118,8 +118,8 @@ def _count(path: Path, header: Header) -> str:
     if found >= least:
         return ""
     return _(
-        "{file} is truncated, or its first line is wrong: it holds about {found:,} words, its "
-        "first line gives {given:,}. Download it again"
+        "{file} is truncated, or its first line is wrong: the number of words is about "
+        "{found:,}, the first line gives {given:,}. Download it again"
     ).format(file=path.name, found=found, given=header.words)
 
 

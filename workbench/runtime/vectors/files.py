@@ -17,7 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from workbench.base.errors import ModelError
-from workbench.base.i18n import N_, _
+from workbench.base.i18n import N_, _, ngettext
 
 SUFFIXES = (".bin", ".txt", ".vec", ".ftz")
 HEAD = 1 << 18  # bytes read to recognize a file: several lines of 1,000 numbers
@@ -143,7 +143,7 @@ def _counted(
         return None, []  # a table of numbers, or any text
     found = Header(Format.TEXT if text else Format.BINARY, words, width, start)
     if not words or not 0 < width <= MOST_WIDTH:
-        message = _("its first line gives {words:,} words of width {width:,}")
+        message = _("its first line gives the shape {words:,} × {width:,}")
         return found, [message.format(words=words, width=width)]
     least = start + words * (2 * width + 1 if text else 4 * width + 2)
     if (size := path.stat().st_size) < least:
@@ -157,8 +157,8 @@ def _is_binary(data: bytes) -> bool:
 
 def too_short(name: str, words: int, width: int, least: int, size: int) -> str:
     return _(
-        "{file} is truncated, or its header is wrong: {words:,} vectors of width {width:,} need at "
-        "least {least:,} bytes, the file has {size:,}"
+        "{file} is truncated, or its header is wrong: a matrix of {words:,} × {width:,} "
+        "takes at least {least:,} B, the file has {size:,} B"
     ).format(file=name, words=words, width=width, least=least, size=size)
 
 
@@ -167,7 +167,13 @@ def _native(path: Path, head: bytes, size: int) -> tuple[Header | None, list[str
     name = path.name
     nothing = Header(Format.FASTTEXT, 0, 0, 0)
     if len(head) < _ARGS.size + _SIZES.size:
-        return nothing, [_("{file} is truncated ({size:,} bytes)").format(file=name, size=size)]
+        return nothing, [
+            ngettext(
+                "{file} is truncated ({size:,} byte)",
+                "{file} is truncated ({size:,} bytes)",
+                size,
+            ).format(file=name, size=size)
+        ]
     _magic, version, *given = _ARGS.unpack_from(head)
     if version not in VERSIONS:
         message = _("{file} has version {version} of the fastText format, known are {known}")

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.base.errors import ModelError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.runtime.vectors.files import (
     MOST_WORD,
     Format,
@@ -92,9 +92,11 @@ def _text(path: Path, header: Header) -> Iterator[Block]:
         yield Block(words, _values(path, lines, rest, header), starts, 1.0)
     if header.words and total != header.words:
         raise ModelError(
-            _("{path} holds {found:,} words, but its first line gives {given:,}.").format(
-                path=path, found=total, given=header.words
-            ),
+            ngettext(
+                "{path} holds {found:,} word, but its first line gives {given:,}.",
+                "{path} holds {found:,} words, but its first line gives {given:,}.",
+                total,
+            ).format(path=path, found=total, given=header.words),
             hint=_("Correct the first line, or download the file again."),
         )
 
@@ -132,9 +134,11 @@ def split_line(path: Path, line: int, raw: bytes, width: int) -> tuple[bytes, by
 
 def _wrong_width(path: Path, line: int, count: int, width: int) -> ModelError:
     return ModelError(
-        _("{path}, line {line} has {count} numbers, expected {width}.").format(
-            path=path, line=line, count=count, width=width
-        ),
+        ngettext(
+            "{path}, line {line} has {count} number, expected {width}.",
+            "{path}, line {line} has {count} numbers, expected {width}.",
+            count,
+        ).format(path=path, line=line, count=count, width=width),
         hint=_("The file is damaged or truncated. Download it again."),
     )
 
@@ -187,7 +191,7 @@ def _binary(path: Path, header: Header, data: mmap.mmap) -> Iterator[Block]:
         yield Block(words, _floats(path, rows, words, header.width), starts, at / size)
     if data[at : at + 3].strip(b"\r\n"):
         raise ModelError(
-            _("{path} goes on after the {words:,} words that its first line gives.").format(
+            _("{path} is longer than its first line says (number of words: {words:,}).").format(
                 path=path, words=header.words
             ),
             hint=_("The first line is wrong, or the file is damaged. Download it again."),
@@ -265,8 +269,8 @@ def _matrix(path: Path, header: Header, data: mmap.mmap, at: int) -> int:
     if width != header.width or rows != header.words + header.buckets:
         raise ModelError(
             _(
-                "{path} is damaged: its matrix has {rows:,} rows of width {width:,}, expected "
-                "{expected:,} of width {right:,}."
+                "{path} is damaged: its matrix has the shape {rows:,} × {width:,}, expected "
+                "{expected:,} × {right:,}."
             ).format(
                 path=path,
                 rows=rows,

@@ -36,18 +36,18 @@ class Forecast:
         if not self.total:
             return ""
         message = _(
-            "Trains {trainable} of {total} parameters ({share:.1%}) and the head; about "
+            "Trains {share:.1%} of the parameters ({trainable} of {total}) and the head; about "
             "{memory:,} MB for weights, gradients and optimizer states."
         )
         if self.trainable == self.total:
             message = _(
-                "Trains all {total} parameters and the head; about {memory:,} MB for weights, "
-                "gradients and optimizer states."
+                "Trains all parameters ({total}) and the head; about {memory:,} MB for "
+                "weights, gradients and optimizer states."
             )
         elif not self.trainable:
             message = _(
-                "Trains the head; {total} parameters are frozen. About {memory:,} MB for weights, "
-                "gradients and optimizer states."
+                "Trains the head; all other parameters ({total}) are frozen. About {memory:,} MB "
+                "for weights, gradients and optimizer states."
             )
         return message.format(
             trainable=_count(self.trainable),

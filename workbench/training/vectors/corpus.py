@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.models.vocabulary import Vocabulary
 from workbench.text import compressed
 from workbench.text.segment import words
@@ -60,7 +60,11 @@ class Corpus:
         found = {word: count for word, count in every if count >= least}
         if len(found) < 2:
             raise SpecError(
-                _("Only {n} words occur at least {least} times.").format(n=len(found), least=least),
+                ngettext(
+                    "Only {n} word has a frequency of at least {least}.",
+                    "Only {n} words have a frequency of at least {least}.",
+                    len(found),
+                ).format(n=len(found), least=least),
                 hint=_("Use more text, or a smaller min_count."),
             )
         return found

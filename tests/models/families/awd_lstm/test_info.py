@@ -97,7 +97,7 @@ def test_a_vocabulary_of_another_model_is_named_with_both_sizes(copied):
 
     found = problems(folder)
 
-    assert "lm_vocab.pkl has 2 words" in found and "48" in found
+    assert "of lm_vocab.pkl (2)" in found and "48" in found
 
 
 def test_a_pickled_payload_in_the_vocabulary_is_not_executed(copied, tmp_path):
@@ -176,4 +176,4 @@ def test_several_files_of_weights_are_named(copied):
     folder = copied("v2")
     (folder / "second.pth").write_bytes((folder / "lm.pth").read_bytes())
 
-    assert "2 files of weights (lm.pth, second.pth)" in problems(folder)
+    assert "found 2 (lm.pth, second.pth)" in problems(folder)

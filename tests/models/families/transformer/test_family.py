@@ -280,7 +280,7 @@ def test_a_tokenizer_of_another_model_is_refused(folders, tmp_path):
     shutil.copytree(folders["bert"], tmp_path / "mixed")
     shutil.copy(folders["roberta"] / "tokenizer.json", tmp_path / "mixed" / "tokenizer.json")
 
-    with pytest.raises(ModelError, match="entries"):
+    with pytest.raises(ModelError, match="vocabulary of the tokenizer"):
         classifier(tmp_path / "mixed")
 
 

@@ -40,7 +40,7 @@ MOST_ITEMS = 1 << 24  # size of an axis that is not that of the units
 class OnnxExporter(ModelExporter):
     info = INFO
     writing = N_("Converting the model to ONNX (about a minute)")
-    checking = N_("Comparing predictions on {n} texts")
+    checking = N_("Comparing predictions (texts: {n})")
 
     def write(self, export: Export, folder: Path) -> None:
         write(export.predictor, export.saved(), folder)

@@ -29,7 +29,7 @@ def create(
     """See CreatesModels.create."""
     if options["width"] % options["heads"]:
         raise SpecError(
-            _("width is {width}, which {heads} heads do not divide.").format(**options),
+            _("width ({width}) is not divisible by heads ({heads}).").format(**options),
             hint=_("Choose a width that is a multiple of heads."),
         )
     yield 0.0

@@ -231,9 +231,10 @@ def _check_size(info: spec.ModelInfo, head: str, config: PretrainedConfig) -> No
     if wanted > 3 * there + MOST_NEW:
         raise _not_loaded(
             info,
-            _("config.json describes {wanted:,} parameters, the weights have {there:,}").format(
-                wanted=wanted, there=there
-            ),
+            _(
+                "the number of parameters that config.json describes is {wanted:,}, that of the "
+                "weights {there:,}"
+            ).format(wanted=wanted, there=there),
         )
 
 
@@ -305,8 +306,8 @@ def _fit_vocabulary(info: spec.ModelInfo, model: PreTrainedModel, tokenizer: Tok
     if tokenizer.size > rows:
         raise ModelError(
             _(
-                "The tokenizer of {path} has {size:,} entries, but the model has only {rows:,} "
-                "embeddings."
+                "The vocabulary of the tokenizer of {path} ({size:,}) is larger than that of the "
+                "model ({rows:,})."
             ).format(path=info.path, size=tokenizer.size, rows=rows),
             hint=_("Tokenizer and weights are from different models."),
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import N_, _
+from workbench.base.i18n import N_, _, ngettext
 from workbench.base.options import Option
 from workbench.models.spec import ModelInfo
 from workbench.training.methods.spec import Forecast, MethodInfo
@@ -54,9 +54,11 @@ def frozen_levels(freeze: str, count: int) -> int:
     kept = frozen_layers(freeze)
     if isinstance(kept, int) and kept > count:
         raise SpecError(
-            _("freeze is {kept}, but the model has only {count} layers.").format(
-                kept=kept, count=count
-            ),
+            ngettext(
+                "freeze is {kept}, but the model has only {count} layer.",
+                "freeze is {kept}, but the model has only {count} layers.",
+                count,
+            ).format(kept=kept, count=count),
             hint=_("Choose a smaller number, or encoder."),
         )
     names = {"none": 0, "embeddings": 1, ENCODER: count + 1}

@@ -24,7 +24,7 @@ def test_roberta_loses_the_two_places_before_its_first_position():
         ("max_position_embeddings", 17, "max_position_embeddings as 17, but the weights have 16"),
         ("hidden_size", 5, "hidden_size as 5, but no tensor has that size"),
         ("intermediate_size", 7, "intermediate_size as 7, but no tensor has that size"),
-        ("num_labels", 50, "names 50 labels"),
+        ("num_labels", 50, "num_labels as 50, but no tensor has that size"),
     ],
 )
 def test_a_size_that_the_weights_do_not_have_is_a_problem(tmp_path, name, value, words):

@@ -51,8 +51,8 @@ class AwdLstmInfo(FamilyInfo):
         if words and network.vocabulary and len(words) != network.vocabulary:
             problems.append(
                 _(
-                    "{vocabulary} has {words:,} words, but {weights} has embeddings of {rows:,}: "
-                    "they are from different models"
+                    "the vocabulary size of {vocabulary} ({words:,}) differs from that of "
+                    "{weights} ({rows:,}): they are from different models"
                 ).format(
                     vocabulary=found.vocabulary.name if found.vocabulary else "",
                     words=len(words),

@@ -30,7 +30,7 @@ class Files:
         words = beside(path) if path.is_file() else vocabularies(path)
         if len(weights) != 1:
             problems.append(
-                _("it holds {count} files of weights ({names}), expected one").format(
+                _("expected one file of weights, found {count} ({names})").format(
                     count=len(weights), names=", ".join(file.name for file in weights[:5])
                 )
             )

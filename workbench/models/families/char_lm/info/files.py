@@ -150,7 +150,7 @@ def _contradiction(model: LanguageModelFile) -> str:
             kind=quoted(model.recurrent), known=known
         )
     if model.layers > 100:
-        return _("it has {count:,} layers").format(count=model.layers)
+        return _("it has too many layers: {count:,}").format(count=model.layers)
     for name, shape in expected_shapes(model).items():
         if model.shapes.get(name) != shape:
             return _("{name} has shape {shape}, expected {expected}").format(

@@ -130,7 +130,11 @@ class TaggerFile:
         parts = [
             ngettext("{n} language model", "{n} language models", count).format(n=count),
             *(
-                _("static vectors of {n:,} words").format(n=len(static.words))
+                ngettext(
+                    "static vectors of {n:,} word",
+                    "static vectors of {n:,} words",
+                    len(static.words),
+                ).format(n=len(static.words))
                 for static in self.statics
             ),
         ]

@@ -147,7 +147,7 @@ def size_problems(config: Mapping[str, Any], shapes: Shapes) -> list[str]:
     if table is not None and not isinstance(table, dict):
         problems.append(_("config.json gives id2label as {value}").format(value=quoted(table)))
     elif table is not None and len(table) > MOST_LABELS:
-        problems.append(_("config.json names {count:,} labels").format(count=len(table)))
+        problems.append(_("config.json names too many labels: {count:,}").format(count=len(table)))
     if shapes and not problems:
         problems += _differences(config, shapes)
     return problems
@@ -176,17 +176,15 @@ def _differences(config: Mapping[str, Any], shapes: Shapes) -> list[str]:
     family = config.get("model_type")
     inner = inner_names(family) if isinstance(family, str) else ()
     factored = ("embedding_size",) if family in _FACTORED else ()
+    no_tensor = _("config.json gives {name} as {value:,}, but no tensor has that size")
     problems.extend(
-        _("config.json gives {name} as {value:,}, but no tensor has that size").format(
-            name=_set(config, names), value=number(config, *names)
-        )
+        no_tensor.format(name=_set(config, names), value=number(config, *names))
         for names in (WIDTH, inner, factored)
         if number(config, *names) not in {0, *dimensions}
     )
     if number(config, "num_labels") > max(dimensions, default=0):
-        problems.append(
-            _("config.json names {count:,} labels").format(count=number(config, "num_labels"))
-        )
+        wrong = {"name": "num_labels", "value": number(config, "num_labels")}
+        problems.append(no_tensor.format(**wrong))
     return problems
 
 
