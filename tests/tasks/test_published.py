@@ -13,6 +13,7 @@ from workbench.exporters.model.spec import ExportSpec  # noqa: E402
 from workbench.inspection.serve import Inspecting  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.models.spec import card as card_of  # noqa: E402
+from workbench.runtime.inputs import stack  # noqa: E402
 from workbench.tasks.predictor import Predictor  # noqa: E402
 from workbench.text import dataset  # noqa: E402
 from workbench.text.dataset import Record  # noqa: E402
@@ -43,7 +44,7 @@ def build(path, kind, labels, family, config):
     names = dict(enumerate(labels))
     model = library.from_pretrained(path, id2label=names, num_labels=len(names), **config)
     for name, weight in model.named_parameters():
-        if name.startswith(("classifier", "score")) and weight.ndim == 2:
+        if name.startswith(("classif", "score")) and weight.ndim == 2:
             torch.nn.init.normal_(weight, std=3.0)
     model.save_pretrained(path)
     return path
@@ -58,7 +59,7 @@ def scores(rows):
     return {row["label"]: row["score"] for row in rows}
 
 
-@pytest.mark.parametrize("family", ["bert", "roberta", "gpt2"])
+@pytest.mark.parametrize("family", ["bert", "roberta", "gpt2", "bart"])
 def test_classes_have_the_probabilities_of_the_pipeline(family, published):
     extra = {"pad_token_id": 0} if family == "gpt2" else {}
     folder = published("SequenceClassification", ["NEGATIVE", "POSITIVE", "MIXED"], family, **extra)
@@ -72,9 +73,10 @@ def test_classes_have_the_probabilities_of_the_pipeline(family, published):
         assert ours.classes.as_dict() == pytest.approx(scores(expected), abs=1e-5)
 
 
-def test_a_model_of_entailment_predicts_pairs_as_the_pipeline(published):
+@pytest.mark.parametrize("family", ["roberta", "bart"])
+def test_a_model_of_entailment_predicts_pairs_as_the_pipeline(family, published):
     labels = ["CONTRADICTION", "NEUTRAL", "ENTAILMENT"]
-    folder = published("SequenceClassification", labels, "roberta")
+    folder = published("SequenceClassification", labels, family)
 
     (ours,) = Predictor.load(folder, "cpu").predict_texts([PAIR])
 
@@ -82,6 +84,25 @@ def test_a_model_of_entailment_predicts_pairs_as_the_pipeline(published):
     expected = scores(theirs(folder, "text-classification", given, top_k=None))
     assert card_of(folder).task == "pairs" and card_of(folder).labels == tuple(labels)
     assert ours.classes.as_dict() == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_head_of_bart_scores_a_batch_as_the_library(published):
+    """As bart-large-mnli: texts of several lengths in one batch, with padding."""
+    folder = published("SequenceClassification", ["contradiction", "neutral", "entailment"], "bart")
+    predictor = Predictor.load(folder, "cpu")
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    pairs = [PAIR, (TEXTS[2], TEXTS[2] + " " + TEXTS[0])]
+    documents = [Document("", (("text", a), ("text_b", b))) for a, b in pairs]
+    inputs = predictor.prepare(documents).inputs
+    batch = stack(inputs, predictor.encoder.input_names, predictor.encoder.preparer.fill)
+    given = {name: torch.from_numpy(array) for name, array in batch.items()}
+
+    with torch.no_grad():
+        ours, expected = predictor.encoder.logits(given), model(**given).logits
+
+    assert card_of(folder).gives == ("states", "attention", "token_embeddings", "attention_steps")
+    assert predictor.task.info.id == "pairs" and not predictor.encoder.label_texts
+    torch.testing.assert_close(ours, expected, atol=1e-6, rtol=0)
 
 
 def test_independent_labels_have_the_sigmoids_of_the_pipeline(published):

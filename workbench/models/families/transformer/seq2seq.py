@@ -26,6 +26,8 @@ NO_TARGET = -100
 class Seq2SeqEncoder(TransformerEncoder):
     """States of the encoder, or of encoder and decoder; with the head "text" scores of labels.
 
+    With BART's head "sequence" they are its scores of classes (Lewis et al. 2020, section 3.1).
+
     start: the id that the decoder begins with; ends: those with which a text ends. outputs: the
     labels. Their texts are the targets of teacher forcing, so `logits` are log-probabilities of
     whole texts (Raffel et al. 2020, section 2.4).
@@ -44,7 +46,7 @@ class Seq2SeqEncoder(TransformerEncoder):
         super().__init__(info, model, tokenizer, head)
         self.input_names = ("input_ids", MASK)
         self.label_texts = head == "text"
-        if outputs:
+        if outputs and self.label_texts:
             targets = pad(_targets(tokenizer, outputs, info.name), NO_TARGET)
             self.register_buffer("targets", torch.from_numpy(targets), persistent=False)
         if getattr(model.config, "decoder_start_token_id", None) is None:
@@ -83,8 +85,11 @@ class Seq2SeqEncoder(TransformerEncoder):
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
         """float (B, L): the log-probability of each label's text, the end of text included.
 
-        The keys and values of the encoder's states are computed once for all labels.
+        The keys and values of the encoder's states are computed once for all labels. With the head
+        "sequence" the scores of its classes.
         """
+        if not self.label_texts:
+            return self._classified(inputs)
         targets = self.targets
         size, labels = inputs[MASK].shape[0], targets.shape[0]
         known = targets.clamp(min=0)  # (L, S)
@@ -106,6 +111,18 @@ class Seq2SeqEncoder(TransformerEncoder):
         scores = _log_softmax(rest.logits).gather(-1, index).squeeze(-1)  # (B * L, S - 1)
         scores = scores * (targets[:, 1:] >= 0).repeat(size, 1)
         return found + scores.sum(-1).view(size, labels)
+
+    def _classified(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """Scores (B, L) from the decoder's state of the last end of text, as transformers."""
+        states = self.body(**inputs).last_hidden_state  # (B, T, H)
+        ids = inputs["input_ids"]
+        is_end = torch.stack([ids == end for end in self.ends]).any(0)
+        steps = torch.arange(ids.shape[1], device=ids.device)
+        last = torch.where(is_end, steps, 0).amax(1)[:, None, None]  # (B, 1, 1)
+        picked = states.gather(1, last.expand(-1, -1, states.shape[-1])).squeeze(1)
+        model: Any = self.model
+        found: Tensor = model.classification_head(picked)
+        return found
 
     def source(self, inputs: Mapping[str, Tensor]) -> Tensor:
         """(B, T, H): what the decoder reads of a text, for `next_logits`."""

@@ -122,7 +122,9 @@ def _notes(path: Path) -> tuple[str, ...]:
 
 def heads(info: ModelInfo) -> frozenset[str]:
     """The heads that the library has for the model, see LoadOptions.head."""
-    return architectures.library_heads(info.architecture, info.gives)
+    found = architectures.library_heads(info.architecture, info.gives)
+    is_classifier = info.architecture in architectures.READS_TWICE and bool(info.task)
+    return found | {"sequence"} if is_classifier else found
 
 
 def _architecture(config: Mapping[str, Any] | None, problems: list[str]) -> str:

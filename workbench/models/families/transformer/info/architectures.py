@@ -24,6 +24,8 @@ SEQ2SEQ = frozenset("bart mt5 t5".split())
 # Of these, those whose states are read from the decoder, which gets the same text: Lewis et al.
 # 2020, section 3. The others use their encoder alone.
 READS_TWICE = frozenset(("bart",))
+# The layers of their classifier, which reads the decoder's state of the last end of text.
+CLASSIFIER = "classification_head.out_proj.weight"
 # Tagging uses a head of ours.
 NO_TOKEN_HEAD = frozenset(("gemma3_text", "openai-gpt", "olmo", "olmo2", "olmo3"))
 # The library's classifier reads the last position of a batch, which is padding here.
@@ -121,8 +123,8 @@ def library_heads(architecture: str, gives: Collection[str]) -> frozenset[str]:
     """The heads that transformers has for such a checkpoint.
 
     They are sequence, token, choice, answer, mask, next, text, and pretraining: mask with next
-    sentence prediction, whose weights may be missing. For encoder–decoders only text:
-    `TransformerFamily` has no use for their other heads.
+    sentence prediction, whose weights may be missing. For encoder–decoders only text: their
+    classifiers are used where they were trained, see `heads` of the family.
     """
     if architecture not in ARCHITECTURES:
         return frozenset()
@@ -183,5 +185,5 @@ def _writes(architecture: str, config: Mapping[str, Any], tensors: Collection[st
         heads = " ".join(strings(config.get("architectures")))
         return "ConditionalGeneration" in heads or not heads
     decoder = any("decoder." in name for name in tensors)
-    tied = config.get("tie_word_embeddings", True) is True
+    tied = config.get("tie_word_embeddings", True) is True and CLASSIFIER not in tensors
     return decoder and (tied or "lm_head.weight" in tensors)

@@ -12,11 +12,13 @@ from typing import Any
 
 from workbench.models.families.transformer.info import config as configs
 from workbench.models.families.transformer.info.architectures import (
+    CLASSIFIER,
     DECODERS,
     ENCODERS,
     MULTIPLE_CHOICE,
     NO_TOKEN_HEAD,
     QUESTION_ANSWERING,
+    READS_TWICE,
 )
 from workbench.models.spec.json_files import strings
 from workbench.text.document import choice_names
@@ -49,6 +51,7 @@ _SCORERS: Mapping[str, Mapping[str, str]] = {
     SEQUENCE: {
         **dict.fromkeys(_PROJECTED, "classifier.out_proj.weight"),
         **dict.fromkeys(DECODERS, "score.weight"),
+        **dict.fromkeys(READS_TWICE, CLASSIFIER),
         "xlm": "sequence_summary.summary.weight",
     },
     TOKEN: {**dict.fromkeys(DECODERS - {"gpt2", "gpt_neox"}, "score.weight")},
@@ -102,7 +105,7 @@ def head(architecture: str, config: Mapping[str, Any], shapes: Shapes) -> Head |
 def _with(kind: str) -> frozenset[str]:
     """The architectures that have such a head here."""
     both = ENCODERS | DECODERS
-    heads = {SEQUENCE: both, TOKEN: both - NO_TOKEN_HEAD, CHOOSING: MULTIPLE_CHOICE}
+    heads = {SEQUENCE: both | READS_TWICE, TOKEN: both - NO_TOKEN_HEAD, CHOOSING: MULTIPLE_CHOICE}
     return heads.get(kind, QUESTION_ANSWERING)
 
 
