@@ -1,49 +1,17 @@
 """GloVe: counts, weights and gradients against calculations by hand and by torch."""
 
-import numpy as np
+import random
+from pathlib import Path
+
 import pytest
 import torch
 
+from workbench.base.errors import SpecError
+from workbench.training.vectors import counts as counts_module
 from workbench.training.vectors import glove as glove_module
 from workbench.training.vectors import spec
 from workbench.training.vectors.corpus import Corpus
-from workbench.training.vectors.glove import Counts, Glove, weights
-
-
-def table(counts):
-    zeros = np.zeros((counts.size, counts.size))
-    zeros[counts.rows, counts.columns] = counts.values
-    return zeros
-
-
-def test_words_at_distance_d_count_one_over_d_on_both_sides():
-    counts = Counts(3, 2)
-
-    counts.add([[0, 1, 2], [0, 1]])
-
-    assert table(counts).tolist() == [[0, 2, 0.5], [2, 0, 1], [0.5, 1, 0]]
-
-
-def test_counts_that_are_merged_later_are_the_same(monkeypatch):
-    lines = [[0, 1, 2, 1], [2, 2, 0], [1, 0]]
-    whole = Counts(3, 2)
-    whole.add(lines)
-    monkeypatch.setattr(glove_module, "LEAST_MERGED", 0)
-    parts = Counts(3, 2)
-    for line in lines:
-        parts.add([line])
-
-    assert parts.keys.tolist() == whole.keys.tolist()
-    assert np.allclose(parts.values, whole.values)
-
-
-def test_words_left_out_keep_their_place_and_lines_do_not_touch():
-    counts = Counts(2, 3)
-
-    counts.add([[0, -1, 1], [0]])
-    counts.add([[1, 1]])
-
-    assert table(counts).tolist() == [[0, 0.5], [0.5, 2]]
+from workbench.training.vectors.glove import Glove, weights
 
 
 def test_the_weights_are_those_of_equation_9():
@@ -87,6 +55,46 @@ def test_the_loss_falls(glove):
         losses.append(glove.loss())
 
     assert losses == sorted(losses, reverse=True) and losses[-1] < losses[0]
+
+
+def test_texts_without_pairs_of_words_are_refused(tmp_path):
+    source = tmp_path / "text.txt"
+    source.write_text("cat\ndog\n" * 9)
+    corpus = Corpus(tmp_path / "corpus.txt")
+    list(corpus.fill([source], lowercase=True))
+
+    with pytest.raises(SpecError, match="No two words occur together"):
+        list(Glove(corpus, spec.settings("glove", {"min_count": 1}), 1).epoch())
+
+
+def test_vectors_with_counts_in_files_equal_those_with_counts_in_memory(tmp_path, monkeypatch):
+    """Window 2: sums of 1 and 1/2 are exact in any order."""
+    monkeypatch.setattr(counts_module, "IN_BUCKET", 40)
+    monkeypatch.setattr(counts_module, "LEAST_MERGED", 10)
+    draw = random.Random(1)
+    source = tmp_path / "text.txt"
+    words = [chr(97 + number) * 2 for number in range(20)]
+    source.write_text("\n".join(" ".join(draw.choices(words, k=9)) for _line in range(200)))
+    found = []
+    for memory in (1, 10**6):
+        monkeypatch.setattr(glove_module, "MB", 20 * counts_module.WORKING)  # 20 counts at once
+        (folder := tmp_path / str(memory)).mkdir()
+        corpus = Corpus(folder / "corpus.txt")
+        list(corpus.fill([source], lowercase=True))
+        given = {"dimension": 4, "min_count": 1, "window": 2, "memory": memory}
+        glove = Glove(corpus, spec.settings("glove", given), 1)
+        for _epoch in range(2):
+            list(glove.epoch())
+        found.append((glove.table, glove.last, glove.counts))
+
+    (small, small_loss, in_files), (large, large_loss, in_memory) = found
+    assert torch.equal(small, large) and small_loss == large_loss
+    assert in_files.total == in_memory.total and len(in_files.buckets) > 5
+    assert isinstance(in_files.buckets[0].table, Path)
+    assert not isinstance(in_memory.buckets[0].table, Path)
+    assert sorted(path.suffix for path in tmp_path.glob("1/counts*")) == (
+        [".bucket"] * len(in_files.buckets)
+    )
 
 
 def test_a_file_has_five_digits_per_number_as_the_published_ones(glove, tmp_path):

@@ -6,80 +6,20 @@ AdaGrad. The result is w + w̃. Source: Pennington, Socher and Manning 2014, equ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
 from workbench.training.vectors.corpus import Corpus
+from workbench.training.vectors.counts import MB, Bucket, Counts
 
 BATCH = 8192  # counts per step
 STEPS = 20  # steps between two reports
-LEAST_MERGED = 1_000_000  # counts that are collected before they are merged
-
-
-class Counts:
-    """Co-occurrences X: `rows`, `columns` int64 (N,), `values` float32 (N,), each pair once.
-
-    A word at distance d adds 1/d, up to `window` words away in the same line, on both sides.
-    """
-
-    def __init__(self, size: int, window: int):
-        self.size, self.window = size, window
-        self._keys: np.ndarray = np.zeros(0, np.int64)  # row · size + column, in order
-        self._values: np.ndarray = np.zeros(0)
-        self._parts: list[tuple[np.ndarray, np.ndarray]] = []  # not yet added to them
-
-    def add(self, lines: Sequence[Sequence[int]]) -> None:
-        """Add lines of words as numbers; -1 for words that are left out but keep their place."""
-        gap = [-1] * self.window
-        ids = np.array([number for line in lines for number in (*line, *gap)], dtype=np.int64)
-        keys, values = [], []
-        for distance in range(1, self.window + 1):
-            left, right = ids[:-distance], ids[distance:]
-            both = (left >= 0) & (right >= 0)
-            left, right = left[both], right[both]
-            keys += [left * self.size + right, right * self.size + left]
-            values += [np.full(len(left), 1 / distance)] * 2
-        self._parts.append(_summed(keys, values))
-        # Merging sorts everything, so it is done when the counts have doubled.
-        if sum(len(part) for part, _values in self._parts) > max(LEAST_MERGED, len(self._keys)):
-            self._merge()
-
-    def _merge(self) -> None:
-        if self._parts:
-            keys, values = zip((self._keys, self._values), *self._parts, strict=True)
-            self._keys, self._values = _summed(keys, values)
-            self._parts = []
-
-    @property
-    def keys(self) -> np.ndarray:
-        self._merge()
-        return self._keys
-
-    @property
-    def values(self) -> np.ndarray:
-        self._merge()
-        return self._values
-
-    @property
-    def rows(self) -> np.ndarray:
-        return self.keys // self.size
-
-    @property
-    def columns(self) -> np.ndarray:
-        return self.keys % self.size
-
-
-def _summed(
-    keys: Sequence[np.ndarray], values: Sequence[np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct keys in order, and the sum of the values of each."""
-    distinct, inverse = np.unique(np.concatenate(keys), return_inverse=True)
-    return distinct, np.bincount(inverse, np.concatenate(values), len(distinct))
 
 
 def weights(values: Tensor, x_max: float, alpha: float) -> Tensor:
@@ -100,7 +40,7 @@ class Glove:
         shape = (2 * size, width + 1)  # words, then contexts; the last column is the bias
         self.table = (torch.rand(shape, generator=self.draw) - 0.5) / width
         self.sums = torch.ones(shape)
-        self.counts = Counts(size, options["window"])
+        self.counts = Counts(size, options["window"], corpus.path.parent, options["memory"] * MB)
         self.done, self.last = 0, float("nan")
 
     @property
@@ -114,25 +54,41 @@ class Glove:
             self.counts.add([[self.vocabulary.get(word, -1) for word in line] for line in lines])
             done += sum(map(len, lines))
             yield done
+        for _part in self.counts.finish():
+            yield done
 
     def epoch(self) -> Iterator[float]:
         """One pass over all counts in random order; yields the share of all epochs done."""
-        if not len(self.counts.keys):
+        if not self.counts.buckets:
             for _words in self.count():
                 yield 0.0
-        rows, columns = torch.from_numpy(self.counts.rows), torch.from_numpy(self.counts.columns)
-        values = torch.from_numpy(self.counts.values).float()
+        if not self.counts.total:
+            raise SpecError(
+                _("No two words occur together in a line of the text."),
+                hint=_("Use more text, or a smaller min_count."),
+            )
+        buckets, loss = self.counts.buckets, 0.0
+        order = torch.randperm(len(buckets), generator=self.draw) if len(buckets) > 1 else [0]
+        for number in order:
+            for found in self._pass(buckets[int(number)]):
+                loss += found
+                yield self.done / (self.options["epochs"] * self.counts.total)
+        self.last = loss / self.counts.total
+
+    def _pass(self, bucket: Bucket) -> Iterator[float]:
+        """Steps on a bucket of counts in random order; yields the losses of STEPS steps."""
+        keys, values = (torch.from_numpy(part) for part in bucket.read())
+        rows, columns = keys // self.counts.size, keys % self.counts.size + self.counts.size
+        values = values.float()
         factor = weights(values, self.options["x_max"], self.options["alpha"])
         order, loss = torch.randperm(len(values), generator=self.draw), 0.0
-        total = self.options["epochs"] * len(values)
-        for number, start in enumerate(range(0, len(order), BATCH)):
+        for number, start in enumerate(range(0, len(order), BATCH), 1):
             part = order[start : start + BATCH]
-            places = rows[part], columns[part] + self.counts.size
-            loss += self.step(*places, values[part].log(), factor[part])
+            loss += self.step(rows[part], columns[part], values[part].log(), factor[part])
             self.done += len(part)
-            if number % STEPS == 0:
-                yield self.done / total
-        self.last = loss / len(order)
+            if number % STEPS == 0 or start + BATCH >= len(order):
+                yield loss
+                loss = 0.0
 
     def step(self, rows: Tensor, columns: Tensor, logs: Tensor, factor: Tensor) -> float:
         """One AdaGrad step on a batch, all (B,). Returns the sum of the losses before it.

@@ -83,16 +83,20 @@ def co_occurrences(
     glove = Glove(corpus, options, 0)
     for done in glove.count():
         yield {"kind": "progress", "part": 0.5 + 0.5 * done / corpus.total}
-    rows, columns, values = glove.counts.rows, glove.counts.columns, glove.counts.values
-    once = rows <= columns  # the table is symmetric
-    rows, columns, values = rows[once], columns[once], values[once]
-    order = np.argsort(-values, kind="stable")[: params["top"]]
-    factors = weights(torch.from_numpy(values[order]), options["x_max"], options["alpha"]).tolist()
-    words = list(glove.vocabulary)
-    pairs = zip(rows[order], columns[order], values[order].tolist(), factors, strict=True)
+    words, size = list(glove.vocabulary), glove.counts.size
+    keys, values, count = np.zeros(0, np.int64), np.zeros(0), 0
+    for bucket in glove.counts.buckets:
+        more, found = bucket.read()
+        once = more // size <= more % size  # the table is symmetric
+        count += int(once.sum())
+        keys, values = np.concatenate([keys, more[once]]), np.concatenate([values, found[once]])
+        order = np.lexsort((keys, -values))[: params["top"]]
+        keys, values = keys[order], values[order]
+    factors = weights(torch.from_numpy(values), options["x_max"], options["alpha"]).tolist()
+    pairs = zip(keys // size, keys % size, values.tolist(), factors, strict=True)
     return {
         "words": len(words),
         "tokens": corpus.total,
-        "pairs": len(values),
+        "pairs": count,
         "top": [[words[row], words[column], x, factor] for row, column, x, factor in pairs],
     }

@@ -58,6 +58,14 @@ _GLOVE = (
     Option("learning_rate", "float", 0.05, N_("Learning rate of AdaGrad."), low=1e-6, high=1.0),
     Option("x_max", "float", 100.0, N_("Count from which f(x) is 1."), low=1e-3, high=1e9),
     Option("alpha", "float", 0.75, N_("Exponent of f(x) below x_max."), low=0.0, high=2.0),
+    Option(
+        "memory",
+        "int",
+        2000,
+        N_("Memory in MB for counts of co-occurrences; more are kept in files."),
+        low=1,
+        high=10**6,
+    ),
 )
 
 
