@@ -1,12 +1,16 @@
 """Published models as runs: evaluated, used for suggestions, and found again."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.models.spec import folders
+from workbench.base import settings
 from workbench.base.errors import ModelError, WorkbenchError
+from workbench.models import folder as folders_of_models
 from workbench.models import spec
 from workbench.operations import board, export, predict, published, results, suggest, train
-from workbench.storage import documents
+from workbench.storage import documents, labels
 
 LABELS = {"0": "praise", "1": "complaint"}
 
@@ -92,3 +96,39 @@ def test_without_labels_it_is_added_without_scores(project, queue, add_layer, ca
 
     made, error = found[0]
     assert error is None and (made.name, made.scores) == ("x", {}) and not queue.jobs
+
+
+def test_a_layer_of_pairs_makes_a_classifier_read_two_texts(project, queue, card):
+    with project.edit("add layers"):
+        labels.add_layer(project.db, "topic", "class")
+        labels.add_layer(project.db, "relation", "class", texts=2)
+    found = []
+    assert [layer.name for layer in published.layers(project, card)] == ["topic", "relation"]
+    assert published.layer_named(project, card).name == "topic"
+
+    layer = published.layer_named(project, card, "relation")
+    assert published.reads_pairs_for(card, layer)
+    published.create(project, queue, card, layer, lambda *result: found.append(result))
+
+    (made, error) = found[0]
+    folder, again = Path(card.path), spec.card(card.path)
+    assert error is None and made.spec["task"] == again.task == "pairs"
+    assert folders_of_models.description(folder)["task"] == "pairs"  # what a worker loads
+    with pytest.raises(WorkbenchError, match="reads sentiment for another kind of layer"):
+        topic = published.layer_named(project, again, "topic")
+        published.create(project, queue, again, topic, lambda *result: None)
+
+
+def test_the_choice_of_pairs_is_undone_by_a_run_on_single_texts(project, queue, card):
+    with project.edit("add layers"):
+        labels.add_layer(project.db, "topic", "class")
+    chosen = settings.Settings()
+    chosen.model_tasks = {card.path: "pairs"}
+    chosen.save()
+    again = spec.card(card.path)
+    assert again.task == "pairs"
+
+    topic = published.layer_named(project, again, "topic")
+    published.create(project, queue, again, topic, lambda *result: None)
+
+    assert spec.card(card.path).task == "classify"

@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from tests import tiny_models  # noqa: E402
+from workbench.base import settings  # noqa: E402
 from workbench.exporters.model import run  # noqa: E402
 from workbench.exporters.model.spec import ExportSpec  # noqa: E402
 from workbench.inspection.serve import Inspecting  # noqa: E402
@@ -83,6 +84,19 @@ def test_a_model_of_entailment_predicts_pairs_as_the_pipeline(family, published)
     given = {"text": PAIR[0], "text_pair": PAIR[1]}
     expected = scores(theirs(folder, "text-classification", given, top_k=None))
     assert card_of(folder).task == "pairs" and card_of(folder).labels == tuple(labels)
+    assert ours.classes.as_dict() == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_classifier_that_the_user_chose_for_pairs_predicts_as_the_pipeline(published):
+    folder = published("SequenceClassification", ["same", "other"], "roberta")
+    chosen = settings.load()
+    chosen.model_tasks = {str(folder): "pairs"}
+    chosen.save()
+
+    (ours,) = Predictor.load(folder, "cpu").predict_texts([PAIR])
+
+    given = {"text": PAIR[0], "text_pair": PAIR[1]}
+    expected = scores(theirs(folder, "text-classification", given, top_k=None))
     assert ours.classes.as_dict() == pytest.approx(expected, abs=1e-5)
 
 

@@ -33,6 +33,9 @@ class Settings:
     pickle_allowed: list[str] = field(
         default_factory=list
     )  # model folders whose pickled weights the user has confirmed
+    model_tasks: dict[str, Any] = field(
+        default_factory=dict
+    )  # folder of a published model → the task that the user chose for it
     plugin_folders: list[str] = field(default_factory=list)
     plugins_enabled: list[str] = field(default_factory=list)  # folders of enabled plugins
     recent: list[str] = field(default_factory=list)
@@ -142,6 +145,8 @@ def _usable(name: str, value: Any) -> Any:
             isinstance(item, dict) and isinstance(item.get("name"), str) for item in known
         )
         return value if sound and isinstance(value.get("best"), str) else {}
+    if name == "model_tasks":
+        return {key: its for key, its in value.items() if isinstance(its, str)}
     if name == "precision_trials":
         return {key: its for key, its in value.items() if isinstance(its, float)}
     return value

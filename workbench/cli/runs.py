@@ -51,7 +51,14 @@ def listing(file: Path, group: str, tag: str, archived: bool, as_json: bool) -> 
 @runs.command("add")
 @project_argument
 @click.argument("model", metavar="MODEL")
-@click.option("--layer", default="", help=_("Layer that it predicts. [default: the only one]"))
+@click.option(
+    "--layer",
+    default="",
+    help=_(
+        "Layer that it predicts. A layer of pairs makes a classifier read two texts, if its "
+        "config.json does not say so. [default: the only one]"
+    ),
+)
 @click.option("--name", default="", help=_("Name of the run. [default: that of the model]"))
 @as_json
 def add(file: Path, model: str, layer: str, name: str, as_json: bool) -> None:

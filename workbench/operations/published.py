@@ -7,9 +7,11 @@ compared and used for suggestions like a run that was trained here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.base import settings
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.operations import predict, run_folders, scoring
@@ -33,16 +35,61 @@ if TYPE_CHECKING:
 
 
 def layers(project: Project, card: ModelInfo) -> tuple[Layer, ...]:
-    """Those of the project that a model predicts; () for a model without a task."""
+    """Those of the project that a model predicts; () for a model without a task.
+
+    First those of its task, then those of a task with the same outputs that reads another number of
+    texts: config.json of many models does not say that they read pairs.
+    """
     if not card.task or not card.usable:
         return ()
-    return tuple(layer for layer in labels.layers(project.db) if tasks.info(card.task).fits(layer))
+    found = labels.layers(project.db)
+    return tuple(layer for task in _tasks(card) for layer in found if tasks.info(task).fits(layer))
+
+
+def _tasks(card: ModelInfo) -> tuple[str, ...]:
+    """That of the model, then one that the user may choose instead."""
+    others = [tasks.info(card.task).for_pairs]
+    if _place(card) in settings.load().model_tasks:
+        others += [task.id for task in tasks.all_tasks() if task.for_pairs == card.task]
+    return (card.task, *filter(None, others))
+
+
+def reads_pairs_for(card: ModelInfo, layer: Layer) -> bool:
+    """Whether a run on the layer makes a model of single texts read pairs."""
+    return layer.texts == 2 and not tasks.info(card.task).fits(layer)
+
+
+def _place(card: ModelInfo) -> str:
+    return str(Path(card.path).absolute())
+
+
+def _read_for(project: Project, card: ModelInfo, layer: Layer) -> ModelInfo:
+    """The model with the task that fits the layer; another one than its own is kept for it.
+
+    Raises WorkbenchError if a run of the project reads the model for another task.
+    """
+    wanted = next((task for task in _tasks(card) if tasks.info(task).fits(layer)), card.task)
+    if wanted == card.task:
+        return card
+    for run in runs.all(project.db):
+        if run.kind == PUBLISHED and run.spec.get("model") == card.path:
+            raise WorkbenchError(
+                _("Run {name!r} reads {model} for another kind of layer.").format(
+                    name=run.name, model=card.name
+                ),
+                hint=_("Delete this run, or use a copy of the model's folder."),
+            )
+    chosen = settings.load()
+    chosen.model_tasks = {**chosen.model_tasks, _place(card): wanted}
+    chosen.save()
+    return replace(card, task=wanted)
 
 
 def layer_named(project: Project, card: ModelInfo, name: str = "") -> Layer:
-    """The layer with this name, or the only one that fits. Raises WorkbenchError."""
+    """The layer with this name, or the only one of its task. Raises WorkbenchError."""
+    own = tasks.info(card.task).fits
     fitting = layers(project, card)
-    found = [layer for layer in fitting if layer.name == name] if name else [*fitting]
+    found = [layer for layer in fitting if (layer.name == name if name else own(layer))]
     if len(found) == 1:
         return found[0]
     known = ", ".join(layer.name for layer in fitting) or _("none")
@@ -71,6 +118,7 @@ def create(
     """
     if project.read_only:
         raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
+    card = _read_for(project, card, layer)
     info = tasks.info(card.task)
     started: list[Job] = []
 

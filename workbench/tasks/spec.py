@@ -112,6 +112,7 @@ class TaskInfo(ABC):
     new_units: name of the setting that adds units to the vocabulary unless it is PLAIN, "" if there
     is none.
     asks: documents have questions, which the model answers (`Document.questions`).
+    for_pairs: the id of the task with the same outputs for two texts, "" if there is none.
     question: what it decides about a layer; runs of tasks with the same one can be compared. "" if
     no other task decides the same.
     pipeline: the task of transformers' pipeline() for an exported folder, "" if there is none.
@@ -143,6 +144,7 @@ class TaskInfo(ABC):
     new_units: str = ""
     asks: bool = False
     question: str = ""
+    for_pairs: str = ""
     pipeline: str = ""
     hub_task: str = ""
 

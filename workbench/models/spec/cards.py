@@ -11,7 +11,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
-from workbench.base import paths
+from workbench.base import paths, settings
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.manifest import BUILTIN
@@ -103,13 +103,21 @@ def card(
         if not place.exists():
             return replace(info, problems=(_("there is no such file or folder"),))
         found = _known(place, allow_pickle or _ships_with_us(place))
-        return replace(found, name=info.name, origin=origin)
+        return replace(found, name=info.name, origin=origin, task=_chosen_task(found))
     except OSError as error:  # a folder without permission
         reason = error.strerror or str(error)
     except Exception as error:  # a bug here must not hide the other models of a list
         log.exception("the card of %s cannot be read", place)
         reason = f"{type(error).__name__}: {error}"[:200]
     return replace(info, problems=(_("it cannot be read ({error})").format(error=reason),))
+
+
+def _chosen_task(info: ModelInfo) -> str:
+    """That of a published model, unless the user has chosen another one for it."""
+    if not info.task:
+        return ""
+    chosen = settings.load().model_tasks.get(str(Path(info.path).absolute()))
+    return chosen if chosen in registry().ids("task") else info.task
 
 
 def _ships_with_us(path: Path) -> bool:

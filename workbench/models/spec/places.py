@@ -29,7 +29,7 @@ def published(path: Path) -> dict[str, Any] | None:
     if not found.usable or not found.task:
         return None
     described: dict[str, Any] | None = registry().info("family", found.family).trained(path)
-    return described
+    return described and {**described, "task": found.task}
 
 
 def known_architectures() -> frozenset[str]:

@@ -36,6 +36,7 @@ class ChoiceInfo(ClassifyInfo):
     )
     layer_kinds = ("choice",)
     texts = CHOICES
+    for_pairs = ""
     scores = (
         ScoreInfo("accuracy", N_("Accuracy"), hub="accuracy"),
         ScoreInfo("mean_reciprocal_rank", N_("Mean reciprocal rank")),

@@ -87,6 +87,7 @@ class ClassifyInfo(TaskInfo):
     title = N_("Document class")
     short = N_("Class")
     predicts = N_("document classes")
+    for_pairs = "pairs"
     definition = N_(
         "One class per document. Macro F1 is the mean of the F1 of every label that is gold or "
         "predicted."

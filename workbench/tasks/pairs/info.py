@@ -15,6 +15,7 @@ class PairsInfo(ClassifyInfo):
         "predicted."
     )
     texts = 2
+    for_pairs = ""
     options = (
         *(option for option in ClassifyInfo.options if option is not INPUT_FORM),
         PAIR_FORM,

@@ -61,6 +61,7 @@ class RegressInfo(TaskInfo):
     title = N_("Number")
     short = N_("Score")
     predicts = N_("a number for each document")
+    for_pairs = "similarity"
     definition = N_(
         "A number per document. Pearson is the linear correlation of gold and predicted numbers, "
         "Spearman that of their ranks. MSE and MAE are the mean squared and the mean absolute "

@@ -16,6 +16,7 @@ class SimilarityInfo(RegressInfo):
         "absolute error."
     )
     texts = 2
+    for_pairs = ""
     options = (
         *(option for option in RegressInfo.options if option is not INPUT_FORM),
         PAIR_FORM,

@@ -131,6 +131,7 @@ ASKED = (
 KEPT = (
     "model_folders",
     "pickle_allowed",
+    "model_tasks",
     "recent",
     "window",
     "devices",

@@ -290,7 +290,7 @@ def test_size_and_licence_are_told_then_it_is_fetched_with_progress(download, co
     download.look_up("some/tiny")
     context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
     words = repository_words(download.found)
-    assert download.stage == "output"
+    assert download.stage == "found"
     assert words == "Size: 2.0 MB in 2 files. License: mit. Family: bert."
 
     download.fetch()
@@ -342,7 +342,7 @@ def test_cancelling_goes_back_to_what_was_text(download, context):
 
     assert (
         context.queue.jobs[1].cancelled
-        and download.stage == "output"
+        and download.stage == "found"
         and "Cancelled" in download.error
     )
 

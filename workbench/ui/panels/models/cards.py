@@ -198,7 +198,7 @@ class ModelCard(QFrame):
 
 def _run_button(state: ModelsState, info: ModelInfo, layer: Layer) -> Button:
     return Button(
-        _("Add as a run on {layer}").format(layer=layer.name),
+        state.run_title(info, layer),
         "plus",
         "quiet",
         small=True,
@@ -217,7 +217,7 @@ def _choices(page: ModelsView, info: ModelInfo) -> tuple[Choice | None, ...]:
             Choice(_("&Inspect"), lambda: state.inspect(info), may_inspect),
         ]
         for layer in state.layers_of(info):
-            message = _("Add as a run on {layer}").format(layer=layer.name)
+            message = state.run_title(info, layer)
             found.append(Choice(message, partial(state.add_run, info, layer)))
         if state.has_words(info):
             found.append(Choice(_("&Word map…"), lambda: page.ask_word_map(info)))

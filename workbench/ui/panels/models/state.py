@@ -131,6 +131,12 @@ class ModelsState(State):
         project = self.context.project
         return published.layers(project, card) if project is not None and self.can_train else ()
 
+    def run_title(self, card: ModelInfo, layer: Layer) -> str:
+        """What the button for a run on a layer says."""
+        if published.reads_pairs_for(card, layer):
+            return _("Add as a run on {layer}, reading both texts").format(layer=layer.name)
+        return _("Add as a run on {layer}").format(layer=layer.name)
+
     def add_run(self, card: ModelInfo, layer: Layer) -> None:
         """Add a published model as a run on a layer, evaluated on dev."""
         context, project = self.context, self.context.project
