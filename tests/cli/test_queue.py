@@ -20,4 +20,4 @@ def test_the_order_is_kept_until_file_order_is_chosen(ask, call, tmp_path, jobs_
     assert 0 < some["left"] < 128
     assert all("train" in item["text"].casefold() for item in some["documents"])
     code, _out, err = call("queue", sample, "--layer", "class", "--order", "margin")
-    assert code == 1 and "reads predictions of a run" in err
+    assert code == 1 and "requires the predictions of a run" in err

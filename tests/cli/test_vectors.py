@@ -72,12 +72,12 @@ def test_errors_say_what_to_do(call, model, tiny_model, monkeypatch):
 
     with monkeypatch.context() as without:
         without.setattr(models, "list", lambda *_: [])
-        assert "Name a file with --model" in call("vectors", "neighbours", "cat")[2]
+        assert "Specify a file with --model" in call("vectors", "neighbours", "cat")[2]
     assert (
-        "does not give word vectors"
+        "does not provide word vectors"
         in call("vectors", "neighbours", "cat", "--model", tiny_model)[2]
     )
-    assert "Name a file or a folder with --set" in call("vectors", "evaluate", model)[2]
+    assert "Specify a file or a folder with --set" in call("vectors", "evaluate", model)[2]
     assert "There is no data set 'x'" in call("vectors", "evaluate", model, "--set", "x")[2]
 
 

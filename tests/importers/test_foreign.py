@@ -21,7 +21,7 @@ NAMED = {
     "Turtle": ("a.ttl", "@prefix nif: <http://x> .\n"),
     "TextGrid": ("a.TextGrid", 'File type = "ooTextFile"\nObject class = "TextGrid"\n'),
     "Rich Text": ("a.rtf", "{\\rtf1\\ansi Ada}"),
-    "behind bars": ("a.iob", "Ada|NNP|B-PER met|VBD|O Bob|NNP|B-PER .|.|O\n"),
+    "after bars": ("a.iob", "Ada|NNP|B-PER met|VBD|O Bob|NNP|B-PER .|.|O\n"),
     "UIMA XMI": ("a.xmi", '<?xml version="1.0"?>\n<xmi:XMI xmlns:xmi="http://x">\n</xmi:XMI>'),
     "type system": ("a.xml", '<typeSystemDescription xmlns="u">\n</typeSystemDescription>'),
     "BioC": (

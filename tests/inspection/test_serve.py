@@ -246,7 +246,7 @@ def test_inspectors_that_ask_about_one_document_share_a_pass(tiny_run, monkeypat
 
 
 def test_a_model_that_lacks_what_an_inspector_needs_says_what(bert):
-    with pytest.raises(ModelError, match="does not give.*class_scores needs: ClassScores"):
+    with pytest.raises(ModelError, match="does not provide.*class_scores requires: ClassScores"):
         bert("class_scores", SENTENCE)
 
 

@@ -88,7 +88,7 @@ def test_a_tagger_has_no_candidates(made):
     tagger = made("tag", ["PER"], {})
 
     assert "span_scores" not in available(tagger, "tag")
-    with pytest.raises(ModelError, match="does not give"):
+    with pytest.raises(ModelError, match="does not provide"):
         asked(tagger, "span_scores")
 
 

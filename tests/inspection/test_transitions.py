@@ -72,7 +72,7 @@ def test_a_tagger_without_a_crf_has_none(made):
     folder = made("tag", ["PER"], {"decoder": "bio"})
 
     assert "transitions" not in available(folder, "tag")
-    with pytest.raises(ModelError, match="does not give"):
+    with pytest.raises(ModelError, match="does not provide"):
         asked(folder, "transitions")
 
 

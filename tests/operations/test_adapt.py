@@ -79,7 +79,7 @@ def test_elmo_is_adapted_in_both_directions_and_flair_in_its_own():
 def test_models_that_cannot_be_adapted_are_refused(project, queue, topics):
     vectors = paths.resource("models/starter-glove")
 
-    with pytest.raises(SpecError, match="no language model"):
+    with pytest.raises(SpecError, match="not a language model"):
         train.start(project, queue, spec(vectors, adapt_epochs=1))
     with pytest.raises(SpecError, match="cannot be trained with causal_lm"):
         train.start(project, queue, spec(adapt_epochs=1, adapt_objective="causal_lm"))

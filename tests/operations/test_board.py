@@ -47,7 +47,7 @@ def test_a_test_score_that_was_not_shown_stays_hidden(compared):
     found = board(compared, split="test")
 
     assert found.entries == () and len(found.others) == 4
-    assert {other.problem for other in found.others} == {"Its test score was not shown yet."}
+    assert {other.problem for other in found.others} == {"Its test score has not been viewed yet."}
 
 
 def test_gold_that_changed_since_a_run_is_noted(compared):

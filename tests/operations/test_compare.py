@@ -145,7 +145,7 @@ def test_runs_that_cannot_be_compared_are_refused(project, three, add_layer):
         compare.compare(project, (three[0], run.id))
     with pytest.raises(WorkbenchError, match="two different runs"):
         compare.compare(project, (three[0], three[0]))
-    with pytest.raises(WorkbenchError, match="was not shown yet"):
+    with pytest.raises(WorkbenchError, match="has not been viewed yet"):
         compare.compare(project, three, "test")
     with pytest.raises(WorkbenchError, match="no score 'bleu'"):
         compare.compare(project, three, "train", score="bleu")

@@ -80,7 +80,7 @@ def test_labels_without_a_place_in_a_similar_text_are_left_out(project, alike):
     assert [relation.label for relation in found.relations["links"]] == ["met"]
     assert [question.answers for question in found.questions["qa"]] == [((3, 6),), ()]
     assert found.states == FULL["states"] | dict.fromkeys(("names", "links", "qa"), "draft")
-    assert copied.lost == 3 and "3 labels have no place" in describe(copied)
+    assert copied.lost == 3 and "3 labels could not be aligned" in describe(copied)
 
 
 def test_as_suggestions_nothing_becomes_gold(project, alike):

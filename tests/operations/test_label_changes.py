@@ -55,7 +55,7 @@ def test_merged_labels_give_their_spans_and_what_stood_twice_stands_once(project
 
     assert message == (
         "2 annotations in 2 documents become PER."
-        " 1 of them is dropped, because it would stand there twice."
+        " 1 of them is dropped, because it would be a duplicate."
     )
     assert painted(project, ids[0]) == [(0, 3, "PER")]
     assert painted(project, ids[1]) == [(8, 11, "PER")]
@@ -151,7 +151,7 @@ def test_a_label_moves_to_a_new_layer_with_the_states_of_all_documents(project, 
     message = label_moves.move_text(project, [label["LOC"]], new)
     assert label_moves.move(project, [label["LOC"]], new) == 2
 
-    assert message == "2 annotations in 2 documents go to the layer places."
+    assert message == "2 annotations in 2 documents move to the layer places."
     assert layer(project, new).names == ("LOC",) and layer(project, old).names == ("PER", "PERSON")
     assert painted(project, ids[0]) == [(0, 3, "PER"), (15, 19, "LOC")]
     assert [state(project, id, new) for id in ids] == ["submitted", "submitted", "draft"]

@@ -78,7 +78,7 @@ def test_merging_a_parent_hands_its_sublabels_on(project, ids):
     message = label_changes.merge_text(project, [ids["PER"]], ids["ORG"])
     label_changes.merge(project, [ids["PER"]], ids["ORG"])
 
-    assert message.endswith("2 sublabels go to ORG.")
+    assert message.endswith("2 sublabels move to ORG.")
     assert [name for name, parent in parents(project) if parent == "ORG"] == ["MAN", "WOMAN"]
 
 
@@ -93,7 +93,7 @@ def test_sublabels_move_to_another_layer_with_their_parent(project, ids):
     message = label_moves.move_text(project, [ids["PER"]], other)
     label_moves.move(project, [ids["PER"]], other)
 
-    assert message.endswith("2 sublabels move along.")
+    assert message.endswith("2 sublabels are moved as well.")
     found = [(label.name, label.parent) for label in tree(project, other).labels]
     assert found == [("PER", ""), ("MAN", "PER"), ("WOMAN", "PER")]
     project.undo()

@@ -73,7 +73,7 @@ def test_a_moved_relation_label_takes_its_relations_and_rules_along(project, id,
     message = label_moves.move_text(project, [names["met"]], other)
     assert label_moves.move(project, [names["met"]], other) == 1
 
-    assert message == "1 annotation in 1 document goes to the layer places."
+    assert message == "1 annotation in 1 document moves to the layer places."
     assert linked(project, id) == [("places", "met"), ("links", "in")]
     moved = layer(project, "places").options
     assert (moved["undirected"], moved["pairs"]) == (["met"], {"met": [["PER", "MAN"]]})
@@ -106,7 +106,7 @@ def test_connected_spans_move_only_with_the_spans_at_the_other_ends(project, id,
     label_moves.move(project, wanted, other)
 
     assert message == (
-        "3 annotations in 1 document go to the layer people."
+        "3 annotations in 1 document move to the layer people."
         " links then connects spans of people, with its 2 relations."
     )
     rules = layer(project, "links").options
@@ -125,9 +125,9 @@ def test_merged_spans_lose_the_relation_between_them_and_rules_follow(project, i
 
     assert message == (
         "1 annotation in 1 document becomes MAN."
-        " 1 of them is dropped, because it would stand there twice."
+        " 1 of them is dropped, because it would be a duplicate."
         " 1 relation of these spans is dropped, because it would connect a span with itself or"
-        " stand there twice."
+        " be a duplicate."
     )
     assert [name for _layer, name in linked(project, id)] == ["met", "in", "in"]
     assert layer(project, "links").options["pairs"]["met"] == [["MAN", "MAN"]]

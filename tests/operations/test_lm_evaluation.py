@@ -38,7 +38,7 @@ def test_a_model_of_characters_is_measured_per_word_too():
 def test_a_model_without_a_language_model_says_so():
     (found,) = lm_evaluation.scored([ModelFit("m", "vectors")], ["a"])
 
-    assert found.perplexity is None and "no language model" in found.problem
+    assert found.perplexity is None and "not a language model" in found.problem
     assert found.to_json()["per_token"] is None and found.to_json()["per_word_low"] is None
 
 

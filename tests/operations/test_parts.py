@@ -141,7 +141,7 @@ def test_what_cannot_be_divided_without_loss_is_left_as_it_is(project, whole, na
 
     assert message == done
     assert sum(done.kept.values()) == 4
-    assert "1 document is left as it is: labels of the whole document." in parts.describe(done)
+    assert "1 document is left unchanged: labels of the whole document." in parts.describe(done)
     assert everything(project) == before
 
 

@@ -114,7 +114,11 @@ def test_diversity_reads_vectors_of_a_model(project, topics, tiny_model, order):
 
 @pytest.mark.parametrize(
     ("strategy", "message"),
-    [("margin", "reads predictions"), ("diversity", "reads vectors"), ("disagreement", "two runs")],
+    [
+        ("margin", "requires the predictions"),
+        ("diversity", "requires vectors"),
+        ("disagreement", "two runs"),
+    ],
 )
 def test_what_a_strategy_lacks_is_said(project, queue, topics, strategy, message):
     with pytest.raises(SpecError, match=message):

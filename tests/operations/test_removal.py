@@ -1,4 +1,4 @@
-"""Documents that are removed for good: no byte of their texts is left beside the project."""
+"""Documents that are removed permanently: no byte of their texts is left beside the project."""
 
 import json
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Texts that are removed for good leave prompts, texts for adaptation, logs, results and titles."""
+"""Texts of permanently removed documents leave prompts, logs, results and titles."""
 
 import json
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_no_file_but_the_vocabulary_of_a_model_has_the_text_afterwards(project, 
     assert files_with(project, MARKER) == ["vocabulary.json"]
     assert files_with(project, "the quay of line 9") == []
     warning = removal.warning(found)
-    assert "these runs know the documents: adapted." in warning
+    assert "Runs trained on the documents: adapted." in warning
     assert str(found.models[0]) in warning and found.models[0].name == "vocabulary.json"
     assert done.files == len(found.files) >= 5 and done.left == ()
     assert f"{OTHER} 1" in adapted.read_text()
@@ -98,7 +98,7 @@ def test_what_others_wrote_about_the_text_is_counted_and_kept(project, ids):
     removal.remove(project, ids[:1])
 
     assert warning.endswith(
-        "1 note, prompt, word list, filter or guideline contains text of the documents and stays."
+        "1 note, prompt, word list, filter or guideline contains text of the documents and is kept."
     )
     assert TEXT in notes.of_document(project, ids[2]).note()
 

@@ -115,4 +115,4 @@ def test_runs_that_answer_another_question_of_the_layer_are_told_apart(project, 
     with pytest.raises(WorkbenchError, match="The task of tagger is “Token tagging”, that of z"):
         compare.compare(project, (pair[0].id, other.id))
     (entry,) = board(project).others
-    assert entry.problem == "Its task is another one: Tag for every token."
+    assert entry.problem == "Its task is a different one: Tag for every token."

@@ -91,7 +91,7 @@ def test_whole_words_can_be_masked(tiny, text_file, tmp_path):
 
 
 def test_a_model_that_does_not_fit_the_objective_is_refused(tiny, text_file, tmp_path):
-    with pytest.raises(SpecError, match="does not give") as caught:
+    with pytest.raises(SpecError, match="does not provide") as caught:
         run(spec("masked_lm", tiny["gpt2"], text_file), tmp_path / "out")
 
     assert "causal_lm" in caught.value.hint

@@ -139,5 +139,5 @@ def test_sizes_that_do_not_fit_are_named(text_file, tmp_path, name, options, mes
 def test_an_objective_that_a_new_model_cannot_have_is_refused_before_its_text_is_read(tmp_path):
     (tmp_path / "text.txt").write_text("a\n")
 
-    with pytest.raises(SpecError, match="does not give"):
+    with pytest.raises(SpecError, match="does not provide"):
         run("gpt2", tmp_path / "text.txt", tmp_path / "out", objective="masked_lm")

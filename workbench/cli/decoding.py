@@ -29,7 +29,7 @@ def thresholds(given: tuple[str, ...]) -> dict[str, float] | None:
             equals = ""
         if not equals:
             raise click.UsageError(
-                _("{text!r} is not of the form LABEL=VALUE, nor the one word fit.").format(
+                _("{text!r} is neither of the form LABEL=VALUE nor the word “fit”.").format(
                     text=item
                 )
             )

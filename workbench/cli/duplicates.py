@@ -29,14 +29,16 @@ MOST_SHOWN = 50  # groups that are printed
 @click.option(
     "--near",
     type=click.FloatRange(0.3, 1.0),
-    help=_("Also similar texts, from this Jaccard similarity on; 0.8 suits most texts."),
+    help=_(
+        "Also find near-duplicates with at least this Jaccard similarity; 0.8 suits most texts."
+    ),
 )
 @click.option(
     "--shingle",
     type=click.IntRange(1, 10),
     default=2,
     show_default=True,
-    help=_("Words of an n-gram whose sets are compared."),
+    help=_("Number of words per n-gram; the similarity compares sets of n-grams."),
 )
 @where_option
 @click.option("--leaks", is_flag=True, help=_("Only groups with documents in several splits."))
@@ -149,8 +151,8 @@ def _show(value: dict[str, Any], done: dict[str, Any]) -> None:
         say(ngettext("{n:,} document changed.", "{n:,} documents changed.", n).format(n=n))
     if done.get("lost"):
         message = ngettext(
-            "{n:,} label has no place in the other text.",
-            "{n:,} labels have no place in the other text.",
+            "{n:,} label could not be aligned with the other text.",
+            "{n:,} labels could not be aligned with the other text.",
             done["lost"],
         )
         say(message.format(n=done["lost"]))

@@ -72,13 +72,13 @@ def errors(
             }
         )
         return
-    say(ngettext(
-"{run}: {n} of {total} error on {split}",
-"{run}: {n} of {total} errors on {split}",
-len(every),
-).format(
-        run=chosen.name, n=len(found), total=len(every), split=split
-    ))  # fmt: skip
+    say(
+        ngettext(
+            "{run}: {n} of {total} error on {split}",
+            "{run}: {n} of {total} errors on {split}",
+            len(every),
+        ).format(run=chosen.name, n=len(found), total=len(every), split=split)
+    )
     head = (_("Kind"), _("Key"), _("Text"), _("Gold"), _("Predicted"), _("Confidence"), _("Loss"))
     rows = [
         (

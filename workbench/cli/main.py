@@ -81,7 +81,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "compare": ("compare", "compare", _("Compare runs, prompts and baselines on one test set.")),
     "runs": ("runs", "runs", _("List, rename, group, tag, annotate and archive runs.")),
     "errors": ("errors", "errors", _("List the errors of a run one by one.")),
-    "audit": ("audit", "audit", _("List labels that a tokenizer would split, lose or cut.")),
+    "audit": ("audit", "audit", _("List labels that a tokenizer would split, lose or truncate.")),
     "label-errors": (
         "label_errors",
         "label_errors",

@@ -133,7 +133,11 @@ def _words(value: object) -> str:
 
 
 @models.command("catalogue")
-@click.option("--search", default="", help=_("Words of name, paper, objective, corpus or hub id."))
+@click.option(
+    "--search",
+    default="",
+    help=_("Words to search for in name, paper, objective, corpus or hub id."),
+)
 @click.option(
     "--sort",
     type=click.Choice(("name", "paper", "year", "parameters", "objective", "direction", "licence")),

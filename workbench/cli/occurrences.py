@@ -64,7 +64,7 @@ def label_id(project: Project, name: str, layer: str | None) -> int:
     "--add",
     "added",
     type=click.Choice(("gold", "suggestions")),
-    help=_("Add the label to all places that are free, as one undo step. [default: list them]"),
+    help=_("Add the label to all unlabelled occurrences, as one undo step. [default: list them]"),
 )
 @as_json
 def occurrences(

@@ -32,7 +32,7 @@ ALL = "all"
     type=click.IntRange(2, 100),
     default=13,
     show_default=True,
-    help=_("Words of an n-gram."),
+    help=_("Number of words per n-gram."),
 )
 @as_json
 def overlap(file: Path, texts: tuple[Path, ...], split: str, ngram: int, as_json: bool) -> None:

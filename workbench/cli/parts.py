@@ -34,10 +34,10 @@ def parts() -> None:
     type=click.Choice([SENTENCE, PARAGRAPH]),
     default=SENTENCE,
     show_default=True,
-    help=_("What becomes a document of its own."),
+    help=_("Unit that becomes a separate document."),
 )
 @where_option
-@click.option("--dry-run", is_flag=True, help=_("Count the parts without changes."))
+@click.option("--dry-run", is_flag=True, help=_("Count the parts without splitting."))
 @as_json
 def split(file: Path, unit: str, where: str, dry_run: bool, as_json: bool) -> None:
     """Replace documents of FILE by their sentences or paragraphs, with the labels in them.

@@ -27,7 +27,7 @@ from workbench.cli.session import PROJECT, failed, session
     type=click.FloatRange(min=1),
     default=600.0,
     show_default=True,
-    help=_("Time limit per model; the texts that fit into it are scored, in a random order."),
+    help=_("Time limit per model; texts are scored in random order until it is reached."),
 )
 @click.option("--seed", type=int, default=1, show_default=True, help=_("Random seed."))
 @click.option(

@@ -43,7 +43,9 @@ from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objecti
 @click.option(
     "--show-batch",
     is_flag=True,
-    help=_("Show the first batch of the run: input, and where the loss is taken. No OUTDIR."),
+    help=_(
+        "Show the first batch of the run (inputs and predicted units) without training. No OUTDIR."
+    ),
 )
 @click.option(
     "--options", "list_them", is_flag=True, help=_("List objectives and settings, then exit.")

@@ -198,7 +198,7 @@ def restore(file: Path, version: str, as_json: bool) -> None:
         return
     say(_("{file} was restored from {version}.").format(file=file, version=found.path.name))
     if kept is not None:
-        say(_("The state before is kept as {path}.").format(path=kept))
+        say(_("The previous state is kept as {path}.").format(path=kept))
 
 
 def _version(version: Version) -> dict[str, Any]:
@@ -298,11 +298,11 @@ def _recovered(found: Recovered) -> dict[str, Any]:
 @project_argument
 @where_option
 @click.option("--ids", default="", metavar="ID,ID…", help=_("These documents, by their ids."))
-@click.option("--dry-run", is_flag=True, help=_("Only say what would be removed."))
+@click.option("--dry-run", is_flag=True, help=_("Show what would be removed, without removing it."))
 @click.option("--yes", is_flag=True, help=_("Skip the confirmation, for scripts."))
 @as_json
 def remove(file: Path, where: str, ids: str, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Remove documents of FILE for good: undo does not restore them.
+    """Remove documents of FILE permanently: undo does not restore them.
 
     Takes them out of the project and its history, search index and versions, the data,
     predictions, prompts, logs and results of runs, and caches, and rewrites the file. Exported
@@ -320,7 +320,7 @@ def remove(file: Path, where: str, ids: str, dry_run: bool, yes: bool, as_json: 
             removed = None
         else:
             if not yes:
-                click.confirm(_("Remove them for good?"), abort=True, err=True)
+                click.confirm(_("Remove them permanently?"), abort=True, err=True)
             removed = removal.remove(opened, chosen)
     report: dict[str, Any] = _previewed(found)
     if removed is not None:
@@ -334,7 +334,7 @@ def remove(file: Path, where: str, ids: str, dry_run: bool, yes: bool, as_json: 
             _("The documents were removed, but some files could not be changed: {files}").format(
                 files="; ".join(removed.left)
             ),
-            hint=_("Delete these files, or run the command again when they can be written."),
+            hint=_("Delete these files, or run the command again when they are writable."),
         )
     if not as_json:
         say(removal.summary(removed))

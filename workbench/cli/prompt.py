@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     "--model",
     required=True,
     help=_(
-        "The model to ask, by name. On this computer: a masked or causal language model, a name "
-        "of `models list` or a folder."
+        "Name of the model. For the local backend: a masked or causal language model, by "
+        "its name in `models list` or its folder."
     ),
 )
 @click.option(
     "--backend",
     metavar="ID",
-    help=_("What asks the model, such as a plugin's backend; local if left out."),
+    help=_("Prompt backend, for example one of a plugin. [default: local]"),
 )
 @click.option(
     "--set",
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     multiple=True,
     callback=key_values,
     metavar="KEY=VALUE",
-    help=_("Change an option of the backend."),
+    help=_("Set an option of the backend."),
 )
-@click.option("--layer", help=_("The layer with the classes or choices to ask for."))
+@click.option("--layer", help=_("The layer with the classes or choices to predict."))
 @click.option(
     "--shots",
     type=click.IntRange(0, 64),
@@ -156,7 +156,7 @@ def _show_prior(report: dict[str, Any]) -> None:
 def _read(template: Path) -> str:
     if paths.endless(template):
         raise WorkbenchError(
-            _("{file} is no file but a device.").format(file=template),
+            _("{file} is a device, not a file.").format(file=template),
             hint=_("Name a file with the template."),
         )
     try:

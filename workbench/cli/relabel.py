@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from workbench.text.labels import Layer
 
 _layer = click.option("--layer", metavar="NAME", help=_("The layer of the labels."))
-_dry_run = click.option("--dry-run", is_flag=True, help=_("Only say what would change."))
+_dry_run = click.option(
+    "--dry-run", is_flag=True, help=_("Show what would change, without changing it.")
+)
 
 
 @click.group()

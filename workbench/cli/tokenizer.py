@@ -34,10 +34,12 @@ def tokenizer() -> None:
     type=click.Choice(KINDS),
     default="wordpiece",
     show_default=True,
-    help=_("How units are chosen; wordpiece-score merges by f(ab) / (f(a) f(b))."),
+    help=_(
+        "Training algorithm; wordpiece-score merges the pair with the highest f(ab) / (f(a) f(b))."
+    ),
 )
 @click.option("--size", type=int, default=8000, show_default=True, help=_("Vocabulary size."))
-@click.option("--cased", is_flag=True, help=_("Keep upper case."))
+@click.option("--cased", is_flag=True, help=_("Do not convert the text to lower case."))
 @click.option(
     "--min-count",
     type=click.IntRange(1),

@@ -125,7 +125,7 @@ class TaskName(TaskType):
 @click.option(
     "--show-batch",
     is_flag=True,
-    help=_("Show the first batch of the run: input, and where the loss is taken."),
+    help=_("Show the first batch of the run (inputs and predicted units) without training."),
 )
 @click.option(
     "--options",

@@ -59,8 +59,9 @@ SPLITS = click.Choice(("train", "dev", "test"))
     "--temperature",
     type=click.Choice(("fit", "none")),
     help=_(
-        "fit: from now on divide the logits by the temperature that fits dev best, in predictions "
-        "and exports; none: no longer. For tags and spans, the log odds of each decision."
+        "fit: divide the logits by the temperature fitted on dev, in predictions and "
+        "exports from now on; none: stop using it. For tags and spans, the log odds of "
+        "each decision are divided."
     ),
 )
 @click.option(
@@ -69,8 +70,9 @@ SPLITS = click.Choice(("train", "dev", "test"))
     multiple=True,
     metavar="LABEL=VALUE",
     help=_(
-        "From now on decide for a label from this probability on, in predictions and exports; can "
-        "be given several times. fit: the threshold with the highest F1 on dev for every label."
+        "Decision threshold of a label, used in predictions and exports from now on; can "
+        "be given several times. fit: for every label, the threshold with the highest F1 "
+        "on dev."
     ),
 )
 @as_json
@@ -428,7 +430,7 @@ def suggest(file: Path, run: str, split: str | None, where: str, as_json: bool) 
         note(_("Note: {message}").format(message=found.note))
     report = {"run": found.run, "documents": found.documents, "suggestions": found.suggestions}
     if not found.documents:
-        note(_("Each of these documents is labelled: there is nothing to suggest."))
+        note(_("All of these documents are labelled; there is nothing to suggest."))
     emit(report) if as_json else say(
         _("Suggestions: {suggestions}. Documents: {documents}.").format(**report)
     )

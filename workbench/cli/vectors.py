@@ -31,7 +31,7 @@ by_option = click.option(
     type=click.Choice(MEASURES),
     default="cosine",
     show_default=True,
-    help=_("Measure of nearness."),
+    help=_("Similarity measure."),
 )
 top_option = click.option(
     "--top",
@@ -155,7 +155,7 @@ def _row(entry: dict[str, Any]) -> tuple[object, ...]:
     type=click.Choice([*METHODS]),
     default="skipgram",
     show_default=True,
-    help=_("How the vectors are trained."),
+    help=_("Training method."),
 )
 @click.option(
     "--set",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.base.i18n import N_, _
 
-_TABLE = N_("Save it as CSV or as lines of JSON, and import that.")
+_TABLE = N_("Save it as CSV or JSON Lines, and import that file.")
 _UNPACK = N_("Unpack it first.")
 _TEXT = N_("Save it as plain text (UTF-8).")
 _MAGIC: tuple[tuple[bytes, str, str], ...] = (
@@ -28,20 +28,20 @@ _MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"ARROW1", N_("{name} is an Arrow table."), _TABLE),
     (b"\x89HDF", N_("{name} is an HDF5 file."), _TABLE),
     (b"\x93NUMPY", N_("{name} is a NumPy array."), _TABLE),
-    (b"\x89PNG", N_("{name} is a picture."), ""),
-    (b"\xff\xd8\xff", N_("{name} is a picture."), ""),
-    (b"GIF8", N_("{name} is a picture."), ""),
-    (b"RIFF", N_("{name} is a sound or video file."), ""),
-    (b"ID3", N_("{name} is a sound file."), ""),
-    (b"\x7fELF", N_("{name} is a program."), ""),
+    (b"\x89PNG", N_("{name} is an image."), ""),
+    (b"\xff\xd8\xff", N_("{name} is an image."), ""),
+    (b"GIF8", N_("{name} is an image."), ""),
+    (b"RIFF", N_("{name} is an audio or video file."), ""),
+    (b"ID3", N_("{name} is an audio file."), ""),
+    (b"\x7fELF", N_("{name} is an executable program."), ""),
 )
-_SPACY = N_("Write a line of JSON for each text: “text” and “entities” as [start, end, label].")
-_INCEPTION = N_("In INCEpTION export the documents as CoNLL 2003, CoNLL 2002 or CoNLL-U.")
+_SPACY = N_("Convert it to JSON Lines with “text” and “entities” as [start, end, label].")
+_INCEPTION = N_("In INCEpTION, export the documents as CoNLL 2003, CoNLL 2002 or CoNLL-U.")
 _ZIPPED = (
     (
         "xl/",
         N_("{name} is an Excel workbook."),
-        N_("Save the sheet as CSV (UTF-8), and import that."),
+        N_("Save the sheet as CSV (UTF-8), and import that file."),
     ),
     ("word/", N_("{name} is a Word document."), _TEXT),
     ("ppt/", N_("{name} is a PowerPoint file."), _TEXT),
@@ -70,7 +70,7 @@ def recognize(path: Path, head: bytes) -> tuple[str, str] | None:
         return _("{name} is a Python pickle."), _(_TABLE)
     if head[:2] in (b"\x78\x01", b"\x78\x9c", b"\x78\xda") and not head[:200].isascii():
         if path.suffix == ".spacy":
-            return _("{name} is a DocBin of spaCy."), _(_SPACY)
+            return _("{name} is a spaCy DocBin file."), _(_SPACY)
         return _("{name} is compressed with zlib."), _(_UNPACK)
     return None
 

@@ -317,7 +317,7 @@ def _span_counts(source: Source, form: _Form) -> tuple[dict[str, int], str]:
                 "in the first {n:,} tokens",
                 tokens,
             ).format(n=tokens)
-    return counts, _("in the beginning of the file") if source.cut else ""
+    return counts, _("at the beginning of the file") if source.cut else ""
 
 
 def _add_counts(counts: dict[str, int], block: Block, form: _Form) -> None:
@@ -340,9 +340,8 @@ def _remarks(name: str, form: _Form) -> Iterator[str]:
         scheme = form.schemes[str(column + 1)]
         if scheme == "IO":
             yield _(
-                "{name}: the tags of column {column} have no B- and I- before them; "
-                "neighbours with "
-                "one label became one span."
+                "{name}: the tags of column {column} have no B- and I- prefixes; adjacent tokens "
+                "with the same label became one span."
             ).format(name=name, column=column + 1)
         elif scheme == schemes.EVERY:
             yield _("{name}: column {column} has a tag for every token.").format(

@@ -273,8 +273,8 @@ def _place(words: list[_Word], text: str | None) -> tuple[str, tuple[tuple[int, 
         if start < 0 or text[position:start].strip():
             raise Fault(
                 _(
-                    "the word {form!r} is not at its place in the text of the sentence "
-                    "(position {position})"
+                    "the word {form!r} was not found at position {position} of the text of the "
+                    "sentence"
                 ).format(form=word.form, position=position)
             )
         position = start + len(word.form)

@@ -33,7 +33,7 @@ class FastTextImporter:
         labelled = sum(line.startswith(PREFIX) for line in lines)
         if labelled * 2 < len(lines) or not lines:
             return Guess(0.0)
-        return Guess(0.95, _("lines begin with __label__, as fastText reads them"))
+        return Guess(0.95, _("lines begin with __label__, the format of fastText"))
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         rows = []

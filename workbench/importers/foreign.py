@@ -52,8 +52,8 @@ def recognize(head: str, name: str) -> Foreign | None:
 
 # ---------------------------------------------------------------- JSON
 
-_INCEPTION = N_("In INCEpTION or WebAnno export as CoNLL 2003, CoNLL 2002 or CoNLL-U.")
-_SPACY = N_("Write a line of JSON for each text: “text” and “entities” as [start, end, label].")
+_INCEPTION = N_("In INCEpTION or WebAnno, export as CoNLL 2003, CoNLL 2002 or CoNLL-U.")
+_SPACY = N_("Convert it to JSON Lines with “text” and “entities” as [start, end, label].")
 _MEDIA = N_("Only annotations of text can be imported.")
 
 
@@ -78,7 +78,7 @@ def _json(head: str) -> Foreign | None:
 
 # ---------------------------------------------------------------- text
 
-_ONE_LINE = N_("Write one token on each line with its tags behind tabs (CoNLL).")
+_ONE_LINE = N_("Write one token per line, followed by its tags, separated by tabs (CoNLL).")
 _LATEX = re.compile(r"\\(?:documentclass|usepackage|begin\{|section\*?\{|chapter\*?\{|input\{)")
 _SUBTITLE = re.compile(r"^(?:\d\d:)?\d\d:\d\d[,.]\d{3} --> ", re.M)
 _PIPES = re.compile(r"(?:[^\s|]+(?:\|[^\s|]+){1,2} +){3,}")
@@ -126,7 +126,7 @@ _TEXTS: tuple[tuple[Callable[[str, str], bool], str, str, bool], ...] = (
     (
         lambda start, ending: ending in ("a1", "a2") and bool(re.match(r"[TER\*]\d*\t", start)),
         N_("{name} is a file of the BioNLP shared task (.a1, .a2)."),
-        N_("Join both files of a text into one that ends in .ann, and import that."),
+        N_("Join both files of a text into one file with the suffix .ann, and import that file."),
         False,
     ),
     (
@@ -138,7 +138,7 @@ _TEXTS: tuple[tuple[Callable[[str, str], bool], str, str, bool], ...] = (
     (
         lambda start, _ending: bool(re.match(r"\d+\|[ta]\|", start)),
         N_("{name} is a PubTator file."),
-        N_("Convert it to lines of JSON with “text” and “entities” as [start, end, label]."),
+        N_("Convert it to JSON Lines with “text” and “entities” as [start, end, label]."),
         False,
     ),
     (
@@ -163,8 +163,8 @@ _TEXTS: tuple[tuple[Callable[[str, str], bool], str, str, bool], ...] = (
     (
         _is_piped,
         N_(
-            "{name} holds a sentence per line with tags behind bars (“word|tag”), as "
-            "spaCy reads it."
+            "{name} holds one sentence per line with tags after bars (“word|tag”), as spaCy "
+            "reads it."
         ),
         _ONE_LINE,
         False,
@@ -179,7 +179,7 @@ _TEXTS: tuple[tuple[Callable[[str, str], bool], str, str, bool], ...] = (
     (
         _is_subtitle,
         N_("{name} holds subtitles."),
-        N_("Remove numbers and times to keep the lines alone."),
+        N_("Remove numbers and times, and keep only the lines of text."),
         True,
     ),
     (

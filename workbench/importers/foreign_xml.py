@@ -24,9 +24,9 @@ class Markup:
     as_text: bool = False
 
 
-_INCEPTION = N_("In INCEpTION or WebAnno export as CoNLL 2003, CoNLL 2002 or CoNLL-U.")
+_INCEPTION = N_("In INCEpTION or WebAnno, export as CoNLL 2003, CoNLL 2002 or CoNLL-U.")
 _TEXT = N_("Convert it to plain text, or to CSV or JSONL to keep its annotations.")
-_LINES = N_("Convert it to lines of JSON with “text” and “entities” as [start, end, label].")
+_LINES = N_("Convert it to JSON Lines with “text” and “entities” as [start, end, label].")
 _ROOTS = {
     "xmi:xmi": Markup(
         N_("{name} is a UIMA XMI file, as INCEpTION and cTAKES write it."), _INCEPTION
@@ -49,7 +49,7 @@ _ROOTS = {
     ),
     "annotation_document": Markup(
         N_("{name} is an ELAN file (.eaf)."),
-        N_("In ELAN export as tab-delimited text, and import that."),
+        N_("In ELAN, export as tab-delimited text, and import that file."),
     ),
     "basic-transcription": Markup(N_("{name} is an EXMARaLDA transcription."), _TEXT),
     "d-spin": Markup(
@@ -59,7 +59,7 @@ _ROOTS = {
     "naf": Markup(N_("{name} is a NAF document."), _LINES),
     "pcgts": Markup(N_("{name} is a PAGE XML file (text recognition)."), _TEXT),
     "alto": Markup(N_("{name} is an ALTO XML file (text recognition)."), _TEXT),
-    "svg": Markup(N_("{name} is a picture (SVG)."), N_("Only text can be imported.")),
+    "svg": Markup(N_("{name} is an image (SVG)."), N_("Only text can be imported.")),
 }
 _HTML = frozenset(
     "html head body div p span table ul ol h1 h2 h3 br a b i article section main".split()

@@ -243,7 +243,7 @@ def _check_shape(value: Mapping[str, Any]) -> None:
         number_of(number)
     for content in value.get("written", {}).values():
         if not isinstance(content, str):
-            message = _("a written text is {value}, expected a string")
+            message = _("the value of a text layer is {value}, expected a string")
             raise Fault(message.format(value=show(content)))
     for name, spans in value.get("spans", {}).items():
         if type(spans) is not list:

@@ -68,10 +68,10 @@ class Placing:
         """What the user must know about the answers read so far."""
         if self.moved:
             message = ngettext(
-                "{file}: {n:,} answer did not stand where its offset says; the nearest occurrence "
-                "of its text was used.",
-                "{file}: {n:,} answers did not stand where their offsets say; the nearest "
-                "occurrences of their texts were used.",
+                "{file}: {n:,} answer was not found at its offset; the nearest occurrence of its "
+                "text was used.",
+                "{file}: {n:,} answers were not found at their offsets; the nearest occurrences "
+                "of their texts were used.",
                 self.moved,
             )
             yield Remark(message.format(file=self.file, n=self.moved))

@@ -189,7 +189,7 @@ def _columns(first: Sequence[str], header: bool) -> tuple[tuple[str, ...], list[
         name = cell.strip() or f"column {n + 1}"
         if name in names:
             remarks.append(
-                _("there are two columns {name}; the second is called {name2} ({n}).").format(
+                _("there are two columns {name}; the second was renamed to {name2} ({n}).").format(
                     name=show(name), name2=name[:40], n=n + 1
                 )
             )
@@ -198,8 +198,8 @@ def _columns(first: Sequence[str], header: bool) -> tuple[tuple[str, ...], list[
     if len(remarks) > 5:
         remarks[5:] = [
             ngettext(
-                "{count:,} more column has the name of another one and got a number.",
-                "{count:,} more columns have the name of another one and got a number.",
+                "{count:,} more column had a duplicate name and was numbered.",
+                "{count:,} more columns had duplicate names and were numbered.",
                 len(remarks) - 5,
             ).format(count=len(remarks) - 5)
         ]

@@ -157,7 +157,7 @@ def _sentences(source: Source) -> Iterator[_Sentence]:
     except ElementTree.ParseError as error:
         raise ImportFailed(
             _("{file}, line {line}: {error}.").format(file=source.name, line=number, error=error),
-            hint=_("The file is no valid XML; it may be incomplete."),
+            hint=_("The file is not valid XML; it may be incomplete."),
         ) from error
 
 

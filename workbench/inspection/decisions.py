@@ -51,14 +51,14 @@ def chosen(found: Sequence[Target], id: str) -> Target:
     """The target with the id, by default the first. Raises WorkbenchError if there is none."""
     if not found:
         raise WorkbenchError(
-            _("Nothing is predicted for this text that could change."),
+            _("This text has no prediction that could change."),
             hint=_("Ask a question, or choose a text with words."),
         )
     fitting = found[:1] if not id else [target for target in found if target.id == id]
     if not fitting:
         raise WorkbenchError(
             _("There is no target {target!r} in this text.").format(target=id),
-            hint=_("Choose one of those that the result lists."),
+            hint=_("Choose one of the targets listed in the result."),
         )
     return fitting[0]
 
@@ -122,7 +122,7 @@ def _of_words(prediction: Prediction, target: Target, places: Ranges) -> Verdict
         return Verdict("", 0.0, 0.0, turned=True)
     label = best.label or ""
     if label == target.label:
-        label = _("{label}, other borders").format(label=label)
+        label = _("{label}, other boundaries").format(label=label)
     return Verdict(label, best.score or 0.0, 0.0, turned=True)
 
 

@@ -99,14 +99,14 @@ class Inspecting:
             if lacks:
                 raise ModelError(
                     _(
-                        "{model} does not give what the inspector {inspector} needs: {needs}."
+                        "{model} does not provide what the inspector {inspector} requires: {needs}."
                     ).format(model=self.subject.info.name, inspector=id, needs=", ".join(lacks))
                 )
             info = spec.light(id)
             if info is not None and info.examines:
                 raise ModelError(
                     _("{inspector} examines the documents of a project.").format(inspector=id),
-                    hint=_("Name the project with --project."),
+                    hint=_("Specify the project with --project."),
                 )
             self._made[id] = registry().get("inspector", id)()
         return self._made[id]

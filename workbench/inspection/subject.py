@@ -137,10 +137,10 @@ class Subject:
             encoder = self.eager_encoder
             if encoder.head != TEXT:
                 raise ModelError(
-                    _("{model} writes no text: a new layer scores its classes.").format(
-                        model=self.info.name
-                    ),
-                    hint=_("Train it without pooling: then the decoder writes the labels."),
+                    _(
+                        "{model} does not generate text: its classes are scored by a new layer."
+                    ).format(model=self.info.name),
+                    hint=_("Train it without pooling; the decoder then generates the labels."),
                 )
             return encoder
         options = LoadOptions(head=TEXT, attention="eager", allow_pickle=self._allow_pickle)

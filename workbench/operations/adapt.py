@@ -79,7 +79,7 @@ def check(spec: TrainSpec, model: ModelInfo) -> ObjectiveInfo | None:
     usual = usual_objective(model)
     if usual is None:
         raise SpecError(
-            _("{model} cannot be adapted to a text: it is no language model.").format(
+            _("{model} cannot be adapted to a text: it is not a language model.").format(
                 model=spec.model_name or model.name
             ),
             hint=_("Set adapt_epochs to 0, or choose a language model."),

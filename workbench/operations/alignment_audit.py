@@ -50,11 +50,13 @@ TITLES = {
     LONG: N_("Document is too long"),
 }
 MEANINGS = {
-    WORD: N_("The label is trained on whole words: its borders are moved to those of words."),
-    SPLIT: N_("A border lies inside a unit of the tokenizer, which gets one label as a whole."),
+    WORD: N_(
+        "Labels are trained on whole words: the boundaries of this one are moved to those of words."
+    ),
+    SPLIT: N_("A boundary lies inside a unit of the tokenizer, and a unit gets a single label."),
     LOST: N_("A word of the label has no unit of its own, so it is not trained or predicted."),
     OVERLAP: N_("The task learns labels without overlaps: the longer one is kept."),
-    CUT: N_("The label lies behind the maximum length of the model."),
+    CUT: N_("The label lies beyond the maximum length of the model."),
     LONG: N_("The text exceeds the maximum length and is truncated, or read in several windows."),
 }
 

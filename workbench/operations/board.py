@@ -231,13 +231,13 @@ def _problem(run: Run, info: TaskInfo, split: str, missing: int, n: int) -> str:
     """Why a run was not scored on the test set, "" if it was."""
     own = tasks.info(results.task_of(run))
     if not tasks.comparable(own, info):
-        return _("Its task is another one: {task}.").format(task=_(own.title))
+        return _("Its task is a different one: {task}.").format(task=_(own.title))
     if split == "test" and not run.seen_test:
-        return _("Its test score was not shown yet.")
+        return _("Its test score has not been viewed yet.")
     if missing or not n:
         message = ngettext(
-            "It has no prediction of {n} document.",
-            "It has no prediction of {n} documents.",
+            "It has no prediction for {n} document.",
+            "It has no prediction for {n} documents.",
             missing,
         )
         return message.format(n=missing)

@@ -122,7 +122,7 @@ def compare(
 def check_comparable(chosen: Sequence[Run]) -> None:
     """Raises WorkbenchError unless two runs or more answer the same question of one layer."""
     if len(chosen) < 2:
-        raise WorkbenchError(_("A comparison needs two different runs or more."))
+        raise WorkbenchError(_("A comparison needs at least two different runs."))
     first = chosen[0]
     for other in chosen[1:]:
         if reason := why_not(first, other):
@@ -150,7 +150,7 @@ def check_seen(chosen: Sequence[Run], split: str) -> None:
     unseen = [run.name for run in chosen if split == "test" and not run.seen_test]
     if unseen:
         raise WorkbenchError(
-            _("The test score of {runs} was not shown yet.").format(runs=", ".join(unseen)),
+            _("The test score of {runs} has not been viewed yet.").format(runs=", ".join(unseen)),
             hint=_("Evaluate on test first; that counts as a view of the test score."),
         )
 

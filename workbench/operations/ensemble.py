@@ -36,7 +36,7 @@ NEEDED = "ClassScores"  # what the task of the members predicts
 def unfit(members: Sequence[Run]) -> str:
     """Why these runs cannot be averaged, "" if they can."""
     if len({run.id for run in members}) < max(2, len(members)):
-        return _("An ensemble needs two different runs or more.")
+        return _("An ensemble needs at least two different runs.")
     first = members[0]
     for run in members:
         if run.kind != TRAINING or run.status not in ("done", "stopped"):
@@ -159,7 +159,7 @@ def mean(answers: Sequence[Prediction]) -> Prediction:
     labels = tuple(tables[0])
     if any(set(table) != set(labels) for table in tables) or not labels:
         raise WorkbenchError(
-            _("The runs know different classes: {first} and {other}.").format(
+            _("The runs predict different classes: {first} and {other}.").format(
                 first=", ".join(labels), other=", ".join(tables[-1])
             ),
             hint=_("Average runs that were trained with the same labels."),

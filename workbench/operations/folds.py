@@ -120,13 +120,12 @@ def prepare(
     if len(given) < 2 * folds:
         raise WorkbenchError(
             ngettext(
-"Layer {layer!r} has {n} labelled document in train and dev; {least} are needed.",
-"Layer {layer!r} has {n} labelled documents in train and dev; {least} are needed.",
-len(given),
-)
-            .format(layer=layer_name, n=len(given), least=2 * folds),
+                "Layer {layer!r} has {n} labelled document in train and dev; {least} are needed.",
+                "Layer {layer!r} has {n} labelled documents in train and dev; {least} are needed.",
+                len(given),
+            ).format(layer=layer_name, n=len(given), least=2 * folds),
             hint=_("Label more documents, or choose fewer folds."),
-        )  # fmt: skip
+        )
     parts = divided(given, folds, seed)
     ids = [row_id(scored.document) for scored in given]
     data = snapshot.write(project, layer.name, {"train": ids})

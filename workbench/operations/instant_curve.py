@@ -89,7 +89,9 @@ def advice(points: Sequence[Point]) -> str:
             "More labels are unlikely to help this model: its predictions have stopped changing."
         )
     if stable:
-        return _("Go on: predictions hardly change, but the score on held-out labels still rises.")
+        return _(
+            "Continue: predictions hardly change, but the score on held-out labels still rises."
+        )
     if level:
-        return _("Go on: predictions still change, though the score is level.")
-    return _("Go on: the score still rises with each label.")
+        return _("Continue: predictions still change, although the score has levelled off.")
+    return _("Continue: the score still rises with each label.")

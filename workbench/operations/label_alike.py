@@ -276,8 +276,8 @@ def describe(copied: Copied) -> str:
     ).format(n=n)
     if copied.lost:
         more = ngettext(
-            "{n:,} label has no place in the other text; its document is a draft.",
-            "{n:,} labels have no place in the other text; their documents are drafts.",
+            "{n:,} label could not be aligned with the other text; its document is a draft.",
+            "{n:,} labels could not be aligned with the other text; their documents are drafts.",
             copied.lost,
         )
         words = _("{first} {second}").format(first=words, second=more.format(n=copied.lost))

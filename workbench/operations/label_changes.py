@@ -37,17 +37,17 @@ def merge_text(project: Project, label_ids: Sequence[int], into: int) -> str:
     ).format(n=count, documents=documents_of(use["documents"]), label=name_of(project, into))
     if twice := stored.twice(project.db, others, into):
         dropped = ngettext(
-            "{n:,} of them is dropped, because it would stand there twice.",
-            "{n:,} of them are dropped, because they would stand there twice.",
+            "{n:,} of them is dropped, because it would be a duplicate.",
+            "{n:,} of them are dropped, because they would be duplicates.",
             twice,
         )
         message = f"{message} {dropped.format(n=twice)}"
     if equal := stored.equal_relations(project.db, [*others, into]):
         dropped = ngettext(
-            "{n:,} relation of these spans is dropped, because it would connect a span with itself "
-            "or stand there twice.",
-            "{n:,} relations of these spans are dropped, because they would connect a span with "
-            "itself or stand there twice.",
+            "{n:,} relation of these spans is dropped, because it would connect a span with "
+            "itself or be a duplicate.",
+            "{n:,} relations of these spans are dropped, because they would connect a span "
+            "with itself or be duplicates.",
             equal,
         )
         message = f"{message} {dropped.format(n=equal)}"
@@ -56,7 +56,7 @@ def merge_text(project: Project, label_ids: Sequence[int], into: int) -> str:
         if parent in {name_of(project, id) for id in others}:
             parent = ""
         handed = ngettext(
-            "{n:,} sublabel goes to {label}.", "{n:,} sublabels go to {label}.", len(below)
+            "{n:,} sublabel moves to {label}.", "{n:,} sublabels move to {label}.", len(below)
         )
         handed = handed.format(n=len(below), label=parent or name_of(project, into))
         message = f"{message} {handed}"

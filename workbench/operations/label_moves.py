@@ -38,13 +38,15 @@ def move_text(project: Project, label_ids: Sequence[int], layer_id: int) -> str:
     use = store.usage(project.db, ids)
     layer = store.layer(project.db, layer_id).name
     message = ngettext(
-        "{n:,} annotation in {documents} goes to the layer {layer}.",
-        "{n:,} annotations in {documents} go to the layer {layer}.",
+        "{n:,} annotation in {documents} moves to the layer {layer}.",
+        "{n:,} annotations in {documents} move to the layer {layer}.",
         use["annotations"],
     ).format(n=use["annotations"], documents=documents_of(use["documents"]), layer=layer)
     sentences = [message]
     if more := len(ids) - len(set(label_ids)):
-        along = ngettext("{n:,} sublabel moves along.", "{n:,} sublabels move along.", more)
+        along = ngettext(
+            "{n:,} sublabel is moved as well.", "{n:,} sublabels are moved as well.", more
+        )
         sentences.append(along.format(n=more))
     for found in stored.connections(project.db, ids):
         follows = ngettext(

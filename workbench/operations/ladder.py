@@ -386,7 +386,7 @@ class Ladder:
 
 def _why(run: Run | None, event: Finished) -> str:
     if run is not None and run.status == "stopped":
-        return _("It was stopped before its end.")
+        return _("It was stopped early.")
     failure = run.failure if run is not None else None
     message, hint = (failure.message, failure.hint) if failure else (event.message, event.hint)
     return " ".join(filter(None, (message, hint)))

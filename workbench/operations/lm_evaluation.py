@@ -61,7 +61,7 @@ def pieces(paths: Sequence[Path]) -> list[str]:
     """
     found = [piece for text in _texts(paths) for piece in _cut(text)]
     if not found:
-        raise SpecError(_("There is no text to measure on."))
+        raise SpecError(_("There is no text to evaluate on."))
     return found
 
 
@@ -93,7 +93,7 @@ def scored(fits: Iterable[ModelFit], texts: Sequence[str]) -> tuple[LMScore, ...
 def _score(fit: ModelFit, words_per_character: float) -> LMScore:
     problem = fit.problem
     if not fit.scored:
-        problem = problem or _("The model is no language model.")
+        problem = problem or _("The model is not a language model.")
         return LMScore(fit.name, fit.kind, 0, None, fit.seconds, problem)
     if fit.kind == CHARACTER:
         read, characters = fit.scored * words_per_character, float(fit.scored)

@@ -28,7 +28,7 @@ SEVERAL_TEXTS = N_("several texts")
 A_PART = N_("already a part of a document")
 ONE_PART = N_("a single part")
 ON_WHOLE = N_("labels of the whole document")
-ACROSS = N_("chains or spans that no part holds as a whole")
+ACROSS = N_("chains or spans that cross the boundaries of parts")
 NO_PART = N_("not a part of a document")
 MISSING = N_("parts that are missing")
 
@@ -227,8 +227,8 @@ def describe(found: Divided) -> str:
     lines = []
     for reason, n in found.kept.items():
         line = ngettext(
-            "{n:,} document is left as it is: {reason}.",
-            "{n:,} documents are left as they are: {reason}.",
+            "{n:,} document is left unchanged: {reason}.",
+            "{n:,} documents are left unchanged: {reason}.",
             n,
         )
         lines.append(line.format(n=n, reason=_(reason)))

@@ -61,7 +61,9 @@ class Applied:
 def describe(applied: Applied) -> str:
     """A summary of the result, as sentences."""
     made = ngettext(
-        "Patterns made {n:,} suggestion.", "Patterns made {n:,} suggestions.", applied.suggestions
+        "Patterns created {n:,} suggestion.",
+        "Patterns created {n:,} suggestions.",
+        applied.suggestions,
     )
     searched = ngettext(
         "{n:,} document was searched.", "{n:,} documents were searched.", applied.searched

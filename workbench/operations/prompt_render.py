@@ -73,7 +73,7 @@ class Renderer:
         if answers and answers[-1].get("over"):
             raise TemplateError.from_json(answers[-1]["error"])
         if len(answers) != len(requests):
-            raise JobFailed(_("The worker that renders templates gave too few answers."))
+            raise JobFailed(_("The worker that renders templates returned too few results."))
         return [_unpacked(answer) for answer in answers]
 
 

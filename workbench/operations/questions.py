@@ -47,7 +47,7 @@ def add(
     """Ask a question about a document; returns its id. Raises WorkbenchError for a blank one."""
     wanted = Question(_checked(text))
     if not labels.layer(project.db, layer_id).traits.asks:
-        raise WorkbenchError(_("This layer holds no questions."))
+        raise WorkbenchError(_("This layer has no questions."))
     documents.get(project.db, document_id)
     with project.edit(_("Add question"), origin=origin):
         id = answers.add_question(project.db, document_id, layer_id, wanted, **_by(project))

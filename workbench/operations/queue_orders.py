@@ -150,19 +150,19 @@ def check(project: Project, wanted: Wanted) -> None:
         )
     if SECOND in missing and len({run.id for run in wanted.runs}) < 2:
         raise SpecError(
-            _("“{order}” compares two runs.").format(order=name),
+            _("“{order}” requires two runs.").format(order=name),
             hint=_("Choose two runs of the layer {layer}.").format(layer=wanted.layer.name),
         )
     if DECISIONS in missing and not wanted.runs:
         raise SpecError(
-            _("“{order}” reads predictions of a run.").format(order=name),
+            _("“{order}” requires the predictions of a run.").format(order=name),
             hint=_("Choose a run of the layer {layer}, or train one.").format(
                 layer=wanted.layer.name
             ),
         )
     if VECTORS in missing and wanted.model is None:
         raise SpecError(
-            _("“{order}” reads vectors of a pretrained model.").format(order=name),
+            _("“{order}” requires vectors of a pretrained model.").format(order=name),
             hint=_("Choose a model."),
         )
 

@@ -111,7 +111,9 @@ def _check(project: Project, layer: Layer, label: str, ends: Ends) -> None:
     of = labels.layer_by_name(project.db, span_layer(layer))
     if of is None:
         raise WorkbenchError(
-            _("The layer {layer} does not say which spans it connects.").format(layer=layer.name),
+            _("The layer {layer} does not specify which spans it connects.").format(
+                layer=layer.name
+            ),
             hint=_("Choose their layer under Rules on the Labels page."),
         )
     if span_row.document_id != other.document_id or {span_row.layer_id, other.layer_id} != {of.id}:

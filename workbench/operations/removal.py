@@ -1,4 +1,4 @@
-"""Remove documents for good: from the project, its history, its versions, the files of runs and
+"""Remove documents permanently: from the project, its history, its versions, the files of runs and
 caches. Nothing of it can be undone.
 
 Not reached: exported files, copies elsewhere, what models have learned, and blocks of the disk that
@@ -164,19 +164,19 @@ def warning(found: Preview) -> str:
     message = [_("Exported files and copies in other folders are not changed.")]
     if found.runs:
         models = _(
-            "Models keep what they have learned, and words in their vocabularies; these runs know "
-            "the documents: {names}."
+            "Models keep what they have learned, including words in their vocabularies. Runs "
+            "trained on the documents: {names}."
         )
         message.append(models.format(names=", ".join(found.runs)))
     if found.models:
-        files = _("These files of models contain text of the documents and stay: {files}.")
+        files = _("These model files contain text of the documents and are kept: {files}.")
         message.append(files.format(files=", ".join(map(str, found.models))))
     if found.mentions:
         mentions = ngettext(
-            "{n:,} note, prompt, word list, filter or guideline contains text of the documents and "
-            "stays.",
-            "{n:,} notes, prompts, word lists, filters or guidelines contain text of the documents "
-            "and stay.",
+            "{n:,} note, prompt, word list, filter or guideline contains text of the "
+            "documents and is kept.",
+            "{n:,} notes, prompts, word lists, filters or guidelines contain text of the "
+            "documents and are kept.",
             found.mentions,
         )
         message.append(mentions.format(n=found.mentions))
@@ -187,7 +187,7 @@ def warning(found: Preview) -> str:
 
 
 def remove(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Removed:
-    """Remove documents for good. Not within an edit.
+    """Remove documents permanently. Not within an edit.
 
     First the versions and files are changed, then the project, so that it can be done again if it
     is interrupted. Raises ProjectError if the project is read-only or a disk is full, ProjectBusy
@@ -222,7 +222,9 @@ def remove(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Rem
 def summary(done: Removed) -> str:
     """What `remove` did, as sentences."""
     words = ngettext(
-        "{n:,} document removed for good.", "{n:,} documents removed for good.", done.documents
+        "{n:,} document permanently removed.",
+        "{n:,} documents permanently removed.",
+        done.documents,
     )
     message: str = words.format(n=done.documents)
     if not done.left:

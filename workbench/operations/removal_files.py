@@ -1,4 +1,4 @@
-"""Files of runs, beside the project, that contain documents which are removed for good.
+"""Files of runs, beside the project, that contain documents which are removed permanently.
 
 Data, predictions and errors have one JSON object per line, texts for adaptation one paragraph. In
 prompts, logs and results, texts are replaced by a mark. Files of models are not changed.

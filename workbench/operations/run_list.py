@@ -82,7 +82,7 @@ def set_tags(
         if tags_in(tag) != (tag.strip(),):
             raise WorkbenchError(
                 _("{tag!r} cannot be a tag.").format(tag=tag),
-                hint=_("A tag is not empty and has no comma."),
+                hint=_("A tag must not be empty or contain a comma."),
             )
     added = [tag.strip() for tag in add]
 

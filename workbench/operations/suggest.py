@@ -42,7 +42,7 @@ class Suggested:
 def describe(outcome: Suggested) -> str:
     """A summary of the result, as sentences."""
     made = ngettext(
-        "{run} made {n:,} suggestion.", "{run} made {n:,} suggestions.", outcome.suggestions
+        "{run} created {n:,} suggestion.", "{run} created {n:,} suggestions.", outcome.suggestions
     ).format(run=outcome.run, n=outcome.suggestions)
     asked = ngettext(
         "{n:,} unlabelled document was processed.",

@@ -66,7 +66,7 @@ def find_model(name: str | None) -> ModelInfo:
     if first is None:
         raise ModelError(
             _("There is no model with word vectors in the list."),
-            hint=_("Name a file with --model, or add one with `glossbench models add`."),
+            hint=_("Specify a file with --model, or add one with `glossbench models add`."),
         )
     return first
 
@@ -107,7 +107,7 @@ def set_files(named: Sequence[str]) -> list[Path]:
         if known is None:
             raise SpecError(
                 _("No data set to evaluate on."),
-                hint=_("Name a file or a folder with --set."),
+                hint=_("Specify a file or a folder with --set."),
             )
         return _in_folder(known)
     return [path for name in named for path in _files_of(name)]
@@ -123,7 +123,7 @@ def _files_of(name: str) -> list[Path]:
     if known is None:
         raise SpecError(
             _("There is no data set {name!r}.").format(name=name),
-            hint=_("Name a file or a folder with --set."),
+            hint=_("Specify a file or a folder with --set."),
         )
     return [known]
 

@@ -125,7 +125,9 @@ class ObjectiveInfo:
         """Raises SpecError if the model has no weights for the objective."""
         if not self.fits(model):
             raise SpecError(
-                _("{model} cannot be trained with {objective}: it does not give {needs}.").format(
+                _(
+                    "{model} cannot be trained with {objective}: it does not provide {needs}."
+                ).format(
                     model=model.name,
                     objective=self.id,
                     needs=", ".join(_(GIVES[name]) for name in sorted(self.needs[0])),

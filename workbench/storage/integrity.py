@@ -154,7 +154,7 @@ def _changed(conn: sqlite3.Connection, name: str, owner: int) -> str:
         "run": _("The run {name} ({id}) or its predictions were changed outside Glossbench."),
         "prompt": _("The prompt {name} ({id}) or its versions were changed outside Glossbench."),
         "step": _("The history step {id} ({name}) was changed outside Glossbench."),
-        "source": _("The list of where labels come from was changed outside Glossbench."),
+        "source": _("The list of sources of labels was changed outside Glossbench."),
         "saved_filter": _("The saved filters were changed outside Glossbench."),
         "pattern": _("The patterns were changed outside Glossbench."),
         "annotator": _("The list of annotators was changed outside Glossbench."),

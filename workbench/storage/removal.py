@@ -1,4 +1,4 @@
-"""Removes documents for good: from the tables, the history, the search index and the free pages."""
+"""Removes documents permanently: from tables, history, search index and free pages."""
 
 from __future__ import annotations
 

@@ -204,5 +204,5 @@ def test_a_file_that_changed_since_it_was_opened_is_not_copied(written, tmp_path
     opened = store.open_file(written["words.txt"])
     written["words.txt"].write_text("the 1 2 3 4\n")
 
-    with pytest.raises(ModelError, match="has changed or is gone"):
+    with pytest.raises(ModelError, match="was changed or deleted"):
         writing.write(opened, [], tmp_path / "out")

@@ -125,7 +125,7 @@ def test_texts_that_cannot_be_used_are_reported(tmp_path, content, message):
 def test_settings_are_checked(tmp_path):
     with pytest.raises(SpecError, match="glove has no option 'negatives'"):
         spec.settings("glove", {"negatives": 5})
-    with pytest.raises(SpecError, match="v.bin has none of the endings of glove: .txt"):
+    with pytest.raises(SpecError, match="v.bin has none of the suffixes of glove: .txt"):
         spec.check_output("glove", tmp_path / "v.bin")
     with pytest.raises(SpecError, match="There is no method 'lsa'"):
         spec.options("lsa")

@@ -38,7 +38,7 @@ def keys(project):
 def test_what_becomes_of_the_documents_is_told_before(context, ids):
     state = PartsState(context, ids)
     assert state.message == (
-        "1 document becomes 3 parts.\n1 document is left as it is: a single part."
+        "1 document becomes 3 parts.\n1 document is left unchanged: a single part."
     )
     state.set_unit("paragraph")
     assert state.message.startswith("1 document becomes 2 parts.")

@@ -75,7 +75,7 @@ def main_layer(layers: Sequence[Layer]) -> Layer | None:
 def values_lost(layers: Sequence[Layer]) -> tuple[str, ...]:
     """The sentence of a format that cannot represent numbers and written texts."""
     names = ", ".join(layer.name for layer in layers if not layer.traits.has_labels)
-    message = _("Numbers and written texts are not written: {names}.")
+    message = _("Values of number and text layers are not written: {names}.")
     return (message.format(names=names),) if names else ()
 
 

@@ -51,7 +51,9 @@ class DoccanoExporter:
             if len(names) > 1:
                 found.append(message.format(names=", ".join(names)))
         if numbered := [layer.name for layer in layers if not layer.traits.has_labels]:
-            template = _("Numbers and written texts are written as fields of their own: {names}.")
+            template = _(
+                "Values of number and text layers are written as separate fields: {names}."
+            )
             found.append(template.format(names=", ".join(numbered)))
         if any(layer.texts > 1 for layer in layers):
             found.append(

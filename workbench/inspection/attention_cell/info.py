@@ -67,7 +67,7 @@ INFO = InspectorInfo(
             "kind",
             "choice",
             SELF,
-            N_("Self-attention, or that of a decoder to the encoder."),
+            N_("Self-attention, or cross-attention of a decoder to the encoder."),
             choices=(SELF, CROSS),
             choice_titles=(N_("Self-attention"), N_("Cross-attention")),
         ),
@@ -76,8 +76,8 @@ INFO = InspectorInfo(
             "text",
             "",
             N_(
-                "Text that a decoder writes; without one, the predicted label of a run, else what "
-                "the model writes itself."
+                "Target text of the decoder. Default: the predicted label of a run, else the "
+                "text that the model generates."
             ),
             title=N_("Target text"),
         ),

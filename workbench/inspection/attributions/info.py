@@ -74,7 +74,13 @@ INFO = InspectorInfo(
     Attributions,
     (
         Option(
-            "target", "text", "", N_("The score to explain, as the result lists; else the best.")
+            "target",
+            "text",
+            "",
+            N_(
+                "Target to explain, as listed in the result. Default: the one with the highest "
+                "score."
+            ),
         ),
         Option(
             "method",
@@ -89,13 +95,18 @@ INFO = InspectorInfo(
             "score",
             "choice",
             PROBABILITY,
-            N_("Explain the probability of the target, or its logit; a number is its logit."),
+            N_(
+                "Explain the probability or the logit of the target; the logit of a number is "
+                "the number itself."
+            ),
             choices=(PROBABILITY, LOGIT),
             choice_titles=(N_("Probability"), N_("Logit")),
         ),
-        Option("steps", "int", 50, N_("Steps of integrated gradients."), low=2, high=1000),
-        Option("samples", "int", 20, N_("Noisy samples of SmoothGrad."), low=1, high=500),
-        Option("seed", "int", 1, N_("Seed of the noise of SmoothGrad."), low=0),
+        Option(
+            "steps", "int", 50, N_("Number of steps of integrated gradients."), low=2, high=1000
+        ),
+        Option("samples", "int", 20, N_("Number of noisy samples of SmoothGrad."), low=1, high=500),
+        Option("seed", "int", 1, N_("Random seed of the noise of SmoothGrad."), low=0),
     ),
     shows=N_(
         "Shows how much each word moves the score of the target, compared with [PAD] tokens in its "

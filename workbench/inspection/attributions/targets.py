@@ -63,7 +63,7 @@ class Explained:
         if wanted not in self.places:
             raise WorkbenchError(
                 _("There is no target {target!r} in this text.").format(target=target),
-                hint=_("Choose one of those that the result lists."),
+                hint=_("Choose one of the targets listed in the result."),
             )
         return wanted, self.places[wanted]
 
@@ -119,7 +119,7 @@ def _asked(subject: Subject, document: Document, found: Predicted, target: str) 
     asked = found.prediction.required(Answers).answers
     if not asked:
         raise WorkbenchError(
-            _("The text has no question."), hint=_("Ask one: its answer is explained.")
+            _("The text has no question."), hint=_("Add a question; its answer is then explained.")
         )
     chosen = target.rpartition(":")[2]
     number = int(chosen) if chosen.isdecimal() and int(chosen) < len(asked) else 0

@@ -42,8 +42,8 @@ INFO = InspectorInfo(
     (
         Option(
             "target", "text", "",
-            N_("Text that the decoder writes; without one, the predicted label of a run, else "
-               "what the model writes itself."),
+            N_("Target text of the decoder. Default: the predicted label of a run, else the "
+                "text that the model generates."),
             title=N_("Target text"),
         ),
         Option("layer", "int", 1, N_("Layer of the decoder, from 1."), low=1, title=N_("Layer")),

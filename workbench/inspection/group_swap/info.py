@@ -77,7 +77,10 @@ INFO = InspectorInfo(
             "documents",
             "int",
             2000,
-            N_("Documents; a random sample of more. Those of test are left out."),
+            N_(
+                "Maximum number of documents; a random sample is taken if there are more. Test "
+                "documents are left out."
+            ),
             low=1,
             high=100_000,
         ),

@@ -41,11 +41,14 @@ INFO = InspectorInfo(
             "documents",
             "int",
             300,
-            N_("Documents; a random sample of more. Those of test are left out."),
+            N_(
+                "Maximum number of documents; a random sample is taken if there are more. Test "
+                "documents are left out."
+            ),
             low=1,
             high=100_000,
         ),
-        Option("words", "int", 3000, N_("Words at most."), low=10, high=100_000),
+        Option("words", "int", 3000, N_("Maximum number of words."), low=10, high=100_000),
         Option("seed", "int", 1, N_("Seed of the sample."), low=0),
     ),
     shows=N_(

@@ -43,7 +43,13 @@ INFO = InspectorInfo(
             N_("Indices of words to mask in a masked model, from 0, as in 0,4."),
             check=read_words,
         ),
-        Option("most", "int", 128, N_("Tokens of a long text, from its beginning."), low=1),
+        Option(
+            "most",
+            "int",
+            128,
+            N_("Maximum number of tokens, from the beginning of the text."),
+            low=1,
+        ),
     ),
     shows=N_(
         "Shows which token the output layer would predict from the states of each layer (logit "

@@ -78,7 +78,14 @@ INFO = InspectorInfo(
             N_("Indices of the masked words, from 0, as in 0,4."),
             check=read_words,
         ),
-        Option("top", "int", 10, N_("Tokens per masked one, the most probable."), low=1, high=100),
+        Option(
+            "top",
+            "int",
+            10,
+            N_("Number of most probable tokens per masked token."),
+            low=1,
+            high=100,
+        ),
         Option("second", "text", "", N_("A second sentence: does it follow the text?")),
     ),
     shows=N_(

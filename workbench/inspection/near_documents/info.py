@@ -39,7 +39,7 @@ INFO = InspectorInfo(
     NearDocuments,
     (
         Option("layer", "int", -1, N_("Layer, 0: token embeddings, -1: the last."), low=-1),
-        Option("top", "int", 50, N_("Nearest documents."), low=1, high=1000),
+        Option("top", "int", 50, N_("Number of nearest documents."), low=1, high=1000),
         Option("index", "text", "", N_("Index of the documents; computed on demand.")),
     ),
     shows=N_(

@@ -57,13 +57,13 @@ INFO = InspectorInfo(
             "by",
             "choice",
             "cosine",
-            N_("Measure of nearness."),
+            N_("Similarity measure."),
             choices=MEASURES,
             choice_titles=TITLES,
             title=N_("Measure"),
         ),
-        Option("top", "int", 10, N_("Nearest words per word."), low=1, high=100),
-        Option("word", "text", "", N_("A single word in place of the text.")),
+        Option("top", "int", 10, N_("Number of nearest words per word."), low=1, high=100),
+        Option("word", "text", "", N_("A single word instead of the text.")),
     ),
     shows=N_(
         "Shows the words whose vectors are nearest to those of the text. A vector is the same in "

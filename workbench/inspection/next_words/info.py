@@ -62,7 +62,10 @@ TEMPERATURE = Option(
     "temperature",
     "float",
     1.0,
-    N_("Logits are divided by it before sampling: below 1 sharper, above 1 flatter."),
+    N_(
+        "The logits are divided by this value before sampling; values below 1 sharpen "
+        "the distribution, values above 1 flatten it."
+    ),
     low=0.01,
     high=10,
 )
@@ -73,7 +76,10 @@ CUT_P = Option(
     "top_p",
     "float",
     1.0,
-    N_("Sample from the smallest set of tokens that holds this much of the probability."),
+    N_(
+        "Sample from the smallest set of most probable tokens whose probabilities sum to "
+        "at least this value."
+    ),
     low=0.01,
     high=1,
 )
@@ -81,7 +87,7 @@ DIRECTION = Option(
     "direction",
     "choice",
     NEXT,
-    N_("Which word models that read in both directions predict, the next or previous."),
+    N_("Direction of prediction of bidirectional models: the next or the previous word."),
     choices=(NEXT, PREVIOUS),
 )
 
@@ -93,11 +99,11 @@ INFO = InspectorInfo(
         Option(
             "added", "text", "", N_("Ids of tokens after the text, as in 31,7."), check=read_ids
         ),
-        Option("typed", "text", "", N_("A text that is added after them, as typed.")),
+        Option("typed", "text", "", N_("Text to append after these tokens, as typed.")),
         TEMPERATURE,
         CUT_K,
         CUT_P,
-        Option("top", "int", 30, N_("Tokens to list, the most probable."), low=1, high=1000),
+        Option("top", "int", 30, N_("Number of most probable tokens to list."), low=1, high=1000),
         DIRECTION,
     ),
     shows=N_(

@@ -74,13 +74,16 @@ INFO = InspectorInfo(
             LAYER,
             "text",
             "",
-            N_("Layer of labels in the project; else that of the run, or the first."),
+            N_("Annotation layer with the labels. Default: that of the run, else the first."),
         ),
         Option(
             "documents",
             "int",
             1000,
-            N_("Documents of train, and of dev; a random sample of more."),
+            N_(
+                "Maximum number of documents of train and of dev each; a random sample is taken "
+                "if there are more."
+            ),
             low=10,
             high=100_000,
         ),
@@ -88,7 +91,7 @@ INFO = InspectorInfo(
             "words",
             "int",
             3000,
-            N_("Words of train, and of dev, for labels of words."),
+            N_("Maximum number of words of train and of dev each, for word labels."),
             low=100,
             high=200_000,
         ),

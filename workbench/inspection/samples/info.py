@@ -32,9 +32,9 @@ INFO = InspectorInfo(
     N_("Samples"),
     Samples,
     (
-        Option("count", "int", 5, N_("Continuations to sample."), low=1, high=50),
-        Option("length", "int", 20, N_("Tokens of each continuation."), low=1, high=200),
-        Option("seed", "int", 1, N_("Seed of the random numbers."), low=0),
+        Option("count", "int", 5, N_("Number of continuations to sample."), low=1, high=50),
+        Option("length", "int", 20, N_("Number of tokens per continuation."), low=1, high=200),
+        Option("seed", "int", 1, N_("Random seed."), low=0),
         TEMPERATURE,
         CUT_K,
         CUT_P,

@@ -72,17 +72,17 @@ INFO = InspectorInfo(
     N_("Smallest change"),
     SmallestChange,
     (
-        Option("most", "int", 5, N_("Words that may be changed."), low=1, high=20),
+        Option("most", "int", 5, N_("Maximum number of words to change."), low=1, high=20),
         Option("top", "int", 8, N_("Replacements to try for each word."), low=1, high=50),
         Option(
             "target", "text", "",
-            N_("What is to change, as listed in the result: class:NAME, word:INDEX:TAG, "
-               "span:FIRST:LAST:LABEL, number, or answer:INDEX."),
+            N_("Prediction to change, as listed in the result: class:NAME, word:INDEX:TAG, "
+                "span:FIRST:LAST:LABEL, number, or answer:INDEX."),
             title=N_("Decision"),
         ),
         Option(
             "step", "float", 0.5,
-            N_("Change of a predicted number that counts as another prediction."),
+            N_("Minimum change of a predicted number that counts as a different prediction."),
             low=1e-6, title=N_("Step"),
         ),
         Option(
@@ -93,9 +93,10 @@ INFO = InspectorInfo(
         ),
     ),
     shows=N_(
-        "Shows which words, deleted or replaced by what a masked language model or the gradient "
-        "proposes, turn a prediction; the search is greedy. Does not show that no smaller change "
-        "exists. Li et al. 2016; Ebrahimi et al. 2018 (HotFlip); Li et al. 2020."
+        "Shows which words change a prediction when they are deleted, or replaced as a "
+        "masked language model or the gradient proposes; the search is greedy. Does not "
+        "show that no smaller change exists. Li et al. 2016; Ebrahimi et al. 2018 "
+        "(HotFlip); Li et al. 2020."
     ),
     of_text=("target",),
 )  # fmt: skip

@@ -125,7 +125,7 @@ def _first_masked(folders: Sequence[Path | None], asked: str) -> LanguageModel |
     if asked:
         raise ModelError(
             _("{name} is not an installed masked language model.").format(name=asked),
-            hint=_("Choose one from the Models page that predicts masked words, as starter-bert."),
+            hint=_("Choose a masked language model of the Models page, such as starter-bert."),
         )
     return None
 

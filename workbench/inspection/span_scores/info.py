@@ -68,7 +68,7 @@ INFO = InspectorInfo(
     SpanScoreTable,
     (
         Option("part", "int", 1, N_("Part of a long text, from 1."), low=1),
-        Option("top", "int", 10, N_("Spans listed, the most probable ones."), low=1, high=1000),
+        Option("top", "int", 10, N_("Number of most probable spans to list."), low=1, high=1000),
     ),
     shows=N_(
         "Shows the probability of each label for every span of words up to the maximum length, by "

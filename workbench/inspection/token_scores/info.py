@@ -61,7 +61,7 @@ INFO = InspectorInfo(
     N_("Label distribution"),
     TokenLabels,
     (
-        Option("top", "int", 5, N_("Labels per token, the most probable ones."), low=1, high=100),
+        Option("top", "int", 5, N_("Number of most probable labels per token."), low=1, high=100),
         Option(
             "logits",
             "bool",

@@ -106,9 +106,9 @@ INFO = InspectorInfo(
     Uses,
     (
         Option("word", "text", "", N_("Word, or several forms of it: play plays played.")),
-        Option("start", "int", -1, N_("Start of the use in the text; -1: the first."), low=-1),
+        Option("start", "int", -1, N_("Offset of the use in the text; -1: the first use."), low=-1),
         Option("use", "int", -1, N_("Compare with this use of the documents."), low=-1),
-        Option("top", "int", 50, N_("Nearest uses per layer."), low=1, high=1000),
+        Option("top", "int", 50, N_("Number of nearest uses per layer."), low=1, high=1000),
         Option("senses", "text", "", N_("Layer of the project whose labels are senses.")),
         Option("static", "text", "", N_("Model with static vectors.")),
         Option("index", "text", "", N_("Index of the uses; computed on demand.")),

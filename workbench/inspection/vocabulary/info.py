@@ -40,7 +40,7 @@ INFO = InspectorInfo(
     N_("Expected words"),
     ExpectedWords,
     (
-        Option("top", "int", 5, N_("Words per token, the most probable ones."), low=1, high=100),
+        Option("top", "int", 5, N_("Number of most probable words per token."), low=1, high=100),
         Option(
             "start",
             "int",
@@ -52,7 +52,7 @@ INFO = InspectorInfo(
             "direction",
             "choice",
             NEXT,
-            N_("Which word models that read in both directions predict, the next or previous."),
+            N_("Direction of prediction of bidirectional models: the next or the previous word."),
             choices=(NEXT, PREVIOUS),
         ),
     ),

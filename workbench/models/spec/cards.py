@@ -81,10 +81,10 @@ def check_gives(info: ModelInfo, wanted: str) -> None:
     if wanted in info.gives:
         return
     raise ModelError(
-        _("{model} ({architecture}) does not give {wanted}.").format(
+        _("{model} ({architecture}) does not provide {wanted}.").format(
             model=info.name, architecture=info.architecture, wanted=gives_words([wanted])
         ),
-        hint=_("It gives: {given}.").format(given=gives_words(info.gives)) if info.gives else "",
+        hint=_("It provides: {given}.").format(given=gives_words(info.gives)) if info.gives else "",
     )
 
 
@@ -146,7 +146,7 @@ def _read(path: Path, files: tuple[tuple[str, int, int], ...], allow_pickle: boo
     if family:
         found: ModelInfo = registry().info("family", family).read(path, allow_pickle=allow_pickle)
     else:
-        found = ModelInfo("", "", problems=(_("it is no model of a known format"),))
+        found = ModelInfo("", "", problems=(_("it is not a model in a known format"),))
     if match < Match.SURE and not found.gives and (message := _other_problem(path)):
         found = ModelInfo("", "", problems=(message,))
     largest = sorted(files, key=lambda file: (-file[1], file[0]))[:100]

@@ -16,7 +16,7 @@ PREFIX = "new:"  # of the names of such models, followed by the architecture
 
 # Options that several families have.
 MIN_COUNT = Option(
-    "min_count", "int", 2, N_("Rarer words are left out of the vocabulary."),
+    "min_count", "int", 2, N_("Minimum frequency of a word in the vocabulary."),
     low=1, high=10**6, title=N_("Minimum count"),
 )  # fmt: skip
 DIRECTION = Option(

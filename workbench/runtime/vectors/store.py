@@ -127,7 +127,7 @@ def _entry(key: tuple[str, int, int]) -> Path:
 def _make(path: Path, key: tuple[str, int, int], entry: Path, watch: Watch) -> None:
     header, problems = files.header(path)
     if header is None or problems:
-        message = "; ".join(problems) or _("it is no file of word vectors")
+        message = "; ".join(problems) or _("it is not a file of word vectors")
         raise ModelError(_("{path} cannot be read: {problem}.").format(path=path, problem=message))
     sweep()
     _check_room(path, header)

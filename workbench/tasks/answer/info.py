@@ -30,7 +30,7 @@ LONGEST_ANSWER = Option(
     "max_answer_length",
     "int",
     30,
-    N_("Longest answer that is predicted, in subwords."),
+    N_("Maximum length of predicted answers, in subwords."),
     low=1,
     high=512,
     title=N_("Maximum answer length"),

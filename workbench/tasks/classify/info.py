@@ -41,9 +41,9 @@ SAMPLING = Option(
     "choice",
     "plain",
     N_(
-        "Sampling of the documents of an epoch. Plain: each document once. Balanced: equally many "
-        "of every class, by oversampling rare classes. With balanced class weights as well, the "
-        "imbalance is corrected twice."
+        "Sampling of the documents of an epoch. Plain: each document once. Balanced: the "
+        "same number of every class, by oversampling rare classes. With balanced class "
+        "weights as well, the imbalance is corrected twice."
     ),
     choices=("plain", "balanced"),
     title=N_("Sampling"),

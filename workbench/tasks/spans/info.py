@@ -27,8 +27,8 @@ LONGEST = Option(
     "int",
     12,
     N_(
-        "Words of the longest span that can be predicted. Gold spans that are longer are not "
-        "learned and count as missed. Time and memory grow in proportion."
+        "Maximum length of predicted spans, in words. Longer gold spans are not learned "
+        "and count as missed. Time and memory grow in proportion."
     ),
     low=1,
     high=64,
@@ -40,8 +40,9 @@ OVERLAP = Option(
     "choice",
     NESTED,
     N_(
-        "Which predicted spans may share words, by falling probability. Nested: spans may lie "
-        "within each other, but not cross. Flat: no two spans share a word. Any: all are kept."
+        "Which predicted spans may overlap; they are accepted in order of decreasing "
+        "probability. Nested: spans may contain each other, but not cross. Flat: no two "
+        "spans share a word. Any: all are kept."
     ),
     choices=(NESTED, FLAT, ANY),
     group="main",
@@ -66,8 +67,8 @@ LOSS = Option(
     "choice",
     SOFTMAX,
     N_(
-        "Softmax: each span has one label or none. Sigmoid: each label is decided by itself, so "
-        "the same words can have several labels."
+        "Softmax: each span has one label or none. Sigmoid: each label is decided "
+        "independently, so the same words can have several labels."
     ),
     choices=(SOFTMAX, SIGMOID),
     title=N_("Loss of spans"),

@@ -30,33 +30,53 @@ _GENERAL = (
     Option("dimension", "int", 100, N_("Width of the vectors."), low=2, high=2000),
     Option("window", "int", 5, N_("Context words on each side."), low=1, high=100),
     Option("epochs", "int", 5, N_("Number of passes over the text."), low=1, high=1000),
-    Option("min_count", "int", 5, N_("Rarer words are left out."), low=1, high=10**6),
     Option(
-        "max_words", "int", 200_000, N_("Words at most; the rarest are left out."),
+        "min_count", "int", 5, N_("Minimum frequency of a word in the vocabulary."),
+        low=1, high=10**6,
+    ),
+    Option(
+        "max_words", "int", 200_000, N_("Maximum vocabulary size; the rarest words are left out."),
         low=2, high=10**7,
     ),
     Option("lowercase", "bool", True, N_("Convert the text to lower case.")),
 )  # fmt: skip
 _SAMPLED = (
-    Option("negatives", "int", 5, N_("Noise words per training pair."), low=1, high=100),
-    Option("learning_rate", "float", 0.025, N_("Learning rate at the start."), low=1e-6, high=1.0),
+    Option("negatives", "int", 5, N_("Negative samples per training pair."), low=1, high=100),
+    Option("learning_rate", "float", 0.025, N_("Initial learning rate."), low=1e-6, high=1.0),
     Option(
         "sample",
         "float",
         1e-3,
-        N_("Words with a higher relative frequency are left out at random; 0 keeps all."),
+        N_(
+            "Subsampling threshold: words with a higher relative frequency are randomly left "
+            "out; 0 keeps all."
+        ),
         low=0.0,
         high=1.0,
     ),
 )
 _NGRAMS = (
-    Option("low", "int", 3, N_("Shortest n-grams in characters."), low=1, high=20),
-    Option("high", "int", 6, N_("Longest n-grams in characters."), low=1, high=20),
-    Option("buckets", "int", 200_000, N_("Rows that n-grams share."), low=1, high=10**7),
+    Option("low", "int", 3, N_("Minimum length of character n-grams."), low=1, high=20),
+    Option("high", "int", 6, N_("Maximum length of character n-grams."), low=1, high=20),
+    Option(
+        "buckets",
+        "int",
+        200_000,
+        N_("Number of hash buckets that n-grams share."),
+        low=1,
+        high=10**7,
+    ),
 )
 _GLOVE = (
     Option("learning_rate", "float", 0.05, N_("Learning rate of AdaGrad."), low=1e-6, high=1.0),
-    Option("x_max", "float", 100.0, N_("Count from which f(x) is 1."), low=1e-3, high=1e9),
+    Option(
+        "x_max",
+        "float",
+        100.0,
+        N_("Cutoff of the weighting function: f(x) is 1 from this count on."),
+        low=1e-3,
+        high=1e9,
+    ),
     Option("alpha", "float", 0.75, N_("Exponent of f(x) below x_max."), low=0.0, high=2.0),
     Option(
         "memory",
@@ -94,8 +114,8 @@ def check_output(method: str, out: Path) -> None:
     """Raises SpecError if the method cannot write a file with this ending."""
     if out.suffix.lower() not in SUFFIXES[method]:
         raise SpecError(
-            _("{out} has none of the endings of {method}: {suffixes}.").format(
+            _("{out} has none of the suffixes of {method}: {suffixes}.").format(
                 out=out.name, method=method, suffixes=", ".join(SUFFIXES[method])
             ),
-            hint=_("The ending selects the format of the file."),
+            hint=_("The suffix selects the format of the file."),
         )

@@ -70,7 +70,7 @@ class FindingTable(Table):
 
 class AuditDialog(Dialog):
     def __init__(self, app: App, state: AuditState):
-        hint = _("Labels that a training would move, split, lose or cut, and texts that are long")
+        hint = _("Labels that training would move, split, lose or truncate, and long texts")
         super().__init__(app.window, _("Alignment audit"), hint, width=980)
         self.state = state
         self._layer, self._model = _combo(_("Layer")), _combo(_("Model"))
@@ -161,7 +161,7 @@ class AuditDialog(Dialog):
         found: list[Finding] = self.table.chosen_rows()
         state = self.state
         clean = state.found is not None and not state.found.findings
-        message = _("Nothing was found: every label is trained as it is.") if clean else ""
+        message = _("No findings: every label is trained unchanged.") if clean else ""
         self._meaning.setText(_(MEANINGS[found[0].kind]) if found else message)
         can = not state.project.read_only
         self._open.setEnabled(bool(found))

@@ -34,7 +34,7 @@ class DamagedState(State):
         self.over = False
         self._watch: Watch | None = None
         self._run(
-            _("Reading what is left of the project…"),
+            _("Reading what can be recovered…"),
             lambda watch: recovery.recoverable(path, watch=watch),
             lambda found: self.update(found=found),
         )

@@ -102,7 +102,7 @@ MORE_KINDS = (
     Kind(
         "choice",
         N_("Choice"),
-        N_("The right one of several texts, such as answers to a question"),
+        N_("The correct one of several texts, such as answers to a question"),
         "answer",
         ONE_OF.id,
         CHOICES,

@@ -157,9 +157,9 @@ class Question(Dialog):
         else:
             title = _("Restore the version?")
             effect = _(
-                "“{name}”, {time}. The project then has the documents, labels and history of this "
-                "version. Its present state is saved as a version first. Runs trained later are no "
-                "longer listed, but their files are kept."
+                "“{name}”, {time}. The project then has the documents, labels and history of "
+                "this version. Its current state is saved as a version first. Runs trained later "
+                "are no longer listed, but their files are kept."
             ).format(**message)
             act = Button(_("Restore"), "undo-2", "primary", on=self.accept)
         super().__init__(parent, title, width=460)

@@ -86,7 +86,9 @@ class VersionsState(State):
 
     def _restored(self) -> None:
         self._reopen()
-        self.app.note(_("The version was restored. File ▸ Versions has the state before it."))
+        self.app.note(
+            _("The version was restored. The previous state is listed under File ▸ Versions.")
+        )
         self.update(over=True)
 
     def _reopen(self) -> None:

@@ -108,7 +108,7 @@ class WordPlot(QFrame):
             for word, place in zip(self._words, self._places, strict=True)
         ]
         self._points.setData(spots)
-        self._hint.setText(_("Scroll to zoom, drag to move; more words are labelled then"))
+        self._hint.setText(_("Scroll to zoom in and label more words; drag to move"))
         self._clock.start()
 
     def place_labels(self) -> None:
@@ -148,7 +148,7 @@ class WordPlot(QFrame):
     def _hover(self, at: QPointF) -> None:
         found = self._points.pointsAt(self.view.getPlotItem().vb.mapSceneToView(at))
         names = ", ".join(str(point.data()) for point in found[:6]) if len(found) else ""
-        self._hint.setText(names or _("Scroll to zoom, drag to move; more words are labelled then"))
+        self._hint.setText(names or _("Scroll to zoom in and label more words; drag to move"))
 
     # ---------------------------------------------------------------- appearance
 

@@ -161,7 +161,7 @@ def test_settings_that_contradict_the_weights_are_named(settings, reason, tmp_pa
 def test_another_file_of_torch_is_no_language_model(tmp_path):
     torch.save({"weight": torch.zeros(2)}, tmp_path / "other.pt")
 
-    assert "no language model of flair" in spec.card(tmp_path / "other.pt").problems[0]
+    assert "not a language model of Flair" in spec.card(tmp_path / "other.pt").problems[0]
 
 
 def test_characters_of_another_model_are_refused(tmp_path):

@@ -35,7 +35,7 @@ def test_without_a_gpu_or_the_package_it_is_said(llama, monkeypatch):
 
 
 def test_only_decoders_can_have_such_weights(tiny_model, gpu):
-    with pytest.raises(ModelError, match="4-bit weights: only decoders can"):
+    with pytest.raises(ModelError, match="4-bit weights: only decoders are supported"):
         quantized.arguments(card(tiny_model), 4, "cuda")
     assert quantized.arguments(card(tiny_model), 0, "cpu") == {}
 

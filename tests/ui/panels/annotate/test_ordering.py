@@ -69,7 +69,7 @@ def test_a_skipped_document_comes_last(state, mail):
 
 def test_a_strategy_without_a_run_says_so(state, context, mail):
     assert not state.choose_order("margin", layer_id(state, "mood"), [], "", 0.1)
-    assert "reads predictions of a run" in context.message[-1] and not state.computing
+    assert "requires the predictions of a run" in context.message[-1] and not state.computing
 
 
 def test_scores_and_control_documents_are_shown(state, mail):

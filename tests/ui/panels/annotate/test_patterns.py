@@ -71,7 +71,7 @@ def test_the_filtered_queue_alone_is_searched(state, table):
     assert table.searched == 0
 
     table.apply()
-    assert state.context.message == ["Patterns made 0 suggestions. 0 documents were searched."]
+    assert state.context.message == ["Patterns created 0 suggestions. 0 documents were searched."]
 
 
 def test_a_table_is_read_from_a_file_and_written(state, table, tmp_path):
@@ -93,7 +93,7 @@ def test_a_new_pattern_is_typed_stored_and_applied_by_keyboard(dialog, state, qt
     assert dialog._body.toPlainText() == "" and dialog._body.hasFocus()
 
     dialog._run()
-    assert state.context.message == ["Patterns made 1 suggestion. 6 documents were searched."]
+    assert state.context.message == ["Patterns created 1 suggestion. 6 documents were searched."]
     assert dialog.isHidden()
 
 

@@ -74,7 +74,7 @@ def test_documents_are_removed_for_good_after_a_preview_and_without_undo(state, 
     state.remove_for_good()
 
     assert seen[0].message[0] == "1 document" and "Exported files" in seen[0].warning
-    assert context.notes[-1] == ("1 document removed for good.", False)
+    assert context.notes[-1] == ("1 document permanently removed.", False)
     assert corpus.counts(context.project).documents == 2 and state.stale
 
 

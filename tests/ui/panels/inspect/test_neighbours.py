@@ -56,7 +56,7 @@ def test_the_first_word_with_a_vector_is_selected(view):
 def test_selecting_a_word_shows_its_neighbours(view):
     view._words.choose({"dogs"})
     view._words.chosen.emit()
-    assert view._title.text() == "Nearest to “dogs” (made of its n-grams)"
+    assert view._title.text() == "Nearest to “dogs” (vector composed of its n-grams)"
 
     view._words.choose({"Unseen"})
     view._words.chosen.emit()

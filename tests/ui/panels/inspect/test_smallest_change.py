@@ -31,10 +31,10 @@ def test_changed_words_are_marked_and_the_class_they_lead_to_is_named(qtbot):
     view = shown(qtbot, DELETED, REPLACED)
 
     assert view._message["delete"].text() == (
-        "Deleting the marked words turns the prediction to praise, 60 %."
+        "Deleting the marked words changes the prediction to praise, 60 %."
     )
     assert view._message["replace"].text() == (
-        "No replacement tried turns the prediction; it stays delay, 70 %."
+        "No replacement that was tried changes the prediction; it remains delay, 70 %."
     )
     assert [word.caption for word in view._strips["delete"].words] == ["deleted", ""]
     assert [word.caption for word in view._strips["replace"].words] == ["", "today"]
@@ -89,7 +89,8 @@ def test_a_number_has_a_step_and_its_changes_are_numbers(qtbot):
     view.show_state(ALL)
 
     assert (
-        view._message["delete"].text() == "No deletion tried turns the prediction; it stays 2.250."
+        view._message["delete"].text()
+        == "No deletion that was tried changes the prediction; it remains 2.250."
     )
     assert view._note.text() == "predicted: 2.000" and not view._step.isHidden()
     assert view._table.model().index(0, 4).data() == "0.250"

@@ -256,7 +256,7 @@ def test_labels_are_merged_split_and_moved_in_dialogs(panel, qtbot):
     assert [row.count for row in state.labels] == [1, 0, 1]
 
     def move(dialog):
-        assert "1 annotation in 1 document goes to the layer places." in describe(dialog)
+        assert "1 annotation in 1 document moves to the layer places." in describe(dialog)
         qtbot.keyClick(dialog, Qt.Key.Key_Return)
 
     state.choose([state.labels[2].id])

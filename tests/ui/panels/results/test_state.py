@@ -174,7 +174,7 @@ def test_the_board_on_test_shows_no_score_that_was_not_asked_for(state):
     state.board.watch(True)
     state.board.show_split("test")
 
-    assert all("was not shown yet" in row.problem for row in state.board.rows())
+    assert all("has not been viewed yet" in row.problem for row in state.board.rows())
 
 
 def test_two_runs_are_averaged_into_a_third_that_is_chosen(state):

@@ -180,7 +180,7 @@ def test_an_unscored_run_stands_below_with_its_reason(panel, qtbot):
     view = board_of(panel, qtbot)
     qtbot.waitUntil(lambda: bool(view.state.board.others), timeout=30_000)
 
-    assert view.table._interval(1).note == "It has no prediction of 1 document."
+    assert view.table._interval(1).note == "It has no prediction for 1 document."
     view.table.selectRow(1)
     assert view._score_here.isVisible() and view.state.chosen == ()
 
@@ -437,7 +437,7 @@ def test_the_link_after_suggesting_leads_to_the_first_document_with_suggestions(
     panel.state.choose((new,))
     qtbot.waitUntil(lambda: panel.state.run is not None and panel.state.can_answer)
     panel.state.suggest()
-    qtbot.waitUntil(lambda: "made 2 suggestions" in window.note_line.text())
+    qtbot.waitUntil(lambda: "created 2 suggestions" in window.note_line.text())
     link = next(
         button
         for button in window.note_line.findChildren(QAbstractButton)

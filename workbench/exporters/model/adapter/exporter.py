@@ -67,7 +67,7 @@ def load(source: Path, folder: Path, library_class: Any) -> nn.Module:
             _("The adapter cannot be checked: its base model is no longer in {folder}.").format(
                 folder=raw[BASE]
             ),
-            hint=_("Put the base model back, or export other formats."),
+            hint=_("Restore the base model, or export other formats."),
         )
     config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
     base = library_class.from_pretrained(

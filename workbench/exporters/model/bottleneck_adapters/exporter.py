@@ -47,6 +47,6 @@ def _base(source: Path) -> str:
             _("The adapters cannot be checked: their base model is no longer in {folder}.").format(
                 folder=base
             ),
-            hint=_("Put the base model back, or export other formats."),
+            hint=_("Restore the base model, or export other formats."),
         )
     return base

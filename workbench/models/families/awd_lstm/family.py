@@ -48,7 +48,7 @@ class AwdLstmFamily:
                 _("{model} has no weights to predict words in the direction {head}.").format(
                     model=info.name, head=options.head
                 ),
-                hint=_("An encoder without decoder gives states alone."),
+                hint=_("An encoder without a decoder provides only hidden states."),
             )
         path = Path(info.path)
         found = files.Files.of(path, [])

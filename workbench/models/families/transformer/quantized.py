@@ -28,9 +28,9 @@ def arguments(info: spec.ModelInfo, bits: int, device: str) -> dict[str, Any]:
         return {}
     if info.architecture not in DECODERS:
         raise ModelError(
-            _("{model} cannot be loaded with {bits}-bit weights: only decoders can.").format(
-                model=info.name, bits=bits
-            ),
+            _(
+                "{model} cannot be loaded with {bits}-bit weights: only decoders are supported."
+            ).format(model=info.name, bits=bits),
             hint=_("Load it with full weights, or choose a model such as Llama, OLMo or Qwen."),
         )
     if not torch.cuda.is_available() or not device.startswith("cuda"):

@@ -63,6 +63,6 @@ def _unknown(opened: Opened, path: Path) -> torch.Tensor:
             _("{path} has shape {shape}, expected a vector of width {width}.").format(
                 path=saved, shape=list(found.shape), width=opened.header.width
             ),
-            hint=_("It belongs to another file of vectors. Delete it or train again."),
+            hint=_("It belongs to a different file of vectors. Delete it or train again."),
         )
     return torch.from_numpy(found)

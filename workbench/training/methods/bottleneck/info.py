@@ -21,7 +21,7 @@ SIZE = Option(
     "adapter_size",
     "int",
     DEFAULT_SIZE,
-    N_("Units of each adapter. Larger adapters can learn more and use more memory."),
+    N_("Bottleneck size of each adapter. Larger adapters can learn more and use more memory."),
     group="main",
     low=1,
     high=4096,

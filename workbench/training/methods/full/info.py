@@ -108,7 +108,7 @@ SLOWER_LAYERS = Option(
         "notes state it; rates fall from the embeddings up, and a new head has the peak rate."
     ),
     choices=(LOWER, UPPER),
-    choice_titles=(N_("Lower layers learn slower"), N_("Upper layers learn slower")),
+    choice_titles=(N_("Lower layers learn more slowly"), N_("Upper layers learn more slowly")),
     title=N_("Direction of the decay"),
 )
 GRADUAL = Option(

@@ -29,5 +29,5 @@ def of_instant(points: tuple[Point, ...]) -> Curve:
 
 
 def of_rounds(found: Rounds) -> Curve:
-    title = _("Rounds of training again up to {run}").format(run=found.runs[-1])
+    title = _("Rounds of retraining up to {run}").format(run=found.runs[-1])
     return Curve(title, found.points, rounds.advice(found), rounds.describe(found))

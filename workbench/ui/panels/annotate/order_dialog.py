@@ -24,8 +24,8 @@ class OrderDialog(Dialog):
             _("Order of the queue"),
             _(
                 "Active learning puts the documents first whose labels are expected to help a "
-                "model most. Random control documents among them show how the model does on "
-                "ordinary documents."
+                "model most. Random control documents among them show how the model performs on "
+                "typical documents."
             ),
             width=480,
         )

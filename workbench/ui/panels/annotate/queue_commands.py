@@ -63,7 +63,7 @@ QUEUE_COMMANDS = (
     ),
     Command(
         "annotate.again",
-        _("&Train again from what is labelled"),
+        _("&Train again on the current labels"),
         lambda p: p.state.train_again(),
         "Labels",
         "Ctrl+Shift+T",

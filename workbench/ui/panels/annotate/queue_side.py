@@ -272,7 +272,7 @@ class FilterMenu(QMenu):
         ]
         self._choices(_("Source &file"), "source", [(None, _("any file")), *files])
         makers = self.state.origin_choices
-        self._choices(_("&Made by"), "origin", [(None, _("anyone and anything")), *makers])
+        self._choices(_("&Made by"), "origin", [(None, _("any source")), *makers])
         self.addSeparator()
         again = self.addAction(_("&Clear all filters"), self.state.clear_filters)
         again.setEnabled(not now.empty)

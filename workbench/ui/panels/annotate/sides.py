@@ -295,7 +295,7 @@ class RightSide(QFrame):
         self._acts.setVisible(bool(suggestions))
         self._none.setVisible(not suggestions)
         self._nothing.setText(
-            _("No suggestion of this document passes the filter.")
+            _("No suggestion of this document matches the filter.")
             if state.every_suggestion
             else _("There are no suggestions for this document.")
         )

@@ -123,7 +123,7 @@ class AnnotateView(View):
     def _show_train(self) -> None:
         run = self.state.last_run if self.state.can_write else None
         self._train.set_text(_("Train again") if run is not None else _("Train"))
-        message = _("Train {run} again on what is labelled now").format(run=run.name) if run else ""
+        message = _("Train {run} again on the current labels").format(run=run.name) if run else ""
         key = (AGAIN, "Ctrl+Shift+T")
         tip = with_key(message, self.state.context.settings, *key) if message else ""
         plain.set_tip(self._train, tip)

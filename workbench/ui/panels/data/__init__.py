@@ -73,7 +73,7 @@ class DataPanel(Panel):
         ),
         Command(
             "data.remove",
-            _("Remove the selected documents for good…"),
+            _("Remove the selected documents permanently…"),
             lambda panel: panel.view.remove_chosen(),
             "Edit",
             enabled=_some,

@@ -1,4 +1,4 @@
-"""Confirmation before documents are deleted or removed for good on the Data page."""
+"""Confirmation before documents are deleted or removed permanently on the Data page."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RemoveForGood(Dialog):
     def __init__(self, parent: QWidget, state: DataState) -> None:
         count = len(state.chosen)
         title = ngettext(
-            "Remove {n:,} document for good?", "Remove {n:,} documents for good?", count
+            "Remove {n:,} document permanently?", "Remove {n:,} documents permanently?", count
         )
         hint = _("Undo does not restore them, and no version of the project will have them.")
         super().__init__(parent, title.format(n=count), hint, width=520)
@@ -52,7 +52,7 @@ class RemoveForGood(Dialog):
         self.put(self._message, self._kept)
         self.cancel = Button(_("Cancel"), on=self.reject)
         self.cancel.setDefault(True)
-        self.remove = Button(_("Remove for good"), "trash-2", "danger", on=self.accept)
+        self.remove = Button(_("Remove permanently"), "trash-2", "danger", on=self.accept)
         self.remove.setEnabled(False)
         self.end(None, self.cancel, self.remove)
         self.cancel.setFocus()

@@ -255,7 +255,7 @@ class _Choices(QFrame):
         self._duplicates_field = Field(
             _("If a record already exists"), self._duplicates, name=_("Duplicates")
         )
-        similar: list[tuple[object, str]] = [(None, _("Do not look for them"))]
+        similar: list[tuple[object, str]] = [(None, _("Do not search for them"))]
         similar += [
             (value, _("Count them, from similarity {n} on").format(n=value)) for value in NEAR
         ]

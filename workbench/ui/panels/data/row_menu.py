@@ -47,7 +47,7 @@ def choices(
         Choice(ngettext("Cop&y text", "Cop&y texts", n), lambda: copy(state.copied()), copies),
         SEPARATOR,
         Choice(title.format(n=n), delete, can, key=_("Del")),
-        Choice(_("Remove for &good…"), remove, can),
+        Choice(_("Remove &permanently…"), remove, can),
     )
 
 

@@ -270,7 +270,7 @@ class DataState(SelectionState):
         """Remove the selected documents, also from the history, versions and runs."""
         ids = self.chosen
         title = ngettext(
-            "Remove {n:,} document for good", "Remove {n:,} documents for good", len(ids)
+            "Remove {n:,} document permanently", "Remove {n:,} documents permanently", len(ids)
         )
 
         self.act(

@@ -50,7 +50,7 @@ class DataView(View):
             "whole-word",
             "quiet",
             on=self.check_alignment,
-            tip=_("Labels that a tokenizer would move, split, lose or cut"),
+            tip=_("Labels that a tokenizer would move, split, lose or truncate"),
         )
         self._layers = QMenu(self)
         self._layers_button = Button(

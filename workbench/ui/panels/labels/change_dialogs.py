@@ -96,8 +96,8 @@ class MoveLabels(_Change):
             parent,
             _("Move to another layer…"),
             _(
-                "The labels go there with all their annotations. Documents without a state in that "
-                "layer take over the state of this layer."
+                "The labels are moved with all their annotations. Documents without a state in "
+                "that layer get their state in this layer."
             ),
         )
         layers = [(row_id(layer), layer.name) for layer in self.state.layers]

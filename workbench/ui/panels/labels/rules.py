@@ -48,7 +48,10 @@ class KindPart(QWidget):
         titles = [(id, _(title)) for id, title in TITLES.items()]
         self.snap = combo(titles, name=_("Spans snap to"))
         self.snap.currentIndexChanged.connect(self._set_snap)
-        tip = _("To what the ends of spans move in Annotate. Alt selects single characters.")
+        tip = _(
+            "What the boundaries of spans snap to in Annotate. Hold Alt to select single "
+            "characters."
+        )
         plain.set_tip(self.snap, tip)
         self.snap.setMinimumContentsLength(8)
         self._snapping = column(words(_("Spans snap to"), "small", "muted"), self.snap, gap=4)
@@ -86,7 +89,7 @@ class RulesDialog(Dialog):
         super().__init__(
             parent,
             _("Rules of {layer}").format(layer=layer.name),
-            _("Which spans a relation connects. Imports report what breaks the rules."),
+            _("Which spans a relation connects. Imports report relations that violate the rules."),
             width=620,
         )
         self._state, self._layer = state, layer
@@ -106,7 +109,7 @@ class RulesDialog(Dialog):
             self._add(below, number, label)
         below.setRowStretch(len(layer.names) + 1, 1)
         hint = _(
-            "Separate pairs by commas; * stands for any label. Without a direction both orders "
+            "Separate pairs by commas; * matches any label. Without a direction both orders "
             "are allowed."
         )
         self.put(

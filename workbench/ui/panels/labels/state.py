@@ -205,7 +205,11 @@ class LabelsState(State):
                 "Connects spans of {layer}; {n} labels have allowed pairs.",
                 rules,
             ).format(layer=of, n=formats.count(rules))
-            self.update(kind_text=message if of else _("Choose whose spans it connects: Rules."))
+            self.update(
+                kind_text=message
+                if of
+                else _("Choose the layer whose spans it connects under Rules.")
+            )
         else:
 
             def counted(found: Mapping[int, int]) -> None:

@@ -31,8 +31,8 @@ class AnalogiesDialog(Dialog):
     def __init__(self, parent: QWidget | None, state: AnalogiesState) -> None:
         title = _("Analogies and similarity: {name}").format(name=state.card.name)
         hint = _(
-            "Words nearest to B − A + C, without these three. Cosine reads vectors of length 1, "
-            "the other measures the vectors as they are."
+            "Words nearest to B − A + C, without these three. Cosine similarity normalizes "
+            "the vectors to length 1; the other measures use them unchanged."
         )
         super().__init__(parent, title, hint, width=760)
         self.state = state
@@ -109,7 +109,7 @@ class AnalogiesDialog(Dialog):
 
 def _describe(state: AnalogiesState) -> str:
     rules = _(
-        "The 300,000 most frequent words count, upper and lower case are equal, and pairs or "
+        "Only the 300,000 most frequent words are used, case is ignored, and pairs or "
         "questions with an unknown word are left out."
     )
     if not state.results:

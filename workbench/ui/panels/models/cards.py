@@ -203,7 +203,7 @@ def _run_button(state: ModelsState, info: ModelInfo, layer: Layer) -> Button:
         "quiet",
         small=True,
         on=lambda: state.add_run(info, layer),
-        tip=_("It predicts as it is: evaluate it, and let it suggest labels"),
+        tip=_("It can predict without training: evaluate it, and create suggestions with it"),
     )
 
 

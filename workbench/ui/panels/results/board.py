@@ -236,7 +236,7 @@ class BoardView(QFrame):
         self._none = EmptyState(
             "chart-column",
             _("No run has used this test set yet"),
-            _("Train a model, ask a prompt, or add a baseline."),
+            _("Train a model, evaluate a prompt, or add a baseline."),
         )
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)

@@ -85,9 +85,7 @@ class BatchDialog(Dialog):
 
 def _row(input_: Input) -> QFrame:
     units = [Unit(text, target, what) for text, target, what in input_.units]
-    flow = UnitFlow(
-        _("What the model gets: {input}").format(input=input_.title), units, input_.spans
-    )
+    flow = UnitFlow(_("Model input: {input}").format(input=input_.title), units, input_.spans)
     parts: list[QWidget] = [words(input_.title, "small", weight=600)]
     if input_.original:
         parts.append(_named(_("Original text"), words(input_.original, "small", "text", wrap=True)))

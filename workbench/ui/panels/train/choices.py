@@ -99,7 +99,7 @@ class Choices(QFrame):
             _("Check alignment…"),
             kind="quiet",
             on=self._check_alignment,
-            tip=_("Labels that the tokenizer of this model would move, split, lose or cut"),
+            tip=_("Labels that the tokenizer of this model would move, split, lose or truncate"),
         )
         self._used, self._warnings = Callout(), Callout(tone="warn")
         self._more = Button(

@@ -47,7 +47,7 @@ class PretrainView(View):
             _("Continue training"),
             "rotate-ccw",
             on=state.resume,
-            tip=_("Chooses the new model with the same objective; the schedule starts again"),
+            tip=_("Selects the new model and the same objective; the schedule starts again"),
         )
         self._right = LiveRun(state, PRETRAINING, again)
         self.first = self._left.model

@@ -7,12 +7,12 @@ from workbench.models.spec.creation import DIRECTION, MIN_COUNT, Creation, size,
 
 CREATION = Creation(
     options=(
-        size("layers", 3, N_("LSTM layers."), title=N_("Layers"), high=24),
+        size("layers", 3, N_("Number of LSTM layers."), title=N_("Layers"), high=24),
         size(
             "width", 400, N_("Width of the embeddings and of the last layer."), title=N_("Width")
         ),
         size("hidden", 1152, N_("Width of the layers below the last one."), title=N_("Hidden")),
-        vocabulary(60_000, N_("Most frequent words, marks included.")),
+        vocabulary(60_000, N_("Number of most frequent words, special tokens included.")),
         MIN_COUNT,
         DIRECTION,
     ),

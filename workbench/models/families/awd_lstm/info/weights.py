@@ -91,7 +91,7 @@ def _unsupported(shapes: Mapping[str, Sequence[int]], file: str) -> str:
     if any(".linear.weight" in name and "rnns." in name for name in shapes):
         return _("its layers are QRNNs; only LSTM layers are supported")
     if any("_reverse" in name for name in shapes):
-        return _("each of its layers reads in both directions, which is not supported")
+        return _("its layers are bidirectional, which is not supported")
     prefix = prefix_of(shapes)
     if prefix is None or not layer_names(shapes, 0) or len(shapes[f"{prefix}encoder.weight"]) != 2:
         return _("{file} does not hold the weights of an AWD-LSTM").format(file=file)

@@ -46,7 +46,9 @@ OPTIONS = (
     ),
     _size("lstm_width", N_("LSTM width"), N_("Width of the LSTM in each direction.")),
     _size("lstm_layers", N_("LSTM layers"), N_("Number of bidirectional LSTM layers.")),
-    _size("word_width", N_("Width of word embeddings"), N_("Width of the trained words.")),
+    _size(
+        "word_width", N_("Width of word embeddings"), N_("Width of the trained word embeddings.")
+    ),
     _size(
         "char_width",
         N_("Width of the character CNN"),
@@ -69,7 +71,7 @@ OPTIONS = (
         "subwords",
         "choice",
         None,
-        N_("Which subwords of a word stand for it, in models that read subwords."),
+        N_("Which subwords represent a word, in models that read subwords."),
         choices=SUBWORDS,
         choice_titles=(N_("First"), N_("Mean of all")),
         title=N_("Subwords of a word"),

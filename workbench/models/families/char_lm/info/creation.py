@@ -8,13 +8,13 @@ from workbench.models.spec.creation import DIRECTION, MIN_COUNT, Creation, size,
 
 CREATION = Creation(
     options=(
-        size("layers", 1, N_("LSTM layers."), title=N_("Layers"), high=24),
+        size("layers", 1, N_("Number of LSTM layers."), title=N_("Layers"), high=24),
         size("hidden", 1024, N_("Width of the layers and of the states."), title=N_("Hidden")),
         size(
-            "character_width", 100, N_("Width of the vectors of characters."),
+            "character_width", 100, N_("Width of the character embeddings."),
             title=N_("Character width"),
         ),
-        vocabulary(300, N_("Most frequent characters; the first entry stands for all others.")),
+        vocabulary(300, N_("Number of characters; the first entry represents all others.")),
         MIN_COUNT,
         Option(
             "model_dropout", "float", 0.1, N_("Dropout that is saved with the model."),

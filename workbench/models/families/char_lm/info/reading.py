@@ -71,7 +71,7 @@ def read(path: Path, problems: list[str]) -> Reading:
         else:
             models = ()
             if content is not None:
-                problems.append(_("{file} is no language model of flair").format(file=file.name))
+                problems.append(_("{file} is not a language model of Flair").format(file=file.name))
         for model in models:
             if model.direction in found:
                 problems.append(

@@ -31,11 +31,12 @@ def filters(text: str) -> list[list[int]]:
 
 CREATION = Creation(
     options=(
-        size("layers", 2, N_("LSTM layers of each direction."), title=N_("Layers"), high=24),
+        size("layers", 2, N_("Number of LSTM layers per direction."), title=N_("Layers"), high=24),
         size("cell", 4096, N_("Width of the LSTM cells."), title=N_("Cell"), high=16384),
         size(
             "projection", 512,
-            N_("Width of the words and of each direction's output; the states have twice that."),
+            N_("Width of the word vectors and of the output of each direction; hidden states "
+                "are twice as wide."),
             title=N_("Projection"),
         ),
         Option(
@@ -44,15 +45,18 @@ CREATION = Creation(
             group="main", title=N_("Filters"), check=filters,
         ),
         size(
-            "character_width", 16, N_("Width of the vectors of characters."),
+            "character_width", 16, N_("Width of the character embeddings."),
             title=N_("Character width"), high=1024,
         ),
-        size("highways", 2, N_("Highway layers."), title=N_("Highway layers"), low=0, high=24),
         size(
-            "longest_word", 50, N_("Bytes of a word that are read, two of them marks."),
+            "highways", 2, N_("Number of highway layers."), title=N_("Highway layers"),
+            low=0, high=24,
+        ),
+        size(
+            "longest_word", 50, N_("Maximum bytes per word, including two boundary markers."),
             title=N_("Longest word"), low=5, high=1000,
         ),
-        vocabulary(30_000, N_("Most frequent words that the output layer predicts.")),
+        vocabulary(30_000, N_("Vocabulary size of the output layer: the most frequent words.")),
         MIN_COUNT,
     ),
     gives=("states", "next_lm", "previous_lm"),

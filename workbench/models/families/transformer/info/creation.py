@@ -86,19 +86,19 @@ def _creation(architecture: str, style: Style) -> Creation:
 
 _SIZES = (
     size(
-        "layers", 4, N_("Transformer layers, in encoder and decoder each if it has both."),
+        "layers", 4, N_("Number of transformer layers, in encoder and decoder each."),
         title=N_("Layers"), high=200,
     ),
     size("width", 256, N_("Width of the states, a multiple of heads."), title=N_("Width")),
-    size("heads", 4, N_("Attention heads per layer."), title=N_("Heads"), high=256),
+    size("heads", 4, N_("Number of attention heads per layer."), title=N_("Heads"), high=256),
     Option(
         "inner", "int", None, N_("Width of the feed-forward layers."),
         low=1, high=65536, title=N_("Feed-forward width"), automatic=N_("four times the width"),
     ),
     size(
-        "positions", 512, N_("Maximum units per input."), title=N_("Positions"), low=8,
+        "positions", 512, N_("Maximum number of units per input."), title=N_("Positions"), low=8,
         high=1_000_000,
     ),
-    vocabulary(8192, N_("Subwords that the tokenizer learns from the text, at most.")),
+    vocabulary(8192, N_("Maximum vocabulary size of the tokenizer.")),
 )  # fmt: skip
 CREATES = {architecture: _creation(architecture, style) for architecture, style in STYLES.items()}

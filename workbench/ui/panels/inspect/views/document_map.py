@@ -334,7 +334,7 @@ def _noted(result: DocumentMap, is_of_uses: bool) -> str:
         parts.append(_("a random sample"))
     if result.shares:
         share = formats.decimal(100 * sum(result.shares), 1)
-        parts.append(_("the plane holds {share} % of the variance").format(share=share))
+        parts.append(_("explained variance: {share} %").format(share=share))
     return " · ".join(parts)
 
 

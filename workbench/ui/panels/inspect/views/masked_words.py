@@ -178,14 +178,14 @@ def _masked_columns(view: MaskedWordsView) -> list[Column]:
             lambda pair: formats.points(pair[1].own),
             78,
             right=True,
-            hint=_("The probability of the token that stands in the text"),
+            hint=_("The probability of the token in the text"),
         ),
         Column(
             _("Rank"),
             lambda pair: formats.count(pair[1].rank),
             66,
             right=True,
-            hint=_("The place of this token among all tokens of the vocabulary"),
+            hint=_("The rank of this token among all tokens of the vocabulary"),
         ),
         Column(
             _("Entropy"),

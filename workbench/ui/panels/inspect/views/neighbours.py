@@ -98,7 +98,7 @@ def _heading(near_word: NearWord) -> str:
     if not near_word.form:
         return _("“{word}” has no vector").format(word=near_word.text)
     if not near_word.in_vocabulary:
-        return _("Nearest to “{word}” (made of its n-grams)").format(word=near_word.text)
+        return _("Nearest to “{word}” (vector composed of its n-grams)").format(word=near_word.text)
     return _("Nearest to “{word}”").format(word=near_word.form)
 
 

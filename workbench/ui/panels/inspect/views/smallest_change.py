@@ -65,7 +65,7 @@ class SmallestChangeView(InspectorView):
                 fields,
                 (scrolled(stacked(*parts, None, gap=8)), 3),
                 line(),
-                words(_("Single changes, largest fall first"), "small", "muted"),
+                words(_("Single changes, largest decrease first"), "small", "muted"),
                 (self._table, 4),
                 gap=8,
             )
@@ -108,8 +108,8 @@ class SmallestChangeView(InspectorView):
 
     def data(self) -> list[list[object]]:
         result = self.state.result
-        head = [_("Word"), _("Replaced by"), _("Predicted then"), _("Probability"), _("Fall")]
-        rows: list[list[object]] = [[*head, _("Estimated fall")]]
+        head = [_("Word"), _("Replaced by"), _("New prediction"), _("Probability"), _("Decrease")]
+        rows: list[list[object]] = [[*head, _("Estimated decrease")]]
         texts = [word.text for word in result.words]
         for trial in result.trials:
             numbers = [trial.share, trial.fall, "" if trial.estimate is None else trial.estimate]
@@ -140,15 +140,21 @@ def _sentence(kind: str, change: Change | None) -> str:
     if change is None:
         return _("No replacements: no masked language model proposes words.")
     texts = {
-        ("delete", True): _("Deleting the marked words turns the prediction to {outcome}."),
-        ("delete", False): _("No deletion tried turns the prediction; it stays {outcome}."),
-        ("replace", True): _("Replacing the marked words turns the prediction to {outcome}."),
-        ("replace", False): _("No replacement tried turns the prediction; it stays {outcome}."),
+        ("delete", True): _("Deleting the marked words changes the prediction to {outcome}."),
+        ("delete", False): _(
+            "No deletion that was tried changes the prediction; it remains {outcome}."
+        ),
+        ("replace", True): _("Replacing the marked words changes the prediction to {outcome}."),
+        ("replace", False): _(
+            "No replacement that was tried changes the prediction; it remains {outcome}."
+        ),
         ("flip", True): _(
-            "Replacing the marked words as the gradient proposes turns the prediction to {outcome}."
+            "Replacing the marked words as the gradient proposes changes the prediction to "
+            "{outcome}."
         ),
         ("flip", False): _(
-            "No replacement that the gradient proposes turns the prediction; it stays {outcome}."
+            "No replacement that the gradient proposes changes the prediction; it remains "
+            "{outcome}."
         ),
     }
     outcome = _outcome(change.label, change.share, change.value)
@@ -184,7 +190,7 @@ def _columns(view: SmallestChangeView) -> list[Column]:
         Column(_("Word"), word, 110),
         Column(_("Replaced by"), lambda row: row.new or _("(deleted)"), 120),
         Column(
-            _("Predicted then"),
+            _("New prediction"),
             lambda row: _outcome(row.label, row.share, row.value).removesuffix(" %"),
             130,
             hint=_("The prediction for the changed text, with its probability in %"),
@@ -193,16 +199,18 @@ def _columns(view: SmallestChangeView) -> list[Column]:
             _("Estimate"),
             lambda row: "–" if row.estimate is None else formats.points(row.estimate, 1),
             80,
-            hint=_("The fall as the gradient estimates it, in points of %; – for other proposals"),
+            hint=_(
+                "Decrease estimated by the gradient, in percentage points; – for other proposals"
+            ),
         ),
         Column(
-            _("Fall, points"),
+            _("Decrease, points"),
             fall,
             None,
             share=lambda row: min(1.0, max(0.0, row.fall)),
             hint=_(
-                "By how much the probability of what was predicted falls, in points of %; "
-                "for a number, by how much it changes"
+                "Decrease of the probability of the original prediction, in percentage points; "
+                "for a number, how much it changes"
             ),
         ),
     ]
