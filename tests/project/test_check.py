@@ -81,7 +81,7 @@ def test_a_sound_project_has_no_problems_open_or_not(project, path):
         ("update sqlite_sequence set seq = 0", "ids of document is not valid"),
         (
             "insert into journal_row(step_id, tbl, op, rid) values(99, 'span', 'delete', 1)",
-            "belong to no step",
+            "belongs to no step",
         ),
     ],
 )

@@ -7,7 +7,8 @@ from workbench.base.errors import Cancelled
 from workbench.base.watch import Watch
 from workbench.operations import annotate, corpus
 from workbench.operations import labels as schema
-from workbench.storage import checksums, documents, runs
+from workbench.storage import checksums, deletion, documents, runs
+from workbench.storage.tables import JOURNALED
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 
@@ -96,3 +97,54 @@ def test_a_row_hash_depends_on_every_byte_and_fits_the_sum():
     hashes = {checksums.row_hash(bytes([n])) for n in range(256)}
 
     assert len(hashes) == 256 and max(hashes) < 1 << checksums.HASH_BITS
+
+
+@pytest.fixture
+def deleted(filled, monkeypatch):
+    """Three of five documents were deleted without triggers; the id of the step."""
+    monkeypatch.setattr(deletion, "CHUNK", 2)
+    annotate.set_class(filled, 2, schema.layers(filled)[0].labels[0].id)
+    corpus.delete_documents(filled, [1, 2, 3])
+    return filled.history()[0].id
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "c3 = 'other' where tbl = 'body' and rid = 2",
+        "c2 = 'other' where tbl = 'document' and rid = 2",
+        "rid = rid + 1 where tbl = 'mark'",
+        "doc = 3 where tbl = 'mark'",
+        "op = 'update' where tbl = 'mark'",
+        "seq = seq + 100 where tbl = 'mark'",
+    ],
+)
+def test_a_change_of_what_a_deletion_would_restore_shows(filled, deleted, change):
+    assert checksums.differences(filled.db.reader()) == []
+    with closing(sqlite3.connect(filled.path)) as conn:
+        conn.execute(f"update journal_row set {change} and step_id = ?", (deleted,))
+        conn.commit()
+
+    assert checksums.differences(filled.db.reader()) == [("step", deleted)]
+
+
+def test_a_document_that_was_changed_outside_shows_after_its_deletion(filled, request):
+    with closing(sqlite3.connect(filled.path)) as conn:
+        conn.execute("update document set split = 'dev' where id = 2")
+        conn.commit()
+
+    step = request.getfixturevalue("deleted")
+
+    assert checksums.differences(filled.db.reader()) == [("step", step)]
+
+
+def test_undo_and_redo_of_a_deletion_keep_the_checksums_right(filled, deleted):
+    for act in (filled.undo, filled.redo, filled.undo):
+        act()
+        assert checksums.differences(filled.db.reader()) == []
+
+
+def test_all_tables_that_a_document_sums_are_deleted_with_it():
+    summed = {table for table in JOURNALED if checksums.owner(table)[0] == "document"}
+
+    assert summed == {"document", *deletion._OF_DOCUMENT}

@@ -43,8 +43,9 @@ def test_sqlite_utils_applies_the_migrations_and_notes_them(conn):
         ("glossbench", "m003_patterns"),
         ("glossbench", "m004_state_keys"),
         ("glossbench", "m005_remarks_on_spans"),
+        ("glossbench", "m006_sums_of_deletions"),
     ]
-    assert version(conn) == migrations.CURRENT == 5
+    assert version(conn) == migrations.CURRENT == 6
 
 
 def test_only_what_the_file_lacks_is_applied(conn):
@@ -60,6 +61,7 @@ def test_only_what_the_file_lacks_is_applied(conn):
         "m003_patterns",
         "m004_state_keys",
         "m005_remarks_on_spans",
+        "m006_sums_of_deletions",
         "new_table",
     ]
     assert version(conn) == migrations.CURRENT + 1
@@ -196,3 +198,19 @@ def test_creating_a_project_imports_sqlite_utils_without_the_pandas_it_would_tak
         loaded_by(f"Project.create({str(tmp_path / 'p.glossbench')!r}).close()", tmp_path)
         == "['sqlite_utils', 'click']"
     )
+
+
+def test_a_history_of_version_5_is_checked_by_its_own_sums(tmp_path):
+    path = tmp_path / "five.glossbench"
+    path.write_bytes(gzip.decompress((DATA / "version5.glossbench.gz").read_bytes()))
+    assert check(path) == []
+    with closing(sqlite3.connect(path)) as conn:
+        conn.execute("update journal_row set c2 = 'tags' where tbl = 'body' and op = 'insert'")
+        conn.commit()
+
+    (problem,) = check(path)
+
+    assert "Delete" in problem
+    with closing(Project.open(path)) as project:
+        assert [record.document.key for record in documents.records(project.db)] == ["k0", "k3"]
+    assert check(path) == [] and header.examine(path).version == migrations.CURRENT

@@ -16,7 +16,7 @@ protect against deliberate changes.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from zlib import crc32
 
 from workbench.base.watch import QUIET, Watch
@@ -67,10 +67,15 @@ def owner(table: str, row: str = "") -> tuple[str, str]:
 
 def hash_of(table: str, row: str = "") -> str:
     """An SQL expression for the hash of a row of `table`; `row` is a prefix such as "new."."""
+    return _row_hash(table, [f'{row}"{name}"' for name in TABLES[table]])
+
+
+def _row_hash(table: str, places: Sequence[str]) -> str:
+    """As `hash_of`, with the columns of the row at `places`."""
     values = [f"'{table}'"]
-    for name, column in TABLES[table].items():
+    for (name, column), place in zip(TABLES[table].items(), places, strict=True):
         if (table, name) != ("body", "content"):
-            values += _value(column, f'{row}"{name}"')
+            values += _value(column, place)
     return _hash(values)
 
 
@@ -90,19 +95,44 @@ def _value(column: Column, name: str) -> tuple[str, ...]:
     return f"typeof({name})", f"case {' '.join(known)} else crc(cast({name} as blob)) end"
 
 
-def _journal_hash() -> str:
-    """SQL of the hash of a journal row; its values are formatted as in the table they belong to."""
-    head = ["tbl", "seq", "step_id", "op", "rid", "doc"]
-    cases = []
+_HEAD = ("tbl", "seq", "step_id", "op", "rid", "doc")
+_PART = (1 << 28) - 1  # so that a product of two parts fits in SQLite's 63 bits
+_PLACE_HASH = (
+    f"((seq * 31 + step_id * 17 + 7) & {_PART}) * ((rid * 131 + ifnull(doc, -1) * 1009 + 13)"
+    f" & {_PART}) & {(1 << HASH_BITS) - 1}"
+)
+_CONTENT = f"c{list(JOURNALED['body']).index('content')}"
+_CONTENT_HASH = f"case tbl when 'body' then crc(cast({_CONTENT} as blob)) else 0 end"
+DELETED_HASH = f"({_PLACE_HASH}) + {_CONTENT_HASH}"
+"""SQL of what JOURNAL_HASH adds to the hash that a deleted row of a document had in its table."""
+
+
+def _journal_hash(version: int) -> str:
+    """SQL of the hash of a journal row; its values are formatted as in the table they belong to.
+
+    The hash of a deleted row of a document contains the one that it had in its table, so that the
+    checksum of a deletion is computed from those of the documents. Not before version 6.
+    """
+    changed, deleted = [], []
     for table, columns in JOURNALED.items():
-        kept = [_value(column, f"c{place}") for place, column in enumerate(columns.values())]
-        values = [*head, *(text for pair in kept for text in pair)]
-        cases.append(f"when '{table}' then {_hash(values)}")
-    ranges = f"case when op in ('delete', 'range') then {_hash([*head, 'c0'])}"
-    return f"{ranges} else case tbl {' '.join(cases)} else 0 end end"
+        places = [f"c{place}" for place in range(len(columns))]
+        kept = [
+            _value(column, place) for column, place in zip(columns.values(), places, strict=True)
+        ]
+        values = [*_HEAD, *(text for pair in kept for text in pair)]
+        changed.append(f"when '{table}' then {_hash(values)}")
+        if owner(table)[0] == "document":
+            deleted.append(f"when '{table}' then {_row_hash(table, places)} + {DELETED_HASH}")
+    ranges = f"case when op in ('delete', 'range') then {_hash([*_HEAD, 'c0'])}"
+    every = f"case tbl {' '.join(changed)} else 0 end"
+    if version < SUMMED:
+        return f"{ranges} else {every} end"
+    rows = f"case when op = 'insert' then case tbl {' '.join(deleted)} else {every} end"
+    return f"{ranges} else {rows} else {every} end end"
 
 
-JOURNAL_HASH = _journal_hash()
+SUMMED = 6  # the first version of the file in which deletions have the sums of their documents
+JOURNAL_HASH = _journal_hash(SUMMED)
 
 
 # ---------------------------------------------------------------- keeping them
@@ -164,6 +194,16 @@ def add_rows(
         _add(conn, table, f"id between {start} and {min(start + PIECE - 1, last)}")
 
 
+def of_documents(conn: sqlite3.Connection, these: str) -> int:
+    """The sum of the checksums of documents (ids as a JSON array)."""
+    found: list[tuple[int]] = conn.execute(
+        "select value from checksum where name = 'document'"
+        " and owner in (select value from json_each(?))",
+        (these,),
+    ).fetchall()
+    return sum(value for (value,) in found) & SUM_MASK
+
+
 def forget_documents(conn: sqlite3.Connection, first: int, last: int) -> None:
     """Delete the entries of documents that will be deleted, which triggers then need not update."""
     conn.execute(
@@ -193,7 +233,7 @@ def rebuild(conn: sqlite3.Connection) -> None:
     """Compute all checksums, for a file that was just created or upgraded."""
     register(conn)
     conn.execute("delete from checksum")
-    for statement in _everything(TABLES):
+    for statement in _everything(TABLES, SUMMED):
         conn.execute(f"insert into checksum {statement}")
 
 
@@ -209,15 +249,15 @@ def differences(conn: sqlite3.Connection) -> list[tuple[str, int]]:
         for name, of, value in conn.execute("select name, owner, value from checksum").fetchall()
     }
     (version,) = conn.execute("pragma user_version").fetchone()
-    for statement in _everything(of_version(version)):
+    for statement in _everything(of_version(version), version):
         for name, of, value in conn.execute(statement).fetchall():
             if stored.pop((name, of), 0) != value:
                 found.append((name, of))
     return [*found, *(key for key, value in stored.items() if value)]
 
 
-def _everything(tables: Iterable[str]) -> Iterator[str]:
-    """Queries of (name, owner, value) of all expected entries."""
+def _everything(tables: Iterable[str], version: int) -> Iterator[str]:
+    """Queries of (name, owner, value) of all expected entries of a file of this version."""
     grouped: dict[str, list[str]] = {}
     for table in tables:
         if table != "journal_step":
@@ -227,7 +267,7 @@ def _everything(tables: Iterable[str]) -> Iterator[str]:
     there = f"undone != {DROPPED}"
     grouped["step"] = [
         f"select id as item, {hash_of('journal_step')} as hash from journal_step where {there}",
-        f"select step_id as item, {JOURNAL_HASH} as hash from journal_row"
+        f"select step_id as item, {_journal_hash(version)} as hash from journal_row"
         f" where step_id in (select id from journal_step where {there})",
     ]
     for name, parts in grouped.items():

@@ -40,9 +40,8 @@ def delete(db: Database, ids: Iterable[int], *, watch: Watch = QUIET) -> int:
 def _delete(db: Database, these: str, *, indexed: bool) -> int:
     """`these`: document ids as JSON; `indexed`: whether the full-text index still has them."""
     conn = db.writer
-    db.journal.record_deletion("document", f"id {_THESE}", these)
-    for table in _OF_DOCUMENT:
-        db.journal.record_deletion(table, f"document_id {_THESE}", these)
+    columns = {"document": "id", **dict.fromkeys(_OF_DOCUMENT, "document_id")}
+    db.journal.record_deletion(columns, these)
     if indexed:
         conn.execute(_UNINDEXED, (these,))
     conn.execute(f"delete from checksum where name = 'document' and owner {_THESE}", (these,))

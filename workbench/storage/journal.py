@@ -11,7 +11,7 @@ A bulk step journals one range of ids per table instead of each inserted row.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -19,11 +19,11 @@ from functools import cache
 from workbench.base.errors import ProjectBusy
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
-from workbench.storage import checksums, journal_triggers, state_keys, temp_triggers
-from workbench.storage.checksums import JOURNAL_HASH
+from workbench.storage import checksums, journal_triggers, state_keys, step_sums, temp_triggers
 from workbench.storage.history import DROPPED, UNDONE, HistoryStep, next_redo, next_undo
-from workbench.storage.migrations import JOURNAL_WIDTH, JOURNALED
+from workbench.storage.migrations import JOURNALED
 from workbench.storage.replay import PIECE, Replay
+from workbench.storage.step_sums import Deleted
 from workbench.storage.values import Row, ids_in, now
 
 MAX_STEPS = 10_000
@@ -35,14 +35,8 @@ MANY_ROWS = 1_000  # a step with more rows is reported as "reload"
 SWEPT = 2_000  # rows of dropped steps that are deleted per step
 
 _THERE = f"undone not in ({DROPPED})"
-_ROWS = "case op when 'range' then c0 - rid + 1 else 1 end"
 _ALL = (1 << 63) - 1
 _WITH_REFERENCES = ("layer", "label", "document", "prompt", "prompt_version", "relation")
-_LENGTH = " + ".join(f"ifnull(length(c{number}), 0)" for number in range(JOURNAL_WIDTH))
-_MEASURE = (
-    f"select ifnull(sum({_ROWS}), 0), ifnull(sum({_LENGTH}), 0), ifnull(sum({JOURNAL_HASH}), 0)"
-    " from journal_row where +step_id = ? and seq between ? and ?"
-)
 
 
 @cache
@@ -74,6 +68,7 @@ class Journal:
         self._conn = conn
         self._step: int | None = None
         self._bulk: dict[str, int] | None = None  # table → highest id before the bulk step
+        self._deleted: list[Deleted] = []  # of the present step
         self._sweeping = bool(
             conn.execute(
                 "select exists(select 1 from journal_step where undone = ?)", (DROPPED,)
@@ -132,7 +127,7 @@ class Journal:
             if (found := self._end(watch)) is not None:
                 touched.append(found)
         finally:
-            self._step, self._bulk = None, None
+            self._close()
 
     def _begin(self, title: str, bulk: bool) -> None:
         self._step = self._conn.execute(
@@ -152,6 +147,10 @@ class Journal:
                 "update journal_high set high = ? where tbl = ?",
                 [(high, table) for table, high in bulk.items()],
             )
+
+    def _close(self) -> None:
+        self._step, self._bulk = None, None
+        self._deleted.clear()
 
     def _stop_recording(self, watch: Watch = QUIET) -> None:
         if self._bulk is not None:
@@ -198,18 +197,15 @@ class Journal:
             self._conn.execute(f"delete from journal_step where undone = {DROPPED}")
             self._sweeping = False
 
-    def record_deletion(self, table: str, where: str, *values: object) -> None:
-        """Journal rows that are about to be deleted without triggers, as the triggers would."""
-        columns = self._columns[table]
-        stored = ", ".join(f'"{name}"' for name in columns)
-        into = ", ".join(f"c{number}" for number in range(len(columns)))
-        document = journal_triggers.document_column(columns) or "null"
-        self._conn.execute(
-            f"insert into journal_row(step_id, tbl, op, rid, doc, {into}) select"
-            f" {self._open_step}, '{table}', 'insert', id, {document}, {stored} from {table}"
-            f" where {where} order by id",
-            values,
-        )
+    def record_deletion(self, tables: Mapping[str, str], documents: str) -> None:
+        """Journal documents (ids as JSON) that are about to be deleted without triggers.
+
+        tables: all with rows of documents, each with its column of the document's id.
+        """
+        stored = {table: (of, self._columns[table]) for table, of in tables.items()}
+        deleted = step_sums.record_deletion(self._conn, self._open_step, stored, documents)
+        if self._bulk is None:  # rows of a bulk step have no checksums yet
+            self._deleted.append(deleted)
 
     def _highest(self, table: str) -> int:
         return self._conn.execute(f"select max(id) from {table}").fetchone()[0] or 0
@@ -300,7 +296,7 @@ class Journal:
             conn.execute("delete from journal_row where step_id = ?", (self._step,))
             conn.execute("delete from journal_step where id = ?", (self._step,))
         finally:
-            self._step, self._bulk = None, None
+            self._close()
         return touched
 
     def remove_for_good(self, documents: str, delete: Callable[[], int]) -> int:
@@ -321,7 +317,7 @@ class Journal:
             conn.execute("delete from journal_row where step_id = ?", (self._step,))
             conn.execute("delete from journal_step where id = ?", (self._step,))
         finally:
-            self._step, self._bulk = None, None
+            self._close()
         conn.execute(f"delete from journal_row where {these}", (documents,))
         for (step,) in steps:
             self._reseal(step, QUIET)
@@ -368,7 +364,7 @@ class Journal:
             replay.forget(last, watch.part(0.85, 0.9))
             self._stop_recording(watch.part(0.9, 0.95))
         finally:
-            self._step, self._bulk = None, None
+            self._close()
         conn.execute("update journal_step set undone = ? where id = ?", (int(undone), step.id))
         rows, _size = self._seal(step.id, watch.part(0.95, 1.0))
         return step.title, self._touched(step.id, rows)
@@ -412,17 +408,7 @@ class Journal:
 
         Returns (rows, bytes).
         """
-        first, last = self._conn.execute(
-            "select (select min(seq) from journal_row where step_id = ?1),"
-            " (select max(seq) from journal_row where step_id = ?1)",
-            (step,),
-        ).fetchone()
-        rows = size = checksum = 0
-        for start in range(first or 0, (last or 0) + 1, checksums.PIECE) if last else ():
-            watch.at((start - first) / (last - first + 1))
-            end = min(start + checksums.PIECE - 1, last)
-            found = self._conn.execute(_MEASURE, (step, start, end)).fetchone()
-            rows, size, checksum = rows + found[0], size + found[1], checksum + found[2]
+        rows, size, checksum = step_sums.measured(self._conn, step, self._deleted, watch=watch)
         self._conn.execute(
             "update journal_step set rows = ?, size = ? where id = ?", (rows, size, step)
         )

@@ -286,6 +286,10 @@ def m005_remarks_on_spans(db: Database) -> None:
         db.table(table).create_index(["span_id"], index_name=f"{table}_span")
 
 
+def m006_sums_of_deletions(db: Database) -> None:
+    """Checksums of deletions contain those of the documents: `apply` computes all of them."""
+
+
 _NO_ACTION = ("annotator",)  # is never deleted
 _ON_DELETE = {
     "parent_id": "SET NULL"
@@ -329,6 +333,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m003_patterns,
     m004_state_keys,
     m005_remarks_on_spans,
+    m006_sums_of_deletions,
 )
 CURRENT = len(MIGRATIONS)
 
