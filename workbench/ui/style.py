@@ -187,7 +187,7 @@ def _buttons() -> str:
     QPushButton::menu-indicator {{ image: url({icon_file("chevron-down", "muted")});
         width: {arrow}px; height: {arrow}px;
         subcontrol-origin: padding; subcontrol-position: right center; right: 6px; }}
-    QPushButton[menu="true"] {{ padding-right: {arrow + 12}px; }}
+    QPushButton[menu="true"] {{ padding-right: {arrow + 3}px; }}
     QFrame[part="segments"] {{ background: {t["sunken"]}; border-radius: 7px; }}
     QFrame[part="segments"] QPushButton {{ background: transparent; border: 2px solid transparent;
         border-radius: {theme.RADIUS_SMALL}px;
