@@ -31,7 +31,7 @@ def test_the_ladder_is_trained_with_crf_and_without_and_continued(climb):
     assert all(run["reused"] for run in again)
 
 
-def test_a_missing_model_and_a_wrong_list_are_text(climb, call, tmp_path):
+def test_a_missing_model_and_a_wrong_list_are_told(climb, call, tmp_path):
     code, _out, err = call("ladder", tmp_path / "x.glossbench", "--layer", "x", "--seeds", "one")
     assert code == 2 and "'one' is not a list of numbers" in err
 

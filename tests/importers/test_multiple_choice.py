@@ -115,7 +115,7 @@ def test_an_article_with_several_questions_becomes_several_documents(read):
     assert (layer.kind, layer.texts, layer.names) == ("choice", CHOICES, ("1", "2", "3"))
 
 
-def test_numbers_from_1_and_from_0_are_told_apart_and_doubts_are_text(read):
+def test_numbers_from_1_and_from_0_are_told_apart_and_doubts_are_told(read):
     def rows(*answers):
         return lines(*[{"question": "?", "choices": TRAM, "answer": answer} for answer in answers])
 

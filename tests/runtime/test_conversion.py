@@ -264,7 +264,7 @@ def test_it_is_converted_once_for_each_content(tmp_path, monkeypatch):
     assert first == again == copied != other and len(calls) == 2
 
 
-def test_a_cache_that_cannot_be_written_is_text(tmp_path, user_dir):
+def test_a_cache_that_cannot_be_written_is_told(tmp_path, user_dir):
     folder = small_vocabulary(tmp_path / "m", ["ada"])
     (user_dir / "cache" / "glossbench").mkdir(parents=True)
     (user_dir / "cache" / "glossbench" / "tokenizers").write_text("in the way")

@@ -93,7 +93,7 @@ def test_another_request_cancels_the_first(made):
     assert made.ready == [{"word": "b", "index": "x"}]
 
 
-def test_cancelling_is_text(made):
+def test_cancelling_is_told(made):
     from workbench.base.errors import Cancelled
 
     made.ask()

@@ -54,7 +54,7 @@ def test_logits_of_targets_are_those_of_transformers(models, kind):
     torch.testing.assert_close(found, encoder.model(**inputs, labels=targets).logits)
 
 
-def test_what_the_tokenizer_lacks_is_text(models):
+def test_what_the_tokenizer_lacks_is_told(models):
     encoder = load(models["bart"], LoadOptions(head="text"))
 
     with pytest.raises(SpecError, match="no sentinels"):

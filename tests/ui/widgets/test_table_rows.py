@@ -41,7 +41,7 @@ def shown(table):
     return [model.index(number, 0).data() for number in range(model.rowCount())]
 
 
-def test_a_row_changed_in_place_is_the_only_one_text(table, rows):
+def test_a_row_changed_in_place_is_the_only_one_told(table, rows):
     message, model = [], table.rows_model
     model.dataChanged.connect(lambda first, last, _roles: message.append((first.row(), last.row())))
     model.modelReset.connect(lambda: message.append("reset"))

@@ -86,7 +86,7 @@ def test_the_choice_is_kept_for_the_project_and_can_be_taken_back(ahead, context
     again.close()
 
 
-def test_what_went_wrong_is_text(ahead):
+def test_what_went_wrong_is_told(ahead):
     ahead.context.queue.jobs[-1].end("failed", message="No space left.")
 
     assert ahead.ahead_line == "Pre-annotation stopped" and ahead.ahead_tip == "No space left."

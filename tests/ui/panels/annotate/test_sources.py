@@ -52,7 +52,7 @@ def test_suggestions_are_filtered_by_source_and_sorted(suggested):
     assert starts(suggested) == [8] and len(suggested.every_suggestion) == 2
 
 
-def test_who_made_what_is_text(suggested):
+def test_who_made_what_is_told(suggested):
     assert suggested.origins == (
         (TIMES, "pattern “times”", 1),
         (NAMES, "pattern “names”", 1),

@@ -109,7 +109,7 @@ def test_the_selected_documents_can_be_labelled(view):
     assert view.page.corpus.labelled == [("topic", "complaint")]
 
 
-def test_the_text_of_the_point_under_the_mouse_is_text(view):
+def test_the_text_of_the_point_under_the_mouse_is_told(view):
     assert view._describe(0) == "text 7\npraise\nm-7"
 
 

@@ -332,7 +332,7 @@ def test_a_fault_is_told_and_another_id_can_be_typed(download, context):
     )
 
 
-def test_cancelling_goes_back_to_what_was_text(download, context):
+def test_cancelling_goes_back_to_what_was_told(download, context):
     download.look_up("some/tiny")
     context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
     download.fetch()
@@ -347,7 +347,7 @@ def test_cancelling_goes_back_to_what_was_text(download, context):
     )
 
 
-def test_closing_cancels_what_runs_and_typing_forgets_what_was_text(download, context):
+def test_closing_cancels_what_runs_and_typing_forgets_what_was_told(download, context):
     download.look_up("some/tiny")
     context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
     download.again()
