@@ -13,6 +13,7 @@ from workbench.tasks.base import Loss
 from workbench.tasks.classify.info import ClassifyInfo
 from workbench.tasks.classify.task import Classify
 from workbench.tasks.predictor import Predictor
+from workbench.tasks.spec import ScoreInfo
 from workbench.text.dataset import Dataset, Record, gold_fingerprint, write
 from workbench.text.document import Document
 from workbench.training import loop
@@ -145,6 +146,20 @@ def test_the_best_is_the_highest_score_and_the_earlier_on_a_tie(
     assert result.best_step == 4 and result.scores["dev"]["macro_f1"] == 0.7
     assert [kind.step for kind in kinds(events, Saved)] == [2, 4]
     assert json.loads((tmp_path / "run" / "model" / "glossbench.json").read_text())["step"] == 4
+
+
+def test_of_a_score_that_is_an_error_the_lowest_is_the_best(
+    classes, tiny_model, tmp_path, monkeypatch
+):
+    values = iter([1.4, 0.9, 0.9, 1.2])
+    score_with(monkeypatch, lambda: {"macro_f1": next(values), "accuracy": 0.0})
+    error = ScoreInfo("macro_f1", "Steps between labels", is_error=True)
+    monkeypatch.setattr(ClassifyInfo, "scores", (error, *ClassifyInfo.scores[1:]))
+
+    events, result = train(classes, tiny_model, tmp_path / "run", epochs=4)
+
+    assert result.best_step == 4 and result.scores["dev"]["macro_f1"] == 0.9
+    assert [kind.step for kind in kinds(events, Saved)] == [2, 4]
 
 
 def test_a_disk_that_fills_up_ends_the_run_with_the_best_version_so_far(

@@ -8,6 +8,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from workbench.base.i18n import _
+from workbench.metrics.gain import gain
 from workbench.operations import outcomes
 from workbench.operations.ladder import DONE, RUNNING, WAITING, Cell, LadderSpec
 from workbench.operations.ladder_rungs import Available, to_json
@@ -62,6 +63,7 @@ def score_of(cell: Cell) -> float | None:
 def rows(spec: LadderSpec, cells: Sequence[Cell]) -> tuple[Row, ...]:
     """The rungs in their order, with the summary of each decoder."""
     found: list[Row] = []
+    is_error = tasks.is_error(tasks.info(spec.task).main)
     before: float | None = None
     for rung in dict.fromkeys(cell.rung.rung.id for cell in cells):
         same = [cell for cell in cells if cell.rung.rung.id == rung]
@@ -70,9 +72,15 @@ def rows(spec: LadderSpec, cells: Sequence[Cell]) -> tuple[Row, ...]:
             for decoder in spec.decoders
         }
         mean = summaries[spec.decoders[0]].mean
-        gain = mean - before if mean is not None and before is not None else None
-        removed = gain / (1 - before) if gain is not None and before not in (None, 1) else None
-        found.append(Row(same[0].rung, summaries, gain, removed))
+        found_gain = gain(mean, before, is_error=is_error)
+        found.append(
+            Row(
+                same[0].rung,
+                summaries,
+                found_gain.absolute if found_gain else None,
+                found_gain.relative if found_gain else None,
+            )
+        )
         before = before if mean is None else mean
     return tuple(found)
 

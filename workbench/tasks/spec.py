@@ -53,16 +53,18 @@ class Gold(Protocol):
 
 @dataclass(frozen=True)
 class ScoreInfo:
-    """A score of a task: a fraction of 1, higher is better, unless `is_error` says otherwise.
+    """A score of a task: a fraction of 1, higher is better.
 
     title: display name. selects: whether the best checkpoint can be selected by it. hub: the name
-    of the metric on model hubs, "" if it is not written there.
+    of the metric on model hubs, "" if it is not written there. is_error: in a unit of its own, not
+    a fraction of 1; lower is better, and 0 is best.
     """
 
     name: str
     title: str = ""
     selects: bool = True
     hub: str = ""
+    is_error: bool = False
 
 
 @dataclass(frozen=True)
@@ -402,10 +404,13 @@ def score_hint(name: str) -> str:
 
 
 def is_error(name: str) -> bool:
-    """Whether a score is an error in the unit of gold, not a fraction of 1."""
+    """Whether a score is an error in a unit of its own, of which 0 is best, not a fraction of 1."""
     from workbench.metrics import definitions
 
-    return definitions.is_error(name)
+    declared = (
+        score.is_error for task in all_tasks() for score in task.scores if score.name == name
+    )
+    return definitions.is_error(name) or any(declared)
 
 
 def score_names(scores: Iterable[str], task: str = "") -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from workbench.models.base import LoadOptions
 from workbench.tasks import model as networks
 from workbench.tasks.base import CHUNK, Features, Loss, Model, collate
 from workbench.tasks.predictor import LossSum
-from workbench.tasks.spec import evaluation
+from workbench.tasks.spec import evaluation, is_error
 from workbench.text.dataset import Dataset, read
 from workbench.text.fields import Prediction
 from workbench.training import batches, checkpoints, features, optim, prepare, rates
@@ -309,6 +309,16 @@ class _Training:
 
     # ------------------------------------------------------------ evaluation and best checkpoint
 
+    def value_of(self, scores: Mapping[str, float], loss: float) -> float:
+        """What the best checkpoint is selected by, so that higher is better."""
+        by = self.plan.best_by
+        if by == "loss":
+            return -loss
+        if by == "last":
+            return float(self.step)
+        score = scores.get(by, 0.0)
+        return -score if is_error(by) else score
+
     def evaluate(self) -> Feed:
         """Evaluate dev and keep the checkpoint if it is the best; without dev keep the last."""
         if not self.dev_set:
@@ -316,8 +326,7 @@ class _Training:
         predictions, loss, fitted = yield from self.predict_dev()
         scores = self.info.score(self.golds["dev"], predictions)
         yield from self.emit(Evaluated(self.step, "dev", scores, loss))
-        by = self.plan.best_by
-        value = {"loss": -loss, "last": float(self.step)}.get(by, scores.get(by, 0.0))
+        value = self.value_of(scores, loss)
         if not checkpoints.better(value, self.best.value):
             self.stale += 1
             return

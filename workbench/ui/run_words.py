@@ -42,14 +42,20 @@ def short_title(run: Run) -> str:
 def main_score(run: Run) -> str:
     """The score used to select the best checkpoint, on dev, as run."""
     task = run.spec.get("task")
-    return points(run.scores.get("dev", {}).get(tasks.info(task).main)) if task else points(None)
+    if not task:
+        return points(None)
+    main = tasks.info(task).main
+    return score_text(main, run.scores.get("dev", {}).get(main))
 
 
-def score_text(name: str, value: float | None) -> str:
-    """A score as text: in percent without the sign, an error in its own unit."""
+def score_text(name: str, value: float | None, *, signed: bool = False) -> str:
+    """A score as text: in percent without the sign, an error in its own unit.
+
+    signed: for a difference, with a sign.
+    """
     if value is None or not is_error(name):
-        return points(value)
-    return decimal(value, 3)
+        return points(value, signed=signed)
+    return decimal(value, 3, signed=signed)
 
 
 def first_score(scores: Mapping[str, float], task: str) -> str:
@@ -57,7 +63,9 @@ def first_score(scores: Mapping[str, float], task: str) -> str:
     if not scores:
         return ""
     main = score_names(scores, task)[0]
-    return _("{name} {value} on dev").format(name=score_title(main), value=points(scores[main]))
+    return _("{name} {value} on dev").format(
+        name=score_title(main), value=score_text(main, scores[main])
+    )
 
 
 class LayerMix(NamedTuple):

@@ -76,3 +76,13 @@ def test_a_run_without_scores_has_no_results(tmp_path):
         "tags": ["glossbench"],
     }
     assert "# first" in result.text and "Labels: `a`, `b`." in result.text
+
+
+def test_errors_are_given_in_their_own_unit_and_not_in_percent(tmp_path):
+    facts = {"run": "first", "scores": {"dev": {"pearson": 0.5, "mae": 1.1}}}
+    numbers = {"task": "regress", "labels": [], "max_length": 32}
+
+    text = loaded(facts, tmp_path, numbers).text
+
+    assert "| % (not mae) |" in text.replace("  ", " ")
+    assert "50.0" in text and "1.100" in text and "110" not in text

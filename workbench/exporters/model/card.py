@@ -6,7 +6,7 @@ elsewhere, people and model hubs alike, read English cards.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,18 +122,28 @@ def _labels(description: Mapping[str, Any]) -> str:
     return "Labels: " + ", ".join(f"`{item}`" for item in description["labels"]) + ".\n"
 
 
+def _score(name: str, value: float) -> str:
+    """In percent; an error in its own unit, which its number of digits shows."""
+    return f"{value:.3f}" if tasks.is_error(name) else f"{100 * value:.1f}"
+
+
+def _unit(names: Sequence[str]) -> str:
+    errors = ", ".join(name for name in names if tasks.is_error(name))
+    return f"% (not {errors})" if errors else "%"
+
+
 def _scores(facts: Mapping[str, Any]) -> str:
     scores = facts.get("scores") or {}
     names = list(dict.fromkeys(name for score in scores.values() for name in score))
     if not names:
         return ""
     rows = [
-        [name, *(f"{100 * score[name]:.1f}" if name in score else "" for score in scores.values())]
+        [name, *(_score(name, score[name]) if name in score else "" for score in scores.values())]
         for name in names
     ]
     return (
         "## Scores\n\n"
-        + _table(["%", *scores], rows)
+        + _table([_unit(names), *scores], rows)
         + (f"\n{facts['definition']}\n" if facts.get("definition") else "")
     )
 

@@ -71,8 +71,8 @@ class RegressInfo(TaskInfo):
     scores: tuple[ScoreInfo, ...] = (
         ScoreInfo("pearson", hub="pearsonr"),
         ScoreInfo("spearman", hub="spearmanr"),
-        ScoreInfo("mse", selects=False, hub="mse"),
-        ScoreInfo("mae", selects=False, hub="mae"),
+        ScoreInfo("mse", hub="mse", is_error=True),
+        ScoreInfo("mae", hub="mae", is_error=True),
     )
     main = "pearson"
     second = "spearman"

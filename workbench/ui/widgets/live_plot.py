@@ -187,6 +187,12 @@ class LivePlot(QFrame):
         self._draw_best()
         self._fit()
 
+    def set_percent(self, percent: bool) -> None:
+        """Whether the values are fractions of 1, shown times 100."""
+        if percent != self._percent:
+            self._percent = percent
+            self._dress()
+
     def _fit(self) -> None:
         """Adapt the axes to the points; with fewer than two steps, show a default range."""
         steps = {x for curve in self.curves.values() for x in (*curve.x[:1], *curve.x[-1:])}
@@ -244,8 +250,7 @@ class LivePlot(QFrame):
             axis.setTextPen(self._pg.mkPen(theme.colour("muted")))
             axis.setStyle(tickLength=-4, tickFont=theme.font("caption"))
             axis.enableAutoSIPrefix(False)
-        if self._percent:
-            self.view.getAxis("left").setScale(100.0)
+        self.view.getAxis("left").setScale(100.0 if self._percent else 1.0)
         self.view.showGrid(y=True, alpha=0.14)
 
     def _hover(self, at: QPointF) -> None:

@@ -15,6 +15,7 @@ from workbench.base.terms import term
 from workbench.ui import formats, theme
 from workbench.ui.formats import points
 from workbench.ui.panels.prompts.state import PromptsState
+from workbench.ui.run_words import is_error, score_text, score_title
 from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
@@ -279,10 +280,10 @@ class Outcome(QFrame):
         if found is None:
             return
         figures = self.state.figures
-        self._make_figures(tuple(title for title, _value in figures))
-        for (_title, score), (value, unit) in zip(figures, self._numbers, strict=True):
-            value.setText(points(score))
-            unit.setText(_("of 100"))
+        self._make_figures(tuple(score_title(name) for name, _value in figures))
+        for (name, score), (value, unit) in zip(figures, self._numbers, strict=True):
+            value.setText(score_text(name, score))
+            unit.setText("" if is_error(name) else _("of 100"))
         self._table.rows_model.set_rows(list(found.per_label))
         message = ngettext("{n} document of {split}", "{n} documents of {split}", found.n)
         self._time.setText(message.format(n=found.n, split=term(found.split)))

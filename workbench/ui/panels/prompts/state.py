@@ -61,7 +61,7 @@ class PromptsState(State):
         self.prepared = 0.0  # share of the run's prompts that are rendered
         self.live: Live | None = None
         self.evaluation: Evaluation | None = None
-        self.figures: tuple[tuple[str, float], ...] = ()  # title and value of the run's scores
+        self.figures: tuple[tuple[str, float], ...] = ()  # name and value of the run's scores
         self.prior: Mapping[str, float] | None = None  # of the run, by label
         self._fillers = prompt.Fillers(self.project)
         self._token = Token()  # of the preview being computed
@@ -439,9 +439,9 @@ class PromptsState(State):
 
 
 def _figures(scores: Mapping[str, float], task: str) -> tuple[tuple[str, float], ...]:
-    """The first scores of a task with their titles."""
+    """The first scores of a task."""
     names = tasks.score_names(scores, task)[:FIGURES]
-    return tuple((tasks.score_title(name), scores[name]) for name in names)
+    return tuple((name, scores[name]) for name in names)
 
 
 def _still(chosen: str, names: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -102,7 +102,7 @@ class TestsPart(_Part):
         self._tests = Table(columns, name=_("Tests"), key=lambda row: row.test.test)
         pair_columns = (
             Column(_("Pair"), self._pair_title, tip=self._pair_title),
-            Column(_("Diff."), lambda row: _signed(self._main(row)), 62, right=True),
+            Column(_("Diff."), self._pair_difference, 62, right=True),
             self._p_column(_("Bootstrap"), BOOTSTRAP),
             self._p_column(_("Random."), RANDOMISATION),
             self._p_column(_("McNemar"), MCNEMAR),
@@ -117,6 +117,10 @@ class TestsPart(_Part):
         )
         head = row((left, 1), (right, 1))
         self.put(head, self._tests, self._message, self._pairs, self._note, stretch=True)
+
+    def _pair_difference(self, pair: Pair) -> str:
+        found = self.state.found
+        return _signed(self._main(pair), found.score if found is not None else "")
 
     def _main(self, pair: Pair) -> Difference | None:
         found = self.state.found
@@ -151,8 +155,8 @@ class TestsPart(_Part):
         message = _("Difference in {score}").format(score=score_title(found.score))
         self._names[0].setText(message)
         plain.set_tip(self._names[0], f"{score_hint(found.score)}\n{_(found.definition)}")
-        self._difference.setText(_signed(main))
-        self._interval.setText(_interval(main))
+        self._difference.setText(_signed(main, found.score))
+        self._interval.setText(_interval(main, found.score))
         right = pair.both_right + len(pair.only_first), pair.both_right + len(pair.only_second)
         self._names[1].setText(_("Correct documents"))
         share = (right[0] - right[1]) / found.n
@@ -242,18 +246,19 @@ def _score_column(title: str, at: int) -> Column:
     return Column(title, text, 120, right=True, hint=title, sort=value)
 
 
-def _part_columns(title: str) -> tuple[Column, ...]:
+def _part_columns(title: str, score: Callable[[], str]) -> tuple[Column, ...]:
+    """title: of the first column. score: the name of the score, which can change."""
     return (
         Column(title, lambda row: row.name, tip=lambda row: row.name),
         Column(_("n"), lambda row: formats.count(row.n), 44, right=True, sort=lambda row: row.n),
-        Column(_("A"), lambda row: points(row.first), 52, right=True),
-        Column(_("B"), lambda row: points(row.second), 52, right=True),
+        Column(_("A"), lambda row: score_text(score(), row.first), 52, right=True),
+        Column(_("B"), lambda row: score_text(score(), row.second), 52, right=True),
         Column(
             _("Difference"),
-            lambda row: _signed(row.difference),
+            lambda row: _signed(row.difference, score()),
             98,
             right=True,
-            tip=lambda row: _interval(row.difference),
+            tip=lambda row: _interval(row.difference, score()),
             sort=lambda row: row.difference.value,
         ),
         Column(
@@ -272,9 +277,9 @@ class _Differences(_Part):
 
     def __init__(self, comparing: Comparing, title: str, name: str):
         super().__init__(comparing)
-        self._table = Table(
-            _part_columns(title), name=name, key=lambda row: row.name, sortable=True
-        )
+        columns = _part_columns(title, lambda: self._score)
+        self._score = ""
+        self._table = Table(columns, name=name, key=lambda row: row.name, sortable=True)
         self._note = words("", "caption", "muted", wrap=True)
         self.put(self._table, self._note)
 
@@ -313,6 +318,7 @@ class SlicesPart(_Differences):
         message = _("{score}, lowest p first. Press Enter to open the documents of a slice.")
         if not pair.slices:
             message = _("All slices are too small.")
+        self._score = found.slice_score
         self.show_rows(pair.slices, message.format(score=score_title(found.slice_score)))
 
 
@@ -388,15 +394,15 @@ def measured_text(found: Measured | None, name: str) -> str:
     return f"{score_text(name, found.value)} ({low} – {high})"
 
 
-def _signed(found: Difference | None) -> str:
-    return points(found.value if found is not None else None, signed=True)
+def _signed(found: Difference | None, score: str) -> str:
+    return score_text(score, found.value if found is not None else None, signed=True)
 
 
-def _interval(found: Difference | None) -> str:
+def _interval(found: Difference | None, score: str) -> str:
     if found is None or found.low is None:
         return ""
     message = _("95 %: {low} to {high}")
-    low, high = (points(value, signed=True) for value in (found.low, found.high))
+    low, high = (score_text(score, value, signed=True) for value in (found.low, found.high))
     return message.format(low=low, high=high)
 
 

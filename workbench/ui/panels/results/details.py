@@ -13,7 +13,7 @@ from workbench.operations.again import Difference, differences
 from workbench.operations.trained_on import TrainingTexts
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
-from workbench.ui.formats import points
+from workbench.ui.run_words import score_text
 
 if TYPE_CHECKING:
     from workbench.metrics.report import Report
@@ -122,9 +122,10 @@ def again_text(given: Sequence[Difference]) -> str:
             "n": difference.n,
         }
         about |= {"name": difference.before_name}
-        message.append(
-            text.format(before=points(difference.before), after=points(difference.after), **about)
+        before, after = (
+            score_text(difference.score, value) for value in (difference.before, difference.after)
         )
+        message.append(text.format(before=before, after=after, **about))
     return " ".join(message)
 
 

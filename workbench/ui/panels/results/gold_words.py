@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.formats import points, when_iso
+from workbench.ui.formats import when_iso
+from workbench.ui.run_words import score_text
 
 if TYPE_CHECKING:
     from workbench.operations.scoring import Evaluation
@@ -50,13 +51,17 @@ def today_text(found: Details, name: str) -> str:
     today = found.results.today
     if today is None:
         return _("as run")
-    about = {"score": points(today.scores.get(name)), "documents": documents_text(today.n)}
+    about = {
+        "score": score_text(name, today.scores.get(name)),
+        "documents": documents_text(today.n),
+    }
     if name != found.interval_of:
         return _("as run · current gold {score}").format(**about)
     if found.low == found.high:
         return _("as run · current gold {score} ({documents})").format(**about)
     text = _("as run · current gold {score}, 95 %: {low} – {high} ({documents})")
-    return text.format(low=points(found.low), high=points(found.high), **about)
+    low, high = score_text(name, found.low), score_text(name, found.high)
+    return text.format(low=low, high=high, **about)
 
 
 def documents_text(n: int) -> str:

@@ -352,7 +352,7 @@ class ScoresView(QFrame):
         info = found.task
         for tile, name in ((self._main, info.main), (self._second, info.second)):
             title = _("{score}, dev").format(score=score_title(name))
-            tile.set(points(results.as_run.get(name)), today_text(found, name), title)
+            tile.set(score_text(name, results.as_run.get(name)), today_text(found, name), title)
             plain.set_tip(tile, _(info.definition))
         self._third.setVisible(info.has_majority or bool(info.beside))
         if not info.has_majority:
@@ -365,7 +365,7 @@ class ScoresView(QFrame):
         else:
             message = _("always “{label}”, current gold") if found.commonest else ""
             message = message.format(label=found.commonest)
-            self._third.set(points(found.guessing), message, _("Majority baseline"))
+            self._third.set(score_text(info.main, found.guessing), message, _("Majority baseline"))
         self._test_tile(info.main)
 
     def _test_tile(self, main: str) -> None:
@@ -383,10 +383,10 @@ class ScoresView(QFrame):
         hint = f"{documents_text(shown.n)} · {message}"
         then = state.evaluation("test", "run")
         if state.gold_changed("test") and then is not None:
-            before = points(then.scores.get(main))
+            before = score_text(main, then.scores.get(main))
             hint = _("current gold · as run {score} · {rest}").format(score=before, rest=hint)
         title = _("{score}, test").format(score=score_title(main))
-        self._test.set(points(shown.scores.get(main)), hint, title)
+        self._test.set(score_text(main, shown.scores.get(main)), hint, title)
 
     def _open_cell(self, gold: int, predicted: int) -> None:
         if (matrix := self._state.matrix) is not None:

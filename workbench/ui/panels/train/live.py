@@ -14,8 +14,7 @@ from workbench.jobs.steps import curves
 from workbench.operations import results
 from workbench.tasks import spec as tasks
 from workbench.training.results import TrainResult
-from workbench.ui import formats
-from workbench.ui.run_words import LayerMix, layer_mixes
+from workbench.ui.run_words import LayerMix, layer_mixes, score_text
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -145,7 +144,7 @@ def _evaluated(live: Live, message: Mapping[str, Any]) -> None:
     for name, value in message["scores"].items():
         live.scores.setdefault(name, []).append(value)
     shown = "  ".join(
-        f"{tasks.score_title(name)} {formats.points(message['scores'][name])}"
+        f"{tasks.score_title(name)} {score_text(name, message['scores'][name])}"
         for name in tasks.score_names(message["scores"], live.task)[:2]
     )
     add_line(live, _("step {step}: dev {scores}").format(step=message["step"], scores=shown))

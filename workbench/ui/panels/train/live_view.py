@@ -26,7 +26,7 @@ from workbench.ui.panels.train.live import (
     Live,
     shown_scores,
 )
-from workbench.ui.run_words import score_title
+from workbench.ui.run_words import is_error, score_title
 from workbench.ui.waits import Waits
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
@@ -299,6 +299,8 @@ class LiveRun(QFrame):
 
     def _draw_scores(self, live: Live) -> None:
         shown = shown_scores(live)
+        if self._texts.percent:
+            self._score.set_percent(not any(map(is_error, shown)))
         _show(
             self._score,
             {score_title(name): (live.seen, live.scores[name]) for name in shown},

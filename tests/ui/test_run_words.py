@@ -1,0 +1,17 @@
+"""Scores as text of the window."""
+
+from workbench.ui.run_words import first_score, score_text
+
+
+def test_a_score_is_in_percent_and_an_error_in_its_own_unit():
+    assert [score_text(name, 0.625) for name in ("accuracy", "mae")] == ["62.5", "0.625"]
+    assert score_text("accuracy", None) == score_text("mae", None) == "–"
+
+
+def test_a_difference_has_a_sign_in_either_unit():
+    assert score_text("accuracy", 0.1, signed=True) == "+10.0"
+    assert score_text("mse", 0.25, signed=True) == "+0.250"
+
+
+def test_the_first_score_of_a_run_is_the_main_one_of_its_task():
+    assert first_score({"mae": 0.5, "pearson": 0.75}, "regress") == "Pearson 75.0 on dev"
