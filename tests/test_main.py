@@ -59,6 +59,25 @@ def test_a_worker_without_a_folder_is_wrong_use():
     assert done.returncode == 2
 
 
+def test_a_window_that_cannot_be_built_ends_the_program_with_its_error_and_1(
+    monkeypatch, capsys, tmp_path
+):
+    import workbench.ui.app as app
+
+    def fail(_file):
+        raise FileNotFoundError("icons/labels.svg")
+
+    monkeypatch.setattr(app, "main", fail)
+    monkeypatch.setattr(door.os, "_exit", lambda code: code_of_exit.append(code))
+    code_of_exit = []
+
+    door.main(["open"])
+
+    error = capsys.readouterr().err
+    assert code_of_exit == [1]
+    assert "Traceback" in error and error.rstrip().endswith("not be started: icons/labels.svg")
+
+
 @pytest.mark.parametrize(
     ("arguments", "window"),
     [

@@ -45,9 +45,25 @@ def _open_window(files: list[str]) -> int:
     if _no_display():
         print(_(NO_DISPLAY), file=sys.stderr)
         return 1
-    from workbench.ui.app import main as window
+    try:
+        from workbench.ui.app import main as window
 
-    return window(files[0] if files else None)
+        return window(files[0] if files else None)
+    except Exception as error:
+        print(_not_started(error), file=sys.stderr, flush=True)
+        os._exit(1)  # Qt crashes in the destructors of a window that was built in part
+
+
+def _not_started(error: Exception) -> str:
+    """The traceback of what prevented the window from opening, then its message."""
+    import traceback
+
+    from workbench.base import log_file
+
+    lines = "".join(traceback.format_exception(error))
+    log_file.append(lines)
+    message = _("Error: Glossbench could not be started: {error}").format(error=error)
+    return f"{lines}{message}"
 
 
 def _no_display() -> bool:

@@ -1,5 +1,7 @@
 """Plugins are listed, enabled and checked; their code runs only after that was permitted."""
 
+from pathlib import Path
+
 import pytest
 
 from tests import a_plugin
@@ -7,9 +9,10 @@ from workbench.base import plugins as base_plugins
 from workbench.base import registry
 from workbench.base import settings as settings_file
 from workbench.base.errors import WorkbenchError
+from workbench.base.manifest import Contribution
 from workbench.importers import detect
 from workbench.importers.source import Source
-from workbench.operations import plugins
+from workbench.operations import plugin_options, plugins
 
 TASK = {"id": "lines.t", "title": "T", "object": "lines.code:T", "info": "lines.code:INFO"}
 FAMILY = {"id": "lines.f", "title": "F", "object": "lines.code:F", "info": "lines.code:INFO"}
@@ -109,6 +112,51 @@ def test_a_check_says_what_does_not_fit(tmp_path, entries, code, words):
     result = checked(a_plugin.make(tmp_path, entries=entries, code=code))
 
     assert words in result.error
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "words"),
+    [
+        ("panel", {"place": "page", "icon": "labels"}, "icon of lines.x is 'labels'. Expected the"),
+        ("panel", {"place": "left"}, "place of lines.x is 'left'. Expected one of: page, dock."),
+        ("panel", {}, "lines.x has no key 'place'. Expected one of: page, dock."),
+        ("inspector", {"question": "how"}, "'how'. Expected one of: read, answer, why, know."),
+        ("inspector", {"needs": "states"}, "needs of lines.x is 'states'. Expected a list of str"),
+        ("strategy", {"layers": ["klass"]}, "['klass']. Expected a list of: class,"),
+        ("exporter", {"suffix": "txt"}, "suffix of lines.x is 'txt'. Expected a file name suffix"),
+        ("model_exporter", {"default": "yes"}, "is 'yes'. Expected true or false."),
+    ],
+)
+def test_a_value_in_the_manifest_that_is_not_understood_is_named_with_those_that_are(
+    kind, values, words
+):
+    entry = Contribution(kind, "lines.x", "X", "lines.code:X", "lines", values)
+
+    found = plugin_options.of_contribution(Path("/lines"), entry)
+
+    assert words in found and "/lines/plugin.toml: " in found
+
+
+def test_a_wrong_value_is_found_by_the_check_and_prevents_enabling(tmp_path):
+    entry = {"id": "lines.all", "title": "L", "object": "lines.code:Lines", "question": "how"}
+    plugin = plugins.find(str(a_plugin.make(tmp_path, entries={"inspector": [entry]})))
+
+    (found,) = plugins.check(plugin)
+
+    assert "question of lines.all is 'how'" in found.error
+    with pytest.raises(WorkbenchError, match="was not enabled"):
+        plugins.ensure_checked(plugin)
+
+
+def test_the_values_of_the_built_in_contributions_are_all_understood():
+    wrong = {
+        entry.id: message
+        for entry in registry.builtins().everything()
+        if entry.options.get("place") != "start"
+        and (message := plugin_options.of_contribution(Path(), entry))
+    }
+
+    assert wrong == {}
 
 
 def test_corrected_code_is_read_when_it_is_checked_again(tmp_path):

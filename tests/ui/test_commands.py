@@ -3,7 +3,8 @@
 import pytest
 from PySide6.QtGui import QKeySequence
 
-from workbench.ui.commands import MENUS
+from workbench.base.errors import SpecError
+from workbench.ui.commands import MENUS, Command
 from workbench.ui.dialogs.key_sheet import KeySheet
 from workbench.ui.keys import conflicts, keys_of, remap, shown
 from workbench.ui.palette import NO_MATCH, Palette, rank
@@ -139,3 +140,8 @@ def test_a_single_key_of_annotate_is_changed_unless_a_label_has_it(app, qtbot, m
     dialog._edit.setKeySequence(QKeySequence("Shift+!"))
     dialog._use()
     assert keys_of(line.command, app.settings) == ("!",)
+
+
+def test_a_command_in_a_menu_that_does_not_exist_is_refused_with_the_menus():
+    with pytest.raises(SpecError, match="'Nowhere'.*Known: File, Edit, View, Labels, Run, Help"):
+        Command("x.y", "Do", menu="Nowhere")

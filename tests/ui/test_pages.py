@@ -75,6 +75,22 @@ def test_a_page_of_a_plugin_is_shown_and_broken_ones_say_why(enabled, app, qtbot
     assert all("Traceback" in row.details for row in states.values())
 
 
+def test_a_page_with_an_unknown_icon_gets_a_neutral_one(known, tmp_path, request):
+    entry = a_plugin.PANEL["panel"][0] | {"icon": "labels"}
+    folder = str(a_plugin.make(tmp_path, entries={"panel": [entry]}, code=a_plugin.PAGE))
+    chosen = Settings(plugin_folders=[folder], plugins_enabled=[folder])
+    chosen.save()
+    registry.reload(chosen)
+
+    app = request.getfixturevalue("app")
+    app.go("lines.page")
+
+    assert app.window.rail.button("lines.page").icon().isNull() is False
+    assert pages.icon_of(known.entry("panel", "lines.page")) == "square"
+    (status,) = plugins.all_plugins()
+    assert status.state == "error" and "icon of lines.page is 'labels'" in status.error
+
+
 def test_a_page_that_fails_while_it_is_built_in_steps_is_replaced_too(enabled, app, qtbot):
     app.visit("view.page")
 

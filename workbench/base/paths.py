@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,12 @@ def resource(name: str) -> Path:
         if place.exists():
             return place
     raise FileNotFoundError(f"resource {name!r} is in none of {', '.join(map(str, places))}")
+
+
+@lru_cache(maxsize=1)
+def icon_names() -> frozenset[str]:
+    """The names of the icons in `resources/icons`."""
+    return frozenset(path.stem for path in resource("icons").glob("*.svg"))
 
 
 def endless(path: Path) -> bool:

@@ -221,14 +221,10 @@ def _reader_gone() -> int:
 def _unexpected(error: Exception) -> str:
     import traceback
 
-    from workbench.base import paths
+    from workbench.base import log_file
 
-    log = paths.log_file()
-    try:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with open(log, "a", encoding="utf-8") as file:
-            file.write("".join(traceback.format_exception(error)) + "\n")
-    except OSError:
+    log = log_file.append("".join(traceback.format_exception(error)))
+    if log is None:
         return _("Unexpected error: {error!r}.").format(error=error)
     return _("Unexpected error: {error!r}. See the log for details: {log}.").format(
         error=error, log=log

@@ -23,6 +23,7 @@ from workbench.base.plugins import Plugin
 from workbench.base.records import from_plain, to_plain
 from workbench.base.settings import Settings
 from workbench.jobs.spec import JobSpec
+from workbench.operations import plugin_options
 
 ENABLED, DISABLED, ERROR = "enabled", "disabled", "error"
 TARGET = "workbench.operations.plugins:check_job"
@@ -116,8 +117,8 @@ def all_plugins(settings: Settings | None = None) -> tuple[Status, ...]:
 
 
 def _status(plugin: Plugin, settings: Settings) -> Status:
-    if plugin.fault:
-        return Status(plugin, ERROR, plugin.fault, plugin.details)
+    if reason := plugin.fault or plugin_options.fault(plugin):
+        return Status(plugin, ERROR, reason, plugin.details)
     if plugin.key not in settings.plugins_enabled:
         return Status(plugin, DISABLED)
     fault = registries.registry().faults.get(plugin.id)
@@ -234,7 +235,8 @@ def check(plugin: Plugin) -> Iterator[Checked]:
     plugins.forget_modules(plugin)
     for contribution in plugin.contributions:
         try:
-            fault, details = _fault(contribution), ""
+            fault = plugin_options.of_contribution(plugin.folder, contribution)
+            fault, details = fault or _fault(contribution), ""
         except ModuleNotFoundError as error:
             message = _("The Python package {package} is missing.")
             fault = message.format(package=(error.name or "?").partition(".")[0])

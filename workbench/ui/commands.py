@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.base.i18n import N_
+from workbench.base.errors import SpecError
+from workbench.base.i18n import N_, _
 
 MENUS = (N_("File"), N_("Edit"), N_("View"), N_("Labels"), N_("Run"), N_("Help"))
 
@@ -76,6 +77,14 @@ class Command:
     group: str = ""  # groups of a menu are divided by separators
     # for the shortcut list, if the title is a function: a title that does not depend on the target
     name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.menu and self.menu not in MENUS:
+            message = _("The command {id!r} is in the menu {menu!r}, which does not exist.")
+            raise SpecError(
+                message.format(id=self.id, menu=self.menu),
+                hint=_("Known: {names}.").format(names=", ".join(MENUS)),
+            )
 
     @property
     def all_keys(self) -> tuple[str, ...]:

@@ -6,12 +6,15 @@ import importlib.util
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from workbench.base import paths
 from workbench.base.i18n import _
 from workbench.base.manifest import BUILTIN, Contribution
 from workbench.base.registry import PluginError, Registry
 from workbench.ui.panel import Panel
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.empty import EmptyState
+
+NEUTRAL = "square"  # the icon of a page that names none
 
 
 def available(registry: Registry) -> dict[str, Contribution]:
@@ -62,13 +65,13 @@ def no_project(entry: Contribution, lead: Callable[[], object]) -> EmptyState:
     """Shown instead of a page that needs a project. `lead` opens the Welcome page."""
     button = Button(_("Open or create a project"), "folder-open", "primary", on=lead)
     hint = _("This page requires a project: one file with your texts and their labels.")
-    return EmptyState(_icon(entry), _("No project is open"), hint, button)
+    return EmptyState(icon_of(entry), _("No project is open"), hint, button)
 
 
 def moved(entry: Contribution, bring_back: Callable[[], object]) -> EmptyState:
     """Shown instead of a page that is in a window of its own."""
     button = Button(_("Move it back"), "arrow-up-right", on=bring_back)
-    return EmptyState(_icon(entry), _("This page is in its own window"), "", button)
+    return EmptyState(icon_of(entry), _("This page is in its own window"), "", button)
 
 
 def broken(fault: PluginError, show_plugins: Callable[[], object]) -> EmptyState:
@@ -77,5 +80,9 @@ def broken(fault: PluginError, show_plugins: Callable[[], object]) -> EmptyState
     return EmptyState("triangle-alert", _("This page cannot be shown"), str(fault), button)
 
 
-def _icon(entry: Contribution) -> str:
-    return str(entry.options.get("icon", "square"))
+def icon_of(entry: Contribution) -> str:
+    """The icon of a page; a neutral one if a plugin names one that does not exist."""
+    name = entry.options.get("icon", NEUTRAL)
+    if entry.source == BUILTIN:
+        return str(name)
+    return name if isinstance(name, str) and name in paths.icon_names() else NEUTRAL

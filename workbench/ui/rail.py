@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QSizePolicy, QToolButton, QV
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
 from workbench.ui import icons, theme
+from workbench.ui.pages import icon_of
 from workbench.ui.widgets.layout import scrolled
 
 TALL, LOW = 52, 34  # size of a button in pixels at 100 %: name below the icon, or beside it
@@ -38,7 +39,7 @@ class Rail(QFrame):
             button = self._button(page, choose)
             self._group.addButton(button)
             self._buttons[page.id] = button
-            self._icons[page.id] = page.options.get("icon", "square")
+            self._icons[page.id] = icon_of(page)
             layout.addWidget(button)
         layout.addStretch(1)
         self._area = scrolled(inner)
