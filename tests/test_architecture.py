@@ -108,7 +108,7 @@ class Row:
 
 
 TABLE = {
-    "base": Row((), (), ("platformdirs",)),
+    "base": Row((), (), ("platformdirs", "psutil")),
     "text": Row((), ("regex",), ("ahocorasick_rs", "icu4py", "pythainlp")),
     "runtime": Row(("text",), ("tokenizers",), ("onnxruntime",)),
     "metrics": Row(("text",), (), ("sklearn", "seqeval")),

@@ -102,6 +102,14 @@ def test_a_folder_that_another_process_has_joined_outlives_its_maker(maker):
     assert list(scratch.root().iterdir()) == []
 
 
+def test_a_folder_for_one_block_is_removed_when_the_block_fails():
+    with pytest.raises(ValueError, match="lost"), scratch.folder("layers") as folder:
+        (folder / "texts.jsonl").write_text("private")
+        raise ValueError("lost")
+
+    assert folder.parent == scratch.root() and not folder.exists()
+
+
 def test_nothing_else_is_deleted_or_joined(tmp_path):
     scratch.remove(scratch.make("job"))  # makes the root
     (scratch.root() / "notes").mkdir()

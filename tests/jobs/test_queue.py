@@ -12,10 +12,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from workbench.base import scratch
+from workbench.base import processors, scratch
 from workbench.base.errors import JobFailed
 from workbench.base.privacy import TELEMETRY_OFF
-from workbench.jobs import machine, steps
+from workbench.jobs import steps
 from workbench.jobs.events import Finished, Output, Queued, Started, recorded
 from workbench.jobs.process import Grace
 from workbench.jobs.queue import Queue
@@ -269,7 +269,7 @@ def test_a_worker_is_offline_low_in_priority_and_light(queue, tmp_path):
 
 
 def test_a_short_job_beside_a_long_one_gets_its_part_of_the_threads(queue, tmp_path, monkeypatch):
-    monkeypatch.setattr(machine, "cores", lambda: 8)
+    monkeypatch.setattr(processors, "physical_cores", lambda: 8)
     long = queue.add(spec("counts", tmp_path, total=1000, pause=0.05))
     until_text(queue, long)
 

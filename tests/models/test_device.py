@@ -35,6 +35,5 @@ def test_the_report_names_every_device_and_the_choice():
     assert end.value.value["devices"][0]["name"] == "cpu" and end.value.value["auto"]
 
 
-def test_memory_of_the_process_is_more_than_torch_itself_and_cores_are_counted():
+def test_memory_of_the_process_is_more_than_torch_itself():
     assert devices.memory_mb(CPU) > 50
-    assert 1 <= devices.physical_cores() <= 4096

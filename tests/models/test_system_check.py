@@ -81,7 +81,7 @@ def test_a_device_of_the_settings_that_is_not_there_is_a_problem():
 
 def test_fewer_threads_than_cores_are_a_warning(monkeypatch):
     monkeypatch.setattr(precision.devices, "use_threads", lambda: 1)
-    monkeypatch.setattr(precision.devices, "physical_cores", lambda: 8)
+    monkeypatch.setattr(system_check, "physical_cores", lambda: 8)
 
     check = run()[1]["computing.threads"]
 

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from workbench.base.processors import physical_cores
 from workbench.models import device
 
 
@@ -23,4 +24,4 @@ def test_a_limit_that_comes_after_torch_was_imported_holds(monkeypatch):
 def test_without_a_limit_there_is_a_thread_for_each_core(monkeypatch, value):
     monkeypatch.setenv("OMP_NUM_THREADS", value)
 
-    assert device.use_threads() == device.physical_cores()
+    assert device.use_threads() == physical_cores()

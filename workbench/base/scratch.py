@@ -14,7 +14,8 @@ import errno
 import os
 import stat
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from workbench.base import file_lock, paths
@@ -133,6 +134,16 @@ def remove(folder: Path) -> None:
     descriptor = _held.pop(folder, None)
     if descriptor is not None:
         _delete(folder, descriptor)
+
+
+@contextmanager
+def folder(kind: str) -> Iterator[Path]:
+    """A new folder as of `make`, removed at the end."""
+    made = make(kind)
+    try:
+        yield made
+    finally:
+        remove(made)
 
 
 def _delete(folder: Path, descriptor: int) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
+from workbench.base import scratch
 from workbench.inspection.subject import Subject
 from workbench.tasks.embedding import ALL, Embedder
 from workbench.text.document import Document
@@ -41,8 +40,8 @@ def layer_states(
     most = min(most, max(1, MOST_BYTES // (2 * sum(encoder.widths))))
     rows: list[list[np.ndarray]] = [[] for _width in encoder.widths]
     owners, spans, count = list[np.ndarray](), list[np.ndarray](), 0
-    with tempfile.TemporaryDirectory() as folder:
-        embedder = Embedder(encoder, subject.max_length, unit, ALL, Path(folder))
+    with scratch.folder("layers") as folder:
+        embedder = Embedder(encoder, subject.max_length, unit, ALL, folder)
         for start in range(0, len(documents), AT_ONCE):
             for at, found in enumerate(embedder.stream(documents[start : start + AT_ONCE]), start):
                 if count < most:

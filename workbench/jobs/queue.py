@@ -15,11 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeGuard, cast
 
-from workbench.base import scratch
+from workbench.base import processors, scratch
 from workbench.base.errors import JobFailed
 from workbench.base.events import Signal
 from workbench.base.i18n import _
-from workbench.jobs import events, machine, steps, turns
+from workbench.jobs import events, steps, turns
 from workbench.jobs.channel import OFTEN
 from workbench.jobs.dispatch import Mailbox
 from workbench.jobs.process import Child, Grace, last_lines
@@ -269,7 +269,7 @@ class Queue:
         """A job that runs beside another on the CPU gets part of the threads; writes this to its
         job file.
         """
-        threads = turns.threads_beside(job, self.running, machine.cores())
+        threads = turns.threads_beside(job, self.running, processors.physical_cores())
         if threads:
             job.spec = replace(job.spec, threads=threads)
             with suppress(OSError):  # it then uses all threads

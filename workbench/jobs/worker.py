@@ -21,10 +21,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from workbench.base import scratch
+from workbench.base import processors, scratch
 from workbench.base.errors import WorkbenchError, is_disk_full
 from workbench.base.i18n import _
-from workbench.jobs import events, machine
+from workbench.jobs import events
 from workbench.jobs.channel import Channel, Commands, take_over
 from workbench.jobs.spec import JobSpec
 
@@ -52,7 +52,7 @@ def _behave() -> None:
         with suppress(OSError):
             os.nice(NICE)
     if "OMP_NUM_THREADS" not in os.environ:
-        os.environ["OMP_NUM_THREADS"] = str(machine.cores())
+        os.environ["OMP_NUM_THREADS"] = str(processors.physical_cores())
     # Passive waiting: on a busy machine, spinning threads took 3 times the CPU and wall time of a
     # training step.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -6,7 +6,6 @@ import gc
 import os
 import sys
 from collections.abc import Generator, Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import torch
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
+from workbench.base.processors import physical_cores
 from workbench.runtime import threads
 
 
@@ -55,20 +55,6 @@ def name(device: torch.device) -> str:
     return (
         f"{device} ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else str(device)
     )
-
-
-@lru_cache(maxsize=1)
-def physical_cores() -> int:
-    """Physical cores available to this process, without hyper-threads."""
-    if hasattr(os, "sched_getaffinity"):
-        cores = set()
-        for cpu in os.sched_getaffinity(0):
-            siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
-            cores.add(siblings.read_text().strip() if siblings.is_file() else str(cpu))
-        return max(1, len(cores))
-    if sys.platform == "darwin":
-        return max(1, torch.get_num_threads())  # torch uses hw.physicalcpu there
-    return max(1, (os.cpu_count() or 2) // 2)
 
 
 def use_threads() -> int:

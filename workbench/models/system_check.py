@@ -12,6 +12,7 @@ from typing import Any
 from workbench.base import settings
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
+from workbench.base.processors import physical_cores
 from workbench.base.system_check import OK, PROBLEM, WARNING, Check
 from workbench.base.terms import term
 
@@ -77,7 +78,7 @@ def _devices() -> Iterator[Check]:
 def _threads() -> Check:
     from workbench.models import device as devices
 
-    threads, cores = devices.use_threads(), devices.physical_cores()
+    threads, cores = devices.use_threads(), physical_cores()
     message = ngettext(
         "{threads} of {cores} core",
         "{threads} of {cores} cores",

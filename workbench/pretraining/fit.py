@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,7 +31,7 @@ from workbench.models.loading import family_of
 from workbench.models.recurrent import StreamUnits
 from workbench.pretraining.results import BOTH, CAUSAL, CHARACTER, PSEUDO, ModelFit
 from workbench.pretraining.streams import RecurrentModel
-from workbench.runtime.inputs import EncodedInput
+from workbench.runtime.inputs import EncodedInput, batches_by_length
 from workbench.runtime.vocabularies.measures import measure
 from workbench.text.language import language_of
 
@@ -232,7 +232,9 @@ def _masked(
         if found.done:
             break
         chosen = [places[number] for number in order[start : start + GROUP]]
-        for batch in _by_length(chosen, lambda place: len(inputs[place[0]])):
+        lengths = np.array([len(inputs[number]) for number, _at in chosen])
+        for positions in batches_by_length(lengths, BATCH_TOKENS):
+            batch = [chosen[position] for position in positions]
             rows, targets = [], []
             for number, at in batch:
                 ids = inputs[number].ids.tolist()
@@ -248,7 +250,9 @@ def _causal(model: LanguageModel, texts: Sequence[str], found: Tally) -> None:
         if found.done:
             break
         numbered = [*enumerate(_inputs(model, texts[start : start + TEXTS]), start)]
-        for chosen in _by_length(numbered, lambda item: len(item[1])):
+        lengths = np.array([len(input_) for _number, input_ in numbered])
+        for positions in batches_by_length(lengths, BATCH_TOKENS):
+            chosen = [numbered[position] for position in positions]
             batch = [input_ for _number, input_ in chosen]
             places = [
                 [int(at) for at in np.flatnonzero(input_.text >= 0) if at] for input_ in batch
@@ -260,18 +264,6 @@ def _causal(model: LanguageModel, texts: Sequence[str], found: Tally) -> None:
             for scores, (number, input_), row in zip(logits, chosen, places, strict=True):
                 targets = torch.from_numpy(input_.ids[row].astype(np.int64))
                 found.add(scores[: len(row)], targets, np.full(len(row), number))
-
-
-def _by_length(items: Sequence[T], length: Callable[[T], int]) -> Iterator[list[T]]:
-    """Batches of items of similar lengths, with at most BATCH_TOKENS units after padding."""
-    batch: list[T] = []
-    for item in sorted(items, key=length):
-        if batch and length(item) * (len(batch) + 1) > BATCH_TOKENS:
-            yield batch
-            batch = []
-        batch.append(item)
-    if batch:
-        yield batch
 
 
 def _recurrent(

@@ -6,7 +6,6 @@ Source: Lafferty, McCallum and Pereira 2001.
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from workbench.base import scratch
 from workbench.baselines.base import LEAST, Baseline, prepared
 from workbench.baselines.feature_crf.features import word_features
 from workbench.baselines.feature_crf.info import INFO
@@ -167,8 +167,8 @@ def _trained(sequences: Iterable[Sequenced], numbers: dict[str, int], count: int
         rows = [[str(numbers.setdefault(name, len(numbers))) for name in row] for row in words]
         trainer.append(rows, [str(tag) for tag in tags])
         seen[tags] = True
-    with tempfile.TemporaryDirectory() as folder:
-        file = str(Path(folder) / "model")
+    with scratch.folder("crf") as folder:
+        file = str(folder / "model")
         trainer.train(file)
         tagger = Tagger()
         tagger.open(file)

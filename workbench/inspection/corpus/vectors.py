@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -23,10 +22,7 @@ def text_vectors(
     "document" of all of it.
     """
     longest = subject.max_length if subject.is_run else min(subject.encoder.max_length, LONGEST)
-    folder = scratch.make("inspect")
-    try:
-        embedder = Embedder(subject.encoder, longest, unit, ALL, Path(folder))
+    with scratch.folder("inspect") as folder:
+        embedder = Embedder(subject.encoder, longest, unit, ALL, folder)
         (found,) = embedder.stream([replace(document, texts=document.texts[:1])])
         return vectors(found, start, end)
-    finally:
-        scratch.remove(folder)
