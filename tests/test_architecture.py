@@ -443,8 +443,12 @@ def test_modules_of_the_window_that_draw_nothing_are_free_of_qt():
     assert wrong == []
 
 
-# Modules of a page that draw but have no state: what else they may import, and why.
+# Dialogs and modules of a page that draw but have no state: what else they may import, and why.
 WITHOUT_STATE = {
+    "ui/dialogs/about.py": "a report for bugs that counts what the project holds",
+    "ui/dialogs/files.py": "names of files for the dialogs of the system",
+    "ui/dialogs/key_sheet.py": "a list of keys, among them those of labels",
+    "ui/dialogs/new_project.py": "a dialog that creates a project",
     "ui/panels/data/export_dialog.py": "a dialog that asks which runs and formats there are",
     "ui/panels/data/import_dialog.py": "a dialog that starts an import",
     "ui/panels/data/splits_dialog.py": "a dialog that names the choices of the operation",
@@ -453,8 +457,8 @@ WITHOUT_STATE = {
 
 
 def draws(path: Path) -> bool:
-    """A view of a page or a part of one: by its name, or because it makes widgets or paints."""
-    if path.relative_to(CODE).parts[:2] != ("ui", "panels"):
+    """A dialog, or a view of a page or a part of one: it makes widgets or paints."""
+    if path.relative_to(CODE).parts[:2] not in (("ui", "panels"), ("ui", "dialogs")):
         return False
     widgets = ("PySide6.QtWidgets", "PySide6.QtGui")
     return (

@@ -312,12 +312,8 @@ class _Training:
     def value_of(self, scores: Mapping[str, float], loss: float) -> float:
         """What the best checkpoint is selected by, so that higher is better."""
         by = self.plan.best_by
-        if by == "loss":
-            return -loss
-        if by == "last":
-            return float(self.step)
-        score = scores.get(by, 0.0)
-        return -score if is_error(by) else score
+        score = -scores.get(by, 0.0) if is_error(by) else scores.get(by, 0.0)
+        return {"loss": -loss, "last": float(self.step)}.get(by, score)
 
     def evaluate(self) -> Feed:
         """Evaluate dev and keep the checkpoint if it is the best; without dev keep the last."""

@@ -12,10 +12,8 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QFrame, QMenu, QPlainTe
 from workbench.base import plugins as base_plugins
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.plugins import Plugin
-from workbench.operations import plugins
-from workbench.operations.plugins import DISABLED, ENABLED, ERROR, Status
 from workbench.ui import theme
-from workbench.ui.dialogs.plugins_state import PluginsState
+from workbench.ui.dialogs.plugins_state import DISABLED, ENABLED, ERROR, PluginsState, Status
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
@@ -120,7 +118,7 @@ class PluginCard(QFrame):
         plugin = status.plugin
         self.setProperty("part", "card")
         self.setAccessibleName(plugin.name)
-        parts = [self._head(), *(_fact(_("Adds"), add) for add in plugins.adds(plugin))]
+        parts = [self._head(), *(_fact(_("Adds"), add) for add in state.adds(plugin))]
         parts.append(_fact(_("From"), _short(plugin.key), Qt.TextElideMode.ElideMiddle))
         more = self._error() if status.state == ERROR else []
         if restart := state.restart(status):
@@ -136,7 +134,7 @@ class PluginCard(QFrame):
         plugin, status = self.status.plugin, self.status
         icon, tone, chip = LOOKS[status.state]
         checking = plugin.key in self.state.checking
-        message = _("Checking…") if checking else _(plugins.STATES[status.state])
+        message = _("Checking…") if checking else self.state.title(status)
         return row(
             IconLabel(icon, tone),
             words(plugin.name, weight=600),

@@ -16,6 +16,8 @@ from workbench.operations import plugins
 from workbench.operations.plugins import DISABLED, ENABLED, ERROR, PluginCheck, Status
 from workbench.ui import formats
 
+__all__ = ["DISABLED", "ENABLED", "ERROR", "PluginsState", "Status"]
+
 if TYPE_CHECKING:
     from workbench.base.plugins import Plugin
     from workbench.base.settings import Settings
@@ -39,6 +41,14 @@ class PluginsState:
         self._failed: dict[str, tuple[str, str]] = {}  # key → error and traceback of a check
         self._jobs: dict[str, Job] = {}
         self.look()
+
+    def adds(self, plugin: Plugin) -> tuple[str, ...]:
+        """What a plugin adds, by kind: "1 importer: TMX translation memories"."""
+        return plugins.adds(plugin)
+
+    def title(self, status: Status) -> str:
+        """The state of a plugin in words."""
+        return _(plugins.STATES[status.state])
 
     def look(self) -> None:
         """Search the plugin folders again."""

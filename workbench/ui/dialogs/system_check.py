@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication, QFrame, QVBoxLayout, QWidget
 from workbench.base.i18n import _
 from workbench.base.system_check import GROUPS, OK, PROBLEM, WARNING, Check
 from workbench.base.terms import term
-from workbench.operations.system_check import SystemCheck, as_text, summary
 from workbench.ui import formats, theme
+from workbench.ui.dialogs.system_check_state import SystemCheckState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
@@ -48,6 +48,8 @@ class SystemCheckDialog(Dialog):
             width=LEAST[0],
         )
         self._app = app
+        self._check = SystemCheckState(app.queue)
+        self._check.changed.connect(self._later)
         self._state = Callout("", "accent")
         self._meter = Meter(None, name=_("Progress"))
         titles = {ATTENTION: _("Needs attention"), **{id: _(title) for id, title in GROUPS.items()}}
@@ -76,13 +78,9 @@ class SystemCheckDialog(Dialog):
 
     def begin(self) -> None:
         """Run all checks from the start."""
-        project = self._app.project
-        folder = str(project.path.parent) if project is not None else ""
         for group in self._groups.values():
             group.clear()
-        self._check = SystemCheck(self._app.queue, project=folder)
-        self._check.changed.connect(self._later)
-        self._check.start()
+        self._check.begin(self._app.project)
         self._show()
 
     def _later(self) -> None:
@@ -92,7 +90,7 @@ class SystemCheckDialog(Dialog):
 
     def copy(self) -> None:
         """Copy the current report to the clipboard."""
-        QApplication.clipboard().setText(as_text(self._check.checks))
+        QApplication.clipboard().setText(self._check.report())
         self._copy.set_text(_("Copied"))
 
     def _show(self) -> None:
@@ -103,7 +101,7 @@ class SystemCheckDialog(Dialog):
         if check.running:
             self._state.set(check.doing or _("Checking…"), "accent")
         else:
-            self._state.set(summary(check.checks), TONES[check.state])
+            self._state.set(check.summary(), TONES[check.worst])
         if self._add_lines():
             self._timer.start()
 
@@ -113,8 +111,7 @@ class SystemCheckDialog(Dialog):
         Returns whether there are more.
         """
         shown = {id: [check for check in self._check.checks if check.group == id] for id in GROUPS}
-        if not self._check.running:
-            shown[ATTENTION] = [check for check in self._check.checks if check.state != OK]
+        shown[ATTENTION] = self._check.failed
         room = AT_ONCE
         for id, checks in shown.items():
             room -= self._groups[id].show_checks(checks, room)
@@ -123,7 +120,7 @@ class SystemCheckDialog(Dialog):
     def _closed(self, _result: int) -> None:
         self._timer.stop()
         self._check.changed.disconnect(self._later)
-        self._check.cancel()
+        self._check.close()
 
 
 class Group(QFrame):
