@@ -44,6 +44,11 @@ def test_an_unknown_task_names_the_known_ones():
     assert caught.value.hint == f"Known: {names}."
 
 
+def test_a_task_of_a_plugin_that_is_not_enabled_names_the_plugin():
+    with pytest.raises(SpecError, match="no task 'lines.ordered'.*plugin lines, which adds it"):
+        spec.info("lines.ordered")
+
+
 def test_only_submitted_documents_are_used_and_a_class_needs_a_mark():
     tag, classify = spec.info("tag"), spec.info("classify")
 

@@ -47,8 +47,12 @@ class Registry:
         except KeyError:
             raise WorkbenchError(
                 _("There is no {kind} {id!r}.").format(kind=kind, id=id),
-                hint=_("Known: {names}.").format(names=", ".join(self.ids(kind))),
+                hint=self._missing_hint(kind, id),
             ) from None
+
+    def _missing_hint(self, kind: str, id: str) -> str:
+        """The plugin to enable, or the known ids if the id is not one of a plugin."""
+        return plugin_hint(id) or _("Known: {names}.").format(names=", ".join(self.ids(kind)))
 
     def get(self, kind: str, id: str) -> Any:
         """The object itself; imports its module."""
@@ -57,11 +61,11 @@ class Registry:
     def info(self, kind: str, id: str, *, missing: str = "") -> Any:
         """The `info` object of a contribution; imports no heavy module.
 
-        missing: the message of the SpecError for an unknown id, to which the known ones are added.
+        missing: the message of the SpecError for an unknown id, to which the plugin that adds it or
+        the known ones are added.
         """
         if missing and (kind, id) not in self._entries:
-            known = ", ".join(self.ids(kind))
-            raise SpecError(missing, hint=_("Known: {known}.").format(known=known))
+            raise SpecError(missing, hint=self._missing_hint(kind, id))
         return self._imported(kind, id, self.entry(kind, id).options["info"])
 
     def view(self, kind: str, id: str) -> Any:
@@ -110,6 +114,22 @@ class Registry:
         self.faults.clear()
         self._failed.clear()
         self.changed.emit()
+
+
+def needed_plugin(id: str) -> str:
+    """The plugin that contributes this id; "" for an id of the application."""
+    plugin, dot, _rest = id.partition(".")
+    return plugin if dot else ""
+
+
+def plugin_hint(id: str) -> str:
+    """How to enable the plugin that contributes this id; "" for an id of the application."""
+    message = _(
+        "Enable the plugin {plugin}, which adds it, in Settings ▸ Plugins or with "
+        "`glossbench plugins enable {plugin}`."
+    )
+    plugin = needed_plugin(id)
+    return message.format(plugin=plugin) if plugin else ""
 
 
 class PluginError(WorkbenchError):

@@ -144,13 +144,8 @@ def objectives() -> tuple[ObjectiveInfo, ...]:
 
 def objective(name: str) -> ObjectiveInfo:
     """Raises SpecError for an unknown objective."""
-    known = registry().ids("objective")
-    if name not in known:
-        raise SpecError(
-            _("There is no objective {name!r}.").format(name=name),
-            hint=_("Objectives: {known}.").format(known=", ".join(known)),
-        )
-    info: ObjectiveInfo = registry().info("objective", name)
+    missing = _("There is no objective {name!r}.").format(name=name)
+    info: ObjectiveInfo = registry().info("objective", name, missing=missing)
     return info
 
 

@@ -111,6 +111,16 @@ def test_a_folder_that_cannot_be_read_is_a_problem_of_its_card(tmp_path, monkeyp
     assert spec.card(tmp_path / "model").problems == ("it cannot be read (Permission denied)",)
 
 
+def test_a_model_whose_family_is_of_a_plugin_that_is_not_enabled_names_the_plugin(tmp_path):
+    (tmp_path / "model.gru").write_bytes(b"weights")
+    (tmp_path / "glossbench.json").write_text('{"task": "classify", "family": "lines.gru"}')
+
+    with pytest.raises(ModelError, match="family lines.gru needs the plugin lines") as caught:
+        spec.read_folder(tmp_path)
+
+    assert "`glossbench plugins enable lines`" in caught.value.hint
+
+
 def test_the_size_of_a_folder_is_not_sought_through_the_whole_disk(tmp_path):
     for depth in ("a.bin", "onnx/b.bin", "x/y/z/c.bin"):
         (tmp_path / depth).parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from workbench.base import paths, settings
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.manifest import BUILTIN
-from workbench.base.registry import registry
+from workbench.base.registry import needed_plugin, plugin_hint, registry
 from workbench.models.spec.contents import describe
 from workbench.models.spec.info import GIVES, FamilyInfo, Match, ModelInfo
 from workbench.models.spec.json_files import one_line, read_object
@@ -44,6 +44,8 @@ def unusable(info: ModelInfo) -> ModelError:
     """The error that names a card's problems."""
     if info.family:
         hint = _(registry().info("family", info.family).holds)
+    elif family := missing_family(Path(info.path)):
+        hint = plugin_hint(family)
     else:
         formats = ", ".join(_(item.saved_as) for item in registry().infos("family"))
         hint = _("Known formats: {formats}.").format(formats=formats)
@@ -187,10 +189,21 @@ def _family_of(path: Path) -> tuple[str, Match]:
 
 def _other_problem(path: Path) -> str:
     """What there is instead of a model, as exactly as a family or the first bytes tell."""
+    if family := missing_family(path):
+        message = _("its model family {family} needs the plugin {plugin}, which is not enabled")
+        return message.format(family=family, plugin=needed_plugin(family))
     if (path / CONFIG).is_file():
         return ""
     infos: tuple[FamilyInfo, ...] = registry().infos("family")
     return next(filter(None, (info.near_miss(path) for info in infos)), "") or describe(path)
+
+
+def missing_family(path: Path) -> str:
+    """The family that has saved the model, if it is one of a plugin that is not enabled; or ""."""
+    file = path / DESCRIPTION
+    family = str((read_object(file, []) or {}).get("family", "")) if file.is_file() else ""
+    known = not needed_plugin(family) or family in registry().ids("family")
+    return "" if known else family
 
 
 def _files(path: Path) -> tuple[tuple[str, int, int], ...]:
