@@ -187,3 +187,18 @@ def test_a_text_on_one_line_is_read_in_parts(tmp_path, monkeypatch):
     list(corpus.fill([source], lowercase=True))
 
     assert corpus.counts["ää"] >= 12 and corpus.total <= 28
+
+
+def test_texts_without_spaces_are_split_by_the_chosen_segmenter(tmp_path, monkeypatch):
+    class Pairs:
+        def words(self, text):
+            return [(at, at + 2) for at in range(0, len(text) - 1, 2)]
+
+    monkeypatch.setattr(corpora.segmenters, "load", lambda id: Pairs())
+    text = tmp_path / "text.txt"
+    text.write_text("地铁晚点\n今天晚点\n" * 9, encoding="utf-8")
+
+    trained(text, tmp_path / "out", "skipgram", ".txt", segmenter="characters")
+
+    words = (tmp_path / "out" / "v.txt").read_text("utf-8").split("\n")[1:-1]
+    assert {line.split(" ")[0] for line in words} == {"地铁", "晚点", "今天"}

@@ -10,7 +10,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.models.vocabulary import Vocabulary
 from workbench.text import compressed
-from workbench.text.segment import words
+from workbench.text.segmenters import base as segmenters
 
 LONGEST = 1000  # words of a line; longer ones are divided
 LONGEST_LINE = 1 << 20  # bytes that are read at a time
@@ -22,8 +22,9 @@ class Corpus:
     words that were kept, see `Vocabulary`.
     """
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, segmenter: str = segmenters.DEFAULT):
         self.path, self.vocabulary, self.total = path, Vocabulary(), 0
+        self.segmenter = segmenters.load(segmenter)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -36,13 +37,19 @@ class Corpus:
             for source in sources:
                 with open(source, "rb") as file:
                     for number, raw in enumerate(_lines(source, file), 1):
-                        self._add(_split(_decoded(source, number, raw), lowercase), out)
+                        self._add(self._split(_decoded(source, number, raw), lowercase), out)
                         if number % 1000 == 0:
                             yield (before + file.tell()) / size
                 before += source.stat().st_size
         if not self.total:
             path = ", ".join(map(str, sources[:3]))
             raise SpecError(_("{path} contains no words.").format(path=path))
+
+    def _split(self, text: str, lowercase: bool) -> list[str]:
+        """The words; "_" replaces white space within one."""
+        text = text.lower() if lowercase else text
+        found = (text[start:end] for start, end in self.segmenter.words(text))
+        return ["_".join(word.split()) for word in found]
 
     def _add(self, found: Sequence[str], out: IO[str]) -> None:
         self.vocabulary.add(found)
@@ -98,11 +105,6 @@ def _lines(source: Path, file: IO[bytes]) -> Iterator[bytes]:
             _("{path} cannot be read: {error}.").format(path=source, error=error),
             hint=_("The file may be damaged or incomplete."),
         ) from error
-
-
-def _split(text: str, lowercase: bool) -> list[str]:
-    text = text.lower() if lowercase else text
-    return [text[start:end] for start, end in words(text)]
 
 
 def _decoded(source: Path, number: int, raw: bytes) -> str:

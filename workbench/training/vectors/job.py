@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from workbench.text.segmenters import base as segmenters
 from workbench.training.vectors.corpus import Corpus
 from workbench.training.vectors.glove import Glove, weights
 from workbench.training.vectors.sampled import Sampled
@@ -31,7 +32,7 @@ def run(
     """
     logging.getLogger("gensim").setLevel(logging.ERROR)
     began, options, output = time.monotonic(), params["options"], Path(params["output"])
-    corpus = Corpus(folder / "corpus.txt")
+    corpus = Corpus(folder / "corpus.txt", options.get(segmenters.OPTION, segmenters.DEFAULT))
     for share in corpus.fill([*map(Path, params["inputs"])], lowercase=options["lowercase"]):
         yield {"kind": "progress", "part": SPLITTING * share}
     model = _model(corpus, params)
@@ -77,7 +78,7 @@ def co_occurrences(
     ones, in one order) and top: [word, context, X, f(X)] of the pairs with the largest X.
     """
     options = params["options"]
-    corpus = Corpus(folder / "corpus.txt")
+    corpus = Corpus(folder / "corpus.txt", options.get(segmenters.OPTION, segmenters.DEFAULT))
     for share in corpus.fill([*map(Path, params["inputs"])], lowercase=options["lowercase"]):
         yield {"kind": "progress", "part": 0.5 * share}
     glove = Glove(corpus, options, 0)

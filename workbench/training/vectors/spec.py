@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option, complete
+from workbench.text.segmenters import base as segmenters
 
 TARGET = "workbench.training.vectors.job:run"
 COUNT_TARGET = "workbench.training.vectors.job:co_occurrences"
@@ -40,6 +42,16 @@ _GENERAL = (
     ),
     Option("lowercase", "bool", True, N_("Convert the text to lower case.")),
 )  # fmt: skip
+_SEGMENTER = Option(
+    segmenters.OPTION,
+    "choice",
+    segmenters.DEFAULT,
+    N_(
+        "How the text is split into words, for texts without spaces. Choose the same one when a "
+        "model is trained on these vectors: their files do not name it."
+    ),
+    title=N_("Word segmenter"),
+)
 _SAMPLED = (
     Option("negatives", "int", 5, N_("Negative samples per training pair."), low=1, high=100),
     Option("learning_rate", "float", 0.025, N_("Initial learning rate."), low=1e-6, high=1.0),
@@ -102,7 +114,10 @@ def options(method: str) -> tuple[Option, ...]:
             _("There is no method {method!r}.").format(method=method),
             hint=_("Known: {names}.").format(names=", ".join(own)),
         )
-    return (*_GENERAL, *own[method])
+    known = segmenters.titles()
+    titles = tuple(known.values())
+    segmenter = replace(_SEGMENTER, choices=tuple(known), choice_titles=titles)
+    return (*_GENERAL, segmenter, *own[method])
 
 
 def settings(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
