@@ -1,6 +1,7 @@
 """The plugin of plugins/README.md, written from that page, must work as it says."""
 
 import ast
+import contextlib
 import io
 import json
 import random
@@ -13,7 +14,9 @@ from tests import a_plugin
 from tests.plugins.conftest import FOLDER
 from workbench.base import registry
 from workbench.cli.main import main
-from workbench.operations import plugins
+from workbench.operations import outcomes, plugins
+from workbench.project.project import Project
+from workbench.storage import runs
 from workbench.text.document import Document
 from workbench.text.segmenters import base as segmenters
 
@@ -100,6 +103,25 @@ def test_the_tutorial_imports_trains_predicts_inspects_and_exports(
     assert [path.name for path in (tmp_path / "x/my-plugin.arrays").iterdir()] == ["weights.npz"]
 
 
+@pytest.mark.process
+def test_the_method_of_the_tutorial_trains_the_biases_and_the_head(
+    tutorial, ask, forked_workers, tmp_path
+):
+    project, model = tmp_path / "p.glossbench", tmp_path / "tiny.characters"
+    model.write_text('{"width": 16}', encoding="utf-8")
+    assert main(["project", "new", str(project)]) == 0
+    ask("import", project, ratings(tmp_path / "a.ratings"))
+
+    run = ask(
+        *("train", project, "--task", "classify", "--model", model),
+        *("--set", "method=my-plugin.biases", "--set", "epochs=1", "--set", "device=cpu"),
+    )
+
+    with contextlib.closing(Project.open(project)) as opened:
+        trained = outcomes.trained(runs.by_name(opened.db, run["run"]))
+    assert 0 < trained.trained_parameters < trained.parameters / 10
+
+
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.M | re.S)
 CODE = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
@@ -180,7 +202,9 @@ def test_nothing_outside_its_folder_names_the_plugin(tutorial):
         "backend",
         "importer",
         "segmenter",
+        "method",
         "model_exporter",
+        "panel",
     }
     assert len(places) > 400 and naming == []
 

@@ -5,7 +5,7 @@ import pytest
 from tests import a_plugin
 from tests.ui.panels.inspect.test_state import Host
 from workbench.base import registry
-from workbench.operations import inspect, models, plugins
+from workbench.operations import inspect, labels, models, plugins
 from workbench.operations.inspect import Choice
 from workbench.ui.panels.data.import_state import ImportState
 
@@ -76,3 +76,22 @@ def test_every_page_follows_when_a_plugin_is_enabled_and_disabled(
     assert looked.view and looked.view != "my-plugin.lengths"
     assert "my-plugin.ordered" not in train.tasks and train.task in train.tasks
     assert "my-plugin.overlap" not in {choice.backend for choice in prompts.models}
+
+
+def test_the_page_of_the_tutorial_follows_the_labels_of_the_project(app, project_file, tmp_path):
+    plugin = plugins.find(str(a_plugin.write_tutorial(tmp_path / "plugins")))
+    plugins.enable(plugin, app.settings)
+    assert app.open_project(project_file, page="labels")
+    context = app.window.panel("labels").context
+    page = registry.registry().get("panel", "my-plugin.labels")(context)
+    page.view.show()
+
+    layer = labels.layers(app.project)[0]
+    labels.add_label(app.project, layer.id, "new")
+
+    assert page.view.table.rows()[:3] == [
+        ("class", "good", 0),
+        ("class", "bad", 0),
+        ("class", "new", 0),
+    ]
+    page.close()
