@@ -70,6 +70,8 @@ class Source:
 
         Bytes that are not UTF-8 are read as U+DC80 … U+DCFF, so that an invalid line affects only
         one record.
+
+        Raises ImportFailed for bytes that do not fit the encoding.
         """
         errors = "surrogateescape" if self.encoding.codec.startswith("utf-8") else "strict"
         with open(self.path, "rb") as self._raw:
@@ -95,6 +97,8 @@ class Source:
     def text(self) -> str:
         """The whole file as one string with unchanged line ends; for a preview its first LOOK
         characters.
+
+        Raises ImportFailed for bytes that do not fit the encoding.
         """
         errors = "surrogateescape" if self.encoding.codec.startswith("utf-8") else "strict"
         try:
@@ -115,7 +119,10 @@ class Source:
         return ImportFailed(message, hint=_("Choose another encoding."))
 
     def head(self, size: int = HEAD) -> str:
-        """The first `size` bytes, decoded; a character cut at the end is omitted."""
+        """The first `size` bytes, decoded; a character cut at the end is omitted.
+
+        Raises ImportFailed for bytes that do not fit the encoding.
+        """
         with open(self.path, "rb") as file:
             raw = file.read(size)
         try:

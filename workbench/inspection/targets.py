@@ -43,6 +43,7 @@ def _own(subject: Subject, document: Document, inputs: Mapping[str, Tensor]) -> 
 
 
 def subwords_of(encoder: Encoder) -> Subwords:
+    """The preparer of an encoder that reads subwords. Raises TypeError for any other."""
     preparer = encoder.preparer
     if not isinstance(preparer, Subwords):
         raise TypeError(f"{type(preparer).__name__} has no tokenizer to write with")

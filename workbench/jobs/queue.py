@@ -209,6 +209,8 @@ class Queue:
         """Without an event loop: process messages until the job has ended.
 
         Returns False on timeout (seconds).
+
+        Raises RuntimeError for a queue with an event loop.
         """
         if not isinstance(self.dispatch, Mailbox):
             raise RuntimeError(

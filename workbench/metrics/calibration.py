@@ -54,7 +54,10 @@ def decisions(
 
 
 def log_probabilities(scores: ArrayLike) -> np.ndarray:
-    """The logarithms, which serve as logits: softmax undoes additive constants."""
+    """The logarithms, which serve as logits: softmax undoes additive constants.
+
+    Of any shape, which is kept.
+    """
     found: np.ndarray = np.log(np.maximum(np.asarray(scores, float), TINY))
     return found
 
@@ -88,7 +91,10 @@ def label_temperature(probabilities: np.ndarray, relevant: np.ndarray) -> float:
 
 
 def logit(probabilities: ArrayLike) -> np.ndarray:
-    """The inverse of the sigmoid; probabilities are limited to [TINY, 1 − TINY]."""
+    """The inverse of the sigmoid; probabilities are limited to [TINY, 1 − TINY].
+
+    Of any shape, which is kept.
+    """
     limited = np.clip(np.asarray(probabilities, float), TINY, 1 - TINY)
     found: np.ndarray = np.log(limited) - np.log1p(-limited)
     return found

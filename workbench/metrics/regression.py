@@ -57,7 +57,10 @@ def scores(gold: Sequence[float], predicted: Sequence[float]) -> dict[str, float
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks from 1, float; equal values get the mean of their ranks."""
+    """Ranks from 1, float; equal values get the mean of their ranks.
+
+    values (N,). Returns float (N,).
+    """
     _unique, group, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     found: np.ndarray = (last - (count - 1) / 2)[group]

@@ -100,7 +100,10 @@ def weighted_sums(weights: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def divided(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """part / whole; 0 where `whole` is 0, the rule for zero division of all scores here."""
+    """part / whole; 0 where `whole` is 0, the rule for zero division of all scores here.
+
+    Arrays of shapes that broadcast.
+    """
     shape = np.broadcast_shapes(part.shape, whole.shape)
     found: np.ndarray = np.divide(part, whole, out=np.zeros(shape), where=whole != 0)
     return found

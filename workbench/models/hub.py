@@ -118,6 +118,8 @@ def download(
 
     "stop" and close both end it. Finished files stay in the cache; the next attempt resumes an
     unfinished one.
+
+    Raises ModelError for pickled weights that the user has not allowed.
     """
     with _explained(params["id"]):
         found = _described(params["id"], params.get("revision") or None)

@@ -99,7 +99,10 @@ def _chain(project: Project, document_id: int, layer: Layer, chain: int | None) 
 
 
 def relabel_span(project: Project, span_id: int, label_id: int, *, origin: object = None) -> None:
-    """Change the label of a span to another label of its layer."""
+    """Change the label of a span to another label of its layer.
+
+    Raises WorkbenchError if the label belongs to another layer.
+    """
     span = annotation_rows.span(project.db, span_id)
     layer, label = _layer_and_label(project, label_id)
     if layer.id != span.layer_id:
@@ -171,7 +174,10 @@ def _check_borders(document: Document, field: str, start: int, end: int) -> None
 
 
 def set_class(project: Project, document_id: int, label_id: int, *, origin: object = None) -> None:
-    """Set the class of the document, replacing the current one; in a multi-label layer, add it."""
+    """Set the class of the document, replacing the current one; in a multi-label layer, add it.
+
+    Raises WorkbenchError if the layer has no classes or the label is not one of the choices.
+    """
     document = documents.get(project.db, document_id)
     layer, label = _layer_and_label(project, label_id)
     check_layer(document, layer, MARKS)
@@ -341,7 +347,10 @@ def _layer_and_label(project: Project, label_id: int) -> tuple[Layer, str]:
 
 
 def check_layer(document: Document, layer: Layer, part: str) -> None:
-    """`part` is the annotation type that the layer must hold, MARKS or SPANS."""
+    """`part` is the annotation type that the layer must hold, MARKS or SPANS.
+
+    Raises WorkbenchError if it holds another, or is for documents with another number of texts.
+    """
     if layer.traits.record != part:
         raise WorkbenchError(
             _("The layer {layer!r} holds other annotations: {kind}.").format(

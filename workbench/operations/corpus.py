@@ -235,7 +235,10 @@ def set_split(
     origin: object = None,
     watch: Watch = QUIET,
 ) -> int:
-    """`split`: train, dev, test or None. Returns how many documents changed."""
+    """`split`: train, dev, test or None. Returns how many documents changed.
+
+    Raises SpecError for an unknown split.
+    """
     if split not in (None, *SPLITS):
         raise SpecError(_("There is no split {split!r}.").format(split=split))
     title = ngettext("Set split of {n:,} document", "Set split of {n:,} documents", len(ids))
@@ -256,6 +259,8 @@ def set_class(
     Documents to which the layer does not apply are skipped.
 
     Returns how many documents were changed.
+
+    Raises SpecError for a layer without classes.
     """
     layer = layers.layer(project.db, layer_id)
     if not layer.traits.on_document:
@@ -287,6 +292,8 @@ def set_state(
 
     Documents without a label become drafts if the layer requires one. Returns how many documents
     were changed.
+
+    Raises SpecError for an unknown state.
     """
     if state not in STATES:
         raise SpecError(_("There is no state {state!r}.").format(state=state))

@@ -239,7 +239,10 @@ def fix_leaks(
     origin: object = None,
     watch: Watch = QUIET,
 ) -> int:
-    """Put the documents of each group into one split; returns how many changed. See `Group.fix`."""
+    """Put the documents of each group into one split; returns how many changed. See `Group.fix`.
+
+    Raises SpecError for an unknown rule.
+    """
     if rule not in RULES:
         raise SpecError(_("There is no rule {rule!r}.").format(rule=rule))
     to: dict[str | None, list[int]] = defaultdict(list)

@@ -154,6 +154,7 @@ def place_of(project: Project, label_id: int) -> tuple[Layer, Label]:
 
 
 def check_in(project: Project, label_id: int, layer: Layer) -> None:
+    """Raises WorkbenchError if the label is not in the layer."""
     other, label = place_of(project, label_id)
     if other.id != layer.id:
         raise WorkbenchError(

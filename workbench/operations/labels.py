@@ -144,8 +144,9 @@ def delete_layer(
 
 
 def set_snap(project: Project, layer_id: int, snap: str, *, origin: object = None) -> None:
-    """Set to what the ends of spans of a layer move, one of `text.snap.SNAPS`; spans that are there
-    stay as they are.
+    """Set what new spans of a layer snap to, one of `text.snap.SNAPS`.
+
+    Raises WorkbenchError for any other, or a layer without spans.
     """
     layer = store.layer(project.db, layer_id)
     if snap not in SNAPS or not layer.traits.in_text:

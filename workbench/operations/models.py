@@ -299,7 +299,10 @@ def look_up(model_id: str, settings: Settings | None = None, *, revision: str = 
 
 
 def search_hub(words: str, settings: Settings | None = None) -> JobSpec:
-    """A job that searches the hub; its result is a SearchResult as JSON."""
+    """A job that searches the hub; its result is a SearchResult as JSON.
+
+    Raises ModelError without words to search for.
+    """
     if not words.strip():
         raise ModelError(_("Enter words to search for."))
     title = _("Search for {words}").format(words=words.strip())

@@ -212,7 +212,10 @@ def answer_json(
 
 
 def save_answers(rows: Sequence[tuple[Document, Prediction]], out: Path) -> None:
-    """Write predictions as CSV if the name ends in .csv, else as JSON lines; atomically."""
+    """Write predictions as CSV if the name ends in .csv, else as JSON lines; atomically.
+
+    Raises ExportFailed if `out` is a project or cannot be written.
+    """
     if out.is_file() and is_project(out):
         raise ExportFailed(
             _("{path} is a project.").format(path=out), hint=_("Choose another name.")

@@ -163,7 +163,10 @@ def _lines(
 
 
 def start(project: Project, queue: Queue, prepared: Prepared) -> Run:
-    """Make the run's row and its job; `wire` writes what comes back."""
+    """Make the run's row and its job; `wire` writes what comes back.
+
+    Raises WorkbenchError if the project is open read-only.
+    """
     if project.read_only:
         raise WorkbenchError(
             _("The project is open for reading only."), hint=project.read_only_reason
@@ -394,7 +397,10 @@ def saved(project: Project) -> tuple[prompts.Prompt, ...]:
 
 
 def save(project: Project, name: str, body: str, *, origin: object = None) -> None:
-    """Save a template under a name, as one undo step. Earlier texts remain as older versions."""
+    """Save a template under a name, as one undo step. Earlier texts remain as older versions.
+
+    Raises SpecError for an empty name.
+    """
     if not name.strip():
         raise SpecError(_("A template needs a name."))
     with project.edit(_("Save prompt {name}").format(name=name), origin=origin):

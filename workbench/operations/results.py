@@ -365,6 +365,8 @@ def delete(project: Project, *run_ids: int, watch: Watch = QUIET) -> int:
     """Delete runs with their predictions, suggestions and weights, all or none. Cannot be undone.
 
     Accepted labels stay. Returns the number of bytes freed on the disk.
+
+    Raises WorkbenchError if one of them is still running.
     """
     for id in run_ids:
         run = runs.get(project.db, id)

@@ -103,6 +103,8 @@ def suggest(
 
     Open suggestions of this run are replaced; rejected ones and those equal to gold are omitted.
     `background` runs bulk reads and writes off the main thread; the job is then not known at once.
+
+    Raises WorkbenchError if the project is open read-only.
     """
     if project.read_only:
         raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)

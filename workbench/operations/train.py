@@ -272,6 +272,7 @@ def plan_json(plan: Plan) -> dict[str, object]:
 
 
 def refuse_taken_name(project: Project, name: str) -> None:
+    """Raises SpecError if a run of the project has this name."""
     if name and any(item.name == name for item in runs.all(project.db)):
         raise SpecError(
             _("A run named {name!r} already exists.").format(name=name),

@@ -19,7 +19,10 @@ TINY = 1e-12  # least probability with log odds
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
-    """Softmax over the last axis, in float64 so that rows sum to 1."""
+    """Softmax over the last axis, in float64 so that rows sum to 1.
+
+    logits (…, L). Returns float64 (…, L).
+    """
     shifted = logits.astype(np.float64) - logits.max(axis=-1, keepdims=True)
     powers: np.ndarray = np.exp(shifted)
     shares: np.ndarray = powers / powers.sum(axis=-1, keepdims=True)

@@ -225,6 +225,8 @@ def batches_by_length(lengths: np.ndarray, tokens: int) -> Iterator[np.ndarray]:
     """Positions of inputs of similar length, longest first, at least one per batch.
 
     A batch holds at most `tokens` units, padding included.
+
+    lengths int (N,); each batch int (B,).
     """
     order = np.argsort(-lengths, kind="stable")
     start = 0

@@ -269,6 +269,8 @@ class Journal:
 
         Undo and redo do not restore them. Returns what was deleted, or None if there are no such
         rows.
+
+        Raises ProjectBusy during an edit.
         """
         if self.open:
             raise ProjectBusy(_("This is not possible during an edit."))
@@ -303,6 +305,8 @@ class Journal:
         """Call `delete`, which deletes documents (ids as a JSON array), and forget their rows.
 
         Steps keep what they did to other documents. Dropped steps are deleted at once.
+
+        Raises ProjectBusy during an edit.
         """
         if self.open:
             raise ProjectBusy(_("This is not possible during an edit."))

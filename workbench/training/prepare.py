@@ -78,6 +78,7 @@ def with_words(records: Sequence[Record], segmenter: str) -> Sequence[Record]:
 
 
 def check(spec: TrainSpec, records: Mapping[str, Sequence[Record]], labels: Sequence[str]) -> None:
+    """Raises SpecError if nothing can be learned from these records and labels."""
     if not records["train"]:
         raise SpecError(
             _(

@@ -146,6 +146,7 @@ def check_target(out: Path) -> None:
 
 
 def check_space(out: Path, needed: int) -> None:
+    """Raises ExportFailed if the disk of `out` has less than `needed` bytes free."""
     free = shutil.disk_usage(out.parent).free
     if free < needed:
         raise ExportFailed(

@@ -55,7 +55,10 @@ def record(encoder: nn.Module, run: Callable[[], object]) -> list[Call]:
 
 
 def capped(scores: Tensor, cap: float) -> Tensor:
-    """Scores between -cap and cap; unchanged for cap 0. Source: Gemma 2, section 2."""
+    """Scores between -cap and cap; unchanged for cap 0. Source: Gemma 2, section 2.
+
+    Of any shape, which is kept.
+    """
     return cap * (scores / cap).tanh() if cap else scores
 
 

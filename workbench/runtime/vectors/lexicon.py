@@ -161,7 +161,10 @@ class Lexicon:
 
 
 def best(scores: np.ndarray, top: int) -> list[int]:
-    """Positions of the `top` highest scores, highest first, the earlier one on a tie."""
+    """Positions of the `top` highest scores, highest first, the earlier one on a tie.
+
+    scores (N,).
+    """
     top = min(top, len(scores))
     if top < len(scores):
         limit = np.partition(scores, len(scores) - top)[len(scores) - top]

@@ -58,7 +58,10 @@ class Glove:
             yield done
 
     def epoch(self) -> Iterator[float]:
-        """One pass over all counts in random order; yields the share of all epochs done."""
+        """One pass over all counts in random order; yields the share of all epochs done.
+
+        Raises SpecError if no two words occur together.
+        """
         if not self.counts.buckets:
             for _words in self.count():
                 yield 0.0

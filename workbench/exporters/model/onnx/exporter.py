@@ -115,6 +115,8 @@ def graph(predictor: Predictor, path: Path) -> None:
     """Convert the model through torch.export, with free batch size and length.
 
     The older tracing exporter gives wrong logits in padded batches.
+
+    Raises ExportFailed if the model cannot be converted.
     """
     model, encoder = predictor.model.eval().cpu(), predictor.encoder
     outputs = tuple(predictor.task.info.logits)

@@ -67,7 +67,7 @@ class Table(nn.Module):
         self.weight.data, self.place, self.rest = whole, None, None
 
     def used(self) -> Tensor:
-        """Rows that `narrow` selected."""
+        """Rows that `narrow` selected. int64 (n,). Raises RuntimeError if all rows are trained."""
         if self.place is None:
             raise RuntimeError("all rows are trained; `narrow` selects some")
         return torch.nonzero(self.place >= 0).flatten() - 1

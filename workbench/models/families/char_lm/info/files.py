@@ -123,7 +123,7 @@ def dictionary(built: object) -> tuple[dict[str, int], int]:
 
 
 def dictionary_of(state: Mapping[str, Any]) -> tuple[dict[str, int], int]:
-    """As `dictionary`, from its attributes."""
+    """As `dictionary`, from its attributes. Raises ValueError for ids out of range."""
     numbers, items = state["item2idx"], state["idx2item"]
     ids = {_text(item): number for item, number in numbers.items()}
     if any(not isinstance(number, int) or not 0 <= number < len(items) for number in ids.values()):
