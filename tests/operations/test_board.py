@@ -8,6 +8,7 @@ from workbench.operations import annotate, board_export, quality, results, run_l
 from workbench.operations.board import board, layers_with_runs
 from workbench.project.project import Project
 from workbench.storage import labels, runs
+from workbench.tasks.classify.info import ClassifyInfo
 from workbench.text.query import QueryError
 
 
@@ -34,6 +35,17 @@ def test_scores_and_intervals_are_those_of_the_report(compared):
         assert entry.scores["macro_roc_auc"].value == pytest.approx(value)
         assert entry.scores["macro_roc_auc"].low is None
     assert layers_with_runs(compared) == ("topic",)
+
+
+def test_a_task_without_a_statistic_has_the_interval_of_its_own(compared, monkeypatch):
+    monkeypatch.setattr(ClassifyInfo, "statistic", lambda *_: None)
+
+    (entry, *_rest) = board(compared).entries
+
+    given = quality.evidence(compared, entry.run, "dev")
+    name, low, high = given.info.interval(given.golds, given.predictions)
+    assert (entry.scores[name].low, entry.scores[name].high) == (low, high) and low < high
+    assert entry.scores["macro_f1"].low is None
 
 
 def test_archived_runs_are_left_out_unless_asked_for(compared):

@@ -14,6 +14,7 @@ from workbench.operations.prompt import PromptSpec
 from workbench.operations.wire import wire
 from workbench.prompting.backends import spec as backends
 from workbench.storage import documents, runs
+from workbench.tasks.pairs.info import PairsInfo
 
 pytestmark = pytest.mark.process  # the worker that renders templates
 
@@ -105,6 +106,12 @@ def test_what_cannot_work_is_reported_before_anything_starts(project, topics, mo
 def test_settings_out_of_range_are_refused(more):
     with pytest.raises(SpecError):
         spec(**more)
+
+
+def test_a_layer_that_two_tasks_learn_is_offered_once(project, topics, monkeypatch):
+    monkeypatch.setattr(PairsInfo, "texts", 1)
+
+    assert [layer.name for layer, _count in prompt.fitting_layers(project)] == ["topic"]
 
 
 def test_a_split_without_documents_is_reported(project, add_layer):

@@ -111,8 +111,9 @@ class Preview:
 
 def fitting_layers(project: Project) -> tuple[tuple[Layer, int], ...]:
     """Layers with classes or choices, each with its number of submitted documents, most first."""
-    found = [pair for pairs in train.fitting_by_task(project, _tasks()).values() for pair in pairs]
-    return tuple(sorted(found, key=lambda pair: -pair[1]))
+    by_task = train.fitting_by_task(project, _tasks())
+    found = {layer.id: (layer, count) for pairs in by_task.values() for layer, count in pairs}
+    return tuple(sorted(found.values(), key=lambda pair: -pair[1]))
 
 
 def choose_layer(project: Project, name: str | None = None) -> tuple[Layer, str]:

@@ -298,11 +298,22 @@ def test_a_result_without_a_view_of_its_own_is_a_table_of_its_values(qtbot):
     view = PlainView(shown)
     qtbot.addWidget(view)
 
-    view.show_result({"share": 0.25, "words": [{"text": "late"}], "map": np.zeros((2, 3))})
+    result = {"share": 0.25, "at": {"word": 3}, "map": np.zeros((2, 3))}
+    view.show_result(
+        {**result, "swaps": [{"first": "late", "fall": 0.5}, {"first": "a", "fall": 0}]}
+    )
 
     model = named_in(view, "Result").model()
     rows = [tuple(model.index(row, column).data() for column in (0, 1)) for row in range(3)]
-    assert rows == [("share", "0.25"), ("words.0.text", "late"), ("map", "array of shape 2 × 3")]
+    assert rows == [("share", "0.25"), ("at.word", "3"), ("map", "array of shape 2 × 3")]
+    records = named_in(view, "swaps").model()
+    assert [records.headerData(n, Qt.Orientation.Horizontal) for n in (0, 1)] == ["first", "fall"]
+    assert [records.index(n, 0).data() for n in (0, 1)] == ["late", "a"]
+
+    view.show_result({"words": [{"text": "late", "parts": [1, 2]}]})
+
+    assert named_in(view, "Result").rows()[0] == ("words.0.text", "late")
+    assert not named_in(view, "swaps").isVisibleTo(view)
 
 
 def named_in(widget, name):
