@@ -4,7 +4,7 @@ import pytest
 
 from tests.compared import project_with_runs
 from workbench.base import paths
-from workbench.operations import annotate, board_export, quality, results, run_list
+from workbench.operations import annotate, board_export, compare, quality, results, run_list
 from workbench.operations.board import board, layers_with_runs
 from workbench.project.project import Project
 from workbench.storage import labels, runs
@@ -74,6 +74,32 @@ def test_gold_that_changed_since_a_run_is_noted(compared):
     annotate.set_class(compared, document, label_of(compared, "praise"))
 
     assert {entry.run.name: entry.changed for entry in board(compared).entries}["first"]
+
+
+def with_missing_task(project, *names):
+    with project.write():
+        for name in names:
+            run = named(project, name)
+            runs.update(project.db, run.id, spec={**run.spec, "task": "lines.ordered"})
+
+
+def test_a_run_whose_plugin_is_missing_is_not_scored_and_names_the_plugin(compared):
+    with_missing_task(compared, "first")
+
+    found = board(compared)
+
+    assert [entry.run.name for entry in found.entries] == ["second", "majority"]
+    (other,) = (item for item in found.others if item.run.name == "first")
+    assert "no task 'lines.ordered'" in other.problem and "plugin lines" in other.problem
+    assert "first cannot be compared" in compare.why_not(other.run, found.entries[0].run)
+
+
+def test_a_board_of_runs_with_missing_plugins_alone_lists_them(compared):
+    with_missing_task(compared, "first", "second", "majority", "partial")
+
+    found = board(compared)
+
+    assert found.entries == () and len(found.others) == 4
 
 
 def label_of(project, name):

@@ -18,7 +18,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.baselines.spec import KIND as BASELINE
 from workbench.metrics.gain import Gain, gain
 from workbench.metrics.report import Measured, report
-from workbench.operations import predict, quality, queries, results, run_folders, scoring
+from workbench.operations import missing, predict, quality, queries, results, run_folders, scoring
 from workbench.operations.outcomes import ENSEMBLE, PROMPT, PUBLISHED, outcome, trained
 from workbench.operations.trained_on import TrainedOn, TrainingTexts
 from workbench.storage import labels
@@ -143,7 +143,10 @@ def board(
     ]
     if not chosen:
         return Board(layer, split, 0, "", "", "", (), (), ())
-    first = _most_frequent(chosen)
+    scorable = [run for run in chosen if not missing.of_run(run)]
+    if not scorable:
+        return Board(layer, split, 0, "", "", "", (), (), _unknown(project, chosen))
+    first = _most_frequent(scorable)
     info = tasks.info(results.task_of(first)).compared()
     found = results.scored(project, first, split, info)
     if where.strip():
@@ -159,7 +162,7 @@ def board(
     for at, run in enumerate(chosen):
         watch.at(at / len(chosen))
         entry = _entry(project, run, info, split, found)
-        if not where.strip():  # the run was scored on the whole split
+        if not entry.problem and not where.strip():  # the run was scored on the whole split
             entry = replace(entry, changed=own.changed(run))
         if not entry.problem:
             seen = texts.among(run, split, [scored.document for scored in found])
@@ -172,6 +175,11 @@ def board(
         tuple(entries), tuple(others), where.strip(),
     )  # fmt: skip
     return replace(made, entries=made.sorted_by(info.main))
+
+
+def _unknown(project: Project, chosen: Iterable[Run]) -> tuple[Entry, ...]:
+    """Runs whose tasks are all missing."""
+    return tuple(_with_costs(project, run, {}, missing.of_run(run)) for run in chosen)
 
 
 def _counts(run: Run) -> bool:
@@ -209,12 +217,16 @@ def _entry(
     project: Project, run: Run, info: TaskInfo, split: str, found: Sequence[Scored]
 ) -> Entry:
     answers = predict.stored(project, run, [scored.document for scored in found])
-    missing = sum(scored.document.id not in answers for scored in found)
-    problem = _problem(run, info, split, missing, len(found))
+    unanswered = sum(scored.document.id not in answers for scored in found)
+    problem = _problem(run, info, split, unanswered, len(found))
     scores: Mapping[str, Measured] = {}
     if not problem:
         own = tasks.info(results.task_of(run)).compared()
         scores = _scores(quality.evidence_of(project, run, split, found, answers, own))
+    return _with_costs(project, run, scores, problem)
+
+
+def _with_costs(project: Project, run: Run, scores: Mapping[str, Measured], problem: str) -> Entry:
     return Entry(
         run,
         made_from(run),
@@ -227,20 +239,22 @@ def _entry(
     )
 
 
-def _problem(run: Run, info: TaskInfo, split: str, missing: int, n: int) -> str:
+def _problem(run: Run, info: TaskInfo, split: str, unanswered: int, n: int) -> str:
     """Why a run was not scored on the test set, "" if it was."""
+    if reason := missing.of_run(run):
+        return reason
     own = tasks.info(results.task_of(run))
     if not tasks.comparable(own, info):
         return _("Its task is a different one: {task}.").format(task=_(own.title))
     if split == "test" and not run.seen_test:
         return _("Its test score has not been viewed yet.")
-    if missing or not n:
+    if unanswered or not n:
         message = ngettext(
             "It has no prediction for {n} document.",
             "It has no prediction for {n} documents.",
-            missing,
+            unanswered,
         )
-        return message.format(n=missing)
+        return message.format(n=unanswered)
     return ""
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
-from workbench.operations import pairs, quality, results, run_settings, scoring, slices
+from workbench.operations import missing, pairs, quality, results, run_settings, scoring, slices
 from workbench.operations.pairs import Pair, System
 from workbench.operations.run_settings import SettingRow
 from workbench.operations.scoring import Scored
@@ -136,6 +136,9 @@ def why_not(first: Run, other: Run) -> str:
             "{one} and {other} were trained on different layers, so their predictions "
             "cannot be compared."
         ).format(one=first.name, other=other.name)
+    for run in (first, other):
+        if reason := missing.of_run(run):
+            return _("{name} cannot be compared: {reason}").format(name=run.name, reason=reason)
     ours, theirs = (tasks.info(results.task_of(run)) for run in (first, other))
     if tasks.comparable(ours, theirs):
         return ""

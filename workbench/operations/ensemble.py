@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.operations import predict, results, run_folders, scoring
+from workbench.operations import missing, predict, results, run_folders, scoring
 from workbench.operations.background import Background, here
 from workbench.operations.outcomes import ENSEMBLE, TRAINING
 from workbench.operations.predict import Begun, Then
@@ -41,6 +41,8 @@ def unfit(members: Sequence[Run]) -> str:
     for run in members:
         if run.kind != TRAINING or run.status not in ("done", "stopped"):
             return _("{name} is not a finished training.").format(name=run.name)
+        if reason := missing.of_run(run):
+            return _("{name} cannot predict: {reason}").format(name=run.name, reason=reason)
         if NEEDED not in tasks.info(results.task_of(run)).outputs:
             return _("{name} does not predict one class per document.").format(name=run.name)
         if (results.task_of(run), run.layer_id) != (results.task_of(first), first.layer_id):

@@ -16,7 +16,7 @@ from workbench.exporters.model.results import ExportResult
 from workbench.exporters.model.spec import ExportSpec, default_formats, loading_code
 from workbench.jobs.events import Event, Finished, Started
 from workbench.jobs.spec import JobSpec
-from workbench.operations import models, results, train
+from workbench.operations import missing, models, results, train
 from workbench.operations.outcomes import PUBLISHED, trained
 from workbench.storage import documents
 from workbench.tasks import spec as tasks
@@ -62,6 +62,7 @@ def exportable_runs(project: Project) -> tuple[Run, ...]:
         for run in results.all_runs(project)
         if run.status in ("done", "stopped")
         and run.kind != PUBLISHED  # offered as models
+        and not missing.of_run(run)
         and _has_model(project, run)
     )
 

@@ -19,7 +19,7 @@ from workbench.inspection import spec as inspectors
 from workbench.inspection.spec import Answer
 from workbench.jobs.spec import JobSpec
 from workbench.models import spec as specs
-from workbench.operations import models, predict, results, train
+from workbench.operations import missing, models, predict, results, train
 from workbench.storage import documents, listing
 from workbench.storage.listing import DocumentRow
 from workbench.tasks import spec as tasks
@@ -78,7 +78,7 @@ def _trained(project: Project) -> list[Choice]:
     runs = [
         run
         for run in results.all_runs(project)
-        if run.kind == "train" and run.status in ("done", "stopped")
+        if run.kind == "train" and run.status in ("done", "stopped") and not missing.of_run(run)
     ]
     return [choice for run in runs if (choice := of_run(project, run)) is not None]
 

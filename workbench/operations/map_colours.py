@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
-from workbench.operations import corpus_index, labels, predict, results
+from workbench.operations import corpus_index, labels, missing, predict, results
 from workbench.storage import documents
 from workbench.tasks import spec as tasks
 from workbench.text.document import SPLITS
@@ -63,7 +63,7 @@ def ways(project: Project) -> tuple[Way, ...]:
     ]
     found += [Way(SPLIT, "", _("Split")), Way(CLUSTER, "", _("Cluster (k-means)"))]
     for run in results.all_runs(project):
-        if run.status in ("done", "stopped") and results.task_of(run):
+        if run.status in ("done", "stopped") and not missing.of_run(run):
             name = run.name
             found.append(Way(PREDICTION, str(run.id), _("Prediction: {run}").format(run=name)))
             found.append(Way(ERROR, str(run.id), _("Right or wrong: {run}").format(run=name)))

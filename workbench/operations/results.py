@@ -13,7 +13,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.baselines.spec import KIND as BASELINE
-from workbench.operations import baselines, predict, run_folders, scoring, train
+from workbench.operations import baselines, missing, predict, run_folders, scoring, train
 from workbench.operations.background import Background, here
 from workbench.operations.outcomes import outcome
 from workbench.operations.predict import Then
@@ -235,7 +235,9 @@ def as_run(run: Run, split: str) -> Evaluation | None:
     """
     raw = outcome(run).evaluations.get(split)
     try:
-        return Evaluation.stored(split, raw, tasks.info(task_of(run)).definition) if raw else None
+        task = task_of(run)
+        definition = "" if missing.of_run(run) else tasks.info(task).definition
+        return Evaluation.stored(split, raw, definition) if raw else None
     except (KeyError, TypeError):
         return None
 
@@ -255,9 +257,12 @@ def record_test_view(project: Project, run_id: int, scored: Evaluation) -> None:
 
 def results(project: Project, run_id: int) -> Results:
     """All data that the Results page shows for a run, from stored predictions on dev; the model is
-    not used.
+    not used. Only the stored scores if the task of the run is missing.
     """
     run = runs.get(project.db, run_id)
+    if missing.of_run(run):
+        stored, size = as_run(run, "dev"), disk_space(project, run_id)
+        return Results(run, run.scores.get("dev", {}), stored, None, None, (), 0, 0, size)
     found = scored(project, run, "dev")
     answers = predict.stored(project, run, [item.document for item in found])
     have = [item for item in found if item.document.id in answers]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.operations import outcomes
+from workbench.operations import missing, outcomes
+from workbench.operations.missing import of_run as missing_task
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import is_error, score_names, score_title
 from workbench.ui.formats import decimal, points
@@ -19,6 +20,7 @@ __all__ = [
     "first_score",
     "is_error",
     "main_score",
+    "missing_task",
     "score_names",
     "score_text",
     "score_title",
@@ -30,19 +32,19 @@ __all__ = [
 def title_of(run: Run) -> str:
     """The task of a run as text."""
     task = run.spec.get("task")
-    return _(tasks.info(task).title) if task else term(run.kind)
+    return missing.title(task) if task else term(run.kind)
 
 
 def short_title(run: Run) -> str:
     """A short title of a run's task for narrow columns."""
     task = run.spec.get("task")
-    return _(tasks.info(task).short) if task else term(run.kind)
+    return missing.short_title(task) if task else term(run.kind)
 
 
 def main_score(run: Run) -> str:
     """The score used to select the best checkpoint, on dev, as run."""
     task = run.spec.get("task")
-    if not task:
+    if not task or missing.of_run(run):
         return points(None)
     main = tasks.info(task).main
     return score_text(main, run.scores.get("dev", {}).get(main))

@@ -8,6 +8,7 @@ from workbench.project.project import Project
 from workbench.storage import runs
 from workbench.ui.panels.results.facts import describe
 from workbench.ui.panels.results.state import ResultsState
+from workbench.ui.run_words import main_score, short_title, title_of
 
 
 class Context:
@@ -54,6 +55,22 @@ def state(scored_file):
     yield state
     state.close()
     project.close()
+
+
+def test_a_run_of_a_missing_plugin_shows_its_stored_scores_and_cannot_predict(state):
+    run = state.shown_run
+    with state.project.write():
+        runs.update(state.project.db, run.id, spec={**run.spec, "task": "lines.ordered"})
+    state.look()
+
+    assert (title_of(state.shown_run), short_title(state.shown_run)) == (
+        "lines.ordered (needs the plugin lines)",
+        "lines.ordered",
+    )
+    assert main_score(state.shown_run) == "–"
+    assert state.details.results.as_run == run.scores["dev"] and state.details.task is None
+    assert not (state.can_answer or state.usable or state.can_train_again)
+    assert state.problem == "" and state.context.faults == []
 
 
 def test_the_newest_finished_run_is_chosen_at_first(state):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import ngettext
 from workbench.base.terms import term
-from workbench.operations import results, scoring
+from workbench.operations import missing, results, scoring
 from workbench.operations.again import Difference, differences
 from workbench.operations.trained_on import TrainingTexts
 from workbench.tasks import spec as tasks
@@ -71,8 +71,10 @@ class Details:
     scored: tuple[Scored, ...] = ()  # of dev and test, with those in the training data
 
     @property
-    def task(self) -> TaskInfo:
-        return tasks.info(results.task_of(self.results.run))
+    def task(self) -> TaskInfo | None:
+        """None if it is missing."""
+        run = self.results.run
+        return None if missing.of_run(run) else tasks.info(results.task_of(run))
 
     def seen(self, splits: Sequence[str]) -> list[Scored]:
         """The documents of these splits that the run was trained on."""
@@ -82,6 +84,8 @@ class Details:
 def details(project: Project, run_id: int) -> Details:
     """Details of one run, with its interval and majority baseline. Slow for many documents."""
     found = results.results(project, run_id)
+    if missing.of_run(found.run):
+        return Details(found)
     test_set = scoring.fingerprint(results.scored(project, found.run, "test"))
     return replace(_details(project, found, test_set), scored=_scored(project, found.run))
 

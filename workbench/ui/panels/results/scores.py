@@ -5,6 +5,7 @@ Every score states which gold labels it was computed against: those of the run, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -350,10 +351,14 @@ class ScoresView(QFrame):
     def _tiles(self, found: Any) -> None:
         results = found.results
         info = found.task
+        if info is None:
+            self._stored_tiles(found.results.as_run)
+            return
         for tile, name in ((self._main, info.main), (self._second, info.second)):
             title = _("{score}, dev").format(score=score_title(name))
             tile.set(score_text(name, results.as_run.get(name)), today_text(found, name), title)
             plain.set_tip(tile, _(info.definition))
+        self._second.show()
         self._third.setVisible(info.has_majority or bool(info.beside))
         if not info.has_majority:
             scores = results.as_run
@@ -367,6 +372,17 @@ class ScoresView(QFrame):
             message = message.format(label=found.commonest)
             self._third.set(score_text(info.main, found.guessing), message, _("Majority baseline"))
         self._test_tile(info.main)
+
+    def _stored_tiles(self, stored: Mapping[str, float]) -> None:
+        """The first scores that a run of a missing task has stored."""
+        tiles = (self._main, self._second, self._third)
+        names = [*stored][: len(tiles)]
+        for tile, name in zip(tiles, names, strict=False):
+            title = _("{score}, dev").format(score=score_title(name))
+            tile.set(score_text(name, stored[name]), _("as run"), title)
+        for place, tile in enumerate(tiles):
+            tile.setVisible(place < len(names))
+        self._test_button.setEnabled(False)
 
     def _test_tile(self, main: str) -> None:
         state = self._state

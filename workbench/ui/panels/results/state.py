@@ -11,6 +11,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import baselines, block_states, quality, results, run_folders, wire
+from workbench.operations.missing import of_run as missing_task
 from workbench.operations.run_list import Shown
 from workbench.ui.opened import opened
 from workbench.ui.panels.results import acts
@@ -218,7 +219,7 @@ class ResultsState(State):
     def can_answer(self) -> bool:
         """Whether the selected run can predict: with its own model, or with its prompt."""
         run = self.run
-        if run is None or run.status not in FINISHED:
+        if run is None or run.status not in FINISHED or missing_task(run):
             return False
         return self.averaging.borrows(run) or self.weights_here
 
@@ -226,9 +227,7 @@ class ResultsState(State):
     def usable(self) -> bool:
         """Whether the selected run has a model of its own."""
         run = self.run
-        return (
-            run is not None and run.status in FINISHED and run.kind == "train" and self.weights_here
-        )
+        return run is not None and run.kind == "train" and self.weights_here and self.can_answer
 
     @property
     def weights_here(self) -> bool:
@@ -243,6 +242,7 @@ class ResultsState(State):
             and run.kind == "train"
             and run.status not in ("waiting", "running")
             and not self.project.read_only
+            and not missing_task(run)
         )
 
     @property

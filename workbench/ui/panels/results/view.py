@@ -33,7 +33,7 @@ from workbench.ui.panels.results.scores import ScoresView
 from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.panels.results.state import FINISHED, ResultsState
 from workbench.ui.panels.results.tabs import FilesView, SettingsView
-from workbench.ui.run_words import main_score, title_of
+from workbench.ui.run_words import main_score, missing_task, title_of
 from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.callout import Callout
@@ -348,6 +348,8 @@ class ResultsView(WatchingView):
             return text or _("The application exited during this run."), "warn"
         if text and run.status not in ("done", "stopped"):
             return text, "bad"
+        if reason := missing_task(run):
+            return reason, "warn"
         if run.kind == "train" and not self.state.weights_here:
             return _("The weights of this run are missing: there is no folder {folder}.").format(
                 folder=self.state.folder / "model"
