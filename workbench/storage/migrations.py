@@ -353,7 +353,7 @@ def apply(conn: sqlite3.Connection, migrations: Sequence[Migration] | None = Non
         if version:
             conn.execute("delete from journal_row")
             conn.execute("delete from journal_step")
-            reason = _("the project was brought from version {version} to {count}").format(
+            reason = _("the project was upgraded from version {version} to {count}").format(
                 version=version, count=len(migrations)
             )
             conn.execute("insert or replace into meta values('journal_cut', ?)", (reason,))
