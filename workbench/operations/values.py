@@ -82,9 +82,24 @@ def clear_value(
 BINS = 10  # ranges of a histogram, at most
 
 
-def set_scale(project: Project, layer_id: int, scale: Scale, *, origin: object = None) -> None:
-    """Change the scale of a layer. Raises WorkbenchError if stored numbers are not on it."""
-    layer = labels.layer(project.db, layer_id)
+def typed_scale(minimum: str, maximum: str, step: str) -> Scale:
+    """The scale from typed numbers, with a point or a comma.
+
+    Raises WorkbenchError if they are not numbers or not a scale.
+    """
+    try:
+        scale = Scale(*(float(number.replace(",", ".")) for number in (minimum, maximum, step)))
+    except ValueError as error:
+        message = _("Not numbers: {minimum}, {maximum}, {step}.")
+        raise WorkbenchError(
+            message.format(minimum=minimum, maximum=maximum, step=step),
+            hint=_("Write digits, such as 0, 5 and 0.5."),
+        ) from error
+    _check_scale(scale)
+    return scale
+
+
+def _check_scale(scale: Scale) -> None:
     if scale.problem:
         raise WorkbenchError(
             _("{minimum:g} to {maximum:g} in steps of {step:g} is not a scale.").format(
@@ -92,6 +107,12 @@ def set_scale(project: Project, layer_id: int, scale: Scale, *, origin: object =
             ),
             hint=_("The maximum must exceed the minimum; a step must fit between them."),
         )
+
+
+def set_scale(project: Project, layer_id: int, scale: Scale, *, origin: object = None) -> None:
+    """Change the scale of a layer. Raises WorkbenchError if stored numbers are not on it."""
+    layer = labels.layer(project.db, layer_id)
+    _check_scale(scale)
     outside = [
         number
         for number in document_values.numbers(project.db, layer_id)

@@ -20,6 +20,7 @@ from workbench.text.labels import (
     CLUSTER,
     LAYER_KINDS,
     MULTI,
+    NUMBERS,
     ONE_OF,
     RELATION,
     SCORE,
@@ -55,6 +56,10 @@ class Kind:
     @property
     def has_labels(self) -> bool:
         return LAYER_KINDS[self.kind].takes_labels
+
+    @property
+    def has_scale(self) -> bool:
+        return LAYER_KINDS[self.kind].record == NUMBERS
 
 
 KINDS = (

@@ -50,14 +50,22 @@ class Dialog(QDialog):
     def fault(self, text: str) -> None:
         """Show an error; "" clears it."""
         self._fault.set(text)
+        if self.isVisible():
+            self.fit_height()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        needed = layout_of(self).totalHeightForWidth(
-            self.width()
-        )  # wrapped text is taller than its size hint
+        self.fit_height()
+
+    def fit_height(self, *, shrink: bool = False) -> None:
+        """Make room for the content: wrapped text is taller than its size hint.
+
+        shrink: also take away what is not needed, after parts were hidden.
+        """
+        layout_of(self).activate()
+        needed = layout_of(self).totalHeightForWidth(self.width())
         room = self.screen().availableGeometry().height() - 40
-        if needed > self.height():
+        if needed > self.height() or shrink:
             self.resize(self.width(), min(needed, room))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -58,7 +58,7 @@ def test_the_scale_is_changed_unless_a_number_would_be_outside(graded):
     assert state.values.scale == (0.0, 10.0, 0.5)
     state.set_scale("2", "6", "1")
     state.set_scale("a", "6", "1")
-    assert "1" in state.context.faults[0] and "Not numbers" in state.context.notes[0][0]
+    assert "1" in state.context.faults[0] and "Not numbers: a, 6, 1" in state.context.faults[1]
     assert state.values.scale == (0.0, 10.0, 0.5)
     project.undo()
     assert state.values.scale == (1.0, 6.0, 1.0)

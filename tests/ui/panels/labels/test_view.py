@@ -185,6 +185,27 @@ def test_the_dialog_stays_open_on_a_name_that_is_taken(panel):
     assert seen[0][0] and "already" in seen[0][1]
 
 
+def test_a_layer_of_numbers_is_added_with_its_scale(panel):
+    seen = []
+
+    def fill():
+        dialog = QApplication.activeModalWidget()
+        seen.append(dialog.scale[0].isVisible())
+        dialog.kind.setCurrentIndex(dialog.kind.findData("number"))
+        seen.append(dialog.scale[0].isVisible())
+        dialog.scale[0].setText("7")
+        dialog.make()
+        seen.append(dialog._fault.text())
+        dialog.scale[0].setText("-2,5")
+        dialog.make()
+
+    QTimer.singleShot(0, fill)
+    panel.view.ask_layer()
+
+    assert seen[:2] == [False, True] and "7 to 5 in steps of 1 is not a scale" in seen[2]
+    assert panel.state.values.scale == (-2.5, 5.0, 1.0)
+
+
 def test_without_layers_the_page_leads_to_the_first_one(app, tmp_path):
     from workbench.project.project import Project
 

@@ -13,11 +13,14 @@ from workbench.ui.dialogs.new_project import Kind, all_kinds, split_labels
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field, combo
-from workbench.ui.widgets.layout import column
+from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.ui.panels.labels.state import LabelsState
+
+
+SCALE = "0", "5", "1"  # minimum, maximum and step that are offered
 
 
 class AddLayer(Dialog):
@@ -42,10 +45,15 @@ class AddLayer(Dialog):
         self._labels_field = Field(
             _("Labels, typed or pasted"), self.labels, hint, name=_("Labels of the layer")
         )
+        self.scale = tuple(QLineEdit(text) for text in SCALE)
+        titles = _("Minimum"), _("Maximum"), _("Step")
+        fields = [Field(title, box) for title, box in zip(titles, self.scale, strict=True)]
+        self._scale_row = row(*((field, 1) for field in fields), gap=12)
         self.put(
             column(self.kind, self._message, gap=6),
             self._name_field,
             self._labels_field,
+            self._scale_row,
         )
         make = Button(_("Add layer"), "plus", "primary", on=self.make)
         make.setDefault(True)
@@ -61,6 +69,9 @@ class AddLayer(Dialog):
         self.name.setPlaceholderText(kind.layer)
         self.labels.setPlaceholderText(_(kind.example) if kind.example else "")
         self._labels_field.setVisible(kind.has_labels)
+        self._scale_row.setVisible(kind.has_scale)
+        if self.isVisible():
+            self.fit_height(shrink=True)
 
     def _kind(self) -> Kind:
         return next(kind for kind in all_kinds() if kind.id == self.kind.currentData())
@@ -68,9 +79,18 @@ class AddLayer(Dialog):
     def make(self) -> None:
         kind = self._kind()
         name = self.name.text().strip() or kind.layer
+        scale = [box.text() for box in self.scale] if kind.has_scale else []
+        if problem := self._state.scale_problem(scale):
+            self.fault(problem)
+            self.scale[0].setFocus()
+            return
         try:
             self._state.add_layer(
-                name, kind.kind, kind.texts, split_labels(self.labels.toPlainText())
+                name,
+                kind.kind,
+                kind.texts,
+                split_labels(self.labels.toPlainText()),
+                scale,
             )
         except WorkbenchError as error:
             self._name_field.set_error(str(error))

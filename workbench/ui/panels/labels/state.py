@@ -181,14 +181,10 @@ class LabelsState(State):
         if self.layer is None:
             return
         try:
-            scale = Scale(*(float(item.replace(",", ".")) for item in (minimum, maximum, step)))
-        except ValueError:
-            message = _(
-                "Not numbers: {minimum}, {maximum}, {step}. Write digits, such as 0, 5 and 0.5."
-            )
-            self.context.note(message.format(minimum=minimum, maximum=maximum, step=step))
-            return
-        if not self.attempt(values.set_scale, self.layer.id, scale):
+            scale = values.typed_scale(minimum, maximum, step)
+            values.set_scale(self.project, self.layer.id, scale, origin=self)
+        except WorkbenchError as error:
+            self.context.fail(error)
             self.update(values=self.values)
 
     def _describe_kind(self) -> None:
@@ -270,14 +266,34 @@ class LabelsState(State):
 
     # ---------------------------------------------------------------- layers
 
-    def add_layer(self, name: str, kind: str, texts: int, labels: Sequence[str]) -> None:
+    def add_layer(
+        self,
+        name: str,
+        kind: str,
+        texts: int,
+        labels: Sequence[str],
+        scale: Sequence[str] = (),
+    ) -> None:
         """Add a layer. Raises WorkbenchError if the name is invalid; the dialog shows it.
 
-        Labels are left out where layers of the kind have none.
+        Labels are left out where layers of the kind have none. scale: minimum, maximum and step of
+        a layer of numbers, as typed.
         """
         own = labels if LAYER_KINDS[kind].takes_labels else ()
-        id = operations.add_layer(self.project, name, kind, texts=texts, labels=own, origin=self)
+        options = values.typed_scale(*scale).options if scale else None
+        id = operations.add_layer(
+            self.project, name, kind, texts=texts, labels=own, options=options, origin=self
+        )
         self.choose_layer(id)
+
+    def scale_problem(self, scale: Sequence[str]) -> str:
+        """Why the typed minimum, maximum and step are not a scale, or ""."""
+        try:
+            if scale:
+                values.typed_scale(*scale)
+        except WorkbenchError as error:
+            return str(error)
+        return ""
 
     def rename_layer(self, layer_id: int, name: str) -> None:
         self.attempt(operations.rename_layer, layer_id, name)
