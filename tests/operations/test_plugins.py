@@ -13,6 +13,8 @@ from workbench.base.manifest import Contribution
 from workbench.importers import detect
 from workbench.importers.source import Source
 from workbench.operations import plugin_options, plugins
+from workbench.tasks import spec as tasks
+from workbench.text.labels import Layer
 
 TASK = {"id": "lines.t", "title": "T", "object": "lines.code:T", "info": "lines.code:INFO"}
 FAMILY = {"id": "lines.f", "title": "F", "object": "lines.code:F", "info": "lines.code:INFO"}
@@ -112,6 +114,21 @@ def test_a_check_says_what_does_not_fit(tmp_path, entries, code, words):
     result = checked(a_plugin.make(tmp_path, entries=entries, code=code))
 
     assert words in result.error
+
+
+def test_a_task_that_cannot_say_what_it_learns_is_left_out_and_its_plugin_reported(tmp_path):
+    code = (
+        "class I:\n  id = 'lines.t'\n"
+        "  def fits(self, layer):\n    raise RuntimeError('fits broke')\nINFO = I()\nT = I"
+    )
+    folder = a_plugin.make(tmp_path, entries={"task": [TASK]}, code=code)
+    plugins.enable(plugins.find(str(folder)))
+
+    assert [task.id for task in tasks.fitting(Layer("c", "class"))] == ["classify"]
+
+    (status,) = plugins.all_plugins()
+    assert status.state == "error" and "fits broke" in status.error
+    assert "lines.t" not in {task.id for task in tasks.all_tasks()}
 
 
 @pytest.mark.parametrize(

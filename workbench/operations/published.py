@@ -43,7 +43,9 @@ def layers(project: Project, card: ModelInfo) -> tuple[Layer, ...]:
     if not card.task or not card.usable:
         return ()
     found = labels.layers(project.db)
-    return tuple(layer for task in _tasks(card) for layer in found if tasks.info(task).fits(layer))
+    return tuple(
+        layer for task in _tasks(card) for layer in found if tasks.fits(tasks.info(task), layer)
+    )
 
 
 def _tasks(card: ModelInfo) -> tuple[str, ...]:
@@ -68,7 +70,7 @@ def _read_for(project: Project, card: ModelInfo, layer: Layer) -> ModelInfo:
 
     Raises WorkbenchError if a run of the project reads the model for another task.
     """
-    wanted = next((task for task in _tasks(card) if tasks.info(task).fits(layer)), card.task)
+    wanted = next((task for task in _tasks(card) if tasks.fits(tasks.info(task), layer)), card.task)
     if wanted == card.task:
         return card
     for run in runs.all(project.db):

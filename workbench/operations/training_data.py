@@ -70,7 +70,8 @@ def fitting_by_task(
         ((layer, submitted.get(row_id(layer), 0)) for layer in every), key=lambda item: -item[1]
     )
     return {
-        task: tuple(pair for pair in pairs if tasks.info(task).fits(pair[0])) for task in wanted
+        task: tuple(pair for pair in pairs if tasks.fits(tasks.info(task), pair[0]))
+        for task in wanted
     }
 
 

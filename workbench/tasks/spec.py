@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
-from workbench.base.registry import registry
+from workbench.base.registry import needed_plugin, registry
 from workbench.text.dataset import Record, gold_fingerprint
 from workbench.text.labels import Layer
 from workbench.text.mistakes import LABEL, Mistake, loss_of
@@ -427,7 +427,20 @@ def score_names(scores: Iterable[str], task: str = "") -> tuple[str, ...]:
 
 def fitting(layer: Layer) -> tuple[TaskInfo, ...]:
     """The tasks that learn this layer, in the order of the registry."""
-    return tuple(task for task in all_tasks() if task.fits(layer))
+    return tuple(task for task in all_tasks() if fits(task, layer))
+
+
+def fits(task: TaskInfo, layer: Layer) -> bool:
+    """Whether a task learns a layer. An error of a plugin's task is recorded in the registry; the
+    task is then left out.
+    """
+    try:
+        return task.fits(layer)
+    except Exception as error:
+        if not needed_plugin(task.id):
+            raise
+        registry().failed("task", task.id, error)
+        return False
 
 
 def usable(task: TaskInfo, record: Record, layer: str) -> bool:
