@@ -255,6 +255,14 @@ def test_the_plan_shows_each_layers_rate_and_starts_no_run(ask, sample, tiny_mod
     assert not list(Path(sample).parent.glob("*.runs/*"))
 
 
+def test_a_plan_that_training_would_refuse_is_refused_with_the_reason(call, sample):
+    given = ["--task", "classify", "--model", "starter-vectors", "--set", "method=bottleneck"]
+
+    code, _out, err = call("train", sample, *given, "--plan")
+
+    assert code == 1 and "Bottleneck adapters cannot be used with starter-vectors" in err
+
+
 @pytest.mark.parametrize(("task", "options"), [("classify", ()), ("tag", ())])
 def test_the_first_batch_is_shown_and_starts_no_run(
     ask, call, sample, tiny_model, jobs_in_process, task, options

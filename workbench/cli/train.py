@@ -217,6 +217,7 @@ def _baseline(
 def _plan(opened: Session, spec: TrainSpec, card: ModelInfo, as_json: bool) -> None:
     from workbench.operations import train as operations
 
+    operations.check_settings(opened.project, spec, card)
     limit = spec.option("train_limit")
     data = operations.plan(opened.project, spec.task, spec.layer or None, train_limit=limit)
     if data.problem:

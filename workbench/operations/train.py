@@ -106,18 +106,24 @@ def prepare(project: Project, spec: TrainSpec) -> Prepared:
     """
     folder = card(spec.model, allow_pickle=spec.allow_pickle)
     models.check_task(replace(folder, name=spec.model_name or folder.name), spec.task)
-    check_method(spec, folder)
-    with_models(spec)
-    objective = adapt.check(spec, folder)
+    check_settings(project, spec, folder)
     layer, _remark = choose_layer(project, spec.task, spec.layer or None)
-    refuse_taken_name(project, spec.name)
     limit = spec.option("train_limit")
     made, data, whole = freeze(project, spec.task, layer, train_limit=limit)
     splits = {**whole, "train": limited(whole["train"], limit, spec.seed)}
     if not spec.with_test:
         del splits["test"]
-    texts = adapt.write_texts(project) if objective is not None else None
+    adapts = adapt.check(spec, folder) is not None
+    texts = adapt.write_texts(project) if adapts else None
     return Prepared(replace(spec, layer=layer.name), layer, made, data, splits, texts)
+
+
+def check_settings(project: Project, spec: TrainSpec, model: ModelInfo) -> None:
+    """Raises WorkbenchError if training would be refused, whatever the documents are."""
+    check_method(spec, model)
+    with_models(spec)
+    adapt.check(spec, model)
+    refuse_taken_name(project, spec.name)
 
 
 def check_method(spec: TrainSpec, model: ModelInfo) -> None:
