@@ -20,6 +20,17 @@ def test_errors_of_a_run_are_listed_and_filtered(ask, call, scored):
     assert code == 0 and "3 of 3 errors on dev" in out
 
 
+def test_errors_are_filtered_by_text_and_by_a_label_on_either_side(ask, scored):
+    every = ask("errors", "errors", scored, "second")["errors"]
+
+    of_text = ask("errors", "errors", scored, "second", "--match", "NUMBER 5")["errors"]
+    of_label = ask("errors", "errors", scored, "second", "--label", "good")["errors"]
+
+    assert [item["key"] for item in of_text] == ["k5"]
+    assert len(of_label) == len(every) == 3
+    assert ask("errors", "errors", scored, "second", "--label", "other")["errors"] == []
+
+
 def test_a_wrong_run_names_those_that_exist(call, scored):
     code, _out, err = call("errors", scored, "third")
 

@@ -57,8 +57,8 @@ def test_filters_and_orders(project, spans):
     assert [item.mistake.kind for item in arranged(found, Wanted())] == [
         "label", "boundary", "spurious", "missed",
     ]  # fmt: skip
-    assert [i.mistake.kind for i in arranged(found, Wanted("loss"))][:2] == ["label", "missed"]
-    assert [i.mistake.kind for i in arranged(found, Wanted("kind"))][:2] == ["label", "missed"]
+    assert [i.mistake.kind for i in arranged(found, Wanted(sort="loss"))][:2] == ["label", "missed"]
+    assert [i.mistake.kind for i in arranged(found, Wanted(sort="kind"))][:2] == ["label", "missed"]
     assert [i.quote for i in arranged(found, Wanted(kind="missed"))] == ["twice this week"]
     assert len(arranged(found, Wanted(gold="TIME"))) == 2
     assert [i.quote for i in arranged(found, Wanted(gold="–"))] == ["ferry"]

@@ -31,6 +31,9 @@ SORTS = ("confidence", "loss", "kind", "document")
 @click.option("--kind", type=click.Choice(KINDS), help=_("Only errors of one kind."))
 @click.option("--gold", default="", metavar="LABEL", help=_("Only errors with this gold label."))
 @click.option("--predicted", default="", metavar="LABEL", help=_("Only with this prediction."))
+@click.option(
+    "--label", default="", metavar="LABEL", help=_("Only errors with this label on either side.")
+)
 @click.option("--match", default="", metavar="TEXT", help=_("Only documents with this text."))
 @click.option("--limit", type=click.IntRange(min=1), help=_("Number of errors. [default: all]"))
 @as_json
@@ -42,6 +45,7 @@ def errors(
     kind: str | None,
     gold: str,
     predicted: str,
+    label: str,
     match: str,
     limit: int | None,
     as_json: bool,
@@ -58,7 +62,9 @@ def errors(
         chosen = results.run_named(project, run)
         operations.check_split(chosen, split)
         every = operations.items(project, chosen, split)
-    wanted = operations.Wanted(sort, kind or "", gold, predicted, match)
+    wanted = operations.Wanted(
+        sort=sort, kind=kind or "", gold=gold, predicted=predicted, label=label, match=match
+    )
     found = operations.arranged(every, wanted)
     counts = operations.counts(every)
     if as_json:

@@ -73,7 +73,7 @@ class ErrorItem:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Wanted:
     """Which errors are shown, and in which order. None and "" do not restrict.
 

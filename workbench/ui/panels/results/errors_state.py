@@ -61,7 +61,7 @@ class ErrorsState(State):
             return
         if self._read is not None and self._read[0] != run.id:
             self.update(items=None, shown=(), chosen=None, detail=None)
-            self.update(wanted=Wanted(self.wanted.sort), caption="")
+            self.update(wanted=Wanted(sort=self.wanted.sort), caption="")
         self.update(split=split)
         self._load()
 
@@ -176,7 +176,7 @@ class ErrorsState(State):
 
     def clear(self) -> None:
         """Show all errors, in the same order."""
-        self.update(wanted=Wanted(self.wanted.sort), caption="")
+        self.update(wanted=Wanted(sort=self.wanted.sort), caption="")
         self._arrange()
 
     def show(
@@ -189,7 +189,7 @@ class ErrorsState(State):
     ) -> None:
         """Show the errors of these documents, or with these labels, alone."""
         ids = frozenset(documents) if documents is not None else None
-        wanted = Wanted(self.wanted.sort, documents=ids, **filters)
+        wanted = Wanted(sort=self.wanted.sort, documents=ids, **filters)
         run = self.page.run
         if run is None:
             return
