@@ -56,3 +56,16 @@ def test_an_unknown_label_is_named_with_those_that_exist(call, places):
     code, _out, err = call("occurrences", places, "Elm", "--label", "LINE")
 
     assert code == 1 and "no label 'LINE'" in err and "Its labels: STOP." in err
+
+
+def test_an_unknown_label_names_those_of_its_layer_alone(call, places):
+    project = Project.open(places)
+    with project.edit("fill"):
+        labels.add_label(project.db, labels.add_layer(project.db, "topic", "class"), "delay")
+    project.close()
+
+    code, _out, err = call("relabel", "rename", places, "STOP", "x", "--layer", "topic")
+    assert code and "'topic' has no label 'STOP'" in err and "Its labels: delay." in err
+
+    code, _out, err = call("relabel", "rename", places, "STOP", "x", "--layer", "nothing")
+    assert code and "no layer 'nothing'" in err and "Its layers: places, topic." in err

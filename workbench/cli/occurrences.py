@@ -25,12 +25,15 @@ def label_id(project: Project, name: str, layer: str | None) -> int:
     """The id of a label, of any layer or of the one named. Raises SpecError unless it is unique."""
     from workbench.operations import labels
 
-    layers = labels.layers(project)
+    every = labels.layers(project)
+    searched = [given for given in every if layer in (None, given.name)]
+    if layer is not None and not searched:
+        raise SpecError(
+            _("The project has no layer {layer!r}.").format(layer=layer),
+            hint=_("Its layers: {known}.").format(known=", ".join(given.name for given in every)),
+        )
     found = [
-        (item.name, label.id)
-        for item in layers
-        for label in item.labels
-        if label.name == name and layer in (None, item.name)
+        (given.name, label.id) for given in searched for label in given.labels if label.name == name
     ]
     if not found:
         message = (
@@ -38,7 +41,7 @@ def label_id(project: Project, name: str, layer: str | None) -> int:
             if layer is None
             else _("The layer {layer!r} has no label {name!r}.")
         )
-        known = ", ".join(dict.fromkeys(label.name for layer in layers for label in layer.labels))
+        known = ", ".join(dict.fromkeys(label.name for given in searched for label in given.labels))
         raise SpecError(
             message.format(name=name, layer=layer),
             hint=_("Its labels: {known}.").format(known=known or _("none")),

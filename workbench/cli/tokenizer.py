@@ -124,7 +124,13 @@ def compare(first: str, second: str, source: Path, as_json: bool) -> None:
     metavar="FILE_OR_PROJECT",
     help=_("Show the first merges on this text, by score and by count."),
 )
-@click.option("--steps", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.option(
+    "--steps",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help=_("Number of merges to show."),
+)
 @as_json
 def show(
     model: str | None, words: tuple[str, ...], source: Path | None, steps: int, as_json: bool
