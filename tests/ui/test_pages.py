@@ -91,6 +91,21 @@ def test_a_page_with_an_unknown_icon_gets_a_neutral_one(known, tmp_path, request
     assert status.state == "error" and "icon of lines.page is 'labels'" in status.error
 
 
+def test_a_dock_that_fails_shows_its_error_in_place(known, tmp_path, request):
+    code = a_plugin.PAGE.replace("return State()", "1 / 0; return State()")
+    entry = a_plugin.PANEL["panel"][0] | {"place": "dock"}
+    folder = str(a_plugin.make(tmp_path, entries={"panel": [entry]}, code=code))
+    chosen = Settings(plugin_folders=[folder], plugins_enabled=[folder])
+    chosen.save()
+    registry.reload(chosen)
+
+    app = request.getfixturevalue("app")
+    app.window.toggle_dock("lines.page")
+
+    found = texts(app.window._docks["lines.page"])
+    assert "The plugin lines failed: ZeroDivisionError: division by zero." in found
+
+
 def test_a_page_that_fails_while_it_is_built_in_steps_is_replaced_too(enabled, app, qtbot):
     app.visit("view.page")
 

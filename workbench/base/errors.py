@@ -70,6 +70,12 @@ class Cancelled(WorkbenchError):
         super().__init__(message or _("Cancelled."))
 
 
+def brief(error: BaseException) -> str:
+    """The type of an error and the first line of its text, without a full stop."""
+    line = (str(error).strip().splitlines() or [""])[0][:500].rstrip(".")
+    return f"{type(error).__name__}: {line}" if line else type(error).__name__
+
+
 class TimeLimitExceeded(BaseException):
     """Raised by a timer in a worker whose request has used up its processor time.
 

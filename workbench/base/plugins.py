@@ -220,10 +220,25 @@ class _Finder(MetaPathFinder):
 
 
 _finder = _Finder()
+_folders: dict[Path, str] = {}  # of the plugins whose code may have been run → plugin id
+
+
+def raised_by(error: BaseException) -> str:
+    """The plugin whose code was running when an exception was raised, "" if none was."""
+    found: BaseException | None = error
+    while found is not None:
+        for frame, _line in traceback.walk_tb(found.__traceback__):
+            file = Path(frame.f_code.co_filename)
+            for folder, plugin in _folders.items():
+                if folder in file.parents:
+                    return plugin
+        found = found.__cause__
+    return ""
 
 
 def make_importable(plugin: Plugin) -> None:
     """Raises WorkbenchError if an installed module has the same name as its package."""
+    _folders[plugin.folder] = plugin.id
     if plugin.folder in [place.absolute() for place in _places(plugin.package)]:
         if plugin.package not in _finder.packages:
             return  # an installed package

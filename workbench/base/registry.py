@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base import manifest, plugins, settings
-from workbench.base.errors import SpecError, WorkbenchError
+from workbench.base.errors import SpecError, WorkbenchError, brief
 from workbench.base.events import Signal
 from workbench.base.i18n import _
 
@@ -83,14 +83,14 @@ class Registry:
             except Exception as error:
                 if self.entry(kind, id).source == manifest.BUILTIN:
                     raise
-                raise self.failed(kind, id, error) from error
+                raise self.failed(kind, id, error, loading=True) from error
         return self._objects[key]
 
-    def failed(self, kind: str, id: str, error: Exception) -> PluginError:
+    def failed(self, kind: str, id: str, error: Exception, *, loading: bool = False) -> PluginError:
         """Record in `faults` what a plugin's code has raised; returns the error to show."""
         source = self.entry(kind, id).source
         self._failed.add((kind, id))
-        self.faults[source] = _plugin_error(id, source, error)
+        self.faults[source] = _plugin_error(id, source, error, loading)
         return self.faults[source]
 
     def infos(self, kind: str) -> tuple[Any, ...]:
@@ -140,7 +140,7 @@ class PluginError(WorkbenchError):
         self.details = details
 
 
-def _plugin_error(id: str, plugin: str, error: Exception) -> PluginError:
+def _plugin_error(id: str, plugin: str, error: Exception, loading: bool) -> PluginError:
     if isinstance(error, ModuleNotFoundError) and error.name:
         template = _(
             "{id} of the plugin {plugin} needs the Python package {package}, which is missing."
@@ -148,8 +148,10 @@ def _plugin_error(id: str, plugin: str, error: Exception) -> PluginError:
         message = template.format(id=id, plugin=plugin, package=error.name.partition(".")[0])
         hint = _("Install it in the Python environment of Glossbench, then check the plugin again.")
     else:
-        template = _("{id} of the plugin {plugin} cannot be loaded: {error!r}.")
-        message = template.format(id=id, plugin=plugin, error=error)
+        template = _("The plugin {plugin} failed: {error}.")
+        if loading:
+            template = _("{id} of the plugin {plugin} cannot be loaded: {error}.")
+        message = template.format(id=id, plugin=plugin, error=brief(error))
         hint = _("Disable the plugin in the settings, or correct its code.")
     return PluginError(message, hint=hint, details="".join(traceback.format_exception(error)))
 

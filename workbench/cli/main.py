@@ -194,17 +194,18 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         return _reader_gone()
     except WorkbenchError as error:
-        return _say(str(error))
+        return _say(_of_plugin(error) or str(error))
     except OSError as error:
         return _say(
-            _("{what}: {why}").format(
+            _of_plugin(error)
+            or _("{what}: {why}").format(
                 what=error.filename or type(error).__name__, why=error.strerror or error
             )
         )
     except MemoryError:
         return _say(_("Out of memory. Try fewer documents at a time."))
     except Exception as error:  # a bug: written to the log, one line for the user
-        return _say(_unexpected(error))
+        return _say(_of_plugin(error) or _unexpected(error))
 
 
 def _say(message: str) -> int:
@@ -216,6 +217,14 @@ def _reader_gone() -> int:
     """Suppress errors of the flush at exit after the reader of a pipe (`| head`) has closed it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1
+
+
+def _of_plugin(error: Exception) -> str:
+    """The message for an exception of a plugin's code, "" for others."""
+    from workbench.base import plugin_failures
+
+    fault = plugin_failures.of(error)
+    return "" if fault is None else str(fault)
 
 
 def _unexpected(error: Exception) -> str:

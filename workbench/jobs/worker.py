@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from workbench.base import processors, scratch
+from workbench.base import plugin_failures, processors, scratch
 from workbench.base.errors import WorkbenchError, is_disk_full
 from workbench.base.i18n import _
 from workbench.jobs import events
@@ -180,6 +180,8 @@ def failure(error: BaseException) -> events.Finished:
             hint=_("Free up disk space, then try again."),
             details=details,
         )
+    if (fault := plugin_failures.of(error)) is not None:
+        return events.Finished("failed", message=fault.message, hint=fault.hint, details=details)
     message = (
         f"{type(error).__name__}: {_first_line(error)}" if str(error) else type(error).__name__
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.base import plugin_failures
 from workbench.base.errors import Cancelled, ImportFailed, JobFailed, WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _
@@ -118,7 +119,8 @@ class ImportHandle:
             self.error = (
                 error
                 if isinstance(error, WorkbenchError)
-                else ImportFailed(_("The import failed: {error!r}.").format(error=error))
+                else plugin_failures.of(error)
+                or ImportFailed(_("The import failed: {error!r}.").format(error=error))
             )
         self.status = (
             "cancelled" if isinstance(self.error, Cancelled) else "failed" if self.error else "done"

@@ -6,6 +6,8 @@ import importlib.util
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from PySide6.QtWidgets import QWidget
+
 from workbench.base import paths
 from workbench.base.i18n import _
 from workbench.base.manifest import BUILTIN, Contribution
@@ -72,6 +74,21 @@ def moved(entry: Contribution, bring_back: Callable[[], object]) -> EmptyState:
     """Shown instead of a page that is in a window of its own."""
     button = Button(_("Move it back"), "arrow-up-right", on=bring_back)
     return EmptyState(icon_of(entry), _("This page is in its own window"), "", button)
+
+
+def view(
+    registry: Registry,
+    entry: Contribution,
+    make: Callable[[], QWidget],
+    show_plugins: Callable[[], object],
+) -> QWidget:
+    """What `make` returns, or the error if the code of a plugin fails."""
+    try:
+        return make()
+    except Exception as error:
+        if entry.source == BUILTIN:
+            raise
+        return broken(registry.failed(entry.kind, entry.id, error), show_plugins)
 
 
 def broken(fault: PluginError, show_plugins: Callable[[], object]) -> EmptyState:

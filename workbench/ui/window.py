@@ -338,12 +338,11 @@ class Window(QMainWindow):
         return id in self._docks and self._docks[id].isVisible()
 
     def _make_dock(self, id: str) -> QDockWidget:
-        panel = self.panel_class(id)(PanelContext(self.app, id))
-        self._panels[id] = panel
         dock = QDockWidget(_(self._entries[id].title), self)
         dock.setObjectName(f"dock.{id}")
         dock.setAccessibleName(_(self._entries[id].title))
-        dock.setWidget(panel.view)
+        make, plugins = partial(self._dock_view, id), partial(self.app.act, "plugins")
+        dock.setWidget(pages.view(self.app.registry, self._entries[id], make, plugins))
         self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
         self.resizeDocks([dock], [theme.px(DOCK)], Qt.Orientation.Vertical)
         dock.show()
@@ -351,6 +350,10 @@ class Window(QMainWindow):
         half = self.width() // len(beside)  # else the second one is as narrow as its longest word
         self.resizeDocks(beside, [half] * len(beside), Qt.Orientation.Horizontal)
         return dock
+
+    def _dock_view(self, id: str) -> QWidget:
+        self._panels[id] = self.panel_class(id)(PanelContext(self.app, id))
+        return self._panels[id].view
 
     @property
     def can_tear_off(self) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication, QPlainTextEdit
 
-from workbench.base import paths
+from workbench.base import paths, plugins
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.ui.widgets.button import Button
@@ -83,10 +83,11 @@ class Reporter:
             return
         self.last = "".join(traceback.format_exception(kind, error, trace))
         log.error("Uncaught exception\n%s", self.last)
+        plugin = plugins.raised_by(error)
         if not self._showing:
             self._showing = True
             try:
-                ErrorDialog(self._app, error, self.last).exec()
+                ErrorDialog(self._app, error, self.last, plugin=plugin).exec()
             finally:
                 self._showing = False
 
@@ -94,11 +95,13 @@ class Reporter:
 class ErrorDialog(Dialog):
     """The error, a note that no data is lost, collapsible details, and a button to copy them."""
 
-    def __init__(self, app: App, error: BaseException, details: str) -> None:
+    def __init__(self, app: App, error: BaseException, details: str, *, plugin: str = "") -> None:
+        """plugin: the id of the plugin whose code has raised the error."""
+        fault = _("The plugin {plugin} failed.").format(plugin=plugin)
         super().__init__(
             app.window,
             _("Something went wrong"),
-            _("This is a bug in Glossbench."),
+            fault if plugin else _("This is a bug in Glossbench."),
             width=620,
         )
         self._details = details
