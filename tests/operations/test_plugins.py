@@ -8,9 +8,10 @@ from tests import a_plugin
 from workbench.base import plugins as base_plugins
 from workbench.base import registry
 from workbench.base import settings as settings_file
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.manifest import Contribution
 from workbench.importers import detect
+from workbench.importers.base import Options
 from workbench.importers.source import Source
 from workbench.operations import plugin_options, plugins
 from workbench.tasks import spec as tasks
@@ -55,6 +56,26 @@ def test_an_enabled_importer_detects_its_files(tmp_path):
     file.write_text("LINES\none\ntwo\n", encoding="utf-8")
 
     assert detect.detect(Source(file)).format == "lines.all"
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (a_plugin.IMPORTER.replace("yield Row(number, Record(", "yield dict(a=("), "yielded dict"),
+        (a_plugin.IMPORTER.replace("if number > 1 and line", "if False"), "found nothing in x.lin"),
+        (a_plugin.IMPORTER[: a_plugin.IMPORTER.index("        for number")] + "        return None",
+         "returned None, expected an iterator"),
+    ],
+)  # fmt: skip
+def test_an_importer_that_gives_no_items_is_refused_with_its_plugin(tmp_path, code, words):
+    plugins.enable(plugins.find(str(a_plugin.make(tmp_path, code=code))))
+    file = tmp_path / "x.lines"
+    file.write_text("LINES\none\n", encoding="utf-8")
+
+    with pytest.raises(ImportFailed, match=words) as caught:
+        list(detect.read("lines.all", Source(file), Options()))
+
+    assert "error of the plugin lines" in caught.value.hint
 
 
 def test_an_importer_that_fails_says_nothing_of_a_file(tmp_path):

@@ -132,6 +132,13 @@ def plugin_hint(id: str) -> str:
     return message.format(plugin=plugin) if plugin else ""
 
 
+def contract_hint(id: str) -> str:
+    """For an error in what the code of a contribution returns: the plugin to correct, or ""."""
+    plugin = needed_plugin(id)
+    message = _("This is an error of the plugin {plugin}: correct its code, or disable it.")
+    return message.format(plugin=plugin) if plugin else ""
+
+
 class PluginError(WorkbenchError):
     """A plugin's code raised an exception; `details` is the traceback."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from workbench.base import manifest, registry
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
 from workbench.importers import foreign
-from workbench.importers.base import Guess, Importer
+from workbench.importers.base import Guess, Importer, Item, Options
 from workbench.importers.source import Source
 
 TEXT_FORMAT = "text"
@@ -44,6 +45,38 @@ def importer(format: str) -> Importer:
         )
     found: Importer = registry.registry().get("importer", format)()
     return found
+
+
+def read(format: str, source: Source, options: Options) -> Iterator[Item]:
+    """The items of a file. Raises ImportFailed if the importer gives something else, or a plugin's
+    importer nothing at all.
+    """
+    found: object = importer(format).read(source, options)
+    if not isinstance(found, Iterable):
+        raise _no_items(format, "read", found)
+    empty = True
+    for item in found:
+        if not isinstance(item, Item):
+            raise _no_items(format, "yield", item)
+        empty = False
+        yield item
+    if empty and registry.needed_plugin(format) and source.head().strip():
+        message = _("The importer {format} found nothing in {file}, not even a line to skip.")
+        raise ImportFailed(
+            message.format(format=format, file=source.name), hint=registry.contract_hint(format)
+        )
+
+
+def _no_items(format: str, act: str, given: object) -> ImportFailed:
+    message = _("The importer {format} returned {given}, expected an iterator of items.")
+    if act == "yield":
+        message = _(
+            "The importer {format} yielded {given}, expected Row, Skipped, Remark, Layer or Hint."
+        )
+    kind = "None" if given is None else type(given).__name__
+    return ImportFailed(
+        message.format(format=format, given=kind), hint=registry.contract_hint(format)
+    )
 
 
 def detect(source: Source) -> Detected:

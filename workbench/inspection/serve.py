@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.base.registry import registry
+from workbench.base.registry import contract_hint, registry
 from workbench.inspection import spec
 from workbench.inspection.spec import Answer
 from workbench.inspection.subject import Subject, document_of
@@ -73,6 +73,7 @@ class Inspecting:
             documents = [self.subject.as_read(document) for document in documents]
         documents = self.subject.segmented(documents)
         result = inspector.run(self.subject, documents, options)
+        _check(id, result)
         texts = tuple(content for document in documents for _, content in document.texts)
         return Answer(id, result, self._unknown(texts), 1000 * (time.perf_counter() - began))
 
@@ -110,3 +111,14 @@ class Inspecting:
                 )
             self._made[id] = registry().get("inspector", id)()
         return self._made[id]
+
+
+def _check(id: str, result: object) -> None:
+    """Raises ModelError if an inspector returns something else than its info says."""
+    info = spec.light(id)
+    if info is not None and not isinstance(result, info.result):
+        message = _("The inspector {id} returned {given}, expected {expected}.")
+        raise ModelError(
+            message.format(id=id, given=type(result).__name__, expected=info.result.__name__),
+            hint=contract_hint(id),
+        )

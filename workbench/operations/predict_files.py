@@ -173,7 +173,7 @@ def _imported(file: Path) -> tuple[list[Document], list[Skipped]]:
 
     source = Source(file)
     found, skipped = [], []
-    for item in detect.importer(detect.detect(source).format).read(source, Options()):
+    for item in detect.read(detect.detect(source).format, source, Options()):
         if isinstance(item, Row):
             document = item.record.document
             asked = texts_of(item.record.questions)

@@ -17,7 +17,8 @@ from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _, ngettext
 from workbench.importers.base import Hint, Options, Remark, Row, Skipped
 from workbench.importers.brat import annotations_of
-from workbench.importers.detect import chosen, detect, importer
+from workbench.importers.detect import chosen, detect
+from workbench.importers.detect import read as read_items
 from workbench.importers.results import FileRead, StagingResult
 from workbench.importers.source import Source
 from workbench.storage.staging import LISTED, StagingWriter
@@ -118,7 +119,7 @@ class _Intake:
     ) -> Generator[dict[str, Any], str | None, None]:
         sentence = 0.0
         read = faulty = 0
-        for item in importer(format).read(source, self.options):
+        for item in read_items(format, source, self.options):
             if isinstance(item, Row):
                 read += 1
                 self._take(number, source.name, item)

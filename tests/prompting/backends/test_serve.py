@@ -29,7 +29,7 @@ class Answers(Backend):
         self.given, self.closed = options["given"], False
 
     def score(self, prompts):
-        return self.given[: len(prompts)]
+        return self.given and self.given[: len(prompts)]
 
     def close(self):
         self.closed = True
@@ -48,6 +48,8 @@ def test_answers_go_to_their_labels():
     ("given", "says"),
     [
         ([[-1.0]], "made-up returned 1 of 2 prompts"),
+        (None, "made-up returned NoneType, expected a list of lists"),
+        ([[-1.0], [0.5]], "made-up returned 0.5, which is not a log-probability"),
         ([[-1.0], [math.nan]], "made-up returned nan, which is not a log-probability"),
     ],
 )

@@ -13,13 +13,14 @@ from typing import Any
 from workbench.base.costs import PredictionCost
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _, ngettext
-from workbench.base.registry import registry
+from workbench.base.registry import contract_hint, registry
 from workbench.prompting.backends.base import Backend
 from workbench.prompting.backends.spec import DEFAULT
 from workbench.prompting.base import Prompt
 from workbench.prompting.results import PromptResult
 
 CHUNK = 8  # documents between two progress reports
+ROUNDING = 1e-3  # by which a log-probability may exceed 0, as in half precision
 
 LogProbs = dict[str, list[float]]  # label → natural log-probability of each of its units
 
@@ -119,21 +120,27 @@ def scored(backend: Backend, tables: Sequence[Mapping[str, Prompt]]) -> list[Log
 
 def _checked(backend: Backend, answers: Sequence[Sequence[float]], count: int) -> list[list[float]]:
     name = backend.info.id
+    hint = contract_hint(name)
+    if not hasattr(answers, "__len__"):
+        message = _("The prompt backend {name} returned {kind}, expected a list of lists.")
+        raise ModelError(message.format(name=name, kind=type(answers).__name__), hint=hint)
     if len(answers) != count:
         raise ModelError(
             ngettext(
                 "The prompt backend {name} returned scores for {n} of {count} prompt.",
                 "The prompt backend {name} returned {n} of {count} prompts.",
                 count,
-            ).format(name=name, n=len(answers), count=count)
+            ).format(name=name, n=len(answers), count=count),
+            hint=hint,
         )
     numbers = [[float(value) for value in answer] for answer in answers]
     for value in (value for number in numbers for value in number):
-        if math.isnan(value) or value == math.inf:
+        if math.isnan(value) or value > ROUNDING:
             raise ModelError(
                 _(
                     "The prompt backend {name} returned {value}, which is not a log-probability."
-                ).format(name=name, value=value)
+                ).format(name=name, value=value),
+                hint=hint,
             )
     return numbers
 
