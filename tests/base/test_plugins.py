@@ -166,6 +166,18 @@ def test_only_an_enabled_plugin_adds_to_the_registry(tmp_path, known):
     assert "lines.all" not in known.ids("importer")
 
 
+def test_code_that_was_broken_after_it_was_enabled_is_found_without_using_it(tmp_path, known):
+    entry = {"id": "lines.i", "title": "I", "object": "lines.code:I", "info": "lines.code:INFO"}
+    folder = a_plugin.make(tmp_path, entries={"inspector": [entry]}, code="1 / 0")
+    registry.reload(settings_with(folder))
+
+    known.look_for_faults()
+
+    assert "ZeroDivisionError" in str(known.faults["lines"])
+    assert "cannot be loaded" in known.problem(known.entry("inspector", "lines.i"))
+    assert known.problem(known.entry("inspector", "subwords")) == ""
+
+
 def test_code_that_fails_is_contained_and_kept_with_its_traceback(tmp_path, known):
     entries = {
         "task": [{"id": "lines.t", "title": "T", "object": "lines.code:T", "info": "lines.code:I"}]

@@ -102,6 +102,22 @@ class Registry:
                     found.append(self.info(kind, contribution.id))
         return tuple(found)
 
+    def problem(self, entry: manifest.Contribution) -> str:
+        """Why the light part of a plugin's contribution cannot be imported; "" if it can, or if
+        there is none.
+        """
+        if entry.source != manifest.BUILTIN and "info" in entry.options:
+            try:
+                self.info(entry.kind, entry.id)
+            except PluginError as error:
+                return str(error)
+        return ""
+
+    def look_for_faults(self) -> None:
+        """Import the light parts of plugins, which may have changed since they were enabled."""
+        for entry in self.everything():
+            self.problem(entry)
+
     def replace(self, contributions: tuple[manifest.Contribution, ...]) -> None:
         """Replace the contributions; plugin code is imported again when next requested."""
         self._entries = {

@@ -176,7 +176,7 @@ def offers(choice: Choice) -> tuple[Offer, ...]:
             _(entry.title),
             inspectors.question(entry),
             str(entry.options.get("view", "")),
-            _refusal(inspectors.missing(entry, gives)),
+            registry().problem(entry) or _refusal(inspectors.missing(entry, gives)),
             bool(inspectors.needs(entry) - set(encoder)),
         )
         for entry in registry().all("inspector")

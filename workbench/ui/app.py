@@ -387,9 +387,9 @@ class App:
     def _read_models(self) -> None:
         """Read tasks and model cards in a thread and cache them for the pages that list them."""
         from workbench.operations import models
-        from workbench.tasks import spec as tasks
 
-        tasks.all_tasks()
+        self.registry.look_for_faults()  # plugins may have been changed since they were enabled
+        self.registry.infos("task")
         models.list(self.settings)
 
     def may_close(self) -> bool:
