@@ -151,7 +151,7 @@ def test_an_enabled_plugin_with_an_error_can_be_disabled(page, state, tmp_path, 
     finish(state)
     known.failed("panel", "lines.page", ValueError("later"))
     state.look()
-    assert "ValueError('later')" in said(page)
+    assert "The plugin lines failed: ValueError: later." in said(page)
 
     press(page, "Disable Lines")
 
