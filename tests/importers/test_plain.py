@@ -38,7 +38,7 @@ def test_a_label_or_key_of_endless_length_is_refused(read):
     result = read("\n".join(map(json.dumps, records)), "doccano")
 
     assert [reason.split(",")[0] for _, reason in result.skipped] == [
-        "a label has 1",
-        "the key has 1",
-        "a label has 1",
+        "a label is too long: 1",
+        "the key is too long: 1",
+        "a label is too long: 1",
     ]

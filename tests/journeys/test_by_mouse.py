@@ -262,5 +262,5 @@ def exports_and_reads_the_proof(hand, tmp_path):
 
 
 def shown_on_export(hand):
-    labels = hand.app.window.panel("export").findChildren(QLabel)
+    labels = hand.app.window.panel("export").view.findChildren(QLabel)
     return [label.text() for label in labels if label.isVisible()]

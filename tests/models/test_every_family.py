@@ -5,6 +5,7 @@ model is made once and trained once per task. Converting a graph takes seconds, 
 networks most: `converts` leaves out graphs that other rows, tasks or tests of the family convert.
 """
 
+import json
 import re
 import shutil
 from collections.abc import Callable
@@ -310,12 +311,26 @@ def test_it_is_trained_predicts_and_is_exported_with_a_proof(
             assert_alike(printed.strip(), str(exported[0].to_json()))
 
 
-def assert_alike(first: str, second: str) -> None:
+def assert_alike(first: str, second: str, atol: float = 1e-6) -> None:
     """Equal but for rounding: alone, a text is predicted with other shapes than in a batch."""
     number = re.compile(r"\d+\.\d+(?:e-\d+)?")
     assert number.sub("#", first) == number.sub("#", second)
     values = [[float(value) for value in number.findall(text)] for text in (first, second)]
-    np.testing.assert_allclose(values[0], values[1], atol=1e-6)
+    np.testing.assert_allclose(values[0], values[1], atol=atol)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_run_that_is_loaded_predicts_as_it_did_at_the_end_of_its_training(runs, data, task):
+    folder = runs(task)
+    lines = (folder.parent / "predictions.jsonl").read_text(encoding="utf-8").splitlines()
+    stored = {row["document_id"]: row["prediction"] for row in map(json.loads, lines)}
+    documents = [record.document for record in data.by_split("dev")]
+
+    predictions = Predictor.load(folder, "cpu").predict(documents)
+
+    assert len(documents) == len(stored) > 2
+    for document, prediction in zip(documents, predictions, strict=True):
+        assert_alike(json.dumps(stored[document.id]), json.dumps(prediction.to_json()), 1e-4)
 
 
 @pytest.mark.parametrize("task", TASKS)

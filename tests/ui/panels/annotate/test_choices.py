@@ -100,7 +100,7 @@ def test_a_choice_beyond_the_labels_of_a_layer_adds_them(filled, asked):
     annotate.choose(filled, document, layer, 3)
 
     assert [label.name for label in labels.layers(filled)[-1].labels] == ["1", "2", "3"]
-    with pytest.raises(WorkbenchError, match="none of them"):
+    with pytest.raises(WorkbenchError, match="not among the choices"):
         annotate.choose(filled, document, layer, 4)
     with pytest.raises(WorkbenchError, match="numbers of the choices, not 'good'"):
         labels.add_layer(filled, "other", "choice", labels=("good",))

@@ -123,8 +123,9 @@ def _notes(path: Path) -> tuple[str, ...]:
 def heads(info: ModelInfo) -> frozenset[str]:
     """The heads that the library has for the model, see LoadOptions.head."""
     found = architectures.library_heads(info.architecture, info.gives)
-    is_classifier = info.architecture in architectures.READS_TWICE and bool(info.task)
-    return found | {"sequence"} if is_classifier else found
+    # a run whose decoder writes the labels has a task, but no weights of a classifier
+    reads = info.architecture in architectures.READS_TWICE and "text" not in found
+    return found | {"sequence"} if reads and info.task else found
 
 
 def _architecture(config: Mapping[str, Any] | None, problems: list[str]) -> str:
