@@ -51,6 +51,7 @@ def test_an_error_in_what_is_built_in_is_passed_on(tmp_path):
         ('[[task]]\nid = "t"\ntitle = "T"\n', r"\[\[task\]\] number 1 has no 'object'"),
         (ENTRY.replace(":Ler", ""), "expected 'module:name'"),
         (ENTRY + ENTRY, "importer 'ler' is defined twice"),
+        (ENTRY.replace("[[importer]]", "[importer]"), r"importer must begin with \[\[importer\]\]"),
     ],
 )
 def test_a_faulty_manifest_is_named_with_its_entry(tmp_path, text, words):

@@ -46,6 +46,14 @@ def test_a_plugin_that_breaks_a_rule_is_listed_with_the_rule(tmp_path, change, w
     assert words in plugin.fault and plugin.contributions == ()
 
 
+def test_a_misspelled_table_is_named_when_nothing_else_is_contributed(tmp_path):
+    folder = a_plugin.make(tmp_path, entries={"inporter": a_plugin.ENTRY["importer"]})
+
+    fault = plugins.describe(folder).fault
+
+    assert "contributes nothing. " in fault and "Did you mean 'importer'?" in fault
+
+
 def test_a_damaged_manifest_is_listed_with_its_path(tmp_path):
     folder = a_plugin.make(tmp_path)
     (folder / "plugin.toml").write_bytes(b"id = \xff")

@@ -46,6 +46,17 @@ def test_a_check_that_fails_shows_the_traceback_and_ends_with_1(tmp_path, call):
     assert code == 1 and "ZeroDivisionError" in out and "code.py" in out
 
 
+def test_a_check_warns_of_a_misspelled_key_and_passes(tmp_path, call):
+    folder = a_plugin.make(tmp_path)
+    text = (folder / "plugin.toml").read_text("utf-8")
+    (folder / "plugin.toml").write_text(text.replace("patterns", "patern"), "utf-8")
+
+    code, out, err = call("plugins", "check", folder)
+
+    assert code == 0 and "importer lines.all: ok" in out
+    assert "Warning: " in err and "Did you mean 'patterns'?" in err
+
+
 def test_a_plugin_that_fails_its_check_is_not_enabled(tmp_path, call, ask):
     folder = a_plugin.make(tmp_path, entries=a_plugin.PANEL, code="1 / 0")
 

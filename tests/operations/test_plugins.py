@@ -10,6 +10,7 @@ from workbench.base import registry
 from workbench.base import settings as settings_file
 from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.manifest import Contribution
+from workbench.base.settings import Settings
 from workbench.importers import detect
 from workbench.importers.base import Options
 from workbench.importers.source import Source
@@ -173,6 +174,18 @@ def test_a_value_in_the_manifest_that_is_not_understood_is_named_with_those_that
     found = plugin_options.of_contribution(Path("/lines"), entry)
 
     assert words in found and "/lines/plugin.toml: " in found
+
+
+def test_names_in_a_manifest_that_nothing_reads_are_warnings_of_the_plugin(tmp_path):
+    folder = a_plugin.make(tmp_path)
+    text = (folder / "plugin.toml").read_text("utf-8")
+    (folder / "plugin.toml").write_text(text.replace("patterns", "pattern"), "utf-8")
+
+    (status,) = plugins.all_plugins(Settings(plugin_folders=[str(folder)]))
+
+    assert status.state == "disabled"
+    (warning,) = status.to_json()["warnings"]
+    assert "line 10: unknown key 'pattern' of importer 'lines.all'. Did you mean" in warning
 
 
 def test_a_wrong_value_is_found_by_the_check_and_prevents_enabling(tmp_path):

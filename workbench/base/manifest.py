@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ def read(path: Path, *, source: str = BUILTIN) -> tuple[Contribution, ...]:
         ) from error
     found: list[Contribution] = []
     for kind in KINDS:
-        for number, entry in enumerate(raw.get(kind, ())):
+        for number, entry in enumerate(_entries(path, kind, raw.get(kind, ()))):
             found.append(_contribution(path, kind, number, entry, source))
     seen: set[tuple[str, str]] = set()
     for contribution in found:
@@ -63,6 +64,14 @@ def read(path: Path, *, source: str = BUILTIN) -> tuple[Contribution, ...]:
             )
         seen.add((contribution.kind, contribution.id))
     return tuple(found)
+
+
+def _entries(path: Path, kind: str, found: Any) -> Sequence[dict[str, Any]]:
+    """The entries of a kind. Raises ManifestError where there is something else."""
+    if isinstance(found, (list, tuple)) and all(isinstance(entry, dict) for entry in found):
+        return found
+    message = _("{path}: entries of the kind {kind} must begin with [[{kind}]].")
+    raise ManifestError(message.format(path=path, kind=kind))
 
 
 def _contribution(

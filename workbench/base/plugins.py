@@ -19,7 +19,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
-from workbench.base import manifest, paths
+from workbench.base import manifest, manifest_keys, paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution, ManifestError
@@ -34,7 +34,8 @@ _ID = re.compile(r"[a-z][a-z0-9-]*")
 class Plugin:
     """A plugin that was found. `package` is the name under which its code is imported.
 
-    `fault` says why it cannot be used, "" if it can; `details` is the traceback.
+    `fault` says why it cannot be used, "" if it can; `details` is the traceback. `warnings`: names
+    in its manifest that nothing reads.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Plugin:
     contributions: tuple[Contribution, ...] = ()
     fault: str = ""
     details: str = ""
+    warnings: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -124,7 +126,8 @@ def describe(folder: Path, package: str = "") -> Plugin:
 def _read(folder: Path, package: str) -> Plugin:
     path = folder / FILE
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        raw = tomllib.loads(text)
     except (OSError, ValueError) as error:
         message = _("{path} cannot be read: {error}").format(path=path, error=error)
         raise ManifestError(message) from error
@@ -141,6 +144,10 @@ def _read(folder: Path, package: str) -> Plugin:
         message = _("Written for version {theirs} of the plugin interface; this is version {ours}.")
         raise ManifestError(message.format(theirs=head["api"], ours=manifest.API))
     contributions = manifest.read(path, source=head["id"])
+    warnings = manifest_keys.unknown(path, text, raw)
+    if not contributions:
+        message = _("{path} contributes nothing.").format(path=path)
+        raise ManifestError(message, hint=" ".join(warnings))
     _check(path, head["id"], package, contributions)
     return Plugin(
         head["id"],
@@ -150,12 +157,11 @@ def _read(folder: Path, package: str) -> Plugin:
         folder.absolute(),
         package,
         contributions,
+        warnings=warnings,
     )
 
 
 def _check(path: Path, id: str, package: str, contributions: Sequence[Contribution]) -> None:
-    if not contributions:
-        raise ManifestError(_("{path} contributes nothing.").format(path=path))
     if not all(part.isidentifier() for part in package.split(".")):
         message = _("The folder is named {name!r}; expected a Python name such as my_plugin.")
         raise ManifestError(message.format(name=package))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from workbench.base.i18n import _
@@ -42,6 +44,7 @@ def list_plugins(as_json: bool) -> None:
     for status in found:
         if status.error:
             say(f"{plain(status.plugin.id)}: {plain(status.error)}")
+        _warn(status.plugin.warnings)
 
 
 @plugins.command("enable")
@@ -65,6 +68,7 @@ def enable(name: str, yes: bool, as_json: bool) -> None:
         click.confirm(_("Enable it?"), abort=True, err=True)
     operations.ensure_checked(plugin)
     operations.enable(plugin)
+    _warn(plugin.warnings)
     status = next(status for status in operations.all_plugins() if status.plugin.key == plugin.key)
     emit(status.to_json()) if as_json else say(
         _("{name} is enabled.").format(name=plain(plugin.name))
@@ -92,7 +96,8 @@ def disable(name: str, as_json: bool) -> None:
 def check(context: click.Context, name: str, as_json: bool) -> None:
     """Import everything that PLUGIN contributes and check it against the contracts. Runs its code.
 
-    PLUGIN is an id or a folder. The exit code is 1 if a check fails.
+    PLUGIN is an id or a folder. Names in plugin.toml that nothing reads are reported as warnings.
+    The exit code is 1 if a check fails.
     """
     from dataclasses import asdict
 
@@ -105,14 +110,21 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
             {
                 "id": plugin.id,
                 "error": plugin.fault,
+                "warnings": list(plugin.warnings),
                 "checked": [asdict(checked) for checked in found],
             }
         )
     elif plugin.fault:
         say(plain(plugin.fault))
+    _warn(plugin.warnings)
     for checked in found if not as_json else ():
         say(f"{checked.kind} {plain(checked.id)}: {plain(checked.error) or _('ok')}")
         for line in checked.details.splitlines():
             say(f"  {plain(line)}")
     if plugin.fault or any(checked.error for checked in found):
         context.exit(1)
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        note(_("Warning: {warning}").format(warning=plain(warning)))

@@ -69,6 +69,7 @@ class Status:
             "adds": [{"kind": c.kind, "id": c.id, "title": c.title} for c in item.contributions],
             "error": self.error,
             "details": self.details,
+            "warnings": list(item.warnings),
         }
 
 

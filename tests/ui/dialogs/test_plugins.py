@@ -119,6 +119,17 @@ def test_a_damaged_manifest_is_an_error_that_goes_once_it_is_corrected(page, sta
     assert [row.state for row in state.rows] == ["disabled"] and not state.checking
 
 
+def test_a_card_warns_of_a_misspelled_key(page, state, tmp_path):
+    folder = a_plugin.make(tmp_path / "plugins")
+    text = (folder / "plugin.toml").read_text("utf-8")
+    (folder / "plugin.toml").write_text(text.replace("patterns", "paterns"), "utf-8")
+
+    state.look()
+
+    assert "line 10: unknown key 'paterns' of importer 'lines.all'." in said(page)
+    assert [row.state for row in state.rows] == ["disabled"]
+
+
 def test_a_folder_that_is_removed_takes_its_plugins_with_it(page, state, tmp_path):
     made = plugin(state, tmp_path)
     state.enable(made)

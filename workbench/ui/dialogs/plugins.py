@@ -121,6 +121,9 @@ class PluginCard(QFrame):
         parts = [self._head(), *(_fact(_("Adds"), add) for add in state.adds(plugin))]
         parts.append(_fact(_("From"), _short(plugin.key), Qt.TextElideMode.ElideMiddle))
         more = self._error() if status.state == ERROR else []
+        for warning in plugin.warnings:
+            message = words(warning, "small", wrap=True, select=True)
+            more.append(row(IconLabel("triangle-alert", "warn", 14), (message, 1), gap=6))
         if restart := state.restart(status):
             message = words(restart, "small", wrap=True)
             more.append(row(IconLabel("rotate-ccw", "accent", 14), (message, 1), gap=6))
