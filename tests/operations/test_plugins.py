@@ -14,7 +14,7 @@ from workbench.base.settings import Settings
 from workbench.importers import detect
 from workbench.importers.base import Options
 from workbench.importers.source import Source
-from workbench.operations import plugin_options, plugins
+from workbench.operations import plugin_checks, plugin_options, plugins
 from workbench.tasks import spec as tasks
 from workbench.text.labels import Layer
 
@@ -32,7 +32,7 @@ def known():
 
 
 def checked(folder):
-    (found,) = plugins.check(plugins.find(str(folder)))
+    (found,) = plugin_checks.check(plugins.find(str(folder)))
     return found
 
 
@@ -115,7 +115,8 @@ def test_a_check_passes_where_everything_is_as_the_contract_asks(tmp_path):
         (a_plugin.ENTRY, "import not_there_at_all", "package not_there_at_all is missing"),
         (a_plugin.ENTRY, "1 / 0", "ZeroDivisionError"),
         (a_plugin.ENTRY, "x = 1", "has no attribute 'Lines'"),
-        ({"task": [TASK]}, "import torch\nINFO = T = object()", "torch"),
+        ({"task": [TASK]}, "import torch\nINFO = T = object()", "is also imported by the window"),
+        (a_plugin.ENTRY, "import torch", "is also imported by the window"),
         ({"family": [FAMILY]}, "class F:\n  info = load = save = heads = 0\nINFO = 1", "`info`"),
         (
             {"family": [FAMILY]},
@@ -192,11 +193,11 @@ def test_a_wrong_value_is_found_by_the_check_and_prevents_enabling(tmp_path):
     entry = {"id": "lines.all", "title": "L", "object": "lines.code:Lines", "question": "how"}
     plugin = plugins.find(str(a_plugin.make(tmp_path, entries={"inspector": [entry]})))
 
-    (found,) = plugins.check(plugin)
+    (found,) = plugin_checks.check(plugin)
 
     assert "question of lines.all is 'how'" in found.error
     with pytest.raises(WorkbenchError, match="was not enabled"):
-        plugins.ensure_checked(plugin)
+        plugin_checks.ensure_checked(plugin, plugin_checks.PluginCheck((found,)))
 
 
 def test_the_values_of_the_built_in_contributions_are_all_understood():
@@ -225,9 +226,10 @@ def test_a_check_in_a_worker_knows_the_package_of_an_installed_plugin(tmp_path, 
     monkeypatch.syspath_prepend(str(tmp_path))
     plugin = base_plugins.describe(folder, "company.lines")
 
-    *_stages, found = run(plugins.check_job(plugins.check_spec(plugin).params, tmp_path))
+    *shown, found = run(plugin_checks.check_job(plugin_checks.check_spec(plugin).params, tmp_path))
 
-    assert [item.error for item in plugins.PluginCheck.from_json(found).checked] == [""]
+    assert [item.error for item in plugin_checks.PluginCheck.from_json(found).checked] == [""]
+    assert [payload["text"] for payload in shown] == ["Importing Lines (1 of 1)…"]
 
 
 def run(job):

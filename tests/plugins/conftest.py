@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from workbench.base import registry
-from workbench.operations import plugins
+from workbench.operations import plugin_checks, plugins
 
 FOLDER = Path(__file__).resolve().parents[2] / "plugins"
 
@@ -19,7 +19,7 @@ def enabled():
 
     def enable(name):
         plugin = plugins.find(str(FOLDER / name))
-        assert [problem for problem in plugins.check(plugin) if problem.error] == []
+        assert [problem for problem in plugin_checks.check(plugin) if problem.error] == []
         plugins.enable(plugin)
         packages.append(plugin.package)
         return plugin

@@ -12,7 +12,7 @@ from workbench.base import registry
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.settings import Settings
 from workbench.cli.main import main
-from workbench.operations import plugins, prompt, prompt_models, results, suggest
+from workbench.operations import plugin_checks, plugins, prompt, prompt_models, results, suggest
 from workbench.operations.wire import wire
 from workbench.project.project import Project
 from workbench.prompting.backends import spec as backends
@@ -112,13 +112,13 @@ def spec(**more):
 
 
 def test_the_check_finds_it_whole(make):
-    (found,) = plugins.check(make())
+    (found,) = plugin_checks.check(make())
 
     assert (found.kind, found.error) == ("backend", "")
 
 
 def test_the_check_names_what_a_backend_lacks(make):
-    (found,) = plugins.check(make(CODE.replace("def score", "def scores")))
+    (found,) = plugin_checks.check(make(CODE.replace("def score", "def scores")))
 
     assert found.error == "It does not implement score."
 

@@ -14,7 +14,7 @@ from tests import a_plugin
 from tests.plugins.conftest import FOLDER
 from workbench.base import registry
 from workbench.cli.main import main
-from workbench.operations import outcomes, plugins
+from workbench.operations import outcomes, plugin_checks, plugins
 from workbench.project.project import Project
 from workbench.storage import runs
 from workbench.text.document import Document
@@ -29,7 +29,9 @@ def tutorial(tmp_path):
     registry.registry.cache_clear()
     plugin = plugins.find(str(a_plugin.write_tutorial(tmp_path / "plugins")))
     assert plugin.fault == ""
-    assert [(problem.id, problem.error) for problem in plugins.check(plugin) if problem.error] == []
+    assert [
+        (problem.id, problem.error) for problem in plugin_checks.check(plugin) if problem.error
+    ] == []
     plugins.enable(plugin)
     yield plugin
     a_plugin.forget("my_plugin")

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QLabel
 from tests import a_plugin
 from workbench.base import registry
 from workbench.base.settings import Settings
-from workbench.operations import plugins
+from workbench.operations import plugin_checks, plugins
 from workbench.ui import pages
 
 
@@ -130,15 +130,15 @@ def test_an_error_of_a_built_in_page_is_raised(known):
     ],
 )
 def test_a_check_imports_pages(tmp_path, name, words):
-    (found,) = plugins.check(plugins.find(make(tmp_path, name, *BROKEN[name])))
+    (found,) = plugin_checks.check(plugins.find(make(tmp_path, name, *BROKEN[name])))
     assert words in found.error
 
-    (found,) = plugins.check(plugins.find(make(tmp_path, "lines", a_plugin.PAGE)))
+    (found,) = plugin_checks.check(plugins.find(make(tmp_path, "lines", a_plugin.PAGE)))
     assert found.error == ""
 
 
 def test_a_page_must_not_import_torch(tmp_path):
-    (found,) = plugins.check(
+    (found,) = plugin_checks.check(
         plugins.find(make(tmp_path, "lines", "import torch\n" + a_plugin.PAGE))
     )
 

@@ -29,6 +29,7 @@ class Registry:
         self._objects: dict[tuple[str, str, str], Any] = {}
         self.faults: dict[str, PluginError] = {}
         self._failed: set[tuple[str, str]] = set()  # kind and id of the contributions that failed
+        self._reported: dict[tuple[str, str], PluginError] = {}
         self.changed = Signal("registry.changed")
 
     def all(self, kind: str) -> tuple[manifest.Contribution, ...]:
@@ -103,9 +104,11 @@ class Registry:
         return tuple(found)
 
     def problem(self, entry: manifest.Contribution) -> str:
-        """Why the light part of a plugin's contribution cannot be imported; "" if it can, or if
-        there is none.
+        """Why a plugin's contribution cannot be used: what was reported of it, or why its light
+        part cannot be imported. "" if nothing is known.
         """
+        if reported := self._reported.get((entry.kind, entry.id)):
+            return str(reported)
         if entry.source != manifest.BUILTIN and "info" in entry.options:
             try:
                 self.info(entry.kind, entry.id)
@@ -113,8 +116,20 @@ class Registry:
                 return str(error)
         return ""
 
+    def report(self, kind: str, id: str, error: PluginError) -> None:
+        """Record in `faults` what another process found: the heavy part of a contribution fails.
+
+        Of several errors of a plugin, the first is kept there. Emits `changed`.
+        """
+        self._reported[kind, id] = error
+        self.faults.setdefault(self.entry(kind, id).source, error)
+        self.changed.emit()
+
     def look_for_faults(self) -> None:
-        """Import the light parts of plugins, which may have changed since they were enabled."""
+        """Import the light parts of plugins, which may have changed since they were enabled.
+
+        The heavy parts are imported by `operations.plugin_checks` in a worker.
+        """
         for entry in self.everything():
             self.problem(entry)
 
@@ -129,6 +144,7 @@ class Registry:
         }
         self.faults.clear()
         self._failed.clear()
+        self._reported.clear()
         self.changed.emit()
 
 

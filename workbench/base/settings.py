@@ -38,6 +38,9 @@ class Settings:
     )  # folder of a published model → the task that the user chose for it
     plugin_folders: list[str] = field(default_factory=list)
     plugins_enabled: list[str] = field(default_factory=list)  # folders of enabled plugins
+    plugins_checked: dict[str, str] = field(
+        default_factory=dict
+    )  # folder of an enabled plugin → the state of its files that passed a check
     recent: list[str] = field(default_factory=list)
     window: dict[str, Any] = field(
         default_factory=dict

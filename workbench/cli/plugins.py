@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from workbench.base.i18n import _
-from workbench.cli.output import as_json, emit, note, plain, say, table
+from workbench.cli.output import Progress, as_json, emit, note, plain, say, table
+
+if TYPE_CHECKING:
+    from workbench.base.plugins import Plugin
+    from workbench.operations.plugin_checks import Checked
 
 
 @click.group()
@@ -56,6 +62,7 @@ def enable(name: str, yes: bool, as_json: bool) -> None:
 
     Its code runs with your user rights: it can read and change your files and use the network.
     """
+    from workbench.operations import plugin_checks
     from workbench.operations import plugins as operations
 
     plugin = operations.find(name)
@@ -66,7 +73,9 @@ def enable(name: str, yes: bool, as_json: bool) -> None:
     if not yes and not plugin.fault:
         note(message.format(name=plain(plugin.name)))
         click.confirm(_("Enable it?"), abort=True, err=True)
-    operations.ensure_checked(plugin)
+    if not plugin.fault:
+        found = plugin_checks.PluginCheck(tuple(_checks(plugin)))
+        plugin_checks.ensure_checked(plugin, found)
     operations.enable(plugin)
     _warn(plugin.warnings)
     status = next(status for status in operations.all_plugins() if status.plugin.key == plugin.key)
@@ -99,12 +108,17 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
     PLUGIN is an id or a folder. Names in plugin.toml that nothing reads are reported as warnings.
     The exit code is 1 if a check fails.
     """
-    from dataclasses import asdict
-
     from workbench.operations import plugins as operations
 
     plugin = operations.find(name)
-    found = tuple(operations.check(plugin)) if not plugin.fault else ()
+    _warn(plugin.warnings)
+    if plugin.fault and not as_json:
+        say(plain(plugin.fault))
+    found = []
+    for checked in _checks(plugin) if not plugin.fault else ():
+        found.append(checked)
+        if not as_json:
+            _show(checked)
     if as_json:
         emit(
             {
@@ -114,15 +128,28 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
                 "checked": [asdict(checked) for checked in found],
             }
         )
-    elif plugin.fault:
-        say(plain(plugin.fault))
-    _warn(plugin.warnings)
-    for checked in found if not as_json else ():
-        say(f"{checked.kind} {plain(checked.id)}: {plain(checked.error) or _('ok')}")
-        for line in checked.details.splitlines():
-            say(f"  {plain(line)}")
     if plugin.fault or any(checked.error for checked in found):
         context.exit(1)
+
+
+def _checks(plugin: Plugin) -> Iterator[Checked]:
+    """The checks of a plugin, with progress: the import of a large library takes seconds."""
+    from workbench.operations import plugin_checks
+
+    progress = Progress(_("Checking"))
+    results = plugin_checks.check(plugin)
+    for n, contribution in enumerate(plugin.contributions):
+        shown = plugin_checks.progress(plugin, n, contribution)
+        progress.show(n / shown["total"], plain(shown["text"]))
+        checked = next(results)
+        progress.end()
+        yield checked
+
+
+def _show(checked: Checked) -> None:
+    say(f"{checked.kind} {plain(checked.id)}: {plain(checked.error) or _('ok')}")
+    for line in checked.details.splitlines():
+        say(f"  {plain(line)}")
 
 
 def _warn(warnings: Sequence[str]) -> None:

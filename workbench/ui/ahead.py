@@ -67,7 +67,7 @@ def qt_types() -> Iterator[None]:
 class Ahead:
     """Import `names` one after the other, with pauses, until all are imported or `stop` is called.
 
-    `then` is called last, also in a thread.
+    `then` is called last, also in a thread, and after it `last`, an attribute, on the main thread.
     """
 
     def __init__(
@@ -78,6 +78,7 @@ class Ahead:
         then: Callable[[], None] | None = None,
     ):
         self._left, self._dispatch, self._then = list(names), dispatch, then
+        self.last: Callable[[], None] | None = None
         self._types: Iterator[None] | None = qt_types()
         self._timer = QTimer()
         self._timer.setSingleShot(True)
@@ -91,7 +92,7 @@ class Ahead:
 
     def stop(self) -> None:
         self._left.clear()
-        self._then = self._types = None
+        self._then = self._types = self.last = None
         self._timer.stop()
 
     def _next(self) -> None:
@@ -120,6 +121,8 @@ class Ahead:
     def _ended(self, _nothing: object, _error: Exception | None) -> None:
         """Ignore errors: the page reports them when it is opened."""
         self._then = None
+        if self.last is not None:
+            self.last()
 
     def _imported(self, _module: object, error: Exception | None) -> None:
         """Ignore import errors: they are reported when the page is opened."""

@@ -20,6 +20,7 @@ from workbench.base.registry import Registry
 from workbench.base.registry import registry as installed
 from workbench.ui import garbage, locale, style, theme, undo_steps
 from workbench.ui.dispatch import Dispatch
+from workbench.ui.plugin_watch import PluginWatch
 from workbench.ui.widgets import combo_access
 from workbench.ui.window import Window
 
@@ -57,6 +58,7 @@ class App:
         self._drops: list[Callable[[], None]] = []
         self._queue_used = False
         self._ahead: Ahead | None = None
+        self._plugin_watch = PluginWatch(self)
         self._collector = garbage.Collector()
         combo_access.install()
         style.apply(qt, self.settings, ())  # sizes and fonts, needed to create the window
@@ -138,22 +140,14 @@ class App:
                 else Project.open_or_read_only(path, dispatch=self.dispatch)
             )
         except WorkbenchError as error:
-            self.fail(
-                error
-                if path.name in str(error)
-                else WorkbenchError(f"{path}: {error.message}", hint=error.hint)
-            )
+            named = WorkbenchError(f"{path}: {error.message}", hint=error.hint)
+            self.fail(error if path.name in str(error) else named)
             if isinstance(error, ProjectDamaged):
                 self.act("damaged", path, error)
             return False
         except OSError as error:
-            self.fail(
-                WorkbenchError(
-                    _("Cannot open {path}: {error}.").format(
-                        path=path, error=error.strerror or error
-                    )
-                )
-            )
+            message = _("Cannot open {path}: {error}.")
+            self.fail(WorkbenchError(message.format(path=path, error=error.strerror or error)))
             return False
         if ask and not self.may_leave():
             project.close()
@@ -379,6 +373,7 @@ class App:
         self._ahead = ahead.Ahead(
             ahead.modules(self.window.panels()), self.dispatch, then=self._read_models
         )
+        self._ahead.last = self._plugin_watch.check
         threads.run(scratch.sweep, lambda *_result: None, dispatch=self.dispatch)
         # keep existing objects out of the garbage collector: a full collection stalled typing for
         # 60 ms
@@ -389,6 +384,7 @@ class App:
         from workbench.operations import models
 
         self.registry.look_for_faults()  # plugins may have been changed since they were enabled
+        self._plugin_watch.find()
         self.registry.infos("task")
         models.list(self.settings)
 
@@ -396,6 +392,7 @@ class App:
         """Whether the window may close; asks the user if a job or a long operation is active."""
         from workbench.ui.dialogs import closing
 
+        self._plugin_watch.stop()
         return (not self.working or closing.ask_to_cancel(self)) and (
             not self.active_jobs() or closing.ask(self)
         )

@@ -121,6 +121,8 @@ class PluginCard(QFrame):
         parts = [self._head(), *(_fact(_("Adds"), add) for add in state.adds(plugin))]
         parts.append(_fact(_("From"), _short(plugin.key), Qt.TextElideMode.ElideMiddle))
         more = self._error() if status.state == ERROR else []
+        if plugin.key in state.checking:
+            more.append(words(state.progress(plugin), "small", "muted", wrap=True))
         for warning in plugin.warnings:
             message = words(warning, "small", wrap=True, select=True)
             more.append(row(IconLabel("triangle-alert", "warn", 14), (message, 1), gap=6))

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _, ngettext
-from workbench.operations import plugins
-from workbench.operations.plugins import DISABLED, ENABLED, ERROR, PluginCheck, Status
+from workbench.operations import plugin_checks, plugins
+from workbench.operations.plugin_checks import PluginCheck
+from workbench.operations.plugins import DISABLED, ENABLED, ERROR, Status
 from workbench.ui import formats
 
 __all__ = ["DISABLED", "ENABLED", "ERROR", "PluginsState", "Status"]
@@ -99,6 +100,11 @@ class PluginsState:
 
     # ---------------------------------------------------------------- actions
 
+    def progress(self, plugin: Plugin) -> str:
+        """What the worker that checks a plugin is importing; "" before it has started."""
+        job = self._jobs.get(plugin.key)
+        return str(job.progress.get("text", "")) if job is not None else ""
+
     def ask(self, plugin: Plugin | None) -> None:
         """Show the consequences of enabling a plugin first; None dismisses the question."""
         self.asking = plugin.key if plugin else ""
@@ -157,7 +163,7 @@ class PluginsState:
     # ---------------------------------------------------------------- checking
 
     def _check(self, plugin: Plugin) -> None:
-        job = self.queue.add(plugins.check_spec(plugin))
+        job = self.queue.add(plugin_checks.check_spec(plugin))
         self.checking.add(plugin.key)
         self._jobs[plugin.key] = job
         job.changed.connect(partial(self._heard, plugin, job))
@@ -165,6 +171,7 @@ class PluginsState:
 
     def _heard(self, plugin: Plugin, job: Job, _event: object) -> None:
         if not job.over:
+            self.changed.emit()
             return
         self.checking.discard(plugin.key)
         self._jobs.pop(plugin.key, None)

@@ -1,0 +1,90 @@
+"""Checks in a worker, soon after the start, of enabled plugins whose files have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _
+from workbench.base.registry import PluginError
+
+if TYPE_CHECKING:
+    from workbench.base.plugins import Plugin
+    from workbench.jobs.queue import Job
+    from workbench.operations.plugin_checks import Checked
+    from workbench.ui.app import App
+
+
+class PluginWatch:
+    """Records in the registry what fails, so that it is shown before it is used.
+
+    The worker imports the heavy parts too, one plugin after the other.
+    """
+
+    def __init__(self, app: App):
+        self._app = app
+        self._left: list[Plugin] = []
+        self._job: Job | None = None
+
+    def find(self) -> None:
+        """Look which plugins have changed. Reads their folders; call it in a thread."""
+        from workbench.operations import plugin_checks
+
+        self._left = list(plugin_checks.changed(self._app.settings))
+
+    def check(self) -> None:
+        """Check the next plugin that has changed, then the others."""
+        if not self._left:
+            return
+        from workbench.operations import plugin_checks
+
+        plugin = self._left.pop(0)
+        self._job = job = self._app.queue.add(plugin_checks.check_spec(plugin))
+        job.changed.connect(partial(self._heard, plugin, job))
+
+    def stop(self) -> None:
+        """Cancel the check that is running, and start no other."""
+        self._left.clear()
+        if self._job is not None:
+            self._job.cancel()
+
+    def _heard(self, plugin: Plugin, job: Job, _event: object) -> None:
+        if not job.over:
+            return
+        self._job = None
+        self._app.queue.forget(job)
+        if job.status != "cancelled":
+            self._record(plugin, [checked for checked in _results(plugin, job) if checked.error])
+        self.check()
+
+    def _record(self, plugin: Plugin, failed: Sequence[Checked]) -> None:
+        """Remember that the plugin has passed, or report what has failed and show the first."""
+        from workbench.operations import plugin_checks
+
+        if not failed:
+            plugin_checks.remember(plugin, self._app.settings)
+            self._app.settings.save()
+            return
+        for checked in failed:
+            self._app.registry.report(checked.kind, checked.id, _error(plugin, checked))
+        message = _("{error} Settings ▸ Plugins shows the traceback.")
+        self._app.window.tell(message.format(error=_error(plugin, failed[0]).message))
+
+
+def _results(plugin: Plugin, job: Job) -> tuple[Checked, ...]:
+    """What was checked; after a crash, the contribution that was being imported."""
+    from workbench.operations.plugin_checks import Checked, PluginCheck
+
+    if job.status == "done":
+        return PluginCheck.from_json(job.result).checked
+    entry = plugin.contributions[int(job.progress.get("done", 0))]
+    return (Checked(entry.kind, entry.id, entry.title, job.message, job.details),)
+
+
+def _error(plugin: Plugin, checked: Checked) -> PluginError:
+    template = _("{title} of the plugin {plugin} cannot be used: {reason}")
+    reason = checked.error if checked.error.endswith(".") else f"{checked.error}."
+    message = template.format(title=checked.title, plugin=plugin.id, reason=reason)
+    hint = _("Disable the plugin in the settings, or correct its code.")
+    return PluginError(message, hint=hint, details=checked.details)
