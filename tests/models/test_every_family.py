@@ -144,6 +144,7 @@ of_models = pytest.mark.parametrize(
     "row", PLAIN, ids=lambda row: row.name, indirect=True, scope="module"
 )
 TASKS = {"classify": "tone", "tag": "places"}
+LAYERS = {**TASKS, "regress": "stars"}
 INSPECTORS = {"classify": {"subwords"}, "tag": {"subwords", "spans", "token_scores"}}
 TEXTS = 6  # of which an export is proved
 
@@ -168,7 +169,7 @@ def runs(row, model, data, tmp_path_factory):
             folder = tmp_path_factory.mktemp(task) / "run"
             options = {"epochs": 1, "batch_size": 8, "learning_rate": 0.01, "device": "cpu"}
             options["layers"] = row.layers
-            spec = TrainSpec(task, TASKS[task], str(model), options=options, allow_pickle=True)
+            spec = TrainSpec(task, LAYERS[task], str(model), options=options, allow_pickle=True)
             finish(loop.train(spec, data, folder))
             trained[task] = folder / "model"
         return trained[task]
@@ -202,9 +203,10 @@ def finish(work):
 
 @pytest.fixture(scope="module")
 def data():
-    """24 short texts of two classes with spans, over the three splits."""
+    """24 short texts of two classes with spans and numbers, over the three splits."""
     tone = Layer("tone", "class", (Label("good"), Label("bad")))
     places = Layer("places", "span", (Label("stop"),))
+    stars = Layer("stars", "score")
     records = []
     for number in range(24):
         name = ("good", "bad")[number % 2]
@@ -219,12 +221,13 @@ def data():
         records.append(
             Record(
                 found,
-                states={"tone": "submitted", "places": "submitted"},
+                states={"tone": "submitted", "places": "submitted", "stars": "submitted"},
                 marks={"tone": (name,)},
                 spans={"places": (Span(start, start + 4, "stop"),)},
+                numbers={"stars": 1.0 + number % 5},
             )
         )
-    return Dataset((tone, places), tuple(records))
+    return Dataset((tone, places, stars), tuple(records))
 
 
 @of_models
@@ -319,7 +322,7 @@ def assert_alike(first: str, second: str, atol: float = 1e-6) -> None:
     np.testing.assert_allclose(values[0], values[1], atol=atol)
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", LAYERS)
 def test_a_run_that_is_loaded_predicts_as_it_did_at_the_end_of_its_training(runs, data, task):
     folder = runs(task)
     lines = (folder.parent / "predictions.jsonl").read_text(encoding="utf-8").splitlines()

@@ -140,7 +140,7 @@ def test_a_saved_model_loads_with_equal_logits(tiny_model, tmp_path, task):
 
     assert torch.equal(logits_of(loaded)["logits"], expected)
     assert (tmp_path / HEAD).is_file() == (model.head is not None)
-    assert setting.outputs == task.info.output_names(LABELS)
+    assert setting.outputs(task.native) == task.info.output_names(LABELS)
 
 
 def test_a_folder_with_a_native_head_names_its_outputs(tiny_model, tmp_path):

@@ -1,6 +1,6 @@
 import pytest
 
-from workbench.text.scale import Scale, decimals_of, shortest
+from workbench.text.scale import Scale, decimals_of, number_texts, shortest
 
 
 def test_the_scale_of_imported_numbers_has_whole_ends():
@@ -31,3 +31,22 @@ def test_decimals_and_the_shortest_form_of_numbers():
     assert [shortest(item) for item in (4.0, 3.5, 0.30000000000000004)] == [
         "4", "3.5", "0.30000000000000004",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("numbers", "count", "first", "last"),
+    [
+        ((0, 5), 26, "0.0", "5.0"),  # STS-B, as in T5
+        ((1, 5), 21, "1.0", "5.0"),
+        ((0.1, 0.98), 45, "0.10", "0.98"),
+        ((-1, 1), 21, "-1.0", "1.0"),
+        ((0, 100), 21, "0", "100"),
+        ((3, 3), 1, "3", "3"),
+        ((0.1, 4.9, 0.25), 21, "0.00", "5.00"),
+    ],
+)
+def test_written_numbers_cover_their_range_in_round_steps(numbers, count, first, last):
+    found = number_texts(*numbers)
+
+    assert (len(found), found[0], found[-1]) == (count, first, last)
+    assert sorted(map(float, found)) == [*map(float, found)] and "-0.0" not in found

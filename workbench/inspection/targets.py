@@ -9,6 +9,7 @@ from torch import Tensor
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.inspection.attributions.places import LOGITS
 from workbench.inspection.subject import Subject
 from workbench.models.base import Encoder
 from workbench.runtime.preparers.subwords import Subwords
@@ -22,8 +23,8 @@ def target_of(
 ) -> tuple[str, bool, list[int]]:
     """The text, whether the model chose it, and its tokens, for `subject.writer` with `inputs`.
 
-    The model's own is the label that a run predicts, else what it writes, always the most probable
-    token. Raises WorkbenchError for a text without tokens.
+    The model's own is the label or number that a run predicts, else what it writes, always the most
+    probable token. Raises WorkbenchError for a text without tokens.
     """
     target, own = typed, False
     if not typed.strip():
@@ -35,8 +36,12 @@ def target_of(
 
 
 def _own(subject: Subject, document: Document, inputs: Mapping[str, Tensor]) -> str:
-    if subject.is_run and (label := subject.predicted(document).prediction.label):
-        return label
+    if subject.is_run:
+        found = subject.predicted(document)
+        if found.prediction.label:
+            return found.prediction.label
+        if subject.encoder.label_texts:  # numbers
+            return subject.encoder.outputs[int(found.logits[0][LOGITS].argmax())]
     with torch.inference_mode():
         written = subject.writer.written(inputs, MOST_WRITTEN)[0].tolist()
     return str(subwords_of(subject.writer).tokenizer.backend.decode(written))

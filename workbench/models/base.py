@@ -117,6 +117,7 @@ class Encoder(nn.Module, ABC):
     second axis of arrays (B, N, …) that have no row per unit. max_length: maximum units per input.
     head: the library's head that was loaded with it, "" if there is none.
     label_texts: the loaded head scores classes as texts: `logits` are log-probabilities of labels.
+    outputs: the names of its outputs, with label_texts these texts; () if it keeps none.
     in_transformers: its heads are those of transformers, which can load a saved folder.
     start: the unit that a decoder begins with, -1 without a decoder.
     pooling: how classifiers of whole texts pool its states by default, see `tasks.heads.pooling`.
@@ -133,6 +134,7 @@ class Encoder(nn.Module, ABC):
     max_length: int
     head: str = ""
     label_texts: bool = False
+    outputs: tuple[str, ...] = ()
     in_transformers: bool = True
     start: int = -1
     pooling: str = "mean"

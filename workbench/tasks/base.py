@@ -183,6 +183,10 @@ class Task(ABC):
         """
         return {}
 
+    def label_texts(self, golds: Sequence[Any], options: Mapping[str, Any]) -> tuple[str, ...]:
+        """What an encoder–decoder writes, from all training documents; () for the labels."""
+        return ()
+
     def sampling_weights(self, targets: Targets, options: Mapping[str, Any]) -> np.ndarray | None:
         """float (N,): relative sampling frequency of each training input.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 from safetensors import safe_open
@@ -22,10 +22,11 @@ from workbench.models.spec.places import ADAPTED
 from workbench.tasks.base import Model, Task
 from workbench.tasks.heads.info import BOTH, INPUT_FORM, LAST, LM_WEIGHT
 from workbench.tasks.heads.layers import combined
-from workbench.tasks.spec import PLAIN
+from workbench.tasks.spec import LABEL_TEXTS, PLAIN
 
 HEAD = "head.safetensors"
 NEXT = "next"  # the head of a language model that reads forward
+TEXT = "text"  # the head of an encoder–decoder that writes labels
 LAYERS = "layer_weights."  # prefix of the names of layer weights in this file
 
 
@@ -36,17 +37,47 @@ def task_of(task: str) -> Task:
 
 @dataclass(frozen=True)
 class Setting:
-    """The settings that a network is built from. decoder: of one that was trained."""
+    """The settings that a network is built from. decoder: of one that was trained. label_texts:
+    see `Task.label_texts`.
+    """
 
     task: Task
     labels: Sequence[str]
     options: Mapping[str, Any]
     seed: int = 0
     decoder: Mapping[str, Any] = field(default_factory=dict)
+    label_texts: Sequence[str] = ()
 
-    @property
-    def outputs(self) -> tuple[str, ...]:
+    @classmethod
+    def new(
+        cls,
+        task: Task,
+        labels: Sequence[str],
+        golds: Sequence[Any],
+        options: Mapping[str, Any],
+        seed: int,
+    ) -> Self:
+        """The setting of a training with the gold of these documents."""
+        return cls(task, labels, options, seed, label_texts=task.label_texts(golds, options))
+
+    @classmethod
+    def trained(cls, task: Task, description: Mapping[str, Any]) -> Self:
+        """The setting of a run, from its description."""
+        options, decoder = (description.get(name) or {} for name in ("options", "decoder"))
+        texts = tuple(decoder.get(LABEL_TEXTS) or ())
+        labels = tuple(description["labels"])
+        return cls(task, labels, options, decoder=decoder, label_texts=texts)
+
+    def outputs(self, head: str) -> tuple[str, ...]:
+        """Names of the outputs of the library's head."""
+        if head == TEXT and self.label_texts:
+            return tuple(self.label_texts)
         return self.task.info.trained_outputs(self.labels, self.decoder)
+
+    def stored(self, model: Model) -> dict[str, Any]:
+        """The entries of a run's `decoder` that `trained` needs."""
+        is_used = model.encoder.label_texts and self.label_texts
+        return {LABEL_TEXTS: list(self.label_texts)} if is_used else {}
 
     @property
     def lm_weight(self) -> float:
@@ -58,7 +89,8 @@ class Setting:
 
     def native(self, options: LoadOptions, head: str) -> LoadOptions:
         """The options for loading an encoder with the library's own head."""
-        return replace(options, head=head, outputs=self.outputs, problem=self.task.problem)
+        outputs = self.outputs(head)
+        return replace(options, head=head, outputs=outputs, problem=self.task.problem)
 
 
 def native_head(info: models.ModelInfo, setting: Setting) -> str:

@@ -119,12 +119,7 @@ class Predictor:
         task = models.task_of(description["task"])
         labels = tuple(description["labels"])
         where = devices.pick(device)
-        setting = models.Setting(
-            task,
-            labels,
-            description.get("options") or {},
-            decoder=description.get("decoder") or {},
-        )
+        setting = models.Setting.trained(task, description)
         options = LoadOptions(attention=attention, allow_pickle=allow_pickle)
         if base is None:
             model = models.load(folder, setting, options)

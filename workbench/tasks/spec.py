@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # these import numpy, which the start of the window must not
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
 
+LABEL_TEXTS = "label_texts"  # of a decoder: what the model writes in place of labels
 PLAIN = "plain"  # value of a setting that adds no units to the vocabulary
 SCORES = "scores"  # what a run gives whose logits attributions can explain
 GIVEN = {SCORES: N_("scores of classes, tags, spans or answers, or a predicted number")}

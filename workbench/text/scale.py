@@ -9,6 +9,7 @@ from typing import Self
 
 MOST_STEPS = 200  # of the scale of imported numbers, if steps of 1 or less allow it
 DECIMALS = 6  # of the steps of a scale
+FEWEST_STEPS = 20  # of numbers that a model writes as text
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,26 @@ class Scale:
 
 
 OPTIONS = ("minimum", "maximum", "step")
+
+
+def number_texts(low: float, high: float, step: float = 0.0) -> tuple[str, ...]:
+    """Multiples of `step` that cover the numbers from `low` to `high`, as text, ascending.
+
+    step 0: the largest of 1, 2 or 5 times a power of ten with at least FEWEST_STEPS of them: 0.2
+    for numbers from 0 to 5, to which Raffel et al. 2020 (section 2.4) round those of STS-B.
+    """
+    step = step or _round_step((high - low) / FEWEST_STEPS)
+    places = decimals_of(step)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return tuple(f"{count * step + 0.0:.{places}f}" for count in range(first, max(first, last) + 1))
+
+
+def _round_step(most: float) -> float:
+    """The largest of 1, 2 or 5 times a power of ten that is not above `most`; 1 for `most` 0."""
+    if most <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(most) + 1e-9)
+    return max(power * digit for digit in (1, 2, 5) if digit * power <= most * (1 + 1e-9))
 
 
 def decimals_of(value: float) -> int:

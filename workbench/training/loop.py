@@ -133,8 +133,8 @@ class _Training:
         precision.check(self.spec.option("precision"), self.device)
         threads = prepare.settle(self.spec.seed, self.device)
         self.model = self.load()
-        method, settings = registry().get("method", self.spec.method), self.spec.all_options
-        self.method: Method = method(self.model, settings)
+        settings = self.spec.all_options
+        self.method: Method = registry().get("method", self.spec.method)(self.model, settings)
         self.method.prepare()
         self.inference = Inference(self.task, self.model, self.labels, settings, self.yield_tick)
         self.precision = self.choose_precision()
@@ -181,7 +181,8 @@ class _Training:
 
     @property
     def setting(self) -> networks.Setting:
-        return networks.Setting(self.task, self.labels, self.spec.all_options, self.spec.seed)
+        settings, seed = self.spec.all_options, self.spec.seed
+        return networks.Setting.new(self.task, self.labels, self.golds["train"], settings, seed)
 
     def load(self) -> Model:
         options = LoadOptions(
@@ -365,7 +366,7 @@ class _Training:
             "seed": self.spec.seed,
             "step": self.step,
             "options": {**self.spec.all_options, **self.plan.__dict__},
-            "decoder": self.best.fitted,
+            "decoder": {**self.setting.stored(self.model), **self.best.fitted},
             "cut": int(prepared.cut.sum()),
             "tokens": prepare.tokens(prepared, self.spec),
             "versions": prepare.versions(),

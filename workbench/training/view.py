@@ -39,7 +39,7 @@ def show_batch(
     prepare.settle(spec.seed, devices.pick("cpu"))
     task, info = networks.task_of(spec.task), spec.info
     golds = [info.gold(record, spec.layer) for record in records["train"]]
-    setting = networks.Setting(task, labels, spec.all_options, spec.seed)
+    setting = networks.Setting.new(task, labels, golds, spec.all_options, spec.seed)
     card = models.read_folder(spec.model, allow_pickle=spec.allow_pickle)
     loading = LoadOptions(seed=spec.seed, allow_pickle=spec.allow_pickle)
     encoder = networks.build(card, setting, loading).encoder

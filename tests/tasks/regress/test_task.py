@@ -7,6 +7,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from tests import tiny_models  # noqa: E402
+from workbench.base.errors import SpecError  # noqa: E402
 from workbench.models.base import LoadOptions  # noqa: E402
 from workbench.models.spec import read_folder  # noqa: E402
 from workbench.tasks import model as networks  # noqa: E402
@@ -36,14 +37,17 @@ def folder(tmp_path_factory):
 
 
 def built(task, folder, **options):
-    setting = networks.Setting(task, (), options, seed=1)
+    setting = networks.Setting.new(task, (), golds(), options, seed=1)
     return networks.build(read_folder(folder), setting, LoadOptions(seed=1)).eval()
 
 
-def batch_of(task, model, *, golds=True):
+def golds():
+    return [NumberGold(row[2]) for row in PAIRS]
+
+
+def batch_of(task, model):
     prepared = task.info.prepare(model.encoder.preparer, documents(task), 32)
-    targets = task.targets(prepared, [NumberGold(row[2]) for row in PAIRS], (), {})
-    features = Features(prepared, targets if golds else {})
+    features = Features(prepared, task.targets(prepared, golds(), (), {}))
     return prepared, collate(features, range(len(PAIRS)), encoder=model.encoder, device=CPU)
 
 
@@ -69,15 +73,63 @@ def test_outputs_and_loss_are_those_of_transformers(task, folder, tmp_path):
     assert float((loss.total / loss.count).detach()) == pytest.approx(float(wanted.loss), abs=1e-6)
 
 
-@pytest.mark.parametrize("family", ["gpt2", "t5"])
-def test_other_models_have_one_output(family, tmp_path):
+@pytest.mark.parametrize(("family", "options"), [("gpt2", {}), ("t5", {"pooling": "mean"})])
+def test_other_models_have_one_output(family, options, tmp_path):
     task = Similarity()
-    model = built(task, tiny_models.make(tmp_path / family, family))
+    model = built(task, tiny_models.make(tmp_path / family, family), **options)
 
     outputs = task.forward(model, batch_of(task, model)[1])
     outputs.losses["task"].total.backward()
 
     assert outputs.logits["logits"].shape == (3, 1)
+
+
+@pytest.mark.parametrize("family", ["t5", "bart"])
+def test_an_encoder_decoder_learns_numbers_as_text(family, tmp_path):
+    task = Similarity()
+    folder = tiny_models.make(tmp_path / family, family, layers=1)
+    model = built(task, folder, number_step=0.5)
+    theirs = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+
+    _prepared, batch = batch_of(task, model)
+    outputs = task.forward(model, batch)
+
+    assert model.encoder.outputs == tuple(f"{n / 2:.1f}" for n in range(11))  # to 5: 4.75 is below
+    assert outputs.logits["logits"].shape == (3, 11)
+    losses = []
+    for row, text in enumerate(("3.5", "0.0", "4.5")):  # of 4.5 and 5.0, both as near, the first
+        ids = tokenizer(text, return_tensors="pt").input_ids
+        inputs = {name: array[row : row + 1] for name, array in batch.inputs.items()}
+        with torch.no_grad():
+            losses.append(float(theirs(**inputs, labels=ids).loss) * ids.shape[1])
+    assert outputs.losses["task"].total.item() == pytest.approx(sum(losses), rel=1e-4)
+
+
+def test_numbers_written_by_a_saved_model_are_those_of_its_best_text(tmp_path):
+    task = Regress()
+    model = built(task, tiny_models.make(tmp_path / "t5", "t5", layers=1))
+    prepared, batch = batch_of(task, model)
+    with torch.no_grad():
+        logits = model(batch.inputs)["logits"].numpy()
+    setting = networks.Setting.new(task, (), golds(), {}, 1)
+    decoder = {**setting.stored(model)}
+
+    networks.save(model, tmp_path / "saved")
+    description = {"labels": [], "options": {}, "decoder": decoder}
+    again = networks.load(tmp_path / "saved", networks.Setting.trained(task, description)).eval()
+
+    assert decoder == task.decoder(again, {}) and len(decoder["label_texts"]) == 25
+    rows = [{"logits": row} for row in logits]
+    found = [item.number for item in task.info.decode(rows, prepared, (), decoder)]
+    assert found == [float(decoder["label_texts"][best]) for best in logits.argmax(-1)]
+    with torch.no_grad():
+        assert torch.allclose(again(batch.inputs)["logits"], torch.from_numpy(logits), atol=1e-6)
+
+
+def test_a_step_with_too_many_numbers_is_an_error():
+    with pytest.raises(SpecError, match="from 0 to 4.75 in steps of 0.01 are more than 200"):
+        Regress().label_texts(golds(), {"number_step": 0.01})
 
 
 def test_it_learns_three_numbers(folder):

@@ -256,7 +256,8 @@ def asking(predictor: Predictor, model: Any, folder: Path) -> Ask:
         limits = {"truncation": "only_second", "max_length": predictor.max_length}
     labels, choosing = [], predictor.encoder.head == CHOICE_HEAD
     if predictor.encoder.label_texts:
-        labels = [tokenizer(label, return_tensors="pt").input_ids for label in predictor.labels]
+        texts = predictor.encoder.outputs
+        labels = [tokenizer(text, return_tensors="pt").input_ids for text in texts]
     return ask
 
 

@@ -30,7 +30,7 @@ from workbench.inspection.subject import Predicted, Subject
 from workbench.runtime import answers, candidates, decoding
 from workbench.runtime.candidates import SpanScorer
 from workbench.runtime.inputs import PART, PER_TOKEN
-from workbench.tasks.spec import TaskInfo
+from workbench.tasks.spec import LABEL_TEXTS, TaskInfo
 from workbench.text.document import Document
 from workbench.text.fields import Answers
 from workbench.text.predicted_answers import PredictedAnswer
@@ -105,9 +105,17 @@ def _explained(
 def _number(
     subject: Subject, found: Predicted, _rows: Sequence[Sequence[TokenRow]]
 ) -> list[tuple[Target, Place]]:
-    """The number; the scale of some published models is the sigmoid of their output."""
-    over = SINGLE if subject.predictor.decoder.get(SQUASHED) else PLAIN
-    value = found.prediction.number
+    """The number; the scale of some published models is the sigmoid of their output.
+
+    Of a number that is written as text, its probability.
+    """
+    decoder, value = subject.predictor.decoder, found.prediction.number
+    if LABEL_TEXTS in decoder:
+        shares = decoding.softmax(found.logits[0][LOGITS])
+        best = int(shares.argmax())
+        target = Target("number", "", float(shares[best]), value=value)
+        return [(target, Outputs(0, ((None, best),), LABELS))]
+    over = SINGLE if decoder.get(SQUASHED) else PLAIN
     return [(Target("number", "", 0.0, value=value), Outputs(0, ((None, 0),), over))]
 
 

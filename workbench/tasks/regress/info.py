@@ -10,7 +10,7 @@ from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.tasks.classify.info import POOLING
 from workbench.tasks.heads.info import INPUT_FORM, LAYER_OPTIONS, LM_WEIGHT
-from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
+from workbench.tasks.spec import LABEL_TEXTS, NONE, Answer, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
 from workbench.text.mistakes import LABEL, Mistake
 from workbench.text.scale import shortest
@@ -28,6 +28,19 @@ SIGMOID = "sigmoid"  # of a decoder: the number is the sigmoid of the output
 CLOSE = 0.05  # difference to gold up to which a prediction is not listed as an error
 TOLERANCE = 1e-3  # difference of an exported model that counts as rounding
 DECIMALS = 3  # of predicted numbers in texts
+NUMBER_STEP = Option(
+    "number_step",
+    "float",
+    None,
+    N_(
+        "Step to which numbers are rounded for an encoder–decoder (T5, BART), which writes them "
+        "as text (Raffel et al. 2020, section 2.4). Other models predict numbers directly."
+    ),
+    low=1e-6,
+    high=1e6,
+    automatic=N_("1, 2 or 5 times a power of ten, at least 20 steps: 0.2 for numbers from 0 to 5"),
+    title=N_("Step of written numbers"),
+)
 
 
 @dataclass(frozen=True)
@@ -78,13 +91,16 @@ class RegressInfo(TaskInfo):
     second = "spearman"
     beside = ("mse", "mae")
     outputs = ("Number",)
-    options: tuple[Option, ...] = (POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM)
+    options: tuple[Option, ...] = (POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM, NUMBER_STEP)
     least_labels = 0
     new_units = INPUT_FORM.name
     pipeline = ""
 
     def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
         return ("score",)
+
+    def trained_outputs(self, labels: Sequence[str], decoder: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple(decoder.get(LABEL_TEXTS) or self.output_names(labels))
 
     def gold(self, record: Record, layer: str) -> NumberGold | None:
         value = record.numbers.get(layer)
@@ -108,13 +124,21 @@ class RegressInfo(TaskInfo):
         labels: Sequence[str],
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
-        """The output of the network is the number; with SIGMOID in `decoder`, its sigmoid."""
+        """The output of the network is the number; with SIGMOID in `decoder`, its sigmoid.
+
+        With LABEL_TEXTS, it is the text with the highest score.
+        """
         from workbench.runtime.decoding import sigmoid
         from workbench.text.fields import Number, Prediction
 
-        number = sigmoid if decoder.get(SIGMOID) else float
+        scale = sigmoid if decoder.get(SIGMOID) else float
+        texts = decoder.get(LABEL_TEXTS)
+
+        def number(scores: np.ndarray) -> float:
+            return float(texts[int(scores.argmax())] if texts else scale(scores[0]))
+
         return [
-            Prediction((Number(float(number(found["logits"][0]))),), cut=bool(cut))
+            Prediction((Number(number(found["logits"])),), cut=bool(cut))
             for found, cut in zip(logits, prepared.cut, strict=True)
         ]
 

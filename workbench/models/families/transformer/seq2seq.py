@@ -45,7 +45,7 @@ class Seq2SeqEncoder(TransformerEncoder):
     ):
         super().__init__(info, model, tokenizer, head)
         self.input_names = ("input_ids", MASK)
-        self.label_texts = head == "text"
+        self.label_texts, self.outputs = head == "text", tuple(outputs)
         if outputs and self.label_texts:
             targets = pad(_targets(tokenizer, outputs, info.name), NO_TARGET)
             self.register_buffer("targets", torch.from_numpy(targets), persistent=False)
