@@ -104,6 +104,7 @@ def test_a_dock_that_fails_shows_its_error_in_place(known, tmp_path, request):
 
     found = texts(app.window._docks["lines.page"])
     assert "The plugin lines failed: ZeroDivisionError: division by zero." in found
+    assert "This dock cannot be shown" in found
 
 
 def test_a_page_that_fails_while_it_is_built_in_steps_is_replaced_too(enabled, app, qtbot):

@@ -1,6 +1,9 @@
 """Scores as text of the window."""
 
-from workbench.ui.run_words import first_score, score_text
+from dataclasses import replace
+
+from workbench.storage.runs import Run
+from workbench.ui.run_words import first_score, main_score, score_text
 
 
 def test_a_score_is_in_percent_and_an_error_in_its_own_unit():
@@ -11,6 +14,17 @@ def test_a_score_is_in_percent_and_an_error_in_its_own_unit():
 def test_a_difference_has_a_sign_in_either_unit():
     assert score_text("accuracy", 0.1, signed=True) == "+10.0"
     assert score_text("mse", 0.25, signed=True) == "+0.250"
+
+
+def test_a_run_of_a_missing_task_shows_the_score_that_it_has_stored():
+    scores = {"dev": {"within one": 0.75, "steps": 0.5}}
+    run = Run(1, "u", "r", "train", None, 1, "l", {"task": "lines.ordered"}, "done", scores, {},
+              {}, "", "", "", 0, "")  # fmt: skip
+    assert main_score(run) == "75.0"
+
+    newer = replace(run, result={"main": "steps", "errors": ["steps"]})
+    assert main_score(newer) == "0.500"
+    assert main_score(replace(run, scores={})) == "–"
 
 
 def test_the_first_score_of_a_run_is_the_main_one_of_its_task():

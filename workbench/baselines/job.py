@@ -119,6 +119,8 @@ def fit(params: Mapping[str, Any], folder: Path) -> Messages:
         trained_parameters=baseline.parameters,
         predicting=predicting,
         evaluations=evaluations,
+        main=task.main,
+        errors=task.error_scores,
     ).to_json()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.base import manifest, plugins
+from workbench.base import plugins
 from workbench.base import registry as registries
 from workbench.base import settings as settings_file
 from workbench.base.errors import WorkbenchError
@@ -92,16 +92,17 @@ def adds(plugin: Plugin) -> tuple[str, ...]:
             "{n} export format of models: {names}", "{n} export formats of models: {names}", n
         ),
         "panel": lambda n: ngettext("{n} page: {names}", "{n} pages: {names}", n),
+        "dock": lambda n: ngettext("{n} dock: {names}", "{n} docks: {names}", n),
     }
-    found = []
-    for kind in manifest.KINDS:
-        titles = [
-            contribution.title for contribution in plugin.contributions if contribution.kind == kind
-        ]
-        if titles:
-            message = words[kind](len(titles))
-            found.append(message.format(n=len(titles), names=", ".join(titles)))
-    return tuple(found)
+    titles: dict[str, list[str]] = {kind: [] for kind in words}
+    for contribution in plugin.contributions:
+        is_dock = contribution.options.get("place") == "dock"
+        titles["dock" if is_dock else contribution.kind].append(contribution.title)
+    return tuple(
+        words[kind](len(some)).format(n=len(some), names=", ".join(some))
+        for kind, some in titles.items()
+        if some
+    )
 
 
 def find(name: str, settings: Settings | None = None) -> Plugin:

@@ -446,4 +446,6 @@ class _Training:
             trained_parameters=trained,
             base_sha256=folders.sha256(Path(self.spec.model)),
             weights_sha256=folders.sha256(self.folder / checkpoints.MODEL),
+            main=self.info.main,
+            errors=self.info.error_scores,
         )

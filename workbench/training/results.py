@@ -45,6 +45,8 @@ class TrainResult:
     events of a run. parameters: of the whole network, trained_parameters: of those that training
     changes; None in runs of earlier versions. adaptation: of the language model before the
     training, None without one. predicting: what predictions cost, None if it was not measured.
+    main: the score that the task is judged by, errors: the scores that are errors, for display
+    where the task is missing; "" and none in runs of earlier versions.
     """
 
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -73,6 +75,8 @@ class TrainResult:
     layer_weights: Mapping[str, Any] = field(default_factory=dict)
     adaptation: Adaptation | None = None
     predicting: PredictionCost | None = None
+    main: str = ""
+    errors: tuple[str, ...] = ()
     recovered: bool = False  # from the events of a worker that left no result
 
     def to_json(self) -> dict[str, Any]:

@@ -88,13 +88,20 @@ def view(
     except Exception as error:
         if entry.source == BUILTIN:
             raise
-        return broken(registry.failed(entry.kind, entry.id, error), show_plugins)
+        return broken(registry.failed(entry.kind, entry.id, error), entry, show_plugins)
 
 
-def broken(fault: PluginError, show_plugins: Callable[[], object]) -> EmptyState:
-    """Shown instead of a plugin's page whose code has failed."""
+def broken(
+    fault: PluginError, entry: Contribution, show_plugins: Callable[[], object]
+) -> EmptyState:
+    """Shown instead of a plugin's page or dock whose code has failed."""
     button = Button(_("Show traceback"), "triangle-alert", on=show_plugins)
-    return EmptyState("triangle-alert", _("This page cannot be shown"), str(fault), button)
+    title = _("This dock cannot be shown") if is_dock(entry) else _("This page cannot be shown")
+    return EmptyState("triangle-alert", title, str(fault), button)
+
+
+def is_dock(entry: Contribution) -> bool:
+    return bool(entry.options.get("place") == "dock")
 
 
 def icon_of(entry: Contribution) -> str:

@@ -25,6 +25,7 @@ __all__ = [
     "score_text",
     "score_title",
     "short_title",
+    "stored_score_text",
     "title_of",
 ]
 
@@ -43,11 +44,21 @@ def short_title(run: Run) -> str:
 
 def main_score(run: Run) -> str:
     """The score used to select the best checkpoint, on dev, as run."""
-    task = run.spec.get("task")
-    if not task or missing.of_run(run):
+    scores, task = run.scores.get("dev", {}), run.spec.get("task")
+    if not task:
         return points(None)
+    if missing.of_run(run):
+        main = outcomes.trained(run).main or next(iter(scores), "")
+        return stored_score_text(run, main, scores.get(main))
     main = tasks.info(task).main
-    return score_text(main, run.scores.get("dev", {}).get(main))
+    return score_text(main, scores.get(main))
+
+
+def stored_score_text(run: Run, name: str, value: float | None) -> str:
+    """As `score_text`, for a run whose task is missing: the run knows which scores are errors."""
+    if value is not None and name in outcomes.trained(run).errors:
+        return decimal(value, 3)
+    return score_text(name, value)
 
 
 def score_text(name: str, value: float | None, *, signed: bool = False) -> str:

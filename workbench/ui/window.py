@@ -201,7 +201,7 @@ class Window(QMainWindow):
         if entry is None or entry.source == BUILTIN or not isinstance(error, Exception):
             return False
         fault = self.app.registry.failed(entry.kind, page, error)
-        self._broken[page] = pages.broken(fault, lambda: self.app.act("plugins"))
+        self._broken[page] = pages.broken(fault, entry, lambda: self.app.act("plugins"))
         self.stack.addWidget(self._broken[page])
         self.bring_back(page)
         if page in self._panels:

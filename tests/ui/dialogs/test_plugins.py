@@ -147,13 +147,13 @@ def test_pages_of_a_plugin_come_and_go_with_a_restart(page, state, tmp_path):
 
     state.enable(made)
     finish(state)
-    assert "Restart Glossbench to see its page." in said(page)
+    assert "Restart Glossbench to see “Lines”." in said(page)
 
     state.pages = frozenset({"lines.page"})  # as after a restart
     state.look()
     assert "estart" not in said(page)
     state.disable(made)
-    assert "Its page is removed when Glossbench is restarted." in said(page)
+    assert "“Lines” is removed when Glossbench is restarted." in said(page)
 
 
 def test_an_enabled_plugin_with_an_error_can_be_disabled(page, state, tmp_path, known):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -80,22 +80,19 @@ class PluginsState:
     def restart(self, status: Status) -> str:
         """What only a restart changes: the window reads its pages once. "" if there is nothing."""
         added = {
-            contribution.id
+            contribution.id: contribution.title
             for contribution in status.plugin.contributions
             if contribution.kind == "panel"
         }
-        if status.state == ENABLED and added - self.pages:
-            n = len(added - self.pages)
-            return ngettext(
-                "Restart Glossbench to see its page.", "Restart Glossbench to see its pages.", n
+        if new := added.keys() - self.pages if status.state == ENABLED else None:
+            return _("Restart Glossbench to see {names}.").format(names=_quoted(added, new))
+        if old := added.keys() & self.pages if status.state == DISABLED else None:
+            message = ngettext(
+                "{names} is removed when Glossbench is restarted.",
+                "{names} are removed when Glossbench is restarted.",
+                len(old),
             )
-        if status.state == DISABLED and added & self.pages:
-            n = len(added & self.pages)
-            return ngettext(
-                "Its page is removed when Glossbench is restarted.",
-                "Its pages are removed when Glossbench is restarted.",
-                n,
-            )
+            return message.format(names=_quoted(added, old))
         return ""
 
     # ---------------------------------------------------------------- actions
@@ -189,6 +186,10 @@ class PluginsState:
         else:
             self._failed[plugin.key] = failed
         self.look()
+
+
+def _quoted(titles: Mapping[str, str], ids: Collection[str]) -> str:
+    return ", ".join(_("“{title}”").format(title=titles[id]) for id in titles if id in ids)
 
 
 def _failure(job: Job) -> tuple[str, str] | None:

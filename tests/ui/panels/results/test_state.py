@@ -8,7 +8,7 @@ from workbench.project.project import Project
 from workbench.storage import runs
 from workbench.ui.panels.results.facts import describe
 from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.run_words import main_score, short_title, title_of
+from workbench.ui.run_words import main_score, score_text, short_title, title_of
 
 
 class Context:
@@ -67,7 +67,7 @@ def test_a_run_of_a_missing_plugin_shows_its_stored_scores_and_cannot_predict(st
         "lines.ordered (needs the plugin lines)",
         "lines.ordered",
     )
-    assert main_score(state.shown_run) == "–"
+    assert main_score(state.shown_run) == score_text("accuracy", run.scores["dev"]["accuracy"])
     assert state.details.results.as_run == run.scores["dev"] and state.details.task is None
     assert not (state.can_answer or state.usable or state.can_train_again)
     assert state.problem == "" and state.context.faults == []

@@ -22,7 +22,7 @@ from workbench.ui.panels.results.details import Scored
 from workbench.ui.panels.results.gold_words import SPLITS
 from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.run_words import is_error, score_text, score_title
+from workbench.ui.run_words import is_error, main_score, missing_task, score_text, score_title
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
@@ -85,7 +85,7 @@ class BoardTable(Table):
                 _("Score"),
                 self._score_text,
                 310,
-                tip=lambda row: row.problem,
+                tip=_note,
                 sort=lambda row: row.value(state.score),
             ),
             Column(
@@ -157,7 +157,7 @@ class BoardTable(Table):
     def _interval(self, number: int) -> Interval:
         item = self.rows()[number]
         if item.problem:
-            return Interval(None, note=item.problem)
+            return Interval(None, note=_note(item))
         found = item.scores.get(self._state.score)
         if found is None or is_error(self._state.score):  # has no scale from 0 to 1
             return Interval(None)
@@ -181,6 +181,14 @@ class BoardTable(Table):
             selection.select(self.currentIndex(), flag.Toggle | flag.Rows)
             return
         super().keyPressEvent(event)
+
+
+def _note(entry: Entry) -> str:
+    """Why a run has no score on this test set, after the score that it has stored."""
+    if not (missing_task(entry.run) and entry.run.scores.get("dev")):
+        return entry.problem
+    message = _("{score} on dev, as run. {problem}")
+    return message.format(score=main_score(entry.run), problem=entry.problem)
 
 
 class BoardView(QFrame):

@@ -19,7 +19,7 @@ from workbench.ui.panels.results.details import ScoreRow
 from workbench.ui.panels.results.gold_words import SPLITS, documents_text, gold_text, today_text
 from workbench.ui.panels.results.measures import SpanRow
 from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.run_words import mixes_of, score_text, score_title
+from workbench.ui.run_words import mixes_of, score_text, score_title, stored_score_text
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.chart import save_menu
 from workbench.ui.widgets.empty import EmptyState
@@ -33,6 +33,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore
+    from workbench.storage.runs import Run
 
 GOLDS = {"today": _("Current"), "run": _("As run")}
 # maximum number of labels for a table beside the matrix, in a window of common width
@@ -352,7 +353,7 @@ class ScoresView(QFrame):
         results = found.results
         info = found.task
         if info is None:
-            self._stored_tiles(found.results.as_run)
+            self._stored_tiles(self._state.shown_run, found.results.as_run)
             return
         for tile, name in ((self._main, info.main), (self._second, info.second)):
             title = _("{score}, dev").format(score=score_title(name))
@@ -373,13 +374,13 @@ class ScoresView(QFrame):
             self._third.set(score_text(info.main, found.guessing), message, _("Majority baseline"))
         self._test_tile(info.main)
 
-    def _stored_tiles(self, stored: Mapping[str, float]) -> None:
+    def _stored_tiles(self, run: Run, stored: Mapping[str, float]) -> None:
         """The first scores that a run of a missing task has stored."""
         tiles = (self._main, self._second, self._third)
         names = [*stored][: len(tiles)]
         for tile, name in zip(tiles, names, strict=False):
             title = _("{score}, dev").format(score=score_title(name))
-            tile.set(score_text(name, stored[name]), _("as run"), title)
+            tile.set(stored_score_text(run, name, stored[name]), _("as run"), title)
         for place, tile in enumerate(tiles):
             tile.setVisible(place < len(names))
         self._test_button.setEnabled(False)
