@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.base.terms import term
 from workbench.operations import instant_curve, results
 from workbench.operations.instant_curve import Point
 from workbench.operations.outcomes import TRAINING, trained
@@ -112,4 +111,6 @@ def advice(found: Rounds) -> str:
 
 def describe(found: Rounds) -> str:
     """The runs in order, and what their score is."""
-    return _("{runs}: {score} on dev").format(runs=" → ".join(found.runs), score=term(found.score))
+    return _("{runs}: {score} on dev").format(
+        runs=" → ".join(found.runs), score=tasks.score_title(found.score)
+    )

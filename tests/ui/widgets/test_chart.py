@@ -72,3 +72,10 @@ def test_scales_have_few_round_numbers(low, high, expected):
     assert 2 <= len(found) <= 7 and low <= found[0] and found[-1] <= high + 1e-9
     if expected is not None:
         assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("low", "high"), [(179, 181), (0, 3), (10, 250)])
+def test_scales_of_counts_have_whole_numbers(low, high):
+    found = ticks(low, high, whole=True)
+
+    assert 2 <= len(found) <= 7 and all(value == round(value) for value in found)

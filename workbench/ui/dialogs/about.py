@@ -53,7 +53,7 @@ class About(Dialog):
             ),
             words(
                 _(
-                    "License: Apache-2.0. No account, no telemetry. Nothing is sent over the "
+                    "Licence: Apache-2.0. No account, no telemetry. Nothing is sent over the "
                     "network unless you request a download."
                 ),
                 "small",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -59,11 +59,12 @@ class Series:
 
 @dataclass(frozen=True)
 class Axis:
-    """name: display text. low, high: range, None to fit the data."""
+    """name: display text. low, high: range, None to fit the data. whole: of whole numbers."""
 
     name: str
     low: float | None = None
     high: float | None = None
+    whole: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -161,14 +162,14 @@ class Chart(QWidget):
         muted = theme.qcolour("muted")
         middle = Qt.AlignmentFlag.AlignCenter
         side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        for value in ticks(*self._range(1)):
+        for value in ticks(*self._range(1), whole=y.whole):
             at = self._place(area, self._range(0)[0], value)
             painter.setPen(QPen(theme.qcolour("line"), 1))
             painter.drawLine(at, QPointF(area.right(), at.y()))
             painter.setPen(muted)
             box = QRectF(0, at.y() - 9, area.left() - 8, 18)
             painter.drawText(box, side, scale_text(value))
-        for value in ticks(*self._range(0)):
+        for value in ticks(*self._range(0), whole=x.whole):
             at = self._place(area, value, self._range(1)[0])
             painter.setPen(muted)
             box = QRectF(at.x() - 32, area.bottom() + 3, 64, 16)
@@ -234,7 +235,8 @@ class Chart(QWidget):
         ]
         low = min(values, default=0.0) if axis.low is None else axis.low
         high = max(values, default=1.0) if axis.high is None else axis.high
-        return (low, high) if high > low else (low - 0.5, low + 0.5)
+        margin = 1.0 if axis.whole else 0.5
+        return (low, high) if high > low else (low - margin, low + margin)
 
     # ---------------------------------------------------------------- mouse and keys
 
@@ -306,15 +308,15 @@ class Chart(QWidget):
                 )
 
 
-def ticks(low: float, high: float) -> list[float]:
-    """Round values for a scale, at most seven."""
+def ticks(low: float, high: float, *, whole: bool = False) -> list[float]:
+    """Round values for a scale, at most seven; whole: whole numbers only."""
     room = high - low
     power = 10.0 ** math.floor(math.log10(room)) if room > 0 else 1.0
     step = next(
         found
         for scale in (1.0, 10.0)
         for step in STEPS
-        if room / (found := step * power * scale) <= 6
+        if room / (found := step * power * scale) <= 6 and not (whole and found % 1)
     )
     first = math.ceil(low / step - 1e-9)
     return [step * number for number in range(first, math.floor(high / step + 1e-9) + 1)]

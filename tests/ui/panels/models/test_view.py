@@ -246,7 +246,7 @@ def test_the_download_dialog_asks_first_and_is_off_while_offline(panel, qtbot):
         act = next(
             widget
             for widget in dialog.findChildren(QAbstractButton)
-            if widget.accessibleName() == "Show size and license"
+            if widget.accessibleName() == "Show size and licence"
         )
         assert not act.isEnabled() and "Offline" in said(dialog)
         next(
@@ -285,7 +285,7 @@ def test_everything_can_be_reached_by_tab(panel, qtbot):
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
         seen.add(QApplication.focusWidget().accessibleName())
 
-    assert {"Train with starter-bert", "Inspect starter-bert", "Search models", "License"} <= seen
+    assert {"Train with starter-bert", "Inspect starter-bert", "Search models", "Licence"} <= seen
 
 
 def test_a_download_is_deleted_only_after_a_question(panel, mine, user_dir, qtbot):

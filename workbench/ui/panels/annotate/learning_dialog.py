@@ -27,9 +27,9 @@ class LearningDialog(Dialog):
             parent,
             _("Learning curve"),
             _(
-                "Score on held-out labels, and agreement (Cohen's kappa) of the predictions with "
-                "those before. Active learning selects hard documents, so a score without dev is "
-                "cautious."
+                "Score on held-out labels, and agreement (Cohen's kappa) with the predictions of "
+                "the point before. Active learning selects difficult documents: without a dev "
+                "split, the score underestimates the model."
             ),
             width=620,
         )
@@ -38,7 +38,9 @@ class LearningDialog(Dialog):
         self._advice = words("", weight=500, wrap=True)
         self._message = words("", "small", "muted", wrap=True)
         self._chart = Chart(
-            _("Learning curve"), Axis(_("labelled documents")), Axis(_("fraction of 1"), 0.0, 1.0)
+            _("Learning curve"),
+            Axis(_("labelled documents"), whole=True),
+            Axis(_("score, agreement"), 0.0, 1.0),
         )
         self._chart.setMinimumHeight(240)
         self._legend = ChartLegend()

@@ -25,6 +25,7 @@ from workbench.ui.panels.data.import_state import GUESS, ImportState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.layout import card, column, row, scrolled
 from workbench.ui.widgets.meter import Meter
@@ -59,7 +60,17 @@ class ImportDialog(Dialog):
         self._choices, self._result = _Choices(state), _Result(state)
         side = scrolled(column(self._file, self._choices, None, gap=12))
         side.setFixedWidth(theme.px(SIDE))
-        right = column((self._columns, 1000), (self._result, 1000), None, gap=12)
+        self._empty = EmptyState(
+            "download",
+            _("Drop files here"),
+            _(
+                "The format is guessed from the content of a file. A preview shows what will be "
+                "imported before anything changes."
+            ),
+        )
+        right = column(
+            (self._empty, 1000), (self._columns, 1000), (self._result, 1000), None, gap=12
+        )
         self.put(row(side, (right, 1), gap=12))
         self._cancel = Button(_("Cancel"), on=self.reject)
         self._start = Button(_("Import"), "download", "primary", on=state.start)
@@ -107,6 +118,7 @@ class ImportDialog(Dialog):
         state = self.state
         self.fault(state.error)
         done = state.phase == "done"
+        self._empty.setVisible(not state.files)
         self._start.setVisible(not done)
         self._start.setEnabled(state.can_start)
         self._cancel.set_text(_("Close") if done else _("Cancel"))

@@ -30,7 +30,7 @@ PICKLE = _(
 
 
 class Download(Dialog):
-    """Asks for an id, shows size and license, then downloads. Stays open on errors."""
+    """Asks for an id, shows size and licence, then downloads. Stays open on errors."""
 
     def __init__(self, parent: QWidget, state: DownloadState, model_id: str = "") -> None:
         hint = _(
@@ -79,7 +79,7 @@ class Download(Dialog):
             self._done,
         )
         self.cancel = Button(_("Cancel"), on=self._cancel)
-        self.act = Button(_("Show size and license"), "search", "primary", on=self._act)
+        self.act = Button(_("Show size and licence"), "search", "primary", on=self._act)
         self.act.setDefault(True)
         self.end(None, self.cancel, self.act)
         self.id.setFocus()
@@ -141,7 +141,7 @@ class Download(Dialog):
         )
         self.fault(state.error)
         title = {"found": _("Download"), "fetching": _("Download"), "done": _("Close")}.get(
-            stage, _("Show size and license")
+            stage, _("Show size and licence")
         )
         self.act.set_text(title)
         self.act.set_icon(
@@ -172,7 +172,7 @@ HITS = (
     Column(_("Model"), lambda hit: hit.id, tip=lambda hit: hit.id),
     Column(_("Format"), lambda hit: hit.format, 112),
     Column(_("Family"), lambda hit: hit.family, 112),
-    Column(_("License"), lambda hit: hit.licence, 104),
+    Column(_("Licence"), lambda hit: hit.licence, 104),
     Column(_("Downloads"), lambda hit: formats.count(hit.downloads), 104, right=True),
 )
 MOST_FILES = 8  # maximum number of files named in a question

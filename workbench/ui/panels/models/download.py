@@ -1,4 +1,4 @@
-"""Download by id, without Qt: query the Hub, show size and license, download with progress."""
+"""Download by id, without Qt: query the Hub, show size and licence, download with progress."""
 
 from __future__ import annotations
 
@@ -143,13 +143,13 @@ class DownloadState(State):
 
 
 def repository_words(found: Repository) -> str:
-    """License and size, shown before the download starts."""
+    """Licence and size, shown before the download starts."""
     files = len(found.files)
     parts = [
         ngettext("Size: {size} in {n} file.", "Size: {size} in {n} files.", files).format(
             size=formats.size(found.size_bytes), n=files
         ),
-        _("License: {it}.").format(it=found.licence or _("not stated")),
+        _("Licence: {it}.").format(it=found.licence or _("not stated")),
     ]
     if found.family:
         parts.append(_("Family: {it}.").format(it=found.family))

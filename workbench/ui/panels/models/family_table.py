@@ -76,7 +76,7 @@ COLUMNS = (
         hint=_("The context from which a word is predicted"),
     ),
     Column(
-        _("License"),
+        _("Licence"),
         lambda row: row.licence,
         120,
         prose=True,

@@ -342,7 +342,7 @@ def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
         ),
         (_("Size"), formats.size(card.size_bytes) if card.size_bytes else ""),
         (_("Weights"), _weights_words(card)),
-        (_("License"), card.licence or (_("not stated") if card.architecture else "")),
+        (_("Licence"), card.licence or (_("not stated") if card.architecture else "")),
     )
     return tuple((name, value or UNKNOWN) for name, value in found)
 
@@ -374,7 +374,7 @@ def published_facts(row: Row) -> tuple[tuple[str, str], ...]:
         (_("Direction"), _(DIRECTIONS[about.direction])),
         (_("Corpus"), about.corpus),
         (_("Language"), about.language),
-        (_("License"), about.licence or _("not stated")),
+        (_("Licence"), about.licence or _("not stated")),
         (_("Hub id"), about.hub),
     )
     return tuple((name, value) for name, value in found if value)

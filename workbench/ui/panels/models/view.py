@@ -116,7 +116,7 @@ class ModelsView(View):
         self._direction.currentIndexChanged.connect(
             lambda _at: state.filter(direction=self._direction.currentData())
         )
-        self._licence = combo((("", _("Any license")),), value="", name=_("License"))
+        self._licence = combo((("", _("Any licence")),), value="", name=_("Licence"))
         self._licence.currentIndexChanged.connect(
             lambda _at: state.filter(licence=self._licence.currentData())
         )
@@ -189,7 +189,7 @@ class ModelsView(View):
         if self._search.text().strip() != state.filters.search:
             self._search.setText(state.filters.search)
         choose(self._direction, state.filters.direction)
-        licences = (("", _("Any license")), *listing.licences(state.everything))
+        licences = (("", _("Any licence")), *listing.licences(state.everything))
         fill(self._licence, licences, state.filters.licence)
 
     def _hint(self) -> str:

@@ -33,8 +33,8 @@ class DeleteRuns(Dialog):
     """Confirmation, as deleted weights cannot be restored."""
 
     def __init__(self, parent: QWidget, state: ResultsState, runs: Sequence[Run]) -> None:
-        names = ", ".join(run.name for run in runs)
-        super().__init__(parent, _("Delete {names}?").format(names=names), width=440)
+        names = "”, “".join(run.name for run in runs)
+        super().__init__(parent, _("Delete “{names}”?").format(names=names), width=440)
         freed = sum(operations.disk_space(state.project, run.id) for run in runs)
         message = ngettext(
             "Its scores, predictions, suggestions and weights ({size}) will be deleted. "
@@ -54,7 +54,7 @@ class OrganiseRuns(Dialog):
 
     def __init__(self, parent: QWidget, listing: Organising, runs: Sequence[Run]) -> None:
         chosen = listing.chosen
-        title = ngettext("Organise {name}", "Organise {n} runs", len(chosen))
+        title = ngettext("Organise “{name}”", "Organise {n} runs", len(chosen))
         super().__init__(parent, title.format(name=chosen[0].name, n=len(chosen)), width=480)
         self._listing = listing
         self._group, self._tags, self._note = QLineEdit(), QLineEdit(), QPlainTextEdit()
@@ -105,7 +105,7 @@ class ApplyToFiles(Dialog):
             "project."
         )
         super().__init__(
-            parent, _("Apply {run} to files").format(run=state.shown_run.name), hint, width=600
+            parent, _("Apply “{run}” to files").format(run=state.shown_run.name), hint, width=600
         )
         self._state = state
         self._job: Job | None = None

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 WIDE = 900  # pixels at 100 % from which cards are in two columns
 HIGHEST = 320  # of a chart, pixels at 100 %
-UNIT = {"low": 0.0, "high": 1.0}
+UNIT = (0.0, 1.0)  # range of an axis
 
 
 class QualityView(QFrame):
@@ -216,8 +216,8 @@ class ReliabilityCard(QFrame):
         self._state = state
         self.chart = Chart(
             _("Reliability"),
-            Axis(_("confidence; grey: share of decisions"), **UNIT),
-            Axis(_("share correct"), **UNIT),
+            Axis(_("confidence; grey: share of decisions"), *UNIT),
+            Axis(_("share correct"), *UNIT),
             diagonal=True,
         )
         self._bins: tuple[tuple[int, ...], ...] = ((), ())  # bin of each point of both curves
@@ -304,12 +304,12 @@ class CurvesCard(QFrame):
         self._label.setAccessibleName(_("Label of the curve"))
         self._label.textActivated.connect(state.choose_label)
         self.pr = Chart(
-            _("Precision and recall"), Axis(_("recall"), **UNIT), Axis(_("precision"), **UNIT)
+            _("Precision and recall"), Axis(_("recall"), *UNIT), Axis(_("precision"), *UNIT)
         )
         self.roc = Chart(
             _("ROC curve"),
-            Axis(_("false positive rate"), **UNIT),
-            Axis(_("true positive rate"), **UNIT),
+            Axis(_("false positive rate"), *UNIT),
+            Axis(_("true positive rate"), *UNIT),
             diagonal=True,
         )
         for chart in (self.pr, self.roc):

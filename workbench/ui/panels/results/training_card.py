@@ -26,7 +26,7 @@ class TrainingCard(QFrame):
     def __init__(self, state: QualityState):
         super().__init__()
         self._state = state
-        step = Axis(_("step"))
+        step = Axis(_("step"), whole=True)
         self.loss = Chart(_("Loss"), step, Axis(_("loss")))
         self.norm = Chart(_("Gradient norm"), step, Axis(_("gradient norm"), low=0.0))
         self.rate = Chart(_("Learning rate"), step, Axis(_("learning rate"), low=0.0))

@@ -30,7 +30,10 @@ class LogitLensView(InspectorView):
         )
         self._table.moved.connect(lambda row, column: self._show_cell(row, column))
         self._detail = words("", "small", wrap=True, select=True)
-        x, y = Axis(_("Layer")), Axis(_("Probability of the final prediction"), 0.0, 1.0)
+        x, y = (
+            Axis(_("Layer"), whole=True),
+            Axis(_("Probability of the final prediction"), 0.0, 1.0),
+        )
         self._chart = Chart(_("Probability of the final prediction by layer"), x, y)
         self._chart.moved.connect(self._point_moved)
         self._chart.opened.connect(self._point_moved)

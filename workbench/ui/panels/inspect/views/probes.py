@@ -29,7 +29,7 @@ class ProbesView(ExaminedView):
             lambda index: self.state.set_options(layer=self._layer.itemData(index))
         )
         self._legend = ChartLegend()
-        x, y = Axis(_("Layer (0: embeddings)")), Axis(_("Accuracy on dev"), 0.0, 1.0)
+        x, y = Axis(_("Layer (0: embeddings)"), whole=True), Axis(_("Accuracy on dev"), 0.0, 1.0)
         self._chart = Chart(_("Accuracy of probes by layer"), x, y)
         self._chart.opened.connect(self._point_chosen)
         self._chart.moved.connect(self._point_chosen)

@@ -26,7 +26,9 @@ class SenseChart:
     def __init__(self) -> None:
         self._title = words(_("Senses by layer, %"), weight=600)
         self._note = words("", "caption", "muted", wrap=True)
-        self.chart = Chart(_("Senses by layer"), Axis(_("Layer")), Axis(_("%"), 0.0, 100.0))
+        self.chart = Chart(
+            _("Senses by layer"), Axis(_("Layer"), whole=True), Axis(_("%"), 0.0, 100.0)
+        )
         fixed(self.chart, height=HEIGHT)
         names = ((CENTROID, "accent"), (SAME, "good"), (PAIRS, "muted"))
         legend = [words(_(name), "caption", tone, weight=600) for name, tone in names]
