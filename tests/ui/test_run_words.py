@@ -22,7 +22,7 @@ def test_a_run_of_a_missing_task_shows_the_score_that_it_has_stored():
               {}, "", "", "", 0, "")  # fmt: skip
     assert main_score(run) == "75.0"
 
-    newer = replace(run, result={"main": "steps", "errors": ["steps"]})
+    newer = replace(run, result={"scoring": {"main": "steps", "errors": ["steps"]}})
     assert main_score(newer) == "0.500"
     assert main_score(replace(run, scores={})) == "–"
 

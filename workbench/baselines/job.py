@@ -26,7 +26,7 @@ from workbench.tasks.spec import TaskInfo, evaluation
 from workbench.text.dataset import Record, read
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
-from workbench.training.results import TrainResult
+from workbench.training.results import Scoring, TrainResult
 
 MODEL, DESCRIPTION, PREDICTIONS = "model", "glossbench.json", "predictions.jsonl"
 CHUNK = 512  # documents between two messages
@@ -119,8 +119,7 @@ def fit(params: Mapping[str, Any], folder: Path) -> Messages:
         trained_parameters=baseline.parameters,
         predicting=predicting,
         evaluations=evaluations,
-        main=task.main,
-        errors=task.error_scores,
+        scoring=Scoring.of(task),
     ).to_json()
 
 

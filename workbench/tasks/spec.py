@@ -151,11 +151,6 @@ class TaskInfo(ABC):
     pipeline: str = ""
     hub_task: str = ""
 
-    @property
-    def error_scores(self) -> tuple[str, ...]:
-        """The names of its scores that are errors, see `is_error`."""
-        return tuple(score.name for score in self.scores if is_error(score.name))
-
     def fits(self, layer: Layer) -> bool:
         return layer.kind in self.layer_kinds and layer.texts == self.texts
 

@@ -40,7 +40,7 @@ from workbench.training.events import (
 )
 from workbench.training.inference import DevPredictions, Inference
 from workbench.training.methods.base import Method
-from workbench.training.results import TrainResult
+from workbench.training.results import Scoring, TrainResult
 from workbench.training.spec import TrainSpec
 
 Feed = Generator[Event, str | None, None]
@@ -446,6 +446,5 @@ class _Training:
             trained_parameters=trained,
             base_sha256=folders.sha256(Path(self.spec.model)),
             weights_sha256=folders.sha256(self.folder / checkpoints.MODEL),
-            main=self.info.main,
-            errors=self.info.error_scores,
+            scoring=Scoring.of(self.info),
         )

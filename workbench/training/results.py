@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.costs import PredictionCost
 from workbench.base.records import from_plain, to_plain
 from workbench.training.plan import Plan
+
+if TYPE_CHECKING:
+    from workbench.tasks.spec import TaskInfo
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,23 @@ class Adaptation:
 
 
 @dataclass(frozen=True)
+class Scoring:
+    """How the scores of a task are shown where the task is missing.
+
+    main: the score that runs are compared by. errors: the scores that are errors in their own unit.
+    """
+
+    main: str = ""
+    errors: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, task: TaskInfo) -> Scoring:
+        from workbench.tasks.spec import is_error
+
+        return cls(task.main, tuple(score.name for score in task.scores if is_error(score.name)))
+
+
+@dataclass(frozen=True)
 class TrainResult:
     """The outcome of one training; fields that an earlier version did not store have defaults.
 
@@ -45,8 +65,7 @@ class TrainResult:
     events of a run. parameters: of the whole network, trained_parameters: of those that training
     changes; None in runs of earlier versions. adaptation: of the language model before the
     training, None without one. predicting: what predictions cost, None if it was not measured.
-    main: the score that the task is judged by, errors: the scores that are errors, for display
-    where the task is missing; "" and none in runs of earlier versions.
+    scoring: empty in runs of earlier versions.
     """
 
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -75,8 +94,7 @@ class TrainResult:
     layer_weights: Mapping[str, Any] = field(default_factory=dict)
     adaptation: Adaptation | None = None
     predicting: PredictionCost | None = None
-    main: str = ""
-    errors: tuple[str, ...] = ()
+    scoring: Scoring = Scoring()
     recovered: bool = False  # from the events of a worker that left no result
 
     def to_json(self) -> dict[str, Any]:

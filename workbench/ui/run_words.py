@@ -48,7 +48,7 @@ def main_score(run: Run) -> str:
     if not task:
         return points(None)
     if missing.of_run(run):
-        main = outcomes.trained(run).main or next(iter(scores), "")
+        main = outcomes.trained(run).scoring.main or next(iter(scores), "")
         return stored_score_text(run, main, scores.get(main))
     main = tasks.info(task).main
     return score_text(main, scores.get(main))
@@ -56,7 +56,7 @@ def main_score(run: Run) -> str:
 
 def stored_score_text(run: Run, name: str, value: float | None) -> str:
     """As `score_text`, for a run whose task is missing: the run knows which scores are errors."""
-    if value is not None and name in outcomes.trained(run).errors:
+    if value is not None and name in outcomes.trained(run).scoring.errors:
         return decimal(value, 3)
     return score_text(name, value)
 
